@@ -1,0 +1,19 @@
+const lane = (name, testMatch, more = {}) => ({
+  displayName: name,
+  testMatch,
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
+  transform: { '^.+\\.tsx?$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript', tsx: true } } }] },
+  ...more,
+});
+
+/** Unit tests stand beside the code and need nothing; the other lanes share one start of the real parts (test/support/parts). */
+export default {
+  projects: [
+    lane('unit', ['<rootDir>/{pkg,cmd,hack}/**/*.test.ts']),
+    lane('integration', ['<rootDir>/test/integration/**/*.test.ts']),
+    lane('e2e', ['<rootDir>/test/e2e/**/*.test.ts']),
+  ],
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
+  testTimeout: 60000,
+};

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+/** A setting of the environment that is missing or wrong. The message is one line for the person who sets it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads a program's settings from the environment by its one schema.
+ * Keys of the schema are the variables' names; `.describe()` of each says what to set it to.
+ * Throws ConfigError naming the first variable that is wrong; a value is never repeated, it may be a secret.
+ */
+export function readConfig<S extends z.ZodObject>(program: string, schema: S, env: NodeJS.ProcessEnv): z.output<S> {
+  const present = Object.fromEntries(Object.keys(schema.shape).flatMap((key) => (env[key] ? [[key, env[key]]] : [])));
+  const result = schema.safeParse(present);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const variable = String(issue?.path[0] ?? '');
+  const wanted = schema.shape[variable]?.description;
+  const advice = wanted ? `Set it to ${wanted} (docs/operate.md).` : 'See docs/operate.md.';
+  const what = variable in present ? `is not valid: ${issue?.message ?? 'wrong value'}` : 'is missing';
+  throw new ConfigError(`${program}: ${variable} ${what}. ${advice}`);
+}
+
+/** A whole number in the environment, within bounds. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);

@@ -1,0 +1,89 @@
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import type { Random } from './random.ts';
+
+/**
+ * Secrets at rest: AES-256-GCM under a key that has an id, so that keys rotate.
+ *
+ * A sealed text is `v1.<key id>.<base64url of nonce, ciphertext and tag>`. What it belongs to (tenant, table, row, column) is
+ * associated data: a sealed value that is copied to another place does not open there.
+ */
+export interface SealingKey {
+  /** `[A-Za-z0-9_-]{1,32}` */
+  readonly id: string;
+  /** 32 bytes. */
+  readonly key: Buffer;
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A sealed text that does not open: made under an unknown key, for another place, or changed. */
+export class SealError extends Error {
+  override readonly name = 'SealError';
+}
+
+export class Sealer {
+  readonly #keys: ReadonlyMap<string, SealingKey>;
+  readonly #current: SealingKey;
+  readonly #random: Random;
+
+  /** The first key seals, all of them open. */
+  constructor(keys: readonly SealingKey[], random: Random) {
+    const [current] = keys;
+    if (!current) throw new SealError('there is no sealing key');
+    this.#current = current;
+    this.#keys = new Map(keys.map((key) => [key.id, key]));
+    this.#random = random;
+  }
+
+  seal(plain: string, place: readonly string[]): string {
+    const nonce = this.#random.bytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.#current.key, nonce).setAAD(associatedData(place));
+    const body = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `v1.${this.#current.id}.${body.toString('base64url')}`;
+  }
+
+  /** Throws SealError when the text was not sealed for this place by one of the keys. */
+  open(sealed: string, place: readonly string[]): string {
+    const [version, id, encoded] = sealed.split('.');
+    const key = version === 'v1' && id !== undefined ? this.#keys.get(id) : undefined;
+    if (!key || encoded === undefined) throw new SealError(`no key ${id ?? ''} to open a sealed value`);
+    const body = Buffer.from(encoded, 'base64url');
+    if (body.length < NONCE_BYTES + TAG_BYTES) throw new SealError('a sealed value is cut off');
+    const decipher = createDecipheriv('aes-256-gcm', key.key, body.subarray(0, NONCE_BYTES))
+      .setAAD(associatedData(place))
+      .setAuthTag(body.subarray(-TAG_BYTES));
+    try {
+      return Buffer.concat([decipher.update(body.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8');
+    } catch {
+      throw new SealError(`a sealed value does not belong to ${place.join('/')}`);
+    }
+  }
+
+  /** Whether the text is sealed by another than the first key, and so wants sealing again after a rotation. */
+  isStale(sealed: string): boolean {
+    return sealed.split('.')[1] !== this.#current.id;
+  }
+}
+
+/** Parts are length-prefixed, so that no two places give the same bytes. */
+const associatedData = (place: readonly string[]): Buffer => Buffer.from(place.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''));
+
+/** A tenant's data key: derived from the platform key and the tenant's id (HKDF-SHA256), 32 bytes; keeps the platform key's id. */
+export function tenantDataKey(platform: SealingKey, tenantId: string): SealingKey {
+  return { id: platform.id, key: Buffer.from(hkdfSync('sha256', platform.key, 'carrel', `tenant-data-key:${tenantId}`, 32)) };
+}
+
+/** Reads `id:base64,id:base64…`; each key must be 32 bytes. Throws SealError that names the id, never the key. */
+export function parseSealingKeys(text: string): SealingKey[] {
+  return text.split(',').map((entry) => {
+    const at = entry.indexOf(':');
+    const id = entry.slice(0, Math.max(at, 0)).trim();
+    if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new SealError('a key is written id:base64, id of letters, digits, - and _');
+    const key = Buffer.from(entry.slice(at + 1).trim(), 'base64');
+    if (key.length !== 32) throw new SealError(`key ${id} is not 32 bytes in base64`);
+    return { id, key };
+  });
+}
+
+export const formatSealingKeys = (keys: readonly SealingKey[]): string => keys.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(',');
