@@ -2,7 +2,17 @@ import { pino, type Logger as PinoLogger } from 'pino';
 
 export type Logger = PinoLogger;
 
-const SECRET_KEYS = ['password', 'secret', 'token', 'authorization', 'cookie', 'secretAccessKey', 'access_token', 'refresh_token', 'privateKey'];
+const SECRET_KEYS = [
+  'password',
+  'secret',
+  'token',
+  'authorization',
+  'cookie',
+  'secretAccessKey',
+  'access_token',
+  'refresh_token',
+  'privateKey',
+];
 
 /** Structured JSON logs on standard output; values under the names of secrets are never printed. */
 export function createLogger(options: { program: string; level?: string | undefined }): Logger {

@@ -67,7 +67,8 @@ export class Sealer {
 }
 
 /** Parts are length-prefixed, so that no two places give the same bytes. */
-const associatedData = (place: readonly string[]): Buffer => Buffer.from(place.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''));
+const associatedData = (place: readonly string[]): Buffer =>
+  Buffer.from(place.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''));
 
 /** A tenant's data key: derived from the platform key and the tenant's id (HKDF-SHA256), 32 bytes; keeps the platform key's id. */
 export function tenantDataKey(platform: SealingKey, tenantId: string): SealingKey {
@@ -86,4 +87,5 @@ export function parseSealingKeys(text: string): SealingKey[] {
   });
 }
 
-export const formatSealingKeys = (keys: readonly SealingKey[]): string => keys.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(',');
+export const formatSealingKeys = (keys: readonly SealingKey[]): string =>
+  keys.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(',');

@@ -1,0 +1,46 @@
+/** The roles of a user; what each may do stands in ROLE_PERMISSIONS (design: Roles). */
+export const ROLES = ['admin', 'instructor', 'member', 'viewer'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** `<action>:<resource>` (specification: Cached data, User permissions). */
+export type Permission =
+  | 'read:files'
+  | 'write:files'
+  | 'share:files'
+  | 'read:folders'
+  | 'write:folders'
+  | 'read:users'
+  | 'write:users'
+  | 'read:webhooks'
+  | 'write:webhooks'
+  | 'read:audit'
+  | 'write:grades';
+
+/** Who asks. Made from a verified access token and its live session. */
+export interface Actor {
+  /** Internal id (users.id), a decimal string. */
+  readonly userId: string;
+  /** The user's uuid, `sub` of the token. */
+  readonly userUuid: string;
+  readonly email: string;
+  readonly roles: readonly Role[];
+  readonly permissions: ReadonlySet<Permission>;
+  readonly sessionId: string;
+  /** Numeric tenant id, a decimal string. */
+  readonly tenantId: string;
+  /** uuid of the LTI launch that the session began with. */
+  readonly launchId?: string;
+}
+
+const VIEWER: readonly Permission[] = ['read:files', 'read:folders'];
+const MEMBER: readonly Permission[] = [...VIEWER, 'write:files', 'share:files', 'write:folders'];
+
+/** The one table of what a role may do. Files themselves are guarded by ownership and grants on top of it. */
+export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
+  viewer: VIEWER,
+  member: MEMBER,
+  instructor: [...MEMBER, 'write:grades'],
+  admin: [...MEMBER, 'write:grades', 'read:users', 'write:users', 'read:webhooks', 'write:webhooks', 'read:audit'],
+};
+
+export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> => new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));

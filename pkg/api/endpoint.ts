@@ -1,0 +1,139 @@
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import type { Actor, Permission } from './actor.ts';
+import type { ProblemCode } from './problem.ts';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/**
+ * Who may call: `anyone` without a token, `user` with one, or a user whose roles give a permission.
+ * What a user may do with one file is a rule of the service, not of the endpoint.
+ */
+export type Caller = 'anyone' | 'user' | { readonly permission: Permission };
+
+/** The request as a handler sees it, beside its validated parts. */
+export interface RequestInfo {
+  readonly requestId: string;
+  /** The client's address, behind as many proxies as are trusted. */
+  readonly ip: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The entity tags of If-Match, `'*'`, or undefined when there is none. */
+  readonly ifMatch: readonly string[] | '*' | undefined;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+  /** The raw body, for endpoints with `body: 'stream'`. */
+  readonly stream: Readable;
+}
+
+/** A reply: `status` and `body` must be one of the endpoint's `replies`. */
+export interface Reply {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const reply = (status: number, body?: unknown, headers?: Readonly<Record<string, string>>): Reply => ({
+  status,
+  ...(body === undefined ? {} : { body }),
+  ...(headers === undefined ? {} : { headers }),
+});
+
+/** A reply with the strong entity tag of what it shows (RFC 9110 §8.8.3). */
+export const tagged = (status: number, body: { readonly etag: string }): Reply => reply(status, body, { etag: `"${body.etag}"` });
+
+type Out<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+/** What `replies` may hold: a JSON schema, `null` for no body, or the media type of a body that streams. */
+export type ReplyShape = z.ZodType | null | { readonly stream: string };
+
+export interface EndpointDeclaration<P, Q, B, C extends Caller> {
+  readonly method: Method;
+  /** Below the base path, parameters in braces: `/files/{id}/download`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag?: string;
+  readonly caller: C;
+  readonly params?: P;
+  readonly query?: Q;
+  /** A JSON body's schema; or `{ stream }`: the handler reads the raw body of one of those media types itself. */
+  readonly body?: B;
+  readonly replies: Readonly<Record<number, ReplyShape>>;
+  /** What can go wrong beside what any endpoint may answer (COMMON_ERRORS, and by its caller, body and parameters). */
+  readonly errors?: readonly ProblemCode[];
+  /** Whether Idempotency-Key is honoured: the reply of the first request is kept for 24 h. */
+  readonly idempotent?: boolean;
+  /** Not counted against the rate limits per user (sign-in has limits of its own). */
+  readonly handle: (request: {
+    actor: C extends 'anyone' ? undefined : Actor;
+    params: Out<P>;
+    query: Out<Q>;
+    body: Out<B>;
+    request: RequestInfo;
+  }) => Promise<Reply>;
+}
+
+/** A body that the handler reads itself, as a stream of one of these media types. */
+export interface StreamBody {
+  readonly stream: readonly string[];
+  /** What the OpenAPI document says of it. */
+  readonly schema: z.ZodType;
+}
+
+/** An endpoint whose types are checked already; what http mounts and OpenAPI describes. */
+export interface Endpoint {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly tag?: string;
+  readonly caller: Caller;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType | StreamBody;
+  readonly replies: Readonly<Record<number, ReplyShape>>;
+  readonly errors?: readonly ProblemCode[];
+  readonly idempotent?: boolean;
+  readonly handle: (request: {
+    actor: Actor | undefined;
+    params: unknown;
+    query: unknown;
+    body: unknown;
+    request: RequestInfo;
+  }) => Promise<Reply>;
+}
+
+/** Declares an endpoint; validation, OpenAPI, the metric's label and the permission check all come from this declaration. */
+export function endpoint<
+  const C extends Caller,
+  P extends z.ZodObject | undefined = undefined,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends z.ZodType | StreamBody | undefined = undefined,
+>(declaration: EndpointDeclaration<P, Q, B, C>): Endpoint {
+  return declaration as unknown as Endpoint;
+}
+
+export const isStreamBody = (body: Endpoint['body']): body is StreamBody => body !== undefined && 'stream' in body;
+
+/** What any endpoint may answer. */
+export const COMMON_ERRORS: readonly ProblemCode[] = [
+  'validation_failed',
+  'tenant_mismatch',
+  'rate_limit_exceeded',
+  'internal',
+  'unavailable',
+  'suspended',
+];
+
+/** Every problem that can come out of an endpoint: its own, the common ones, and those that follow from its declaration. */
+export function problemsOf(endpoint: Endpoint): ProblemCode[] {
+  return [
+    ...new Set<ProblemCode>([
+      ...COMMON_ERRORS,
+      ...(endpoint.caller === 'anyone' ? [] : (['unauthenticated'] as const)),
+      ...(typeof endpoint.caller === 'object' ? (['forbidden'] as const) : []),
+      ...(endpoint.body === undefined ? [] : (['unsupported_media_type', 'payload_too_large'] as const)),
+      ...(endpoint.idempotent ? (['idempotency_key_reused', 'conflict'] as const) : []),
+      ...(endpoint.errors ?? []),
+    ]),
+  ];
+}

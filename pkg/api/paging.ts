@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { invalid } from './problem.ts';
+
+/** Lists (design: Lists): keyset paging, at most 200 a page, an opaque cursor that holds the place after the last item. */
+export const PAGE_LIMIT_DEFAULT = 50;
+export const PAGE_LIMIT_MAX = 200;
+
+export interface SortKey<F extends string = string> {
+  readonly field: F;
+  readonly descending: boolean;
+}
+
+export interface PageRequest<F extends string = string> {
+  readonly limit: number;
+  /** Never empty; the last key is unique, so that the order is total. */
+  readonly sort: readonly SortKey<F>[];
+  /** The sort values of the last item of the page before; undefined on the first page. */
+  readonly after: readonly (string | number | null)[] | undefined;
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly pagination: { readonly limit: number; readonly next_cursor: string | null; readonly has_more: boolean };
+}
+
+/** The query parameters of every list; spread into the list's own query schema. */
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  cursor: z.string().max(2000).optional(),
+  sort: z.string().max(200).optional(),
+};
+
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({
+    data: z.array(item),
+    pagination: z.object({ limit: z.int(), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  });
+
+const Cursor = z.object({ s: z.string(), v: z.array(z.union([z.string(), z.number(), z.null()])).max(8) });
+
+/**
+ * Reads limit, sort and cursor. `sort` is `field,-field`: only of `fields`, each once; the unique `tieBreaker` is added at the end.
+ * A cursor belongs to the order it was made for; another, or one that was tampered with, is a 400.
+ */
+export function pageRequest<F extends string>(
+  query: { limit: number; cursor?: string | undefined; sort?: string | undefined },
+  order: { readonly fields: readonly F[]; readonly fallback: string; readonly tieBreaker: F },
+): PageRequest<F> {
+  const text = query.sort ?? order.fallback;
+  const sort = text.split(',').map((part) => {
+    const descending = part.startsWith('-');
+    const field = (descending ? part.slice(1) : part) as F;
+    if (!order.fields.includes(field))
+      throw invalid('sort', `takes a comma-separated list of ${order.fields.join(', ')}, each with - in front to turn it round`);
+    return { field, descending };
+  });
+  if (new Set(sort.map(({ field }) => field)).size < sort.length) throw invalid('sort', 'names a field twice');
+  if (!sort.some(({ field }) => field === order.tieBreaker))
+    sort.push({ field: order.tieBreaker, descending: sort[0]?.descending ?? false });
+  return { limit: query.limit, sort, after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, sort) };
+}
+
+const signature = (sort: readonly SortKey[]): string => sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(',');
+
+function decodeCursor(cursor: string, sort: readonly SortKey[]): readonly (string | number | null)[] {
+  try {
+    const decoded = Cursor.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+    if (decoded.s === signature(sort) && decoded.v.length === sort.length) return decoded.v;
+  } catch {
+    // falls through to the one message: a client can do nothing with the details
+  }
+  throw invalid('cursor', 'does not belong to this list and order; start again without it');
+}
+
+/** Makes a page of `limit + 1` fetched items: the one too many tells that there is more. */
+export function page<T, R>(
+  request: PageRequest,
+  fetched: readonly R[],
+  present: (row: R) => T,
+  sortValues: (row: R) => readonly (string | number | null)[],
+): Page<T> {
+  const rows = fetched.slice(0, request.limit);
+  const last = rows.at(-1);
+  const more = fetched.length > request.limit && last !== undefined;
+  const next = more ? Buffer.from(JSON.stringify({ s: signature(request.sort), v: sortValues(last) })).toString('base64url') : null;
+  return { data: rows.map(present), pagination: { limit: request.limit, next_cursor: next, has_more: more } };
+}

@@ -1,0 +1,74 @@
+/**
+ * The one catalogue of errors. Every failure that a client sees has a row here: its HTTP status and what it means.
+ * Shape of the body (design: Errors): `{ error, message, request_id, details?, retry_after? }`.
+ */
+export const CATALOGUE = {
+  validation_failed: { status: 400, meaning: 'The request does not have the form this operation takes; `details` names each field.' },
+  unauthenticated: { status: 401, meaning: 'The access token is missing, expired, revoked or not of this tenant.' },
+  invalid_credentials: { status: 401, meaning: 'The e-mail address or the password is wrong.' },
+  invalid_refresh_token: { status: 401, meaning: 'The refresh token is unknown, expired, already used or revoked.' },
+  forbidden: { status: 403, meaning: 'The caller may see this but not do that.' },
+  tenant_mismatch: { status: 403, meaning: 'X-Tenant-ID names another tenant than the one that serves this address.' },
+  managed: { status: 403, meaning: 'A Kubernetes resource manages this; change it there.' },
+  not_found: { status: 404, meaning: 'There is no such thing, or the caller may not know of it.' },
+  method_not_allowed: { status: 405, meaning: 'This address does not take that method; `Allow` lists those it takes.' },
+  not_acceptable: { status: 406, meaning: 'None of the types that Accept names can be given; the API speaks application/json.' },
+  request_timeout: { status: 408, meaning: 'The body of the request came too slowly.' },
+  name_conflict: { status: 409, meaning: 'Something of that name is there already.' },
+  conflict: { status: 409, meaning: 'The request contradicts the present state, or another one that is under way.' },
+  gone: { status: 410, meaning: 'It was there once and does not come back.' },
+  precondition_failed: { status: 412, meaning: 'If-Match names another version than the present one.' },
+  payload_too_large: { status: 413, meaning: 'The body or the file is larger than is allowed here.' },
+  unsupported_media_type: { status: 415, meaning: 'This operation does not take bodies of that Content-Type.' },
+  range_not_satisfiable: { status: 416, meaning: 'The range lies outside the file; `Content-Range` tells its size.' },
+  idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
+  rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when one is taken again.' },
+  too_many_attempts: { status: 429, meaning: 'Too many failed attempts to sign in; `retry_after` says when one is taken again.' },
+  headers_too_large: { status: 431, meaning: 'The headers of the request are too large.' },
+  internal: { status: 500, meaning: 'A mistake of ours; `request_id` finds it in the log.' },
+  unavailable: { status: 503, meaning: 'A store that this needs is away; try again after `Retry-After` seconds.' },
+  suspended: { status: 503, meaning: 'This tenant is suspended.' },
+  quota_exceeded: { status: 507, meaning: "The owner's storage quota would be exceeded." },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ProblemCode = keyof typeof CATALOGUE;
+
+export interface ProblemDetail {
+  /** Dotted path of the field, for instance `folder_id` or `data.0.name`. */
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface ProblemOptions {
+  readonly details?: readonly ProblemDetail[];
+  /** Whole seconds; becomes `Retry-After`, and `retry_after` of a 429. */
+  readonly retryAfter?: number;
+  /** Further headers of the reply, for instance Content-Range. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** A failure with a code of the catalogue; `message` is for people and says what is wrong and what to do. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ProblemCode;
+  readonly details: readonly ProblemDetail[] | undefined;
+  readonly retryAfter: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ProblemCode, message?: string, options: ProblemOptions = {}) {
+    super(message ?? CATALOGUE[code].meaning, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+    this.retryAfter = options.retryAfter;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return CATALOGUE[this.code].status;
+  }
+}
+
+/** A 400 that names one field. */
+export const invalid = (field: string, message: string): Problem =>
+  new Problem('validation_failed', `${field}: ${message}`, { details: [{ field, message }] });
