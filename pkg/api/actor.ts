@@ -18,8 +18,8 @@ export type Permission =
 
 /** Who asks. Made from a verified access token and its live session. */
 export interface Actor {
-  /** Internal id (users.id), a decimal string. */
-  readonly userId: string;
+  /** Internal id (users.id), as pkg/store gives it. */
+  readonly userId: number;
   /** The user's uuid, `sub` of the token. */
   readonly userUuid: string;
   readonly email: string;
