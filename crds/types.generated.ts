@@ -1,0 +1,247 @@
+// Made by `node hack/crd-types.ts` from the schemas beside it; do not edit.
+import type { V1ObjectMeta } from '@kubernetes/client-node';
+
+/** An LtiRegistration lets one learning management system launch into a tenant of the same namespace. */
+export interface LtiRegistration {
+  apiVersion: 'carrel.dev/v1alpha1';
+  kind: 'LtiRegistration';
+  metadata: V1ObjectMeta & { name: string; namespace: string; uid: string };
+  spec: LtiRegistrationSpec;
+  status?: LtiRegistrationStatus;
+}
+
+export const LTIREGISTRATIONS = { group: 'carrel.dev', version: 'v1alpha1', plural: 'ltiregistrations', kind: 'LtiRegistration', namespaced: true } as const;
+
+export interface LtiRegistrationSpec {
+  tenantRef: {
+    name: string;
+  };
+  platform: {
+    preset: 'moodle' | 'canvas' | 'blackboard' | 'brightspace' | 'sakai' | 'generic';
+    issuer: string;
+    name?: string;
+    authEndpoint?: string;
+    tokenEndpoint?: string;
+    jwksEndpoint?: string;
+    /** The aud of a service token request where the LMS wants another than its token endpoint. */
+    tokenAudience?: string;
+    /** Further origins that may frame the tool. */
+    frameAncestors?: string[];
+  };
+  /** What the LMS calls the tool. */
+  clientId: string;
+  /** clientId when left out. */
+  consumerKey?: string;
+  deploymentIds?: string[];
+  toolUrl?: string;
+  scope: string;
+  active: boolean;
+  /** By the preset when left out. */
+  deepLinkingResponseMode?: 'Query' | 'FormPost';
+  /** A private key of your own (PEM, RSA 2048 or more) in place of a generated one. */
+  keySecretRef?: {
+    name: string;
+    key: string;
+  };
+  /** No rotation when left out. */
+  keyRotationPeriod?: string;
+}
+
+export interface LtiRegistrationStatus {
+  observedGeneration?: number;
+  conditions?: ({
+    type: string;
+    status: 'True' | 'False' | 'Unknown';
+    observedGeneration?: number;
+    lastTransitionTime: string;
+    reason: string;
+    message: string;
+  })[];
+  loginInitiationUrl?: string;
+  redirectUri?: string;
+  launchUrl?: string;
+  jwksUrl?: string;
+  registrationUrl?: string;
+  publicKeyIds?: string[];
+}
+
+/** A Tenant is one institution's own file store and LTI tool, with a schema, keys, storage and a server of its own. */
+export interface Tenant {
+  apiVersion: 'carrel.dev/v1alpha1';
+  kind: 'Tenant';
+  metadata: V1ObjectMeta & { name: string; namespace: string; uid: string };
+  spec: TenantSpec;
+  status?: TenantStatus;
+}
+
+export const TENANTS = { group: 'carrel.dev', version: 'v1alpha1', plural: 'tenants', kind: 'Tenant', namespaced: true } as const;
+
+export interface TenantSpec {
+  /** The name that people see. */
+  displayName?: string;
+  /** The short name in addresses, schema and bucket; the resource's name when left out. Immutable. */
+  slug?: string;
+  /** Host names; <slug>.<base> and lti.<slug>.<base> where the operator has a base domain. */
+  hosts?: {
+    app?: string;
+    lti?: string;
+  };
+  /** How the tenant's hosts are reached from outside. */
+  exposure: {
+    type: 'Ingress' | 'Gateway' | 'None';
+    ingressClassName?: string;
+    /** Only keys on the operator's list. */
+    annotations?: Record<string, string>;
+    gateway?: {
+      name: string;
+      namespace?: string;
+      sectionName?: string;
+    };
+    tls?: {
+      secretName: string;
+      /** A cert-manager ClusterIssuer that fills the Secret. */
+      clusterIssuer?: string;
+    };
+  };
+  /** Pods of the server; 1 when neither this nor autoscaling is set. */
+  replicas?: number;
+  autoscaling?: {
+    min: number;
+    max: number;
+    targetCPUPercent: number;
+  };
+  resources?: {
+    requests?: Record<string, number | string>;
+    limits?: Record<string, number | string>;
+  };
+  /** Only of repositories on the operator's list; its default when left out. */
+  image?: string;
+  database: {
+    /** A shard of the operator's configuration; the least full when left out. */
+    shard?: string;
+    /** Connections of one pod at most. */
+    poolSize: number;
+  };
+  storage: {
+    credentialsSecretRef?: {
+      name: string;
+    };
+    bucket?: string;
+    prefix?: string;
+    /** Bytes a new user may store. */
+    defaultUserQuota: number | string;
+    /** Bytes of the largest file; no bound but the quota when left out. */
+    maxUploadSize?: number | string;
+  };
+  /** Helper services of the tenant. */
+  helpers?: {
+    translateUrl?: string;
+    pdfOptimizeUrl?: string;
+    pdfTranslateUrl?: string;
+    credentialsSecretRef?: {
+      name: string;
+    };
+  };
+  limits: {
+    requestsPerUserPerMinute: number;
+    requestsPerTenantPerMinute: number;
+    requestsPerIpPerHour: number;
+  };
+  /** How long what is deleted can be restored. */
+  trashRetention: string;
+  schedules?: ({
+    name: string;
+    job: 'rosters' | 'usage' | 'trash' | 'orphans' | 'uploads';
+    /** Five fields. */
+    cron: string;
+    /** An IANA name; UTC when left out. */
+    timeZone?: string;
+  })[];
+  /** The first administrator. */
+  admin?: {
+    /** admin@<app host> when left out. */
+    email?: string;
+    passwordSecretRef?: {
+      name: string;
+      key: string;
+    };
+  };
+  /** No pods, 503 at the door, data kept. */
+  suspended: boolean;
+  /** What becomes of the data when the Tenant is deleted. */
+  deletionPolicy: 'Retain' | 'Delete';
+}
+
+export interface TenantStatus {
+  observedGeneration?: number;
+  conditions?: ({
+    type: string;
+    status: 'True' | 'False' | 'Unknown';
+    observedGeneration?: number;
+    lastTransitionTime: string;
+    reason: string;
+    message: string;
+  })[];
+  /** The numeric id in decimal. */
+  tenantId?: string;
+  /** The newest migration that the tenant's schema has. */
+  schemaVersion?: string;
+  image?: string;
+  appUrl?: string;
+  ltiUrl?: string;
+  apiUrl?: string;
+  replicas?: number;
+  readyReplicas?: number;
+  /** The pods' label selector for the scale subresource. */
+  selector?: string;
+  usage?: {
+    users?: number;
+    files?: number;
+    bytes?: number;
+  };
+}
+
+/** A Webhook tells a receiver what happened in a tenant of the same namespace. */
+export interface Webhook {
+  apiVersion: 'carrel.dev/v1alpha1';
+  kind: 'Webhook';
+  metadata: V1ObjectMeta & { name: string; namespace: string; uid: string };
+  spec: WebhookSpec;
+  status?: WebhookStatus;
+}
+
+export const WEBHOOKS = { group: 'carrel.dev', version: 'v1alpha1', plural: 'webhooks', kind: 'Webhook', namespaced: true } as const;
+
+export interface WebhookSpec {
+  tenantRef: {
+    name: string;
+  };
+  url: string;
+  events: ('file.created' | 'file.updated' | 'file.deleted' | 'user.created' | 'user.updated' | 'grade.submitted')[];
+  /** The signing secret; made in Secret <name>-webhook when left out. */
+  secretRef?: {
+    name: string;
+    key: string;
+  };
+  active: boolean;
+  /** Further headers of each delivery. */
+  headers?: Record<string, string>;
+}
+
+export interface WebhookStatus {
+  observedGeneration?: number;
+  conditions?: ({
+    type: string;
+    status: 'True' | 'False' | 'Unknown';
+    observedGeneration?: number;
+    lastTransitionTime: string;
+    reason: string;
+    message: string;
+  })[];
+  /** uuid of the endpoint in the REST API. */
+  endpointId?: string;
+  lastDeliveryTime?: string;
+  lastStatusCode?: number;
+  failingSince?: string;
+  disabledReason?: string;
+}

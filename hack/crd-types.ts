@@ -1,0 +1,89 @@
+/**
+ * Writes the TypeScript types of the custom resources from their schemas in crds/: `node hack/crd-types.ts`.
+ * With `--check` it writes nothing and exits 1 when the committed types are not those of the schemas.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+const OUTPUT = 'crds/types.generated.ts';
+
+interface Schema {
+  type?: string;
+  description?: string;
+  enum?: (string | number)[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema;
+  items?: Schema;
+  required?: string[];
+  default?: unknown;
+  'x-kubernetes-int-or-string'?: boolean;
+}
+
+interface Definition {
+  spec: { names: { kind: string; plural: string }; group: string; versions: { name: string; schema: { openAPIV3Schema: Schema } }[] };
+}
+
+/** The type of a value as the API server gives it: what has a default is always there. */
+function typeOf(schema: Schema, indent: string): string {
+  if (schema['x-kubernetes-int-or-string']) return 'number | string';
+  if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ');
+  if (schema.type === 'integer' || schema.type === 'number') return 'number';
+  if (schema.type === 'array') {
+    const item = typeOf(schema.items ?? {}, indent);
+    return item.includes('|') ? `(${item})[]` : `${item}[]`;
+  }
+  if (schema.type === 'object' && schema.properties) return objectType(schema, indent);
+  if (schema.type === 'object') return `Record<string, ${typeOf(schema.additionalProperties ?? {}, indent)}>`;
+  return schema.type ?? 'unknown';
+}
+
+function objectType(schema: Schema, indent: string): string {
+  const inner = `${indent}  `;
+  const lines = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const given = schema.required?.includes(name) || property.default !== undefined;
+    const comment = property.description ? `${inner}/** ${property.description} */\n` : '';
+    return `${comment}${inner}${name}${given ? '' : '?'}: ${typeOf(property, inner)};`;
+  });
+  return `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+function typesOf(definition: Definition): string {
+  const { kind, plural } = definition.spec.names;
+  const version = definition.spec.versions[0];
+  if (!version) throw new Error(`${kind} has no version`);
+  const root = version.schema.openAPIV3Schema;
+  const { spec, status } = root.properties ?? {};
+  return [
+    `/** ${root.description} */`,
+    `export interface ${kind} {`,
+    `  apiVersion: '${definition.spec.group}/${version.name}';`,
+    `  kind: '${kind}';`,
+    '  metadata: V1ObjectMeta & { name: string; namespace: string; uid: string };',
+    `  spec: ${kind}Spec;`,
+    `  status?: ${kind}Status;`,
+    '}',
+    '',
+    `export const ${plural.toUpperCase()} = { group: '${definition.spec.group}', version: '${version.name}', plural: '${plural}', kind: '${kind}', namespaced: true } as const;`,
+    '',
+    `export interface ${kind}Spec ${objectType(spec ?? {}, '')}`,
+    '',
+    `export interface ${kind}Status ${objectType(status ?? {}, '')}`,
+    '',
+  ].join('\n');
+}
+
+const files = readdirSync('crds')
+  .filter((file) => file.endsWith('.yaml'))
+  .toSorted();
+const text = [
+  '// Made by `node hack/crd-types.ts` from the schemas beside it; do not edit.',
+  "import type { V1ObjectMeta } from '@kubernetes/client-node';",
+  '',
+  ...files.map((file) => typesOf(parse(readFileSync(`crds/${file}`, 'utf8')) as Definition)),
+].join('\n');
+
+if (!process.argv.includes('--check')) writeFileSync(OUTPUT, text);
+else if (readFileSync(OUTPUT, 'utf8') !== text) {
+  process.stderr.write(`${OUTPUT} is stale: run \`node hack/crd-types.ts\`\n`);
+  process.exit(1);
+}
