@@ -16,6 +16,10 @@ export type Permission =
   | 'read:audit'
   | 'write:grades';
 
+/** What a grant gives on one file or folder; cumulative, lowest first (specification: Permission). */
+export const LEVELS = ['read', 'write', 'admin'] as const;
+export type Level = (typeof LEVELS)[number];
+
 /** Who asks. Made from a verified access token and its live session. */
 export interface Actor {
   /** Internal id (users.id), as pkg/store gives it. */

@@ -14,6 +14,10 @@ export type Caller = 'anyone' | 'user' | { readonly permission: Permission };
 /** The request as a handler sees it, beside its validated parts. */
 export interface RequestInfo {
   readonly requestId: string;
+  /** Upper case. `HEAD` reaches the endpoint of the GET; the body of its reply is thrown away, so nothing need be opened for it. */
+  readonly method: string;
+  /** Path and query as they were sent. */
+  readonly url: string;
   /** The client's address, behind as many proxies as are trusted. */
   readonly ip: string;
   /** Lower-case names. */
@@ -31,6 +35,8 @@ export interface Reply {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** For an endpoint that is `cached`: until when the reply holds at most. */
+  readonly cacheUntil?: Date;
 }
 
 export const reply = (status: number, body?: unknown, headers?: Readonly<Record<string, string>>): Reply => ({
@@ -42,7 +48,8 @@ export const reply = (status: number, body?: unknown, headers?: Readonly<Record<
 /** A reply with the strong entity tag of what it shows (RFC 9110 §8.8.3). */
 export const tagged = (status: number, body: { readonly etag: string }): Reply => reply(status, body, { etag: `"${body.etag}"` });
 
-type Out<S> = S extends z.ZodType ? z.output<S> : undefined;
+/** A StreamBody that takes JSON too hands over the parsed value, or undefined when a stream was sent. */
+type Out<S> = S extends z.ZodType ? z.output<S> : S extends { readonly json: infer J extends z.ZodType } ? z.output<J> | undefined : undefined;
 
 /** What `replies` may hold: a JSON schema, `null` for no body, or the media type of a body that streams. */
 export type ReplyShape = z.ZodType | null | { readonly stream: string };
@@ -63,7 +70,8 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly errors?: readonly ProblemCode[];
   /** Whether Idempotency-Key is honoured: the reply of the first request is kept for 24 h. */
   readonly idempotent?: boolean;
-  /** Not counted against the rate limits per user (sign-in has limits of its own). */
+  /** A GET whose JSON replies are kept, per user and parameters, for REPLY_TTL_SECONDS or until a write touches a subject they rest on. */
+  readonly cached?: { readonly restsOn: readonly string[] };
   readonly handle: (request: {
     actor: C extends 'anyone' ? undefined : Actor;
     params: Out<P>;
@@ -78,6 +86,8 @@ export interface StreamBody {
   readonly stream: readonly string[];
   /** What the OpenAPI document says of it. */
   readonly schema: z.ZodType;
+  /** When given, `application/json` of this schema is taken as well. */
+  readonly json?: z.ZodType;
 }
 
 /** An endpoint whose types are checked already; what http mounts and OpenAPI describes. */
@@ -93,6 +103,7 @@ export interface Endpoint {
   readonly replies: Readonly<Record<number, ReplyShape>>;
   readonly errors?: readonly ProblemCode[];
   readonly idempotent?: boolean;
+  readonly cached?: { readonly restsOn: readonly string[] };
   readonly handle: (request: {
     actor: Actor | undefined;
     params: unknown;
@@ -113,6 +124,9 @@ export function endpoint<
 }
 
 export const isStreamBody = (body: Endpoint['body']): body is StreamBody => body !== undefined && 'stream' in body;
+
+/** Lifetime of a kept reply (specification: Cached data, API response). */
+export const REPLY_TTL_SECONDS = 300;
 
 /** What any endpoint may answer. */
 export const COMMON_ERRORS: readonly ProblemCode[] = [
