@@ -1,0 +1,26 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Metrics } from '../runtime/metrics.ts';
+
+/** Metrics that several instances share (queues, controllers, clients): the first one registers, the others get the same. */
+export function counter<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Counter<L> {
+  return (metrics.getSingleMetric(name) as Counter<L> | undefined) ?? new Counter({ name, help, labelNames, registers: [metrics] });
+}
+
+export function gauge<L extends string>(metrics: Metrics, name: string, help: string, labelNames: L[]): Gauge<L> {
+  return (metrics.getSingleMetric(name) as Gauge<L> | undefined) ?? new Gauge({ name, help, labelNames, registers: [metrics] });
+}
+
+/** `buckets` in seconds. */
+export function histogram<L extends string>(
+  metrics: Metrics,
+  name: string,
+  help: string,
+  labelNames: L[],
+  buckets: number[],
+): Histogram<L> {
+  return (
+    (metrics.getSingleMetric(name) as Histogram<L> | undefined) ?? new Histogram({ name, help, labelNames, buckets, registers: [metrics] })
+  );
+}
+
+export const SECONDS_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

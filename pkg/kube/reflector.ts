@@ -1,0 +1,144 @@
+import type { Counter } from 'prom-client';
+import { backOffMs, type BackOff } from '../runtime/backoff.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { systemRandom, type Random } from '../runtime/random.ts';
+import { isGone, KubeError } from './errors.ts';
+import { counter } from './metrics.ts';
+import { keyOf, keyText, type KubeObject } from './object.ts';
+import { PAGE_SIZE, type ResourceApi, type Selection } from './resource.ts';
+import type { Store } from './store.ts';
+
+export interface ReflectorOptions<T extends KubeObject> extends Selection {
+  readonly api: ResourceApi<T>;
+  readonly store: Store<T>;
+  /** Only names, labels, annotations and owners are read: for Secrets whose content is none of our business. */
+  readonly metadataOnly?: boolean | undefined;
+  /** A stream that says nothing for so long is dead; the server sends a bookmark about every minute. */
+  readonly idleMs?: number | undefined;
+  readonly pageSize?: number | undefined;
+  readonly backOff?: BackOff | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+const IDLE_MS = 150_000;
+/** The server is asked to end a watch after 5 to 10 minutes, so that not all come back at once (as client-go). */
+const WATCH_SECONDS = { least: 300, spread: 300 };
+/** A watch that ends sooner and without a word is a failure, else two servers that disagree make a busy loop. */
+const SHORT_WATCH_MS = 1_000;
+/** Short enough that work goes on within 5 s of a fault's end. */
+const BACK_OFF: BackOff = { baseMs: 200, maxMs: 4_000, jitter: 0.5 };
+
+/**
+ * Keeps a Store equal to what the API server holds: a list in pages, then a watch from the list's version, for as long as its signal says.
+ *
+ * Invariants:
+ * - No change is missed and none is told twice: a broken watch goes on from the last version it told; a version that is too old
+ *   (410) means a new list, of which only the differences are told.
+ * - It never stops: every failure is logged and tried again, with back-off and jitter.
+ */
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Logger;
+  readonly #lists: Counter<'kind'>;
+  readonly #watches: Counter<'kind'>;
+  /** The last version that was told; undefined: list first. */
+  #version: string | undefined;
+  #failures = 0;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? systemRandom;
+    this.#log = options.log.child({ kind: options.api.kind.kind });
+    this.#lists = counter(options.metrics, 'reflector_lists_total', 'Full lists read, by kind.', ['kind']);
+    this.#watches = counter(options.metrics, 'reflector_watches_total', 'Watches begun, by kind.', ['kind']);
+  }
+
+  /** Resolves when the signal is aborted, never before and never with an error. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (this.#version === undefined) await this.#list(signal);
+        await this.#watch(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        await this.#recover(error, signal);
+      }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { api, store, metadataOnly = false, pageSize = PAGE_SIZE } = this.#options;
+    this.#lists.inc({ kind: api.kind.kind });
+    const keys = new Set<string>();
+    let resourceVersion = '';
+    let next: string | undefined;
+    do {
+      const page = await api.page({ ...this.#selection(), limit: pageSize, continue: next, metadataOnly, signal });
+      if (next === undefined) {
+        resourceVersion = page.resourceVersion;
+        store.beginList(resourceVersion);
+      }
+      for (const object of page.items) {
+        keys.add(keyText(keyOf(object)));
+        store.upsert(object);
+      }
+      next = page.next;
+    } while (next !== undefined);
+    store.endList(keys, resourceVersion);
+    this.#version = resourceVersion;
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { api, store, metadataOnly = false, idleMs = IDLE_MS } = this.#options;
+    const startedAt = this.#clock.monotonic();
+    this.#watches.inc({ kind: api.kind.kind });
+    const events = api.watch({
+      ...this.#selection(),
+      resourceVersion: this.#version ?? '',
+      timeoutSeconds: WATCH_SECONDS.least + Math.floor(WATCH_SECONDS.spread * this.#random.fraction()),
+      idleMs,
+      metadataOnly,
+      signal,
+    });
+    let told = 0;
+    for await (const event of events) {
+      if (event.type === 'DELETED') store.remove(event.object);
+      else if (event.type !== 'BOOKMARK') store.upsert(event.object);
+      this.#version = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
+      store.progress(this.#version);
+      this.#failures = 0;
+      told++;
+    }
+    signal.throwIfAborted();
+    if (told === 0 && this.#clock.monotonic() - startedAt < SHORT_WATCH_MS) {
+      throw new KubeError(0, 'Unreachable', `watch ${api.kind.plural}: ended at once`);
+    }
+  }
+
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    this.#failures++;
+    const relist = isGone(error);
+    if (relist) this.#version = undefined;
+    // The first 410 is ordinary (a watch slept past a compaction): list at once.
+    const delayMs = relist && this.#failures === 1 ? 0 : backOffMs(this.#options.backOff ?? BACK_OFF, this.#failures, this.#random);
+    const level = this.#failures > 3 || !(error instanceof KubeError) ? 'warn' : 'info';
+    this.#log[level](
+      { err: error, failures: this.#failures, delayMs: Math.round(delayMs) },
+      relist ? 'too old, listing again' : 'watch broke off',
+    );
+    await this.#clock.sleep(delayMs, signal).catch(() => undefined);
+  }
+
+  #selection(): Selection {
+    const { namespace, labelSelector, fieldSelector } = this.#options;
+    return { namespace, labelSelector, fieldSelector };
+  }
+}

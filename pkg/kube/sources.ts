@@ -1,0 +1,60 @@
+import { keyOf, type Kind, type KubeObject, type ObjectKey } from './object.ts';
+import { controllerOf } from './owner.ts';
+import { PRIORITY, type Priority } from './queue.ts';
+import type { Change, Store } from './store.ts';
+
+export type Enqueue = (key: ObjectKey, priority: Priority) => void;
+
+/** What makes a controller look at a key. */
+export interface Source {
+  /** Calls `enqueue` for what is there and for each change, until the answer is called. */
+  subscribe(enqueue: Enqueue): () => void;
+  waitForSync(signal: AbortSignal): Promise<void>;
+  /** Whether the controller's own object of that key exists; only the source of the kind itself knows. */
+  readonly holds?: (key: ObjectKey) => boolean;
+}
+
+/** The kind that the controller is for. A change of its spec, or its deletion, is a person's and goes first. */
+export function forObject<T extends KubeObject>(store: Store<T>): Source {
+  return {
+    ...source(store, (change) => [keyOf(change.object)], priorityOfOwn),
+    holds: (key) => store.get(key) !== undefined,
+  };
+}
+
+/** A child kind: the key of its controller owner, where that is of `ownerKind`. */
+export function forOwner<T extends KubeObject>(store: Store<T>, ownerKind: Kind): Source {
+  return source(store, ({ object }) => {
+    const owner = controllerOf(object);
+    const isOurs = owner?.kind === ownerKind.kind && owner.apiVersion.split('/')[0] === (ownerKind.group || ownerKind.version);
+    return owner && isOurs ? [{ namespace: ownerKind.namespaced ? (object.metadata.namespace ?? '') : '', name: owner.name }] : [];
+  });
+}
+
+/** Any other kind: `map` gives the keys that an object concerns. Asked of both states when an object changes, so that what it let go is seen too. */
+export function forMapped<T extends KubeObject>(store: Store<T>, map: (object: Change<T>['object']) => readonly ObjectKey[]): Source {
+  return source(store, ({ object, previous }) => [...map(object), ...(previous ? map(previous) : [])]);
+}
+
+function source<T extends KubeObject>(
+  store: Store<T>,
+  keysOf: (change: Change<T>) => readonly ObjectKey[],
+  priorityOf: (change: Change<T>) => Priority = priorityOfOther,
+): Source {
+  return {
+    subscribe: (enqueue) =>
+      store.onChange((change) => {
+        for (const key of keysOf(change)) enqueue(key, priorityOf(change));
+      }),
+    waitForSync: (signal) => store.waitForSync(signal),
+  };
+}
+
+const priorityOfOther = <T extends KubeObject>(change: Change<T>): Priority => (change.initial ? PRIORITY.resync : PRIORITY.change);
+
+function priorityOfOwn<T extends KubeObject>(change: Change<T>): Priority {
+  if (change.initial) return PRIORITY.resync;
+  const { object, previous } = change;
+  const sameSpec = previous !== undefined && previous.metadata.generation === object.metadata.generation;
+  return sameSpec && previous.metadata.deletionTimestamp === object.metadata.deletionTimestamp ? PRIORITY.change : PRIORITY.person;
+}

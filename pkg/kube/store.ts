@@ -1,0 +1,181 @@
+import { compareResourceVersions, keyOf, keyText, type KubeObject, type Kind, type ObjectKey, type Observed } from './object.ts';
+
+export interface Change<T extends KubeObject> {
+  readonly type: 'added' | 'updated' | 'deleted';
+  /** As it is now; of a deleted one, its last state. */
+  readonly object: Observed<T>;
+  /** Before an update. */
+  readonly previous?: Observed<T>;
+  /** Part of the first list, or of the replay for a new subscriber: not news. */
+  readonly initial: boolean;
+}
+
+export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
+type IndexOf<T extends KubeObject> = (object: Observed<T>) => readonly string[];
+
+/**
+ * A copy of a kind's objects in memory, kept by a Reflector; readers must not change what they get.
+ *
+ * Invariants:
+ * - Every change is told once, in order: added, updated …, deleted. A new object of a known name is a deletion and an addition.
+ * - An object never goes back to an older resource version, whether the watch or our own write (`record`) tells it first.
+ * - `managedFields` are not kept: they are half of an object's bytes and no reader needs them.
+ */
+export class Store<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  readonly #objects = new Map<string, Observed<T>>();
+  readonly #indexes: ReadonlyMap<string, { of: IndexOf<T>; values: Map<string, Set<string>> }>;
+  readonly #transform: (object: Observed<T>) => Observed<T>;
+  readonly #handlers = new Set<ChangeHandler<T>>();
+  readonly #synced = Promise.withResolvers<void>();
+  #hasSynced = false;
+  /** All changes up to this version have been told by the reflector. */
+  #seen = '0';
+  /** While a list is taken in that is older than what we have (a restored backup), its versions rule. */
+  #rewound = false;
+
+  /** `indexes`: by name, the values under which an object is found. `transform` may drop what nobody reads, to save memory. */
+  constructor(options: { kind: Kind<T>; indexes?: Record<string, IndexOf<T>>; transform?: (object: Observed<T>) => Observed<T> }) {
+    this.kind = options.kind;
+    this.#transform = options.transform ?? ((object) => object);
+    this.#indexes = new Map(Object.entries(options.indexes ?? {}).map(([name, of]) => [name, { of, values: new Map() }]));
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: ObjectKey): Observed<T> | undefined {
+    return this.#objects.get(keyText(key));
+  }
+
+  /** All, or those of a namespace. */
+  list(namespace?: string): Observed<T>[] {
+    const all = [...this.#objects.values()];
+    return namespace === undefined ? all : all.filter((object) => object.metadata.namespace === namespace);
+  }
+
+  /** Throws when there is no index of that name: a mistake of ours. */
+  byIndex(name: string, value: string): Observed<T>[] {
+    const index = this.#indexes.get(name);
+    if (!index) throw new Error(`${this.kind.plural} have no index ${name}`);
+    return [...(index.values.get(value) ?? [])].flatMap((key) => this.#objects.get(key) ?? []);
+  }
+
+  /** Resolves when the first list is in; rejects with the signal's reason. */
+  async waitForSync(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = (): void => aborted.reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await Promise.race([this.#synced.promise, aborted.promise]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Tells what is here already, as added, then every change. The answer ends it. */
+  onChange(handler: ChangeHandler<T>): () => void {
+    for (const object of this.#objects.values()) handler({ type: 'added', object, initial: true });
+    this.#handlers.add(handler);
+    return () => this.#handlers.delete(handler);
+  }
+
+  /**
+   * Takes in the answer to a write of our own, so that the next reader sees it before the watch tells it.
+   * What the watch has told already, or is past, is ignored.
+   */
+  record(object: Observed<T>): void {
+    if (this.#hasSynced && compareResourceVersions(object.metadata.resourceVersion, this.#seen) > 0) this.upsert(object);
+  }
+
+  /** For the reflector: a list of this version begins. */
+  beginList(resourceVersion: string): void {
+    this.#rewound = compareResourceVersions(resourceVersion, this.#seen) < 0;
+  }
+
+  /** For the reflector: an object of a list or an event. */
+  upsert(given: Observed<T>): void {
+    const object = this.#transform(withoutManagedFields(given));
+    const key = keyText(keyOf(object));
+    const previous = this.#objects.get(key);
+    if (previous) {
+      if (previous.metadata.resourceVersion === object.metadata.resourceVersion && previous.metadata.uid === object.metadata.uid) return;
+      if (!this.#rewound && isOlder(object, previous)) return;
+    }
+    if (previous && previous.metadata.uid !== object.metadata.uid) this.#delete(key, previous);
+    const kept = this.#objects.get(key);
+    if (kept) this.#unindex(key, kept);
+    this.#objects.set(key, object);
+    this.#index(key, object);
+    this.#tell(kept ? { type: 'updated', object, previous: kept } : { type: 'added', object });
+  }
+
+  /** For the reflector: an object that is gone. */
+  remove(object: Observed<T>): void {
+    const key = keyText(keyOf(object));
+    const previous = this.#objects.get(key);
+    if (previous && !isOlder(object, previous)) this.#delete(key, previous);
+  }
+
+  /** For the reflector: a list of `resourceVersion` held exactly `keys`; what else was here before it is gone. */
+  endList(keys: ReadonlySet<string>, resourceVersion: string): void {
+    for (const [key, object] of this.#objects) {
+      const isNewer = compareResourceVersions(object.metadata.resourceVersion, resourceVersion) > 0;
+      if (!keys.has(key) && (this.#rewound || !isNewer)) this.#delete(key, object);
+    }
+    this.#rewound = false;
+    this.#seen = resourceVersion;
+    this.#hasSynced = true;
+    this.#synced.resolve();
+  }
+
+  /** For the reflector: all changes up to this version have been told. */
+  progress(resourceVersion: string): void {
+    this.#seen = resourceVersion;
+  }
+
+  #delete(key: string, object: Observed<T>): void {
+    this.#objects.delete(key);
+    this.#unindex(key, object);
+    this.#tell({ type: 'deleted', object });
+  }
+
+  #tell(change: Omit<Change<T>, 'initial'>): void {
+    for (const handler of this.#handlers) handler({ ...change, initial: !this.#hasSynced });
+  }
+
+  #index(key: string, object: Observed<T>): void {
+    for (const { of, values } of this.#indexes.values()) {
+      for (const value of of(object)) {
+        const keys = values.get(value);
+        if (keys) keys.add(key);
+        else values.set(value, new Set([key]));
+      }
+    }
+  }
+
+  #unindex(key: string, object: Observed<T>): void {
+    for (const { of, values } of this.#indexes.values()) {
+      for (const value of of(object)) {
+        const keys = values.get(value);
+        keys?.delete(key);
+        if (keys?.size === 0) values.delete(value);
+      }
+    }
+  }
+}
+
+const isOlder = (object: Observed, than: Observed): boolean =>
+  compareResourceVersions(object.metadata.resourceVersion, than.metadata.resourceVersion) < 0;
+
+function withoutManagedFields<T extends KubeObject>(object: Observed<T>): Observed<T> {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _dropped, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
