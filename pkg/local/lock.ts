@@ -1,0 +1,96 @@
+import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf, LocalError } from './errors.ts';
+import { readIfThere } from './files.ts';
+import { isAlive, startTime } from './processes.ts';
+
+/**
+ * A lock between processes: a file that names its holder.
+ *
+ * Invariants:
+ * - The file appears whole, or not at all (made aside and linked), so nobody reads half of it.
+ * - A holder that died loses the lock to the next who asks; that its pid is used again by another process changes nothing.
+ */
+export interface Lock {
+  release(): void;
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly started: string;
+}
+
+/** Takes the lock, or says who holds it. */
+export function tryLock(path: string): Lock | Holder {
+  mkdirSync(dirname(path), { recursive: true });
+  const me = `${process.pid} ${startTime(process.pid)}\n`;
+  for (;;) {
+    if (linkNew(path, me)) return { release: () => readIfThere(path) === me && rmSync(path, { force: true }) };
+    const text = readIfThere(path);
+    if (text === undefined) continue;
+    const holder = parseHolder(text);
+    if (holder && lives(holder)) return holder;
+    takeAway(path, text);
+  }
+}
+
+/** Waits for the lock; `onWait` is told once, with the holder's pid. Throws LocalError when it is still held after `timeoutMs`. */
+export async function lock(path: string, options: { timeoutMs: number; onWait?: (pid: number) => void }): Promise<Lock> {
+  const deadline = performance.now() + options.timeoutMs;
+  let told = false;
+  for (;;) {
+    const result = tryLock(path);
+    if ('release' in result) return result;
+    if (!told) options.onWait?.(result.pid);
+    told = true;
+    if (performance.now() > deadline)
+      throw new LocalError(`${path} is held by process ${result.pid}. Wait for it, or end it: kill ${result.pid}`);
+    await sleep(100);
+  }
+}
+
+/** The pid of the living holder, if there is one. */
+export function holderOf(path: string): number | undefined {
+  const text = readIfThere(path);
+  const holder = text === undefined ? undefined : parseHolder(text);
+  return holder && lives(holder) ? holder.pid : undefined;
+}
+
+function parseHolder(text: string): Holder | undefined {
+  const match = /^(\d+) (.*)\n$/.exec(text);
+  return match ? { pid: Number(match[1]), started: match[2] ?? '' } : undefined;
+}
+
+const lives = ({ pid, started }: Holder): boolean => isAlive(pid) && startTime(pid) === started;
+
+function linkNew(path: string, text: string): boolean {
+  const aside = `${path}.${randomUUID()}`;
+  writeFileSync(aside, text, { mode: 0o600 });
+  try {
+    linkSync(aside, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+/** Removes a dead holder's file. Two may try at once: what the slower one moved away by mistake, a fresh lock, it puts back. */
+function takeAway(path: string, dead: string): void {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  try {
+    if (readIfThere(aside) !== dead) linkSync(aside, path);
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}

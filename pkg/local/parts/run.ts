@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+export interface Outcome {
+  /** null when a signal ended it or it could not be started. */
+  readonly code: number | null;
+  readonly stdout: string;
+  /** Both streams as they came, for telling why it failed; the last 64 KiB. */
+  readonly output: string;
+}
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly timeoutMs?: number;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Told each line that the program prints to standard error. */
+  readonly onLine?: (line: string) => void;
+}
+
+/** Runs a program to its end. Never throws: a program that is not there has code null and its error as output. */
+export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const { cwd, env, timeoutMs, uid, gid } = options;
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env === undefined ? {} : { env }),
+      ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(gid === undefined ? {} : { gid }),
+    });
+    let stdout = '';
+    let output = '';
+    const keep = (text: string): void => {
+      output = (output + text).slice(-65_536);
+    };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      keep(text);
+    });
+    child.stderr.setEncoding('utf8').on('data', keep);
+    if (options.onLine) createInterface({ input: child.stderr }).on('line', options.onLine);
+    child.once('error', (error) => resolve({ code: null, stdout, output: error.message }));
+    child.once('close', (code) => resolve({ code, stdout, output }));
+  });
+}
+
+/** The line that most likely says why a program failed: its last one that is not empty. */
+export const lastLine = (output: string): string => output.trimEnd().split('\n').at(-1)?.trim() ?? '';

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from './errors.ts';
+import { readIfThere } from './files.ts';
+
+/**
+ * Processes of a home. Each carries `CARREL_HOME` (the absolute folder) and `CARREL_PROGRAM` (its name) in its environment,
+ * so that what a killed supervisor or node left behind is found and ended. Both, since a person may well export CARREL_HOME.
+ */
+export interface HomeProcess {
+  readonly pid: number;
+  /** `etcd`, `operator`, …; `supervisor`; `container` for what the process node runs. */
+  readonly program: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The environment that marks a process as the home's. */
+export const marks = (home: string, program: string): Record<string, string> => ({ CARREL_HOME: home, CARREL_PROGRAM: program });
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  const stat = readIfThere(`/proc/${pid}/stat`);
+  return stat !== undefined && stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+}
+
+/** When the process started, in the kernel's own unit: with the pid it names a process for good, pids being used again. */
+export function startTime(pid: number): string {
+  if (process.platform === 'linux') {
+    const stat = readIfThere(`/proc/${pid}/stat`);
+    return stat === undefined ? '' : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '');
+  }
+  try {
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return '';
+  }
+}
+
+/** All living processes that carry the home's marks, but this one. */
+export function processesOf(home: string): HomeProcess[] {
+  const all = process.platform === 'linux' ? fromProc() : fromPs();
+  return all.filter(({ pid, environment }) => pid !== process.pid && environment['CARREL_HOME'] === home && isAlive(pid));
+}
+
+function fromProc(): HomeProcess[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      return marked(Number(name), readFileSync(`/proc/${name}/environ`, 'utf8').split('\0'));
+    } catch {
+      return []; // gone meanwhile, or another user's
+    }
+  });
+}
+
+function fromPs(): HomeProcess[] {
+  const text = execFileSync('ps', ['axeww', '-o', 'pid=,command='], { encoding: 'utf8', maxBuffer: 64 << 20 });
+  return text.split('\n').flatMap((line) => marked(Number.parseInt(line, 10), line.trim().split(' ')));
+}
+
+function marked(pid: number, words: string[]): HomeProcess[] {
+  const environment = Object.fromEntries(
+    words.flatMap((word) => {
+      const at = word.indexOf('=');
+      return word.startsWith('CARREL_') && at > 0 ? [[word.slice(0, at), word.slice(at + 1)]] : [];
+    }),
+  );
+  const program = environment['CARREL_PROGRAM'];
+  return program === undefined ? [] : [{ pid, program, environment }];
+}
+
+/** Sends the signal; false when there is no such process any more. */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, name);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+/** Ends processes: the signal first (SIGTERM unless given), SIGKILL to what lives after `graceMs`. Resolves when none lives. */
+export async function endAll(pids: readonly number[], graceMs: number, name: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  let living = pids.filter((pid) => signal(pid, name));
+  const deadline = performance.now() + graceMs;
+  let killed = false;
+  while ((living = living.filter(isAlive)).length > 0) {
+    if (!killed && performance.now() > deadline) {
+      for (const pid of living) signal(pid, 'SIGKILL');
+      killed = true;
+    }
+    await sleep(20);
+  }
+}
+
+/** Ends what an earlier supervisor of this home left behind; the supervisors first, so that they start nothing again. */
+export async function endLeftovers(home: string, graceMs = 8_000): Promise<HomeProcess[]> {
+  const left = processesOf(home);
+  const supervisors = left.filter(({ program }) => program === 'supervisor').map(({ pid }) => pid);
+  await endAll(supervisors, graceMs, 'SIGKILL');
+  const others = processesOf(home);
+  // Postgres reads SIGTERM as "wait for the clients"; SIGINT ends it now, cleanly.
+  const postgres = others.filter(({ program }) => program === 'postgres').map(({ pid }) => pid);
+  await Promise.all([
+    endAll(postgres, graceMs, 'SIGINT'),
+    endAll(
+      others.filter(({ program }) => program !== 'postgres').map(({ pid }) => pid),
+      graceMs,
+    ),
+  ]);
+  return left;
+}

@@ -1,0 +1,262 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Agent, fetch } from 'undici';
+import { codeOf } from '../errors.ts';
+import { readIfThere, writeAtomically } from '../files.ts';
+import { addressOf, paths, type Home } from '../home.ts';
+import type { ProgramSpec } from '../supervisor.ts';
+import { createAuthority, createCertificate, type CertificatePair } from './certificates.ts';
+
+const SERVICE_ADDRESSES = '10.96.0.0/16';
+/** First address of SERVICE_ADDRESSES: what the API server calls itself inside. */
+const SERVICE_ADDRESS = '10.96.0.1';
+/** Documentation address (RFC 5737): it must name one that is no loopback, and nothing here uses it. */
+const ADVERTISED = '192.0.2.1';
+
+export interface ControlPlaneParts {
+  readonly etcd: string;
+  readonly 'kube-apiserver': string;
+  readonly 'kube-controller-manager': string;
+}
+
+/** Files of `.carrel/pki`; `kubelet` is the process node's own, for `kubectl logs`. */
+export const pkiPaths = (home: string) => {
+  const folder = paths(home).pki;
+  const pair = (name: string) => ({ certificate: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) });
+  return {
+    authority: pair('ca'),
+    etcd: pair('etcd'),
+    apiserver: pair('apiserver'),
+    kubeletClient: pair('apiserver-kubelet-client'),
+    kubelet: pair('kubelet'),
+    serviceAccountKey: join(folder, 'service-accounts.key'),
+    serviceAccountPublicKey: join(folder, 'service-accounts.pub'),
+    tokens: join(folder, 'tokens.csv'),
+    controllerManagerKubeconfig: join(folder, 'kube-controller-manager.kubeconfig'),
+  };
+};
+
+/** The name in the client certificate by which the API server asks the node for logs. */
+export const KUBELET_CLIENT = 'kube-apiserver-kubelet-client';
+
+/**
+ * Keys, tokens and kubeconfigs. Authority and service-account key are kept (tokens were signed by them); a leaf costs nothing and is
+ * made anew, for the address of today, which mends whatever was lost or cut off.
+ */
+export function writeCredentials(home: Home, now: Date): void {
+  const files = pkiPaths(home.path);
+  const { address, secrets } = home.settings;
+  const authority = keptAuthority(files.authority, now);
+  const write = (to: { certificate: string; key: string }, pair: CertificatePair): void => {
+    writeAtomically(to.certificate, pair.certificate);
+    writeAtomically(to.key, pair.key);
+  };
+  const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', 'localhost'];
+  write(files.etcd, createCertificate(authority, { commonName: 'etcd' }, [address], now));
+  write(files.apiserver, createCertificate(authority, { commonName: 'kube-apiserver' }, [address, SERVICE_ADDRESS, ...names], now));
+  write(files.kubelet, createCertificate(authority, { commonName: 'local' }, [address], now));
+  write(files.kubeletClient, createCertificate(authority, { commonName: KUBELET_CLIENT }, [], now));
+  keepServiceAccountKey(files);
+  const tokens = [
+    [secrets.adminToken, 'carrel-admin', 'carrel-admin', 'system:masters'],
+    [secrets.controllerManagerToken, 'system:kube-controller-manager', 'kube-controller-manager', ''],
+  ];
+  writeAtomically(files.tokens, tokens.map((row) => `${row.map((field) => `"${field}"`).join(',')}\n`).join(''));
+  writeAtomically(paths(home.path).kubeconfig, kubeconfig(home, authority.certificate, secrets.adminToken));
+  writeAtomically(files.controllerManagerKubeconfig, kubeconfig(home, authority.certificate, secrets.controllerManagerToken));
+}
+
+function keptAuthority(files: { certificate: string; key: string }, now: Date): CertificatePair {
+  const certificate = readIfThere(files.certificate);
+  const key = readIfThere(files.key);
+  if (certificate && key && isUsable(certificate, now)) return { certificate, key };
+  const made = createAuthority('carrel-local', now);
+  writeAtomically(files.key, made.key);
+  writeAtomically(files.certificate, made.certificate);
+  return made;
+}
+
+function isUsable(certificate: string, now: Date): boolean {
+  try {
+    return new X509Certificate(certificate).validToDate.getTime() > now.getTime() + 30 * 86_400_000;
+  } catch {
+    return false;
+  }
+}
+
+function keepServiceAccountKey(files: { serviceAccountKey: string; serviceAccountPublicKey: string }): void {
+  if (readIfThere(files.serviceAccountKey) && readIfThere(files.serviceAccountPublicKey)) return;
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  writeAtomically(files.serviceAccountKey, privateKey.export({ type: 'sec1', format: 'pem' }) as string);
+  writeAtomically(files.serviceAccountPublicKey, publicKey.export({ type: 'spki', format: 'pem' }) as string);
+}
+
+const kubeconfig = (home: Home, authority: string, token: string): string =>
+  `${JSON.stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'carrel',
+      clusters: [
+        {
+          name: 'carrel',
+          cluster: { server: apiserverUrl(home), 'certificate-authority-data': Buffer.from(authority).toString('base64') },
+        },
+      ],
+      users: [{ name: 'carrel', user: { token } }],
+      contexts: [{ name: 'carrel', context: { cluster: 'carrel', user: 'carrel' } }],
+    },
+    null,
+    2,
+  )}\n`;
+
+export const apiserverUrl = (home: Home): string => `https://${addressOf(home, 'apiserver')}`;
+
+/** etcd, kube-apiserver and kube-controller-manager, in the order in which they wait for each other. */
+export function controlPlaneSpecs(home: Home, parts: ControlPlaneParts, options: { durable: boolean }): ProgramSpec[] {
+  return [
+    etcdSpec(home, parts.etcd, options),
+    apiserverSpec(home, parts['kube-apiserver']),
+    controllerManagerSpec(home, parts['kube-controller-manager']),
+  ];
+}
+
+function etcdSpec(home: Home, program: string, options: { durable: boolean }): ProgramSpec {
+  const files = pkiPaths(home.path);
+  const data = join(paths(home.path).data, 'etcd');
+  const url = `https://${addressOf(home, 'etcd')}`;
+  const peer = `http://${addressOf(home, 'etcdPeer')}`;
+  return {
+    name: 'etcd',
+    command: program,
+    args: [
+      ...flags({
+        name: 'local',
+        'data-dir': data,
+        'listen-client-urls': url,
+        'advertise-client-urls': url,
+        'listen-peer-urls': peer,
+        'initial-advertise-peer-urls': peer,
+        'initial-cluster': `local=${peer}`,
+        'cert-file': files.etcd.certificate,
+        'key-file': files.etcd.key,
+        'trusted-ca-file': files.authority.certificate,
+        'client-cert-auth': 'true',
+        'log-level': 'warn',
+        'auto-compaction-retention': '5m',
+        'unsafe-no-fsync': String(!options.durable),
+      }),
+    ],
+    after: [],
+    prepare: () => {
+      mkdirSync(data, { recursive: true, mode: 0o700 });
+    },
+    ready: (signal) => probe(home, `${url}/health`, signal, files.etcd),
+  };
+}
+
+function apiserverSpec(home: Home, program: string): ProgramSpec {
+  const files = pkiPaths(home.path);
+  return {
+    name: 'kube-apiserver',
+    command: program,
+    args: flags({
+      'bind-address': home.settings.address,
+      'secure-port': home.settings.ports.apiserver,
+      'advertise-address': ADVERTISED,
+      'endpoint-reconciler-type': 'none',
+      'etcd-servers': `https://${addressOf(home, 'etcd')}`,
+      'etcd-cafile': files.authority.certificate,
+      'etcd-certfile': files.etcd.certificate,
+      'etcd-keyfile': files.etcd.key,
+      'service-cluster-ip-range': SERVICE_ADDRESSES,
+      'tls-cert-file': files.apiserver.certificate,
+      'tls-private-key-file': files.apiserver.key,
+      'client-ca-file': files.authority.certificate,
+      'token-auth-file': files.tokens,
+      'anonymous-auth': 'false',
+      'authorization-mode': 'RBAC',
+      'allow-privileged': 'false',
+      profiling: 'false',
+      'service-account-issuer': 'https://kubernetes.default.svc.cluster.local',
+      'service-account-key-file': files.serviceAccountPublicKey,
+      'service-account-signing-key-file': files.serviceAccountKey,
+      'kubelet-client-certificate': files.kubeletClient.certificate,
+      'kubelet-client-key': files.kubeletClient.key,
+      'kubelet-certificate-authority': files.authority.certificate,
+      'kubelet-preferred-address-types': 'InternalIP',
+      'shutdown-delay-duration': '0s',
+    }),
+    after: ['etcd'],
+    ready: (signal) => probe(home, `${apiserverUrl(home)}/readyz`, signal),
+  };
+}
+
+/**
+ * Off: what makes EndpointSlices (they refuse loopback addresses, and the router needs none), and what belongs to clouds and disks.
+ */
+const CONTROLLERS_OFF = [
+  'endpoints-controller',
+  'endpointslice-controller',
+  'endpointslice-mirroring-controller',
+  'node-ipam-controller',
+  'node-route-controller',
+  'cloud-node-lifecycle-controller',
+  'service-lb-controller',
+  'persistentvolume-binder-controller',
+  'persistentvolume-attach-detach-controller',
+  'persistentvolume-expander-controller',
+];
+
+function controllerManagerSpec(home: Home, program: string): ProgramSpec {
+  const files = pkiPaths(home.path);
+  const kubeconfig = files.controllerManagerKubeconfig;
+  return {
+    name: 'kube-controller-manager',
+    command: program,
+    args: flags({
+      kubeconfig,
+      'authentication-kubeconfig': kubeconfig,
+      'authorization-kubeconfig': kubeconfig,
+      'bind-address': home.settings.address,
+      'secure-port': home.settings.ports.controllerManager,
+      'tls-cert-file': files.apiserver.certificate,
+      'tls-private-key-file': files.apiserver.key,
+      'leader-elect': 'false',
+      'use-service-account-credentials': 'true',
+      'root-ca-file': files.authority.certificate,
+      'service-account-private-key-file': files.serviceAccountKey,
+      'flex-volume-plugin-dir': join(paths(home.path).data, 'volume-plugins'),
+      profiling: 'false',
+      controllers: ['*', ...CONTROLLERS_OFF.map((name) => `-${name}`)].join(','),
+    }),
+    after: ['kube-apiserver'],
+    ready: (signal) => probe(home, `https://${addressOf(home, 'controllerManager')}/healthz`, signal),
+  };
+}
+
+const flags = (settings: Record<string, string | number>): string[] =>
+  Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+
+/** GET of a program of the home, by its authority, as the administrator or by a client certificate. Throws with what was answered instead of 200. */
+export async function probe(home: Home, url: string, signal: AbortSignal, client?: { certificate: string; key: string }): Promise<void> {
+  const ca = readIfThere(pkiPaths(home.path).authority.certificate);
+  const pair = client ? { cert: readIfThere(client.certificate), key: readIfThere(client.key) } : {};
+  const agent = new Agent({ connect: { ...(ca === undefined ? {} : { ca }), ...pair } });
+  try {
+    const answer = await fetch(url, {
+      dispatcher: agent,
+      signal,
+      headers: client ? {} : { authorization: `Bearer ${home.settings.secrets.adminToken}` },
+    });
+    const text = await answer.text();
+    if (answer.status !== 200)
+      throw new Error(`${url} answers ${answer.status}: ${text.split('\n').find((line) => line.includes('failed')) ?? text.slice(0, 100)}`);
+  } catch (error) {
+    const cause = (error as Error).cause;
+    throw cause instanceof Error ? new Error(`${url}: ${codeOf(cause) ?? cause.message}`) : error;
+  } finally {
+    await agent.destroy();
+  }
+}

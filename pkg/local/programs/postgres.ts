@@ -1,0 +1,146 @@
+import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { LocalError } from '../errors.ts';
+import { readIfThere, writeAtomically } from '../files.ts';
+import { addressOf, paths, type Home } from '../home.ts';
+import { lastLine, run } from '../parts/run.ts';
+import { isAlive } from '../processes.ts';
+import type { ProgramSpec } from '../supervisor.ts';
+import { seatOf, type PostgresSeat } from './postgres-user.ts';
+
+export const SHARD_DATABASE = 'carrel';
+const SUPERUSER = 'postgres';
+const OPERATOR = 'carrel_operator';
+const WORKER = 'carrel_worker';
+
+/** PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. Everything else is the operator's to make. */
+export async function postgresSpec(home: Home, program: string, options: { durable: boolean }): Promise<ProgramSpec> {
+  const seat = await seatOf(program, join(paths(home.path).data, 'postgres'));
+  const settings = {
+    listen_addresses: home.settings.address,
+    port: home.settings.ports.postgres,
+    unix_socket_directories: '',
+    max_connections: 400,
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    jit: 'off',
+    password_encryption: 'scram-sha-256',
+    ...(options.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  const [command = '', ...args] = [
+    ...seat.prefix,
+    join(seat.bin, 'postgres'),
+    '-D',
+    seat.data,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
+  return {
+    name: 'postgres',
+    command,
+    args,
+    ...(seat.uid === undefined || seat.gid === undefined ? {} : { uid: seat.uid, gid: seat.gid }),
+    after: [],
+    stopSignal: 'SIGINT',
+    prepare: async () => {
+      await createCluster(home, seat);
+      removeStrangersPid(seat.data);
+    },
+    ready: () => asSuperuser(home, 'postgres', async () => {}),
+    afterReady: () => createShard(home),
+    explain: (log) =>
+      log.includes('initialized by PostgreSQL version')
+        ? `its data in ${seat.data} are of another major version; make clean forgets them`
+        : undefined,
+  };
+}
+
+/** The cluster is made aside and renamed: a folder of that name is a whole one. */
+async function createCluster(home: Home, seat: PostgresSeat): Promise<void> {
+  if (existsSync(join(seat.data, 'PG_VERSION'))) return;
+  if (existsSync(seat.data) && readdirSync(seat.data).length > 0) {
+    throw new LocalError(`${seat.data} is no whole PostgreSQL folder. Put a copy of it back, or forget the data: make clean`);
+  }
+  const aside = `${seat.data}.new`;
+  rmSync(aside, { recursive: true, force: true });
+  const passwords = mkdtempSync(join(tmpdir(), 'carrel-initdb-'));
+  const file = join(passwords, 'superuser');
+  try {
+    writeFileSync(file, home.settings.secrets.postgresSuperuser, { mode: 0o600 });
+    if (seat.uid !== undefined && seat.gid !== undefined) for (const path of [passwords, file]) chownSync(path, seat.uid, seat.gid);
+    const flags = ['--encoding=UTF8', '--locale=C.UTF-8', `--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${file}`];
+    const [command = '', ...args] = [...seat.prefix, join(seat.bin, 'initdb'), '-D', aside, ...flags];
+    const { code, output } = await run(command, args, {
+      ...(seat.uid === undefined ? {} : { uid: seat.uid }),
+      ...(seat.gid === undefined ? {} : { gid: seat.gid }),
+    });
+    if (code !== 0) throw new LocalError(`initdb failed: ${lastLine(output)}`);
+    rmSync(seat.data, { recursive: true, force: true });
+    renameSync(aside, seat.data);
+  } finally {
+    rmSync(passwords, { recursive: true, force: true });
+  }
+}
+
+/** After a crash of the machine the pid in `postmaster.pid` may be another program's by now, and Postgres would refuse to start. */
+function removeStrangersPid(data: string): void {
+  const file = join(data, 'postmaster.pid');
+  const pid = Number.parseInt(readIfThere(file) ?? '', 10);
+  if (!Number.isInteger(pid) || process.platform !== 'linux' || !isAlive(pid)) return;
+  if (!readIfThere(`/proc/${pid}/cmdline`)?.includes('postgres')) rmSync(file, { force: true });
+}
+
+async function asSuperuser<T>(home: Home, database: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({
+    ...hostOf(home),
+    database,
+    user: SUPERUSER,
+    password: home.settings.secrets.postgresSuperuser,
+    connectionTimeoutMillis: 3_000,
+  });
+  client.on('error', () => {}); // ended under us: the query in flight tells
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+const hostOf = ({ settings }: Home): { host: string; port: number } => ({ host: settings.address, port: settings.ports.postgres });
+
+/** Roles and database of the shard, asserted at each start; then the files that operator and worker read it from. */
+async function createShard(home: Home): Promise<void> {
+  const { postgresOperator, postgresWorker } = home.settings.secrets;
+  await asSuperuser(home, 'postgres', async (client) => {
+    await assertRole(client, OPERATOR, `LOGIN CREATEROLE CREATEDB PASSWORD '${postgresOperator}'`);
+    await assertRole(client, WORKER, `LOGIN NOINHERIT PASSWORD '${postgresWorker}'`);
+    const known = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [SHARD_DATABASE]);
+    if (known.rowCount === 0) await client.query(`CREATE DATABASE ${SHARD_DATABASE} OWNER ${OPERATOR}`);
+    await client.query(`GRANT CONNECT ON DATABASE ${SHARD_DATABASE} TO ${WORKER}`);
+    // The operator's own roles reach the worker through it: it must be able to grant and alter that role.
+    await client.query(`GRANT ${WORKER} TO ${OPERATOR} WITH ADMIN OPTION`);
+  });
+  const folder = join(paths(home.path).shards, 'main');
+  writeAtomically(join(folder, 'url'), postgresUrl(home, OPERATOR, postgresOperator));
+  writeAtomically(join(folder, 'worker-url'), postgresUrl(home, WORKER, postgresWorker));
+  writeAtomically(join(folder, 'tenant-address'), addressOf(home, 'postgres'));
+}
+
+/** `attributes` holds a generated password of letters, digits, - and _ only. */
+async function assertRole(client: Client, name: string, attributes: string): Promise<void> {
+  const known = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
+  await client.query(`${known.rowCount === 0 ? 'CREATE' : 'ALTER'} ROLE ${name} ${attributes}`);
+}
+
+const postgresUrl = (home: Home, role: string, password: string): string =>
+  `postgres://${role}:${password}@${addressOf(home, 'postgres')}/${SHARD_DATABASE}`;
+
+/** What the test harness dials as. */
+export const postgresUrls = (home: Home) => ({
+  superuser: `postgres://${SUPERUSER}:${home.settings.secrets.postgresSuperuser}@${addressOf(home, 'postgres')}/${SHARD_DATABASE}`,
+  operator: postgresUrl(home, OPERATOR, home.settings.secrets.postgresOperator),
+  worker: postgresUrl(home, WORKER, home.settings.secrets.postgresWorker),
+  tenantAddress: addressOf(home, 'postgres'),
+});

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { readIfThere, writeAtomically } from '../files.ts';
+import { addressOf, paths, type Home } from '../home.ts';
+import type { ProgramSpec } from '../supervisor.ts';
+
+const ADMIN = 'carrel_admin';
+
+/** Valkey with users in a file (`ACL SAVE` keeps those that the operator makes), nobody let in without one, and no eviction. */
+export function valkeySpec(home: Home, program: string): ProgramSpec {
+  const folder = join(paths(home.path).data, 'valkey');
+  const users = join(folder, 'users.acl');
+  const settings = {
+    bind: home.settings.address,
+    port: home.settings.ports.valkey,
+    dir: folder,
+    aclfile: users,
+    appendonly: 'yes',
+    'maxmemory-policy': 'noeviction',
+    maxmemory: '512mb',
+    daemonize: 'no',
+  };
+  return {
+    name: 'valkey',
+    command: program,
+    args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
+    after: [],
+    prepare: () => {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      assertAdministrator(users, home.settings.secrets.valkeyAdmin);
+    },
+    ready: () => ping(home),
+  };
+}
+
+/** Keeps the users that are there, whole lines only, and puts the administrator's password and the closed default right. */
+export function assertAdministrator(file: string, password: string): void {
+  const hash = createHash('sha256').update(password).digest('hex');
+  const wanted = ['user default off nopass sanitize-payload resetchannels -@all', `user ${ADMIN} on #${hash} ~* &* +@all`];
+  const others = (readIfThere(file) ?? '')
+    .split('\n')
+    .filter((line) => /^user \S+ (on|off) /.test(line) && !/^user (default|carrel_admin) /.test(line));
+  writeAtomically(file, `${[...wanted, ...others].join('\n')}\n`);
+}
+
+async function ping(home: Home): Promise<void> {
+  const redis = new Redis(valkeyUrl(home), {
+    lazyConnect: true,
+    retryStrategy: null,
+    connectTimeout: 2_000,
+    commandTimeout: 2_000,
+    maxRetriesPerRequest: 0,
+  });
+  redis.on('error', () => {}); // connect() rejects with it
+  try {
+    await redis.connect();
+    await redis.ping();
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** CARREL_REDIS_ADMIN_URL of operator and worker. */
+export const valkeyUrl = (home: Home): string => `redis://${ADMIN}:${home.settings.secrets.valkeyAdmin}@${addressOf(home, 'valkey')}`;

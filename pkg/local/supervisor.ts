@@ -1,0 +1,243 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { backOffMs } from '../runtime/backoff.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import { messageOf } from './errors.ts';
+import { writeAtomically } from './files.ts';
+import { endAll, marks } from './processes.ts';
+
+/** A program that the supervisor keeps running. */
+export interface ProgramSpec {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Programs that must be ready before this one starts. */
+  readonly after: readonly string[];
+  /** Before each start: files, and what a crash left in the way. */
+  readonly prepare?: () => Promise<void> | void;
+  /** Asked until it resolves: whether the program takes work. Throws while it does not. */
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** Once it is ready, before those that wait for it start. */
+  readonly afterReady?: () => Promise<void>;
+  /** How the program is asked to end; SIGTERM unless given. */
+  readonly stopSignal?: NodeJS.Signals;
+  /** Puts a known failure, told from the end of the log, into one line for people. */
+  readonly explain?: (log: string) => string | undefined;
+}
+
+export type ProgramState = 'waiting' | 'starting' | 'ready' | 'restarting' | 'stopped';
+
+export interface ProgramStatus {
+  readonly state: ProgramState;
+  readonly pid?: number;
+  readonly restarts: number;
+  /** Why it is not ready, as far as that is known. */
+  readonly reason?: string;
+}
+
+const RESTART = { baseMs: 200, maxMs: 10_000, jitter: 0.2 };
+/** A program that ran so long starts again without a wait. */
+const STEADY_MS = 10_000;
+const READY_POLL_MS = 50;
+const READY_TRY_MS = 5_000;
+const STOP_GRACE_MS = 10_000;
+const LOG_LIMIT_BYTES = 20 << 20;
+
+/**
+ * Starts programs in the order of their `after`, keeps each running, and stops them in the reverse order.
+ *
+ * Invariants:
+ * - A program that ends is started again, after a back-off that a steady run resets; of one program never two run at once.
+ * - `run/<name>.pid` names the living process; output goes straight to `logs/<name>.log`, so a killed supervisor breaks no pipe.
+ */
+export class Supervisor {
+  readonly #home: string;
+  readonly #specs: readonly ProgramSpec[];
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #onChange: (status: Record<string, ProgramStatus>) => void;
+  readonly #stopping = new AbortController();
+  readonly #status: Record<string, ProgramStatus>;
+  readonly #children = new Map<string, ChildProcess>();
+  readonly #firstReady = new Map<string, PromiseWithResolvers<void>>();
+  readonly #loops = new Map<string, Promise<void>>();
+
+  constructor(options: {
+    home: string;
+    specs: readonly ProgramSpec[];
+    clock: Clock;
+    random: Random;
+    onChange?: (status: Record<string, ProgramStatus>) => void;
+  }) {
+    this.#home = options.home;
+    this.#specs = options.specs;
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#onChange = options.onChange ?? (() => {});
+    this.#status = Object.fromEntries(options.specs.map(({ name }) => [name, { state: 'waiting', restarts: 0 }]));
+    for (const { name } of options.specs) this.#firstReady.set(name, Promise.withResolvers());
+  }
+
+  get status(): Readonly<Record<string, ProgramStatus>> {
+    return this.#status;
+  }
+
+  start(): void {
+    for (const spec of this.#specs) this.#loops.set(spec.name, this.#keep(spec));
+  }
+
+  /** Resolves when every program (or these) was ready once. */
+  async whenReady(names: readonly string[] = this.#specs.map(({ name }) => name)): Promise<void> {
+    await Promise.all(names.flatMap((name) => this.#firstReady.get(name)?.promise ?? []));
+  }
+
+  /** Ends every program, dependents first. Resolves when none lives. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the supervisor stops'));
+    const stopped = new Map<string, Promise<void>>();
+    const stopOne = (spec: ProgramSpec): Promise<void> => {
+      const running =
+        stopped.get(spec.name) ?? this.#stopAfter(spec, this.#specs.filter((other) => other.after.includes(spec.name)).map(stopOne));
+      stopped.set(spec.name, running);
+      return running;
+    };
+    await Promise.all(this.#specs.map(stopOne));
+  }
+
+  async #stopAfter(spec: ProgramSpec, dependents: Promise<void>[]): Promise<void> {
+    await Promise.all(dependents);
+    const pid = this.#children.get(spec.name)?.pid;
+    if (pid !== undefined) await endAll([pid], STOP_GRACE_MS, spec.stopSignal);
+    await this.#loops.get(spec.name);
+  }
+
+  async #keep(spec: ProgramSpec): Promise<void> {
+    const stopping = this.#stopping.signal;
+    await Promise.race([this.whenReady(spec.after), aborted(stopping)]);
+    for (let failures = 0; !stopping.aborted;) {
+      const started = this.#clock.monotonic();
+      const reason = await this.#runOnce(spec);
+      if (stopping.aborted) break;
+      failures = this.#clock.monotonic() - started > STEADY_MS ? 0 : failures + 1;
+      this.#set(spec.name, { state: 'restarting', restarts: (this.#status[spec.name]?.restarts ?? 0) + 1, reason });
+      await this.#clock.sleep(failures === 0 ? 0 : backOffMs(RESTART, failures, this.#random), stopping).catch(() => {});
+    }
+    this.#set(spec.name, { state: 'stopped', restarts: this.#status[spec.name]?.restarts ?? 0 });
+  }
+
+  /** One life of the program; resolves with why it ended. */
+  async #runOnce(spec: ProgramSpec): Promise<string> {
+    const log = join(this.#home, 'logs', `${spec.name}.log`);
+    const pidFile = join(this.#home, 'run', `${spec.name}.pid`);
+    try {
+      await spec.prepare?.();
+    } catch (error) {
+      return messageOf(error);
+    }
+    if (this.#stopping.signal.aborted) return 'stopping';
+    const child = this.#spawn(spec, log);
+    const ended = endOf(child);
+    const over = new AbortController();
+    this.#children.set(spec.name, child);
+    if (child.pid !== undefined) writeAtomically(pidFile, `${child.pid}\n`, 0o644);
+    this.#set(spec.name, {
+      ...this.#status[spec.name],
+      state: 'starting',
+      restarts: this.#status[spec.name]?.restarts ?? 0,
+      ...(child.pid === undefined ? {} : { pid: child.pid }),
+    });
+    const watching = this.#watchReady(spec, over.signal);
+    const reason = await ended;
+    over.abort(new Error(reason));
+    await watching;
+    this.#children.delete(spec.name);
+    rmSync(pidFile, { force: true });
+    return spec.explain?.(tailOf(log)) ?? reason;
+  }
+
+  #spawn(spec: ProgramSpec, log: string): ChildProcess {
+    mkdirSync(join(this.#home, 'logs'), { recursive: true });
+    if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > LOG_LIMIT_BYTES) renameSync(log, `${log}.1`);
+    const output = openSync(log, 'a', 0o600);
+    try {
+      return spawn(spec.command, spec.args, {
+        stdio: ['ignore', output, output],
+        env: { ...baseEnvironment(), ...spec.env, ...marks(this.#home, spec.name) },
+        ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
+        ...(spec.uid === undefined ? {} : { uid: spec.uid }),
+        ...(spec.gid === undefined ? {} : { gid: spec.gid }),
+        detached: true, // a Ctrl-C at the terminal must not reach Postgres before those who use it
+      });
+    } finally {
+      closeSync(output);
+    }
+  }
+
+  async #watchReady(spec: ProgramSpec, over: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([over, this.#stopping.signal]);
+    while (!signal.aborted) {
+      try {
+        await spec.ready(AbortSignal.any([signal, AbortSignal.timeout(READY_TRY_MS)]));
+        await spec.afterReady?.();
+        if (over.aborted) return;
+        const { pid, restarts = 0 } = this.#status[spec.name] ?? {};
+        this.#set(spec.name, { state: 'ready', restarts, ...(pid === undefined ? {} : { pid }) });
+        this.#firstReady.get(spec.name)?.resolve();
+        return;
+      } catch (error) {
+        const status = this.#status[spec.name];
+        if (status && status.reason !== messageOf(error) && !signal.aborted) this.#set(spec.name, { ...status, reason: messageOf(error) });
+        await this.#clock.sleep(READY_POLL_MS, signal).catch(() => {});
+      }
+    }
+  }
+
+  #set(name: string, status: ProgramStatus): void {
+    this.#status[name] = status;
+    this.#onChange(this.#status);
+  }
+}
+
+/** The last 4 KiB. */
+const tailOf = (log: string): string => readFileSync(log, 'utf8').slice(-4096);
+
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal === null ? `exited with ${code}` : `ended by ${signal}`));
+  });
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** What every program may see of the person's environment: no setting of ours, and nothing that Postgres or Node would obey. */
+function baseEnvironment(): Record<string, string> {
+  const kept = [
+    'PATH',
+    'HOME',
+    'USER',
+    'LANG',
+    'TZ',
+    'TMPDIR',
+    'XDG_CACHE_HOME',
+    'HTTP_PROXY',
+    'HTTPS_PROXY',
+    'NO_PROXY',
+    'http_proxy',
+    'https_proxy',
+    'no_proxy',
+    'NODE_EXTRA_CA_CERTS',
+    'SSL_CERT_FILE',
+  ];
+  return Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}
