@@ -1,0 +1,36 @@
+/** What of a file a download carries; `end` is the last byte, inclusive, as in Content-Range. */
+export type Selection =
+  { readonly kind: 'whole' } | { readonly kind: 'part'; readonly start: number; readonly end: number } | { readonly kind: 'unsatisfiable' };
+
+const WHOLE: Selection = { kind: 'whole' };
+const UNSATISFIABLE: Selection = { kind: 'unsatisfiable' };
+const ONE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
+
+/**
+ * Reads a Range header (RFC 9110 §14.1.2, §14.2) for a file of `size` bytes.
+ * One range of bytes is served as a part. Another unit, several ranges, or what is no range at all is passed over: the whole file (a server may).
+ * A range that begins past the end is unsatisfiable; one that reaches past it is cut there.
+ */
+export function selectRange(header: string | undefined, size: number): Selection {
+  const match = header === undefined ? null : ONE_RANGE.exec(header.trim());
+  if (!match) return WHOLE;
+  const [, first, last] = match;
+  if (first === '' && last === '') return WHOLE;
+  if (first === '') {
+    const length = Number(last);
+    if (length === 0) return UNSATISFIABLE;
+    if (size === 0) return WHOLE; // satisfiable by the letter, but Content-Range cannot say it
+    return { kind: 'part', start: Math.max(0, size - length), end: size - 1 };
+  }
+  const start = Number(first);
+  const end = last === '' ? Infinity : Number(last);
+  if (end < start) return WHOLE;
+  if (start >= size) return UNSATISFIABLE;
+  return { kind: 'part', start, end: Math.min(end, size - 1) };
+}
+
+/**
+ * Whether If-Range lets a Range through (RFC 9110 §13.1.5): it is absent, or the present strong tag.
+ * A date never matches, for downloads carry no Last-Modified.
+ */
+export const rangeApplies = (ifRange: string | undefined, etag: string): boolean => ifRange === undefined || ifRange.trim() === `"${etag}"`;

@@ -1,0 +1,139 @@
+import busboy from 'busboy';
+import type { Readable } from 'node:stream';
+import { invalid, Problem } from '../../api/problem.ts';
+
+/** A part of a multipart/form-data body that is a file; `stream` must be read to its end or destroyed. */
+export interface FilePart {
+  /** As sent, in UTF-8: `filename*` (RFC 8187) where there is one, else `filename` (RFC 7578 §4.2); never shortened to its last segment. */
+  readonly name: string | undefined;
+  /** `type/subtype` in lower case; `text/plain` where the part names none (RFC 7578 §4.4). */
+  readonly mimeType: string;
+  readonly stream: Readable;
+  /** Fields that came before the file. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** Aborted when the rest of the form turns out to be wrong or the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+export interface FormRules {
+  /** The name of the one file part. */
+  readonly file: string;
+  /** Names of the text fields, each at most once, before or after the file. */
+  readonly fields: readonly string[];
+  readonly maxFileBytes: number;
+}
+
+const MAX_FIELD_BYTES = 4096;
+const MAX_FIELD_NAME_BYTES = 100;
+const MAX_HEADERS_PER_PART = 20;
+
+/**
+ * Reads a multipart/form-data body with one file, which `receive` takes as it comes (nothing is kept in memory or on disk).
+ *
+ * - Whatever is wrong (another field, a second file, none, a cut body, a malformed part) is one 4xx of the catalogue, thrown only after
+ *   `receive` has settled, so that its caller can undo what it did.
+ * - The request's own stream is never destroyed here: the reply still has to go out on that connection.
+ */
+export async function readForm<T>(
+  request: { readonly stream: Readable; readonly contentType: string | undefined; readonly signal: AbortSignal },
+  rules: FormRules,
+  receive: (part: FilePart) => Promise<T>,
+): Promise<{ readonly file: T; readonly fields: ReadonlyMap<string, string> }> {
+  const parser = parserFor(request.contentType, rules);
+  const fields = new Map<string, string>();
+  const broken = new AbortController();
+  let receiving: Promise<T> | undefined;
+
+  const fail = (reason: unknown): void => {
+    if (!broken.signal.aborted) broken.abort(reason);
+  };
+  parser.on('field', (name: string | undefined, value, info) => {
+    if (name === undefined || !rules.fields.includes(name)) return fail(unknownField(name));
+    if (fields.has(name)) return fail(invalid(name, 'is given twice'));
+    if (info.valueTruncated || info.nameTruncated) return fail(invalid(name, `must have at most ${MAX_FIELD_BYTES} bytes`));
+    fields.set(name, value);
+  });
+  parser.on('file', (name: string | undefined, stream, info) => {
+    stream.on('error', (error) => fail(malformed(error)));
+    if (name !== rules.file || broken.signal.aborted) {
+      fail(unknownField(name));
+      stream.resume();
+      return;
+    }
+    stream.on('limit', () => fail(tooLarge(rules.maxFileBytes)));
+    broken.signal.addEventListener('abort', () => stream.destroy(asError(broken.signal.reason)), { once: true });
+    receiving = receive({ name: info.filename, mimeType: info.mimeType, stream, fields: new Map(fields), signal: broken.signal });
+    receiving.catch(fail);
+  });
+  parser.on('filesLimit', () => fail(invalid(rules.file, 'is given twice')));
+  parser.on('fieldsLimit', () => fail(tooManyParts()));
+  parser.on('partsLimit', () => fail(tooManyParts()));
+
+  try {
+    await pump(request, parser, broken.signal);
+    if (!receiving) throw invalid(rules.file, 'is missing');
+    return { file: await receiving, fields };
+  } catch (error) {
+    fail(error);
+    await receiving?.catch(() => undefined);
+    throw broken.signal.reason;
+  }
+}
+
+/** Feeds the parser until the form is complete; rejects at the first thing that is wrong, the client's leaving included. */
+function pump(request: { stream: Readable; signal: AbortSignal }, parser: busboy.Busboy, broken: AbortSignal): Promise<void> {
+  const { stream, signal } = request;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onGone = (): void => reject(cutShort());
+  const onClose = (): void => {
+    if (!stream.readableEnded) reject(cutShort());
+  };
+  broken.addEventListener('abort', () => reject(asError(broken.reason)), { once: true });
+  signal.addEventListener('abort', onGone, { once: true });
+  stream.on('error', onGone).on('close', onClose);
+  parser.on('error', (error: unknown) => reject(malformed(error)));
+  parser.on('close', () => resolve());
+  if (signal.aborted) onGone();
+  else stream.pipe(parser);
+  return promise.finally(() => {
+    stream.unpipe(parser);
+    stream.off('close', onClose);
+    signal.removeEventListener('abort', onGone);
+    parser.destroy();
+  });
+}
+
+function parserFor(contentType: string | undefined, rules: FormRules): busboy.Busboy {
+  try {
+    return busboy({
+      headers: { 'content-type': contentType ?? '' },
+      defParamCharset: 'utf8',
+      preservePath: true,
+      limits: {
+        files: 1,
+        fields: rules.fields.length + 1,
+        parts: rules.fields.length + 3,
+        fieldSize: MAX_FIELD_BYTES,
+        fieldNameSize: MAX_FIELD_NAME_BYTES,
+        headerPairs: MAX_HEADERS_PER_PART,
+        fileSize: rules.maxFileBytes + 1, // the parser tells the limit when it is reached, not when it is passed
+      },
+    });
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
+const cutShort = (): Problem => new Problem('validation_failed', 'The body ended before the form was complete.');
+const tooManyParts = (): Problem => new Problem('validation_failed', 'The form has too many parts.');
+const tooLarge = (bytes: number): Problem => new Problem('payload_too_large', `A file may have at most ${bytes} bytes here.`);
+const unknownField = (name: string | undefined): Problem =>
+  invalid(name === undefined ? 'body' : name.slice(0, 100), 'is not a field of this form');
+
+function malformed(error: unknown): unknown {
+  if (error instanceof Problem) return error;
+  const message = error instanceof Error ? error.message : '';
+  if (/Unexpected end/.test(message)) return cutShort();
+  return new Problem('validation_failed', 'The body is not well-formed multipart/form-data.', { cause: error });
+}
