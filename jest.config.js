@@ -7,12 +7,17 @@ const lane = (name, testMatch, more = {}) => ({
   ...more,
 });
 
+const onRealParts = {
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+};
+
 /** Unit tests stand beside the code and need nothing; the other lanes share one start of the real parts (test/support/parts). */
 export default {
   projects: [
     lane('unit', ['<rootDir>/{pkg,cmd,hack}/**/*.test.ts']),
-    lane('integration', ['<rootDir>/test/integration/**/*.test.ts']),
-    lane('e2e', ['<rootDir>/test/e2e/**/*.test.ts']),
+    lane('integration', ['<rootDir>/test/integration/**/*.test.ts'], onRealParts),
+    lane('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], onRealParts),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
   testTimeout: 60000,

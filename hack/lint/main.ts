@@ -1,0 +1,46 @@
+/**
+ * `make lint`: types, oxlint, format, the arrows of the house, the length of files, and whether generated files are fresh.
+ * Runs all of them, prints what is wrong, and ends with one line; exit 1 when any failed.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { complaint, importsOf } from './arrows.ts';
+
+const MAX_LINES = 400;
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => /\.(ts|tsx|js|mjs)$/.test(file) && !file.includes('.generated.') && existsSync(file));
+
+function tool(...command: string[]): string[] {
+  const run = spawnSync('npx', command, { encoding: 'utf8' });
+  return run.status === 0 ? [] : `${run.stdout}${run.stderr}`.split('\n').filter((line) => line !== '' && !line.startsWith('npm warn'));
+}
+
+const checks: Record<string, () => string[]> = {
+  types: () => tool('tsc', '-p', 'tsconfig.json'),
+  oxlint: () => tool('oxlint', '--deny-warnings'),
+  format: () => tool('prettier', '--check', '--log-level', 'warn', ...files),
+  arrows: () =>
+    files.flatMap((file) =>
+      importsOf(file, readFileSync(file, 'utf8')).flatMap((found) => {
+        const problem = file.endsWith('.test.ts') && found.to.startsWith('test/') ? undefined : complaint(found);
+        return problem === undefined ? [] : [`${file}:${found.line}: ${problem}`];
+      }),
+    ),
+  length: () =>
+    files.flatMap((file) => {
+      const lines = readFileSync(file, 'utf8').split('\n').length - 1;
+      return lines > MAX_LINES ? [`${file}: ${lines} lines; more than ${MAX_LINES} want a seam`] : [];
+    }),
+  generated: () => tool('node', 'hack/crd-types.ts', '--check'),
+};
+
+const failed: string[] = [];
+for (const [name, check] of Object.entries(checks)) {
+  const problems = check();
+  if (problems.length > 0) failed.push(name);
+  process.stdout.write(`lint: ${name} ${problems.length === 0 ? 'ok' : 'failed'}\n${problems.map((line) => `  ${line}\n`).join('')}`);
+}
+process.stdout.write(failed.length === 0 ? 'lint: clean\n' : `lint: ${failed.join(', ')} failed\n`);
+process.exit(failed.length === 0 ? 0 : 1);

@@ -1,0 +1,60 @@
+import { mkdtemp, mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openHome } from '../../pkg/local/home.ts';
+import { thisMachine } from '../../pkg/local/parts/resolve.ts';
+import { startControlPlane, startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
+
+/** The checkout. */
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** Where the parts of this test run answer; plain data, handed to jest's workers by the environment. */
+export interface Parts {
+  readonly stores: StoreAddresses;
+  readonly kubeconfig: string;
+  /** The program kubectl. */
+  readonly kubectl: string;
+  /** The home of the run; a test keeps files of its own beside it, in `scratch`. */
+  readonly home: string;
+  readonly scratch: string;
+}
+
+const VARIABLE = 'CARREL_TEST_PARTS';
+
+/** The parts of this run. Throws when the test's lane has not started them (jest.config.js). */
+export function parts(): Parts {
+  const text = process.env[VARIABLE];
+  if (!text) throw new Error(`${VARIABLE} is not set: run this test by jest, whose globalSetup starts the parts`);
+  return JSON.parse(text) as Parts;
+}
+
+/** Starts stores and control plane in a home of their own, fast and without fsync; the answer stops them and removes the home. */
+export async function startParts(): Promise<() => Promise<void>> {
+  const scratch = await makeScratch();
+  const machine = thisMachine(ROOT);
+  const home = await openHome(join(scratch, 'home'), { routerPort: 0 });
+  const progress = (line: string): void => void process.stderr.write(`${line}\n`);
+  const options = { home, machine, durable: false, progress };
+  const stores = await startStores(options);
+  const controlPlane = await startControlPlane(options);
+  const { stop: _stop, supervisor: _supervisor, ...addresses } = stores;
+  const found: Parts = {
+    stores: addresses,
+    kubeconfig: controlPlane.kubeconfig,
+    kubectl: controlPlane.kubectl,
+    home: home.path,
+    scratch,
+  };
+  process.env[VARIABLE] = JSON.stringify(found);
+  return async () => {
+    await controlPlane.stop();
+    await stores.stop();
+    await rm(scratch, { recursive: true, force: true });
+  };
+}
+
+async function makeScratch(): Promise<string> {
+  const folder = join(ROOT, '.carrel', 'test');
+  await mkdir(folder, { recursive: true });
+  return mkdtemp(join(folder, 'run-'));
+}
