@@ -1,0 +1,44 @@
+import type { Endpoint } from '../api/endpoint.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Database } from '../store/postgres/database.ts';
+import type { GenerationCache } from '../store/redis/generation.ts';
+import type { SlidingWindows } from '../store/redis/window.ts';
+import { Passwords } from './passwords.ts';
+import { Sessions } from './sessions.service.ts';
+import { Attempts } from './sign-in/attempts.ts';
+import { signInEndpoints } from './sign-in/sign-in.endpoints.ts';
+import { SignIn } from './sign-in/sign-in.service.ts';
+import type { Tokens } from './tokens.ts';
+import type { UserBelongings } from './users/belongings.ts';
+import { userEndpoints } from './users/users.endpoints.ts';
+import { Users } from './users/users.service.ts';
+
+export interface Identity {
+  readonly sessions: Sessions;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** Wires the room: sign-in, sessions, users. */
+export function createIdentity(deps: {
+  db: Database;
+  cache: GenerationCache;
+  windows: SlidingWindows;
+  tokens: Tokens;
+  belongings: UserBelongings;
+  clock: Clock;
+  random: Random;
+  /** Decimal string. */
+  tenantId: string;
+  defaultQuota: number | undefined;
+  /** Where the endpoints hang, `/api/v1`. */
+  basePath: string;
+  secure: boolean;
+}): Identity {
+  const passwords = new Passwords();
+  const attempts = new Attempts(deps.windows);
+  const sessions = new Sessions(deps);
+  const signIn = new SignIn({ ...deps, passwords, attempts, sessions });
+  const users = new Users({ ...deps, passwords, attempts, sessions });
+  return { sessions, endpoints: [...signInEndpoints(signIn, deps), ...userEndpoints(users)] };
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { type Actor, permissionsOf, ROLES } from '../api/actor.ts';
+import { Problem } from '../api/problem.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Database, Tx } from '../store/postgres/database.ts';
+import type { Session } from '../store/postgres/tables.ts';
+import { type CacheEntry, type CacheLookup, type GenerationCache, subject } from '../store/redis/generation.ts';
+import type { AccessClaims } from './tokens.ts';
+
+/** The copy in Redis, sliding (specification: Cached data, User session). */
+export const SESSION_COPY_TTL_SECONDS = 3600;
+/** A session that is not refreshed for so long is over: the lifetime of a refresh token (design: Sign-in). */
+export const SESSION_DAYS = 30;
+export const SESSION_MS = SESSION_DAYS * 86_400_000;
+
+/** The copy's fields: those of the specification (last_activity stands beside it in Redis), and what else a request needs. */
+const Copy = z.object({
+  user_id: z.int(),
+  email: z.string(),
+  roles: z.array(z.enum(ROLES)),
+  permissions: z.array(z.string()),
+  tenant_id: z.string(),
+  created_at: z.string(),
+  expires_at: z.string(),
+  launch_id: z.string().nullable(),
+});
+type Copy = z.output<typeof Copy>;
+
+interface SessionRow {
+  readonly userId: number;
+  readonly email: string;
+  readonly roles: readonly (typeof ROLES)[number][];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly launchId: string | null;
+}
+
+/**
+ * Sessions are rows; Redis holds a copy of each that is in use.
+ *
+ * Invariants:
+ * - A session that ended, expired, or whose user was deactivated or deleted lets nobody in, whatever its access tokens say.
+ * - A warm request asks no SQL; a miss costs one statement.
+ */
+export class Sessions {
+  readonly #db: Database;
+  readonly #cache: GenerationCache;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #tenantId: string;
+
+  constructor(deps: { db: Database; cache: GenerationCache; clock: Clock; random: Random; tenantId: string }) {
+    this.#db = deps.db;
+    this.#cache = deps.cache;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#tenantId = deps.tenantId;
+  }
+
+  entry(claims: AccessClaims): CacheEntry {
+    return {
+      key: `session:${claims.userUuid}:${claims.sessionId}`,
+      restsOn: [subject.user(claims.userUuid), subject.session(claims.sessionId)],
+      slideSeconds: SESSION_COPY_TTL_SECONDS,
+    };
+  }
+
+  /** Who asks with these claims. Throws Problem `unauthenticated` when the session is over. */
+  async actor(claims: AccessClaims, lookup: CacheLookup): Promise<Actor> {
+    const copy = lookup.value === undefined ? await this.#load(claims, lookup) : Copy.parse(JSON.parse(lookup.value));
+    if (!copy || new Date(copy.expires_at) <= this.#clock.now()) throw new Problem('unauthenticated');
+    return {
+      userId: copy.user_id,
+      userUuid: claims.userUuid,
+      email: copy.email,
+      roles: copy.roles,
+      permissions: permissionsOf(copy.roles),
+      sessionId: claims.sessionId,
+      tenantId: copy.tenant_id,
+      ...(copy.launch_id === null ? {} : { launchId: copy.launch_id }),
+    };
+  }
+
+  create(tx: Tx, userId: number, launchId: string | null = null): Promise<Session> {
+    const now = this.#clock.now();
+    return tx.sessions.insert({
+      id: this.#random.uuid(),
+      userId,
+      launchId,
+      createdAt: now,
+      lastActivity: now,
+      expiresAt: new Date(now.getTime() + SESSION_MS),
+    });
+  }
+
+  /** Ends one session, its refresh and access tokens with it. `tx` is one of GenerationCache. */
+  async end(tx: Tx, sessionId: string): Promise<void> {
+    await tx.query('UPDATE sessions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL', [sessionId, this.#clock.now()]);
+    this.#cache.touch(tx, subject.session(sessionId));
+  }
+
+  /** Ends all sessions of a user but one, if any. `tx` is one of GenerationCache. */
+  async endAllOf(tx: Tx, userId: number, except: string | null = null): Promise<void> {
+    const ended = await tx.query<{ id: string }>(
+      'UPDATE sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL AND id IS DISTINCT FROM $3::uuid RETURNING id',
+      [userId, this.#clock.now(), except],
+    );
+    this.#cache.touch(tx, ...ended.map(({ id }) => subject.session(id)));
+  }
+
+  async #load(claims: AccessClaims, lookup: CacheLookup): Promise<Copy | undefined> {
+    const [row] = await this.#db.prepared<SessionRow>(
+      'session-of-token',
+      `SELECT u.id AS "userId", u.email, u.roles, s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.launch_id AS "launchId"
+         FROM sessions s JOIN users u ON u.id = s.user_id
+        WHERE s.id = $1 AND u.uuid = $2 AND s.ended_at IS NULL AND u.is_active`,
+      [claims.sessionId, claims.userUuid],
+    );
+    if (!row) return undefined;
+    const copy: Copy = {
+      user_id: row.userId,
+      email: row.email,
+      roles: [...row.roles],
+      permissions: [...permissionsOf(row.roles)],
+      tenant_id: this.#tenantId,
+      created_at: row.createdAt.toISOString(),
+      expires_at: row.expiresAt.toISOString(),
+      launch_id: row.launchId,
+    };
+    await lookup.keep(JSON.stringify(copy), SESSION_COPY_TTL_SECONDS);
+    return copy;
+  }
+}

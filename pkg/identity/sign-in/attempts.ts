@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { Problem } from '../../api/problem.ts';
+import type { Limit, SlidingWindows } from '../../store/redis/window.ts';
+
+/** Failed sign-ins (design: Sign-in): 10 a person in 15 minutes, then 429. */
+const FAILURES_PER_PERSON = 10;
+/** An address that guesses at many people. A classroom behind one address signs in without failing. */
+const FAILURES_PER_ADDRESS = 100;
+const WINDOW_SECONDS = 900;
+
+/**
+ * Guards what somebody might guess.
+ *
+ * Invariants:
+ * - Never more than 10 guesses at a person in 15 minutes, however many race: an attempt takes a place before it is made, and gives it back when it succeeds.
+ * - People who know their password do not refuse each other: an attempt that finds all places taken by others under way here waits for one of them.
+ * - With Redis away this process counts by itself.
+ */
+export class Attempts {
+  readonly #windows: SlidingWindows;
+  /** Attempts under way in this process, by person. */
+  readonly #underWay = new Map<string, Set<Promise<unknown>>>();
+
+  constructor(windows: SlidingWindows) {
+    this.#windows = windows;
+  }
+
+  /** Runs `attempt`; one that answers undefined has failed. Throws Problem `too_many_attempts`. */
+  async guard<T>(person: string, address: string, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+    const limits = limitsOf(person, address);
+    const key = (limits[0] as Limit).key;
+    for (;;) {
+      const verdict = await this.#windows.take(limits);
+      if (verdict.allowed) return this.#run(key, attempt, () => verdict.undo());
+      const others = this.#underWay.get(key);
+      if (!others) {
+        const seconds = Math.ceil(verdict.tightest.waitMs / 1000);
+        throw new Problem('too_many_attempts', `Too many failed attempts to sign in. Try again in ${seconds} s.`, { retryAfter: seconds });
+      }
+      await Promise.race(others);
+    }
+  }
+
+  async #run<T>(key: string, attempt: () => Promise<T | undefined>, undo: () => Promise<void>): Promise<T | undefined> {
+    const settled = (async (): Promise<T | undefined> => {
+      let result: T | undefined;
+      try {
+        result = await attempt();
+      } catch (error) {
+        await undo(); // a store that is away is nobody's wrong guess
+        throw error;
+      }
+      if (result !== undefined) await undo();
+      return result;
+    })();
+    const quiet = settled.catch(() => undefined);
+    const others = this.#underWay.get(key) ?? new Set();
+    this.#underWay.set(key, others.add(quiet));
+    try {
+      return await settled;
+    } finally {
+      others.delete(quiet);
+      if (others.size === 0) this.#underWay.delete(key);
+    }
+  }
+}
+
+const limitsOf = (person: string, address: string): readonly Limit[] => [
+  {
+    key: `sign-in:person:${createHash('sha256').update(person.toLowerCase()).digest('base64url')}`,
+    max: FAILURES_PER_PERSON,
+    windowSeconds: WINDOW_SECONDS,
+  },
+  { key: `sign-in:address:${address}`, max: FAILURES_PER_ADDRESS, windowSeconds: WINDOW_SECONDS },
+];

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import type { Actor } from '../../api/actor.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
+import type { User } from '../../store/postgres/tables.ts';
+import { type GenerationCache, subject } from '../../store/redis/generation.ts';
+import type { Passwords } from '../passwords.ts';
+import { SESSION_MS, type Sessions } from '../sessions.service.ts';
+import { ACCESS_TOKEN_SECONDS, type Tokens } from '../tokens.ts';
+import { presentUser } from '../users/users.schema.ts';
+import type { Attempts } from './attempts.ts';
+import type { SignedIn } from './sign-in.schema.ts';
+
+export type FreshSignIn = SignedIn & { readonly refresh_token: string };
+
+/**
+ * Signing in, staying signed in, signing out (design: Sign-in).
+ *
+ * Invariants:
+ * - A wrong password, an unknown person and a deactivated one look and last the same.
+ * - A refresh token is used once; of racing uses one wins. A second use ends its session whole, access tokens included.
+ * - Only hashes of refresh tokens are kept.
+ */
+export class SignIn {
+  readonly #db: Database;
+  readonly #cache: GenerationCache;
+  readonly #tokens: Tokens;
+  readonly #passwords: Passwords;
+  readonly #attempts: Attempts;
+  readonly #sessions: Sessions;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #tenantId: string;
+
+  constructor(deps: {
+    db: Database;
+    cache: GenerationCache;
+    tokens: Tokens;
+    passwords: Passwords;
+    attempts: Attempts;
+    sessions: Sessions;
+    clock: Clock;
+    random: Random;
+    tenantId: string;
+  }) {
+    this.#db = deps.db;
+    this.#cache = deps.cache;
+    this.#tokens = deps.tokens;
+    this.#passwords = deps.passwords;
+    this.#attempts = deps.attempts;
+    this.#sessions = deps.sessions;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#tenantId = deps.tenantId;
+  }
+
+  /** Throws Problem `invalid_credentials` or `too_many_attempts`. */
+  async login(email: string, password: string, address: string): Promise<FreshSignIn> {
+    const user = await this.#attempts.guard(email, address, async () => {
+      const found = await this.#findByEmail(email);
+      const right = await this.#passwords.verify(found?.passwordHash ?? null, password);
+      return right ? found : undefined;
+    });
+    if (!user) throw new Problem('invalid_credentials');
+    return this.#db.transaction(async (tx) => {
+      const session = await this.#sessions.create(tx, user.id);
+      return this.#issue(tx, user, session.id, session.launchId);
+    });
+  }
+
+  /** Throws Problem `invalid_refresh_token`. */
+  async refresh(refreshToken: string): Promise<FreshSignIn> {
+    const fresh = await this.#cache.transaction(this.#db, async (tx) => {
+      const now = this.#clock.now();
+      const [used] = await tx.query<{ sessionId: string }>(
+        `UPDATE refresh_tokens SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING session_id AS "sessionId"`,
+        [hashOf(refreshToken), now],
+      );
+      if (!used) {
+        await this.#punishReuse(tx, refreshToken);
+        return undefined; // not thrown in here: the end of the session must be committed
+      }
+      const session = await tx.sessions.find({ id: used.sessionId }, { lock: 'update' });
+      if (!session || session.endedAt !== null || session.expiresAt <= now) return undefined;
+      const user = await tx.users.find({ id: session.userId });
+      if (!user?.isActive) return undefined;
+      await tx.query('UPDATE sessions SET last_activity = $2, expires_at = $3 WHERE id = $1', [
+        session.id,
+        now,
+        new Date(now.getTime() + SESSION_MS),
+      ]);
+      this.#cache.touch(tx, subject.session(session.id));
+      return this.#issue(tx, user, session.id, session.launchId);
+    });
+    if (!fresh) throw new Problem('invalid_refresh_token');
+    return fresh;
+  }
+
+  async logout(actor: Actor): Promise<void> {
+    await this.#cache.transaction(this.#db, (tx) => this.#sessions.end(tx, actor.sessionId));
+  }
+
+  async #findByEmail(email: string): Promise<User | undefined> {
+    const [row] = await this.#db.prepared<{ id: number }>(
+      'user-by-email',
+      'SELECT id FROM users WHERE lower(email) = lower($1) AND is_active AND NOT is_system',
+      [email],
+    );
+    return row ? ((await this.#db.tables.users.find({ id: row.id })) ?? undefined) : undefined;
+  }
+
+  async #issue(tx: Tx, user: User, sessionId: string, launchId: string | null): Promise<FreshSignIn> {
+    const refreshToken = this.#random.base64url(32);
+    const now = this.#clock.now();
+    await tx.refreshTokens.insert({
+      tokenHash: hashOf(refreshToken),
+      sessionId,
+      createdAt: now,
+      expiresAt: new Date(now.getTime() + SESSION_MS),
+    });
+    const claims = { userUuid: user.uuid, sessionId, roles: user.roles, ...(launchId === null ? {} : { launchId }) };
+    return {
+      access_token: await this.#tokens.issue(claims),
+      token_type: 'Bearer',
+      expires_in: ACCESS_TOKEN_SECONDS,
+      refresh_token: refreshToken,
+      user: presentUser(user, this.#tenantId),
+    };
+  }
+
+  async #punishReuse(tx: Tx, refreshToken: string): Promise<void> {
+    const token = await tx.refreshTokens.find({ tokenHash: hashOf(refreshToken) });
+    if (token && token.usedAt !== null) await this.#sessions.end(tx, token.sessionId);
+  }
+}
+
+const hashOf = (refreshToken: string): string => createHash('sha256').update(refreshToken).digest('hex');

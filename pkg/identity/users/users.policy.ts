@@ -1,0 +1,23 @@
+import type { Actor } from '../../api/actor.ts';
+import type { UserChanges } from './users.schema.ts';
+
+/** What a person may change of their own account without being an administrator. The password goes by `/users/me/password`, which asks for the present one. */
+const OWN_FIELDS: ReadonlySet<keyof UserChanges> = new Set(['display_name', 'username']);
+
+/** An administrator sees everybody, others themselves. */
+export const maySee = (actor: Actor, userUuid: string): boolean => actor.userUuid === userUuid || actor.permissions.has('read:users');
+
+/** Fields that the actor may not change. */
+export const refusedFields = (actor: Actor, changes: UserChanges): string[] =>
+  actor.permissions.has('write:users') ? [] : (Object.keys(changes) as (keyof UserChanges)[]).filter((field) => !OWN_FIELDS.has(field));
+
+interface Administrator {
+  readonly roles: readonly string[];
+  readonly isActive: boolean;
+}
+
+/** Whether a change takes an administrator away. */
+export const resigns = (user: Administrator, changes: Pick<UserChanges, 'roles' | 'is_active'>): boolean =>
+  user.roles.includes('admin') &&
+  user.isActive &&
+  (changes.is_active === false || (changes.roles !== undefined && !changes.roles.includes('admin')));

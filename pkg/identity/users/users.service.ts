@@ -1,0 +1,193 @@
+import type { Actor } from '../../api/actor.ts';
+import { requireMatch } from '../../api/etag.ts';
+import type { Page } from '../../api/paging.ts';
+import { invalid, Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
+import { UniqueViolation } from '../../store/postgres/errors.ts';
+import type { User } from '../../store/postgres/tables.ts';
+import { type GenerationCache, subject } from '../../store/redis/generation.ts';
+import type { Passwords } from '../passwords.ts';
+import type { Sessions } from '../sessions.service.ts';
+import type { Attempts } from '../sign-in/attempts.ts';
+import type { UserBelongings } from './belongings.ts';
+import { maySee, refusedFields, resigns } from './users.policy.ts';
+import { listUsers } from './users.query.ts';
+import { type NewUser, presentUser, type UserChanges, userEtag, type UserQuery, type UserView } from './users.schema.ts';
+
+type IfMatch = readonly string[] | '*' | undefined;
+
+/**
+ * The people of a tenant.
+ *
+ * Invariants:
+ * - E-mail addresses and user names are unique in any case of letters, however many creations race.
+ * - There is always an active administrator: the last one can be neither deleted, deactivated nor stripped of the role.
+ * - A user who is deactivated, deleted, given another e-mail address, password or roles by somebody has no session under the old ones.
+ * - The system user is nobody's to see or change.
+ */
+export class Users {
+  readonly #db: Database;
+  readonly #cache: GenerationCache;
+  readonly #passwords: Passwords;
+  readonly #sessions: Sessions;
+  readonly #attempts: Attempts;
+  readonly #belongings: UserBelongings;
+  readonly #random: Random;
+  readonly #tenantId: string;
+  readonly #defaultQuota: number | undefined;
+
+  constructor(deps: {
+    db: Database;
+    cache: GenerationCache;
+    passwords: Passwords;
+    sessions: Sessions;
+    attempts: Attempts;
+    belongings: UserBelongings;
+    random: Random;
+    tenantId: string;
+    /** Bytes; undefined: the specification's 10 GiB. */
+    defaultQuota: number | undefined;
+  }) {
+    this.#db = deps.db;
+    this.#cache = deps.cache;
+    this.#passwords = deps.passwords;
+    this.#sessions = deps.sessions;
+    this.#attempts = deps.attempts;
+    this.#belongings = deps.belongings;
+    this.#random = deps.random;
+    this.#tenantId = deps.tenantId;
+    this.#defaultQuota = deps.defaultQuota;
+  }
+
+  list(query: UserQuery): Promise<Page<UserView>> {
+    return listUsers(this.#db, query, this.#tenantId);
+  }
+
+  async get(actor: Actor, id: Uuid): Promise<UserView> {
+    const user = maySee(actor, id) ? await this.#db.tables.users.find({ uuid: id, isSystem: false }) : null;
+    if (!user) throw new Problem('not_found');
+    return presentUser(user, this.#tenantId);
+  }
+
+  async create(input: NewUser): Promise<UserView> {
+    const passwordHash = input.password === undefined ? null : await this.#passwords.hash(input.password);
+    return this.#cache.transaction(this.#db, async (tx) => {
+      const user = await conflictsAsProblems(() =>
+        tx.users.insert({
+          uuid: this.#random.uuid(),
+          email: input.email,
+          username: input.username,
+          displayName: input.display_name ?? null,
+          passwordHash,
+          roles: input.roles,
+          storageQuota: input.storage_quota ?? this.#defaultQuota,
+        }),
+      );
+      this.#cache.touch(tx, subject.users);
+      return presentUser(user, this.#tenantId);
+    });
+  }
+
+  /** PUT and PATCH alike: what is undefined stays as it is. */
+  async change(actor: Actor, id: Uuid, changes: UserChanges, ifMatch: IfMatch): Promise<UserView> {
+    if (!maySee(actor, id)) throw new Problem('not_found');
+    const refused = refusedFields(actor, changes);
+    if (refused.length > 0) throw new Problem('forbidden', `Only an administrator changes ${refused.join(', ')}.`);
+    const passwordHash = changes.password === undefined ? undefined : await this.#passwords.hash(changes.password);
+    return this.#cache.transaction(this.#db, async (tx) => {
+      const user = await this.#require(tx, id, ifMatch);
+      if (resigns(user, changes)) await requireAnotherAdministrator(tx, user);
+      const [changed] = await conflictsAsProblems(() =>
+        tx.users.update(
+          { id: user.id },
+          given({
+            email: changes.email,
+            username: changes.username,
+            displayName: changes.display_name,
+            roles: changes.roles,
+            storageQuota: changes.storage_quota,
+            isActive: changes.is_active,
+            passwordHash,
+          }),
+        ),
+      );
+      if (changes.is_active === false) await this.#sessions.endAllOf(tx, user.id);
+      else if (passwordHash !== undefined) await this.#sessions.endAllOf(tx, user.id, actor.userId === user.id ? actor.sessionId : null);
+      this.#cache.touch(tx, subject.users, subject.user(user.uuid), subject.profiles);
+      return presentUser(changed as User, this.#tenantId);
+    });
+  }
+
+  /** Of one's own: asks for the present password, as often as sign-in does; ends all other sessions. */
+  async changePassword(actor: Actor, address: string, present: string, wanted: string): Promise<void> {
+    const user = await this.#db.tables.users.find({ id: actor.userId });
+    const right = await this.#attempts.guard(actor.email, address, async () =>
+      (await this.#passwords.verify(user?.passwordHash ?? null, present)) ? true : undefined,
+    );
+    if (!user || !right) throw new Problem('invalid_credentials', 'The present password is wrong.');
+    const passwordHash = await this.#passwords.hash(wanted);
+    await this.#cache.transaction(this.#db, async (tx) => {
+      await tx.users.update({ id: user.id }, { passwordHash });
+      await this.#sessions.endAllOf(tx, user.id, actor.sessionId);
+      this.#cache.touch(tx, subject.users, subject.user(user.uuid));
+    });
+  }
+
+  /** The user's files go too (specification: File, owner_id), or first to `transferTo`. */
+  async remove(id: Uuid, transferTo: Uuid | undefined, ifMatch: IfMatch): Promise<void> {
+    if (transferTo === id) throw invalid('transfer_to', 'is the user who is to be deleted');
+    await this.#cache.transaction(this.#db, async (tx) => {
+      const user = await this.#require(tx, id, ifMatch);
+      if (user.roles.includes('admin') && user.isActive) await requireAnotherAdministrator(tx, user);
+      if (transferTo !== undefined) {
+        const heir = await tx.users.find({ uuid: transferTo, isSystem: false }, { lock: 'share' });
+        if (!heir) throw invalid('transfer_to', 'is no user of this tenant');
+        await this.#belongings.transfer(tx, user, heir);
+      }
+      const system = await tx.users.find({ isSystem: true });
+      if (!system) throw new Error('the tenant has no system user');
+      await this.#sessions.endAllOf(tx, user.id);
+      await this.#belongings.remove(tx, user, system.id);
+      await tx.groups.update({ createdBy: user.id }, { createdBy: system.id });
+      await tx.users.delete({ id: user.id });
+      this.#cache.touch(tx, subject.users, subject.user(user.uuid), subject.grants(user.uuid), subject.profiles);
+    });
+  }
+
+  /** The row, locked. */
+  async #require(tx: Tx, id: Uuid, ifMatch: IfMatch): Promise<User> {
+    const user = await tx.users.find({ uuid: id, isSystem: false }, { lock: 'update' });
+    if (!user) throw new Problem('not_found');
+    requireMatch(ifMatch, userEtag(user));
+    return user;
+  }
+}
+
+/** Only what is not undefined. */
+const given = <T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Locks all administrators in one order, so that two who resign at once see each other. */
+async function requireAnotherAdministrator(tx: Tx, user: User): Promise<void> {
+  const others = await tx.query<{ id: number }>(
+    `SELECT id FROM users WHERE 'admin' = ANY (roles) AND is_active AND NOT is_system ORDER BY id FOR UPDATE`,
+  );
+  if (!others.some(({ id }) => id !== user.id)) throw new Problem('conflict', 'This is the last administrator; make another one first.');
+}
+
+const TAKEN: Readonly<Record<string, string>> = {
+  users_email_key: 'There is a user with this e-mail address already.',
+  users_username_key: 'There is a user with this user name already.',
+};
+
+async function conflictsAsProblems<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const message = error instanceof UniqueViolation ? TAKEN[error.constraint] : undefined;
+    if (message !== undefined) throw new Problem('conflict', message, { cause: error });
+    throw error;
+  }
+}
