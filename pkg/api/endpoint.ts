@@ -49,7 +49,11 @@ export const reply = (status: number, body?: unknown, headers?: Readonly<Record<
 export const tagged = (status: number, body: { readonly etag: string }): Reply => reply(status, body, { etag: `"${body.etag}"` });
 
 /** A StreamBody that takes JSON too hands over the parsed value, or undefined when a stream was sent. */
-type Out<S> = S extends z.ZodType ? z.output<S> : S extends { readonly json: infer J extends z.ZodType } ? z.output<J> | undefined : undefined;
+type Out<S> = S extends z.ZodType
+  ? z.output<S>
+  : S extends { readonly json: infer J extends z.ZodType }
+    ? z.output<J> | undefined
+    : undefined;
 
 /** What `replies` may hold: a JSON schema, `null` for no body, or the media type of a body that streams. */
 export type ReplyShape = z.ZodType | null | { readonly stream: string };

@@ -1,22 +1,19 @@
 import { createHash } from 'node:crypto';
-import { Problem } from './problem.ts';
-import { invalid } from './problem.ts';
+import { invalid, Problem } from './problem.ts';
 
 /** A strong entity tag of a resource's row: it changes with every revision (without the quotes). */
 export const etagOf = (kind: string, uuid: string, revision: number | string): string =>
   createHash('sha256').update(`${kind}:${uuid}:${revision}`).digest('base64url').slice(0, 27);
 
-const ETAG = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/;
+const LIST = new RegExp(`^\\s*${TAG.source}\\s*(,\\s*${TAG.source}\\s*)*$`);
 
 /** Parses If-Match or If-None-Match (RFC 9110 §13.1): the opaque tags, `'*'`, or undefined. A malformed list is a 400. Weak tags are kept with `W/`. */
 export function parseEntityTags(field: string, header: string | undefined): readonly string[] | '*' | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';
-  return header.split(',').map((part) => {
-    const match = ETAG.exec(part.trim());
-    if (!match) throw invalid(field, 'must be * or a list of quoted entity tags');
-    return `${match[1] ?? ''}${match[2] ?? ''}`;
-  });
+  if (!LIST.test(header)) throw invalid(field, 'must be * or a list of quoted entity tags');
+  return [...header.matchAll(new RegExp(TAG, 'g'))].map((match) => `${match[1] ?? ''}${match[2] ?? ''}`);
 }
 
 /** Throws `precondition_failed` when If-Match was sent and does not name the present tag (strong comparison). */

@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { systemRandom } from './random.ts';
+import { formatSealingKeys, parseSealingKeys, SealError, Sealer, tenantDataKey, type SealingKey } from './sealing.ts';
+
+const keyNamed = (id: string): SealingKey => ({ id, key: systemRandom.bytes(32) });
+const place = ['tenant_a', 'webhooks', '7', 'secret'];
+
+test('what was sealed opens at its place, whatever the text', () => {
+  const sealer = new Sealer([keyNamed('k1')], systemRandom);
+
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => sealer.open(sealer.seal(text, place), place) === text));
+});
+
+test('the same text is never sealed to the same bytes', () => {
+  const sealer = new Sealer([keyNamed('k1')], systemRandom);
+
+  expect(sealer.seal('secret', place)).not.toBe(sealer.seal('secret', place));
+});
+
+test('a sealed value that is copied to another tenant, row or column does not open', () => {
+  const sealer = new Sealer([keyNamed('k1')], systemRandom);
+  const sealed = sealer.seal('secret', ['ab', 'c']);
+
+  expect(() => sealer.open(sealed, ['a', 'bc'])).toThrow(SealError);
+  expect(() => sealer.open(sealed, ['ab', 'd'])).toThrow(SealError);
+  expect(() => sealer.open(sealed, ['ab'])).toThrow(SealError);
+});
+
+test('any changed character is noticed', () => {
+  const sealer = new Sealer([keyNamed('k1')], systemRandom);
+  const sealed = sealer.seal('secret', place);
+  const [version, id, body = ''] = sealed.split('.');
+
+  fc.assert(
+    fc.property(fc.nat({ max: Buffer.from(body, 'base64url').length - 1 }), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+      const bytes = Buffer.from(body, 'base64url');
+      bytes.writeUInt8(bytes.readUInt8(at) ^ flip, at);
+      expect(() => sealer.open(`${version}.${id}.${bytes.toString('base64url')}`, place)).toThrow(SealError);
+    }),
+  );
+});
+
+test.each(['', 'v1', 'v1.k1', 'v1.k1.', 'v1.k1.AAAA', 'v2.k1.AAAA', 'v1.other.AAAA'])('%j is refused, not crashed on', (text) => {
+  expect(() => new Sealer([keyNamed('k1')], systemRandom).open(text, place)).toThrow(SealError);
+});
+
+test('after a rotation the new key seals, the old one still opens, and what is old says so', () => {
+  const [old, young] = [keyNamed('k1'), keyNamed('k2')];
+  const before = new Sealer([old], systemRandom).seal('secret', place);
+  const rotated = new Sealer([young, old], systemRandom);
+
+  expect(rotated.open(before, place)).toBe('secret');
+  expect(rotated.isStale(before)).toBe(true);
+  expect(rotated.isStale(rotated.seal('secret', place))).toBe(false);
+});
+
+test('data keys of two tenants differ and come out the same each time', () => {
+  const platform = keyNamed('k1');
+
+  expect(tenantDataKey(platform, '1').key).toHaveLength(32);
+  expect(tenantDataKey(platform, '1')).toEqual(tenantDataKey(platform, '1'));
+  expect(tenantDataKey(platform, '1').key).not.toEqual(tenantDataKey(platform, '2').key);
+});
+
+test('keys are read as they are written, and a wrong one is named without showing it', () => {
+  const keys = [keyNamed('k2'), keyNamed('k1')];
+
+  expect(parseSealingKeys(formatSealingKeys(keys))).toEqual(keys);
+  expect(() => parseSealingKeys('k9:c2hvcnQ=')).toThrow('key k9 is not 32 bytes in base64');
+  expect(() => parseSealingKeys('c2hvcnQ=')).toThrow('a key is written id:base64');
+});
