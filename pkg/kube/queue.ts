@@ -9,6 +9,12 @@ import { counter, gauge, histogram, SECONDS_BUCKETS } from './metrics.ts';
 export const PRIORITY = { person: 0, change: 1, resync: 2 } as const;
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
+interface Later {
+  readonly dueAt: number;
+  readonly priority: Priority;
+  readonly cancel: AbortController;
+}
+
 /** Bounded by 5 s, where controller-runtime goes up to 16 minutes: work goes on soon after a fault's end, and the number of workers bounds what it costs. */
 const BACK_OFF: BackOff = { baseMs: 50, maxMs: 5_000, jitter: 0.2 };
 
@@ -28,7 +34,7 @@ export class WorkQueue {
   readonly #ready: [Set<string>, Set<string>, Set<string>] = [new Set(), new Set(), new Set()];
   readonly #since = new Map<string, number>();
   readonly #working = new Map<string, { startedAt: number; again: Priority | undefined }>();
-  readonly #later = new Map<string, { dueAt: number; priority: Priority; cancel: AbortController }>();
+  readonly #later = new Map<string, Later>();
   readonly #failures = new Map<string, number>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
   readonly #metrics: ReturnType<typeof queueMetrics>;
@@ -71,15 +77,9 @@ export class WorkQueue {
     const before = this.#later.get(key);
     if (before && before.dueAt <= dueAt) return;
     before?.cancel.abort();
-    const entry = { dueAt, priority, cancel: new AbortController() };
+    const entry: Later = { dueAt, priority, cancel: new AbortController() };
     this.#later.set(key, entry);
-    void this.#clock.sleep(ms, entry.cancel.signal).then(
-      () => {
-        if (this.#later.get(key) === entry) this.#later.delete(key);
-        this.add(key, priority);
-      },
-      () => undefined,
-    );
+    void this.#addWhenDue(key, ms, entry);
   }
 
   /** Adds the key after its back-off, which doubles with each retry until `forget`. */
@@ -125,6 +125,16 @@ export class WorkQueue {
     for (const keys of this.#ready) keys.clear();
     for (const taker of this.#takers.splice(0)) taker(undefined);
     this.#showDepth();
+  }
+
+  async #addWhenDue(key: string, ms: number, entry: Later): Promise<void> {
+    try {
+      await this.#clock.sleep(ms, entry.cancel.signal);
+    } catch {
+      return;
+    }
+    if (this.#later.get(key) === entry) this.#later.delete(key);
+    this.add(key, entry.priority);
   }
 
   #handOut(): void {

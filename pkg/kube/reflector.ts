@@ -134,7 +134,11 @@ export class Reflector<T extends KubeObject> {
       { err: error, failures: this.#failures, delayMs: Math.round(delayMs) },
       relist ? 'too old, listing again' : 'watch broke off',
     );
-    await this.#clock.sleep(delayMs, signal).catch(() => undefined);
+    try {
+      await this.#clock.sleep(delayMs, signal);
+    } catch {
+      // Aborted: `run` sees it.
+    }
   }
 
   #selection(): Selection {

@@ -30,7 +30,8 @@ export type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Observed<T> }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
 
-type Signalled = { signal?: AbortSignal | undefined };
+/** `timeoutMs` is for one try. */
+type Signalled = { signal?: AbortSignal | undefined; timeoutMs?: number | undefined };
 type Subresource = 'status' | 'scale';
 
 export const PAGE_SIZE = 500;
@@ -48,7 +49,7 @@ export class ResourceApi<T extends KubeObject> {
   }
 
   get(key: ObjectKey, options: Signalled = {}): Promise<Observed<T>> {
-    return this.#client.request({ method: 'GET', path: this.#path(key), signal: options.signal });
+    return this.#client.request({ method: 'GET', path: this.#path(key), ...signalled(options) });
   }
 
   /** Undefined where `get` is a 404. */
@@ -81,7 +82,7 @@ export class ResourceApi<T extends KubeObject> {
       method: 'GET',
       path: this.#collection(options.namespace),
       query: { ...selectors(options), limit: options.limit ?? PAGE_SIZE, continue: options.continue },
-      signal: options.signal,
+      ...signalled(options),
       ...(options.metadataOnly ? { accept: METADATA_ONLY_LIST } : {}),
     });
     const items = list.items ?? [];
@@ -96,7 +97,7 @@ export class ResourceApi<T extends KubeObject> {
       path: this.#collection(object.metadata?.namespace),
       query: { fieldManager: options.fieldManager },
       body: this.#typed(object),
-      signal: options.signal,
+      ...signalled(options),
     });
   }
 
@@ -121,7 +122,7 @@ export class ResourceApi<T extends KubeObject> {
       query: { fieldManager: options.fieldManager, force: options.force ?? false },
       contentType: 'application/apply-patch+yaml',
       body: this.#typed(object),
-      signal: options.signal,
+      ...signalled(options),
     });
   }
 
@@ -137,7 +138,7 @@ export class ResourceApi<T extends KubeObject> {
       query: { fieldManager: options.fieldManager },
       contentType: Array.isArray(change) ? 'application/json-patch+json' : 'application/merge-patch+json',
       body: change,
-      signal: options.signal,
+      ...signalled(options),
     });
   }
 
@@ -183,7 +184,7 @@ export class ResourceApi<T extends KubeObject> {
         resourceVersion: options.resourceVersion,
         timeoutSeconds: options.timeoutSeconds,
       },
-      signal: options.signal,
+      ...signalled(options),
       idleMs: options.idleMs,
       ...(options.metadataOnly ? { accept: METADATA_ONLY } : {}),
     });
@@ -219,7 +220,7 @@ export class ResourceApi<T extends KubeObject> {
       path: this.#path(keyOf(object), subresource),
       query: { fieldManager: options.fieldManager },
       body: this.#typed(object),
-      signal: options.signal,
+      ...signalled(options),
     });
   }
 
@@ -251,3 +252,5 @@ const selectors = (selection: Selection): Query => ({
   labelSelector: selection.labelSelector,
   fieldSelector: selection.fieldSelector,
 });
+
+const signalled = ({ signal, timeoutMs }: Signalled): Signalled => ({ signal, timeoutMs });

@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { differences, removalOf } from './diff.ts';
+import { isAlreadyExists, isConflict, isInvalid, KubeError } from './errors.ts';
+import { managesField, upgradedManagedFields } from './managed.ts';
+import { keyOf, keyText, type Kind, type KubeObject, type ObjectKey, type Observed, type OwnerReference } from './object.ts';
+import { controllerOf, isControlledBy } from './owner.ts';
+import { ResourceApi } from './resource.ts';
+import type { Store } from './store.ts';
+import type { KubeClient } from './transport.ts';
+
+/** An object of a wanted name is there already and another's. It was not touched. */
+export class NameConflictError extends Error {
+  override readonly name = 'NameConflictError';
+  readonly kind: string;
+  readonly key: ObjectKey;
+
+  constructor(kind: string, key: ObjectKey, existing: KubeObject) {
+    const owner = controllerOf(existing);
+    const whose = owner ? `belongs to ${owner.kind} ${owner.name}` : 'was not made by this owner';
+    super(`${kind} ${keyText(key)} exists and ${whose}; delete or rename it`);
+    this.kind = kind;
+    this.key = key;
+  }
+}
+
+export interface Applied<T extends KubeObject> {
+  readonly object: Observed<T>;
+  readonly outcome: 'created' | 'updated' | 'unchanged';
+}
+
+export interface ApplyOptions<T extends KubeObject> {
+  /** Becomes the object's controller. */
+  readonly owner: OwnerReference;
+  /** The copy to compare with, which also takes in the answer; left out, the object is read. */
+  readonly store?: Store<T> | undefined;
+  /** Fields (`['spec', 'replicas']`) that keep their live value when `desired` no longer sets them: somebody else takes over. */
+  readonly leave?: readonly (readonly string[])[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const MAX_TRIES = 4;
+
+/**
+ * Brings objects to what is desired, by server-side apply with one field manager, and writes only when something differs.
+ *
+ * Invariants:
+ * - An object is "changed" when its annotation `<prefix>/applied` is not the hash of what is desired, or a desired leaf differs
+ *   (diff.ts), or a pod template holds what nobody desired. Otherwise there is no write.
+ * - An object that is not controlled by the owner is never touched: creation is a plain create, a change carries the uid that was checked.
+ * - What applying did not mend once is not tried again until the object or what is desired changes.
+ */
+export class Applier {
+  readonly #client: KubeClient;
+  readonly #manager: string;
+  readonly #annotation: string;
+  /** By uid: a digest of what stayed different although it was applied (a webhook that changes it back, a default unknown to diff.ts). */
+  readonly #unmended = new Map<string, string>();
+
+  /** `annotationPrefix` as in `example.com`: the hash goes under `example.com/applied`. */
+  constructor(options: { client: KubeClient; fieldManager: string; annotationPrefix: string }) {
+    this.#client = options.client;
+    this.#manager = options.fieldManager;
+    this.#annotation = `${options.annotationPrefix}/applied`;
+  }
+
+  /** Throws NameConflictError, KubeError. */
+  async apply<T extends KubeObject>(kind: Kind<T>, desired: T, options: ApplyOptions<T>): Promise<Applied<T>> {
+    const api = new ResourceApi(this.#client, kind);
+    const wanted = this.#complete(desired, options.owner);
+    for (let tries = 1; ; tries++) {
+      try {
+        const applied = await this.#applyOnce(api, wanted, options);
+        options.store?.record(applied.object);
+        return applied;
+      } catch (error) {
+        // It changed, went or came between our look and our write: look again.
+        if (tries >= MAX_TRIES || !(isConflict(error) || isAlreadyExists(error) || isOtherUid(error))) throw error;
+      }
+    }
+  }
+
+  /** Deletes the objects of the store that `owner` controls and `keep` does not name; answers their names. `matches` narrows what may go. */
+  async prune<T extends KubeObject>(
+    kind: Kind<T>,
+    options: {
+      owner: OwnerReference;
+      namespace: string;
+      store: Store<T>;
+      keep: readonly string[];
+      matches?: (object: Observed<T>) => boolean;
+      signal?: AbortSignal;
+    },
+  ): Promise<string[]> {
+    const { owner, namespace, store, keep, matches = () => true, signal } = options;
+    const api = new ResourceApi(this.#client, kind);
+    const goes = (object: Observed<T>): boolean =>
+      isControlledBy(object, owner) && !keep.includes(object.metadata.name) && !object.metadata.deletionTimestamp && matches(object);
+    const surplus = store.list(namespace).filter(goes);
+    for (const object of surplus) await api.delete(keyOf(object), { uid: object.metadata.uid, ...(signal ? { signal } : {}) });
+    return surplus.map((object) => object.metadata.name);
+  }
+
+  async #applyOnce<T extends KubeObject>(api: ResourceApi<T>, wanted: T, options: ApplyOptions<T>): Promise<Applied<T>> {
+    const { owner, store, signal, leave = [] } = options;
+    const key = keyOf(wanted);
+    const known = store?.get(key);
+    if (known && isControlledBy(known, owner) && this.#isAsWanted(api.kind, wanted, known)) return { object: known, outcome: 'unchanged' };
+
+    // The copy may be behind, and a write rests on what is there: look at the object itself.
+    const live = known || !store ? await api.find(key, { signal }) : undefined;
+    if (!live) return this.#create(api, wanted, owner, signal);
+    if (!isControlledBy(live, owner)) throw new NameConflictError(api.kind.kind, key, live);
+    if (this.#isAsWanted(api.kind, wanted, live)) return { object: live, outcome: 'unchanged' };
+
+    const ready = await this.#handOver(api, await this.#upgrade(api, live, signal), wanted, leave, signal);
+    const applied = await api.apply(withUid(wanted, ready.metadata.uid), { fieldManager: this.#manager, force: true, signal });
+    const object = await this.#removeExtras(api, wanted, applied, signal);
+    this.#remember(api.kind, wanted, object);
+    return { object, outcome: object.metadata.resourceVersion === live.metadata.resourceVersion ? 'unchanged' : 'updated' };
+  }
+
+  async #create<T extends KubeObject>(
+    api: ResourceApi<T>,
+    wanted: T,
+    owner: OwnerReference,
+    signal: AbortSignal | undefined,
+  ): Promise<Applied<T>> {
+    try {
+      const object = await api.create(wanted, { fieldManager: this.#manager, signal });
+      this.#remember(api.kind, wanted, object);
+      return { object, outcome: 'created' };
+    } catch (error) {
+      const existing = isAlreadyExists(error) ? await api.find(keyOf(wanted), { signal }) : undefined;
+      if (existing && !isControlledBy(existing, owner)) throw new NameConflictError(api.kind.kind, keyOf(wanted), existing);
+      if (!existing || !isAlreadyExists(error)) throw error;
+      return this.#applyOnce(api, wanted, { owner, signal });
+    }
+  }
+
+  /**
+   * A create counts its fields as "updated" by our manager, and apply removes only what it applied. So these are made ours by apply
+   * before the first change (as client-go's csaupgrade does).
+   */
+  async #upgrade<T extends KubeObject>(api: ResourceApi<T>, live: Observed<T>, signal: AbortSignal | undefined): Promise<Observed<T>> {
+    const managedFields = upgradedManagedFields(live.metadata.managedFields ?? [], this.#manager);
+    if (!managedFields) return live;
+    return api.patch(
+      keyOf(live),
+      [
+        { op: 'replace', path: '/metadata/managedFields', value: managedFields },
+        { op: 'replace', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion },
+      ],
+      { fieldManager: this.#manager, signal },
+    );
+  }
+
+  /** Lets a second manager hold the live value of what we let go, or apply would set the field back to its default. */
+  async #handOver<T extends KubeObject>(
+    api: ResourceApi<T>,
+    live: Observed<T>,
+    wanted: T,
+    leave: readonly (readonly string[])[],
+    signal: AbortSignal | undefined,
+  ): Promise<Observed<T>> {
+    let object = live;
+    for (const path of leave) {
+      const value = valueAt(live, path);
+      if (
+        value === undefined ||
+        valueAt(wanted, path) !== undefined ||
+        !managesField(live.metadata.managedFields ?? [], this.#manager, path)
+      )
+        continue;
+      const held = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object;
+      const { namespace, name, uid } = object.metadata;
+      const body = { ...held, metadata: { ...(namespace ? { namespace } : {}), name, uid } } as unknown as T;
+      object = await api.apply(body, { fieldManager: `${this.#manager}-handover`, force: true, signal });
+    }
+    return object;
+  }
+
+  async #removeExtras<T extends KubeObject>(
+    api: ResourceApi<T>,
+    wanted: T,
+    applied: Observed<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<Observed<T>> {
+    const removal = removalOf(differences(api.kind, wanted, applied).extras);
+    if (removal.length === 0) return applied;
+    const guard = { op: 'replace', path: '/metadata/resourceVersion', value: applied.metadata.resourceVersion } as const;
+    return api.patch(keyOf(applied), [guard, ...removal], { fieldManager: this.#manager, signal });
+  }
+
+  #isAsWanted<T extends KubeObject>(kind: Kind<T>, wanted: T, live: Observed<T>): boolean {
+    const { drift, extras } = differences(kind, wanted, live);
+    if (drift.length + extras.length === 0) {
+      this.#unmended.delete(live.metadata.uid);
+      return true;
+    }
+    return this.#unmended.get(live.metadata.uid) === digestOf(wanted, live);
+  }
+
+  #remember<T extends KubeObject>(kind: Kind<T>, wanted: T, live: Observed<T>): void {
+    const { drift, extras } = differences(kind, wanted, live);
+    if (drift.length + extras.length > 0) this.#unmended.set(live.metadata.uid, digestOf(wanted, live));
+    else this.#unmended.delete(live.metadata.uid);
+  }
+
+  /** What is sent: without empty fields, with the owner and the hash of it all. */
+  #complete<T extends KubeObject>(desired: T, owner: OwnerReference): T {
+    const plain = withoutNull(desired) as T;
+    const { status: _status, ...object } = { ...plain, metadata: { ...plain.metadata, ownerReferences: [owner] } } as T & {
+      status?: unknown;
+    };
+    const annotations = { ...object.metadata?.annotations, [this.#annotation]: hashOf(object) };
+    return { ...object, metadata: { ...object.metadata, annotations } } as unknown as T;
+  }
+}
+
+const withUid = <T extends KubeObject>(object: T, uid: string): T => ({ ...object, metadata: { ...object.metadata, uid } });
+
+/** The server's answer to an apply that names another uid than the object has. */
+const isOtherUid = (error: unknown): boolean =>
+  isInvalid(error) && ((error as KubeError).details?.causes ?? []).some((cause) => cause.field === 'metadata.uid');
+
+const valueAt = (object: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], object);
+
+/** Of the desired and the live object, but for what changes by itself. */
+function digestOf(wanted: KubeObject, live: Observed): string {
+  const { status: _status, metadata, ...rest } = live as Observed & { status?: unknown };
+  const { resourceVersion: _version, managedFields: _fields, generation: _generation, ...kept } = metadata;
+  return hashOf([wanted, rest, kept]);
+}
+
+const hashOf = (value: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sorted(value)))
+    .digest('hex')
+    .slice(0, 32);
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
+}
+
+function withoutNull(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNull);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined && inner !== null);
+  return Object.fromEntries(entries.map(([name, inner]) => [name, withoutNull(inner)]));
+}

@@ -1,0 +1,204 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { Agent, request } from 'undici';
+
+/** Where a program of the parts lies. The one place to swap for the resolver of pkg/local. */
+export function programPath(name: 'etcd' | 'kube-apiserver'): string {
+  const folders = [process.env['CARREL_PARTS'], process.env['KUBEBUILDER_ASSETS'], ...(process.env['PATH'] ?? '').split(':')];
+  const found = folders.flatMap((folder) => (folder ? [join(folder, name)] : [])).find((path) => existsSync(path));
+  if (!found) throw new Error(`${name} is missing: set CARREL_PARTS to the folder that holds it`);
+  return found;
+}
+
+export interface ApiServer {
+  /** Of a member of system:masters. */
+  readonly kubeConfig: KubeConfig;
+  readonly url: string;
+  readonly dir: string;
+  /** Kills etcd (-9 by default) and resolves when it is gone. */
+  stopEtcd(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts etcd again on the same data. */
+  startEtcd(): Promise<void>;
+  /** Forgets all revisions but the newest, as the server does every few minutes. */
+  compact(): Promise<void>;
+  stopApiServer(signal?: NodeJS.Signals): Promise<void>;
+  startApiServer(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const READY_MS = 60_000;
+
+/** A control plane of its own for one test file: etcd and kube-apiserver on free ports of loopback, with their data in a new folder. */
+export async function startApiServer(): Promise<ApiServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'kube-'));
+  const [client, peer, secure] = await freePorts(3);
+  const token = randomBytes(16).toString('hex');
+  const etcd = new Part('etcd', dir, etcdArguments(dir, client, peer));
+  const api = new Part('kube-apiserver', dir, apiServerArguments(dir, client, secure, token));
+  const etcdUrl = `http://127.0.0.1:${client}`;
+  const url = `https://127.0.0.1:${secure}`;
+  const startEtcd = async (): Promise<void> => {
+    etcd.start();
+    await until(async () => (await get(`${etcdUrl}/health`)).includes('true'), etcd);
+  };
+  const startApi = async (): Promise<void> => {
+    api.start();
+    await until(async () => (await get(`${url}/readyz`, token)) === 'ok', api);
+  };
+  const close = async (): Promise<void> => {
+    await api.stop('SIGKILL');
+    await etcd.stop('SIGKILL');
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    await startEtcd();
+    await startApi();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    kubeConfig: adminConfig(url, readFileSync(join(dir, 'certs', 'apiserver.crt')), token),
+    url,
+    dir,
+    stopEtcd: (signal = 'SIGKILL') => etcd.stop(signal),
+    startEtcd,
+    compact: () => compact(etcdUrl),
+    stopApiServer: (signal = 'SIGKILL') => api.stop(signal),
+    startApiServer: startApi,
+    close,
+  };
+}
+
+/** A program under our hand. Its output goes to `<name>.log` in the folder. */
+class Part {
+  readonly #name: 'etcd' | 'kube-apiserver';
+  readonly #dir: string;
+  readonly #arguments: string[];
+  #process: ChildProcess | undefined;
+
+  constructor(name: 'etcd' | 'kube-apiserver', dir: string, args: string[]) {
+    this.#name = name;
+    this.#dir = dir;
+    this.#arguments = args;
+  }
+
+  start(): void {
+    const log = openSync(this.logFile, 'a');
+    this.#process = spawn(programPath(this.#name), this.#arguments, { stdio: ['ignore', log, log], cwd: this.#dir });
+    closeSync(log);
+  }
+
+  get logFile(): string {
+    return join(this.#dir, `${this.#name}.log`);
+  }
+
+  /** Throws with the end of its output when it has exited. */
+  check(): void {
+    if (this.#process?.exitCode == null) return;
+    throw new Error(`${this.#name} ended: ${readFileSync(this.logFile, 'utf8').slice(-2000)}`);
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    const process = this.#process;
+    this.#process = undefined;
+    if (!process || process.exitCode !== null || process.signalCode !== null) return;
+    const gone = new Promise((resolve) => process.once('exit', resolve));
+    process.kill(signal);
+    await gone;
+  }
+}
+
+const etcdArguments = (dir: string, client: number, peer: number): string[] => [
+  '--name=test',
+  `--data-dir=${join(dir, 'etcd')}`,
+  `--listen-client-urls=http://127.0.0.1:${client}`,
+  `--advertise-client-urls=http://127.0.0.1:${client}`,
+  `--listen-peer-urls=http://127.0.0.1:${peer}`,
+  `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+  `--initial-cluster=test=http://127.0.0.1:${peer}`,
+  '--unsafe-no-fsync',
+];
+
+function apiServerArguments(dir: string, etcd: number, secure: number, token: string): string[] {
+  mkdirSync(join(dir, 'certs'), { recursive: true });
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(dir, name), content, { mode: 0o600 });
+    return join(dir, name);
+  };
+  return [
+    `--etcd-servers=http://127.0.0.1:${etcd}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${secure}`,
+    `--cert-dir=${join(dir, 'certs')}`,
+    '--authorization-mode=RBAC',
+    `--token-auth-file=${file('tokens.csv', `${token},admin,admin,system:masters\n`)}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${file('service-account.pub', publicKey)}`,
+    `--service-account-signing-key-file=${file('service-account.key', privateKey)}`,
+    '--service-cluster-ip-range=10.0.0.0/16',
+    // Nothing here makes the ServiceAccount that it would ask for.
+    '--disable-admission-plugins=ServiceAccount',
+    '--watch-cache=true',
+  ];
+}
+
+function adminConfig(url: string, ca: Buffer, token: string): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser(
+    { name: 'test', server: url, caData: ca.toString('base64'), skipTLSVerify: false },
+    { name: 'admin', token },
+  );
+  return config;
+}
+
+async function freePorts(count: number): Promise<[number, number, number]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports as [number, number, number];
+}
+
+const insecure = new Agent({ connect: { rejectUnauthorized: false }, keepAliveTimeout: 1 });
+
+async function get(url: string, token?: string): Promise<string> {
+  const { statusCode, body } = await request(url, { dispatcher: insecure, headers: token ? { authorization: `Bearer ${token}` } : {} });
+  const text = await body.text();
+  return statusCode === 200 ? text : '';
+}
+
+/** Through etcd's JSON gateway. */
+async function compact(etcdUrl: string): Promise<void> {
+  const post = async (path: string, message: object): Promise<{ header: { revision: string } }> => {
+    const { body } = await request(`${etcdUrl}${path}`, { dispatcher: insecure, method: 'POST', body: JSON.stringify(message) });
+    return (await body.json()) as { header: { revision: string } };
+  };
+  const { header } = await post('/v3/kv/range', { key: Buffer.from('x').toString('base64') });
+  await post('/v3/kv/compaction', { revision: header.revision, physical: true });
+}
+
+async function until(condition: () => Promise<boolean>, part: Part): Promise<void> {
+  const deadline = performance.now() + READY_MS;
+  while (!(await condition().catch(() => false))) {
+    part.check();
+    if (performance.now() > deadline) throw new Error(`not ready within ${READY_MS} ms, see ${part.logFile}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
