@@ -1,0 +1,156 @@
+import type { Sql } from './pool.ts';
+
+/** The resource that a tenant belongs to. A namespace made anew under an old name has another uid. */
+export interface Owner {
+  readonly namespace: string;
+  readonly namespaceUid: string;
+  readonly name: string;
+}
+
+export interface ClaimRequest {
+  readonly slug: string;
+  readonly owner: Owner;
+  readonly hosts: readonly string[];
+  /** The shard that the tenant asks for; left out: the least full. */
+  readonly shard?: string;
+  /** The shards that are configured. */
+  readonly shards: readonly string[];
+  readonly maxPerShard?: number;
+  /** A retained tenant's id (annotation `carrel.dev/adopt`): takes over data that another resource left. */
+  readonly adopt?: string;
+}
+
+export type TenantState = 'active' | 'retained' | 'deleting';
+
+export interface RegisteredTenant {
+  /** A decimal string. */
+  readonly tenantId: string;
+  readonly slug: string;
+  readonly shard: string;
+  readonly state: TenantState;
+  readonly owner: Owner;
+  readonly hosts: readonly string[];
+}
+
+export interface Claim extends RegisteredTenant {
+  readonly outcome: 'existing' | 'new' | 'adopted';
+}
+
+/** The slug is another resource's, or was and its data are kept. `tenantId` is what an `carrel.dev/adopt` annotation would have to say. */
+export class SlugTaken extends Error {
+  override readonly name = 'SlugTaken';
+  readonly slug: string;
+  readonly retained: boolean;
+  constructor(slug: string, state: TenantState) {
+    super(
+      state === 'active'
+        ? `the slug ${slug} belongs to another tenant`
+        : `the slug ${slug} belongs to a deleted tenant whose data are ${state === 'retained' ? 'kept' : 'still being removed'}`,
+    );
+    this.slug = slug;
+    this.retained = state === 'retained';
+  }
+}
+export class HostTaken extends Error {
+  override readonly name = 'HostTaken';
+  readonly host: string;
+  constructor(host: string) {
+    super(`the host ${host} belongs to another tenant`);
+    this.host = host;
+  }
+}
+/** No configured shard has room, or the one that was asked for is not there. */
+export class NoShard extends Error {
+  override readonly name = 'NoShard';
+}
+/** The tenant asks for another shard than its data lie on; tenants do not move. */
+export class ShardConflict extends Error {
+  override readonly name = 'ShardConflict';
+}
+
+export const MAX_TENANTS_PER_SHARD = 1_000;
+
+/** A tenant with its hosts; `t` is the row. */
+export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state,
+    json_build_object('namespace', t.namespace, 'namespaceUid', t.namespace_uid, 'name', t.name) AS owner,
+    coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id), '[]') AS hosts
+  FROM registry.tenants t`;
+
+export const isOwner = (tenant: RegisteredTenant, owner: Owner): boolean =>
+  tenant.owner.namespaceUid === owner.namespaceUid && tenant.owner.name === owner.name;
+
+export const sameHosts = (have: readonly string[], want: readonly string[]): boolean => {
+  const wanted = new Set(want);
+  return have.length === wanted.size && have.every((host) => wanted.has(host));
+};
+
+export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): void {
+  if (request.shard !== undefined && request.shard !== tenant.shard)
+    throw new ShardConflict(`the tenant's data lie on shard ${tenant.shard}; tenants do not move to another (${request.shard})`);
+}
+
+/** The claim itself, in one transaction. */
+export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim> {
+  let outcome: Claim['outcome'] = 'existing';
+  let tenant = await lockTenant(tx, request.slug);
+  if (!tenant) {
+    const shard = await pickShard(tx, request);
+    const { namespace, namespaceUid, name } = request.owner;
+    const made = await tx.query(
+      `INSERT INTO registry.tenants (slug, namespace, namespace_uid, name, shard) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (slug) DO NOTHING RETURNING id`,
+      [request.slug, namespace, namespaceUid, name, shard],
+    );
+    tenant = await lockTenant(tx, request.slug);
+    if (made.length > 0) outcome = 'new';
+  }
+  if (!tenant) throw new SlugTaken(request.slug, 'deleting');
+  if (outcome !== 'new' && tenant.state === 'deleting') throw new SlugTaken(request.slug, tenant.state);
+  if (outcome !== 'new' && (tenant.state === 'retained' || !isOwner(tenant, request.owner))) {
+    const mayAdopt = tenant.state === 'retained' && (isOwner(tenant, request.owner) || tenant.tenantId === request.adopt);
+    if (!mayAdopt) throw new SlugTaken(request.slug, tenant.state);
+    outcome = 'adopted';
+    await adopt(tx, tenant.tenantId, request.owner);
+  }
+  checkShard(tenant, request);
+  await claimHosts(tx, tenant.tenantId, request.hosts);
+  return { ...tenant, state: 'active', owner: request.owner, hosts: [...new Set(request.hosts)].sort(), outcome };
+}
+
+async function lockTenant(tx: Sql, slug: string): Promise<RegisteredTenant | undefined> {
+  const [tenant] = await tx.query<RegisteredTenant>(`${TENANT} WHERE t.slug = $1 FOR UPDATE OF t`, [slug]);
+  return tenant;
+}
+
+const adopt = (tx: Sql, tenantId: string, owner: Owner): Promise<unknown> =>
+  tx.query(
+    `UPDATE registry.tenants SET state = 'active', state_changed_at = now(), namespace = $2, namespace_uid = $3, name = $4 WHERE id = $1`,
+    [tenantId, owner.namespace, owner.namespaceUid, owner.name],
+  );
+
+/** Claims run one after the other here (the shards' rows are locked), so that the bound of a shard is exact. */
+async function pickShard(tx: Sql, request: ClaimRequest): Promise<string> {
+  const { shard: wanted, shards, maxPerShard: most = MAX_TENANTS_PER_SHARD } = request;
+  if (wanted !== undefined && !shards.includes(wanted))
+    throw new NoShard(`there is no shard ${wanted}; the operator knows ${shards.join(', ') || 'none'}`);
+  await tx.query('INSERT INTO registry.shards (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [[...shards].sort()]);
+  await tx.query('SELECT FROM registry.shards ORDER BY name FOR UPDATE');
+  const [least] = await tx.query<{ name: string }>(
+    `SELECT s.name FROM registry.shards s LEFT JOIN registry.tenants t ON t.shard = s.name
+     WHERE s.name = ANY ($1) GROUP BY s.name HAVING count(t.id) < $2 ORDER BY count(t.id), s.name LIMIT 1`,
+    [wanted === undefined ? [...shards] : [wanted], most],
+  );
+  if (!least)
+    throw new NoShard(wanted === undefined ? `every shard holds ${most} tenants; add one` : `shard ${wanted} holds ${most} tenants`);
+  return least.name;
+}
+
+async function claimHosts(tx: Sql, tenantId: string, hosts: readonly string[]): Promise<void> {
+  const wanted = [...new Set(hosts)].sort();
+  await tx.query('DELETE FROM registry.hosts WHERE tenant_id = $1 AND NOT host = ANY ($2)', [tenantId, wanted]);
+  await tx.query('INSERT INTO registry.hosts (host, tenant_id) SELECT unnest($2::text[]), $1 ON CONFLICT DO NOTHING', [tenantId, wanted]);
+  const [other] = await tx.query<{ host: string }>(
+    'SELECT host FROM registry.hosts WHERE host = ANY ($2) AND tenant_id <> $1 ORDER BY host LIMIT 1',
+    [tenantId, wanted],
+  );
+  if (other) throw new HostTaken(other.host);
+}

@@ -1,0 +1,76 @@
+import type { Socket } from 'node:net';
+import pg from 'pg';
+
+/** A statement that went to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (design: section 12). */
+export interface ObservedStatement {
+  readonly sql: string;
+  readonly ms: number;
+  readonly failed: boolean;
+}
+export type ObserveStatement = (statement: ObservedStatement) => void;
+
+const NOT_A_STATEMENT = /^\s*(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SET|SAVEPOINT|RELEASE)\b/i;
+
+const INT8 = 20;
+const NUMERIC = 1700;
+const INT8_ARRAY = 1016;
+
+/** bigint as a number. Ids, sizes and counts stay below 2^53; one that does not must not be rounded in silence. */
+export function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`a bigint is above 2^53-1: ${text}`);
+  return value;
+}
+
+const parsers = new Map<number, (text: string) => unknown>([
+  [INT8, parseInt8],
+  [NUMERIC, Number],
+  [INT8_ARRAY, (text) => (pg.types.getTypeParser(INT8_ARRAY as never) as (text: string) => string[])(text).map(parseInt8)],
+]);
+
+/** Parsers of result columns by type id, for node-postgres. */
+export const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    const own = format === 'binary' ? undefined : parsers.get(oid);
+    return own ?? pg.types.getTypeParser(oid, format as 'text');
+  }) as typeof pg.types.getTypeParser,
+};
+
+/**
+ * A node-postgres client that reports each statement, and that leaves its connection when an answer did not come in time
+ * (`query_timeout`): the answer would otherwise reach whoever uses the connection next.
+ */
+export function observedClient(observe: ObserveStatement | undefined): typeof pg.Client {
+  return class ObservedClient extends pg.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config);
+      const send = this.query.bind(this) as (...args: unknown[]) => unknown;
+      const watched = (...args: unknown[]): unknown => {
+        const sql = textOf(args[0]);
+        const started = performance.now();
+        const done = (error: unknown): void => {
+          if (error instanceof Error && error.message === 'Query read timeout') abandon(this);
+          if (observe && !NOT_A_STATEMENT.test(sql)) observe({ sql, ms: performance.now() - started, failed: Boolean(error) });
+        };
+        const callback = args.at(-1);
+        if (typeof callback === 'function') {
+          const answer = callback as (...result: unknown[]) => void;
+          return send(...args.slice(0, -1), (...result: unknown[]) => {
+            done(result[0]);
+            answer(...result);
+          });
+        }
+        const result = send(...args);
+        if (result instanceof Promise) void result.then(() => done(null), done);
+        return result;
+      };
+      this.query = watched as typeof this.query;
+    }
+  };
+}
+
+const textOf = (query: unknown): string => (typeof query === 'string' ? query : ((query as { text?: string } | null)?.text ?? ''));
+
+const abandon = (client: pg.Client): void => {
+  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy(new Error('Query read timeout'));
+};

@@ -1,0 +1,180 @@
+import pg from 'pg';
+import { type Model, type ModelStatic, Sequelize, type Transaction } from 'sequelize';
+import type { Logger } from '../../runtime/log.ts';
+import { observedClient, types } from './client.ts';
+import { attributesOf, type NewOf, type RowOf, type TableDefinition } from './columns.ts';
+import { sqlState, translateError } from './errors.ts';
+import {
+  CONNECT_TIMEOUT_MS,
+  type ConnectionOptions,
+  DEFAULT_QUERY_TIMEOUT_MS,
+  IDLE_CONNECTION_MS,
+  quoteIdentifier,
+  type Sql,
+  type TransactionOptions,
+} from './pool.ts';
+import { ModelTable, type Table } from './table.ts';
+import { type Definitions, definitions } from './tables.ts';
+
+export type Tables = { readonly [K in keyof Definitions]: Table<RowOf<Definitions[K]>, NewOf<Definitions[K]>> };
+
+/** Where statements run: in a transaction, or each by itself. What takes an Executor works in both. */
+export interface Executor extends Tables, Sql {
+  /** A hot read as a named prepared statement. One name, one text; name the columns, never `*`. */
+  prepared<T>(name: string, sql: string, params?: readonly unknown[]): Promise<T[]>;
+}
+
+export interface Tx extends Executor {
+  /** Runs once this is committed, never when it is rolled back. Awaited; a failure is logged and thrown to nobody. */
+  afterCommit(fn: () => Promise<void> | void): void;
+}
+
+const ACQUIRE_TIMEOUT_MS = 5_000;
+const EVICT_EVERY_MS = 1_000;
+/** "cached plan must not change result type": a migration changed a table under a prepared statement. */
+const STALE_PLAN = '0A000';
+/** Sequelize asks the server for its version unless it is told one; nothing that we use depends on it beyond the oldest we take. */
+const OLDEST_POSTGRES = '15.0.0';
+
+/**
+ * A tenant's database: Sequelize over a pool that holds no connection while idle, and typed tables.
+ *
+ * A connection costs nothing but the log-in: no time zone, no message level, no scan of pg_type (280,000 rows on a full shard).
+ * All throw StoreUnavailableError when Postgres does not answer, within ~10 s; the pool mends itself when it comes back.
+ */
+export class Database implements Sql {
+  /** Each statement by itself. */
+  readonly tables: Executor;
+  readonly #sequelize: Sequelize;
+  readonly #models: ReadonlyMap<string, ModelStatic<Model>>;
+  readonly #log: Logger;
+  /** How often a prepared statement went stale. */
+  readonly #renewals = new Map<string, number>();
+
+  constructor(options: ConnectionOptions) {
+    this.#log = options.log;
+    this.#sequelize = connect(options);
+    this.#models = new Map(Object.entries(definitions).map(([name, definition]) => [name, define(this.#sequelize, name, definition)]));
+    this.tables = this.#executor();
+  }
+
+  async query<T = Record<string, unknown>>(sql: string, params: readonly unknown[] = []): Promise<T[]> {
+    return this.#run<T>(undefined, { text: sql, values: [...params] });
+  }
+
+  async prepared<T>(name: string, sql: string, params: readonly unknown[] = []): Promise<T[]> {
+    const used = this.#nameOf(name);
+    try {
+      return await this.#run<T>(undefined, { name: used, text: sql, values: [...params] });
+    } catch (error) {
+      if (sqlState(error) !== STALE_PLAN) throw error;
+      // The statement stays stale on every connection that has it, so all of them get it anew under another name.
+      if (this.#nameOf(name) === used) this.#renewals.set(name, (this.#renewals.get(name) ?? 0) + 1);
+      return this.#run<T>(undefined, { name: this.#nameOf(name), text: sql, values: [...params] });
+    }
+  }
+
+  #nameOf(statement: string): string {
+    return `${statement}.${this.#renewals.get(statement) ?? 0}`;
+  }
+
+  /** Commits when `fn` resolves, rolls back when it throws; then runs what was left for after the commit. */
+  async transaction<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    const committed: (() => Promise<void> | void)[] = [];
+    let result: T;
+    try {
+      result = await this.#sequelize.transaction(async (transaction) => {
+        if (options.role !== undefined)
+          await this.#run(transaction, { text: `SET LOCAL ROLE ${quoteIdentifier(options.role)}`, values: [] });
+        return fn(
+          Object.assign(this.#executor(transaction), { afterCommit: (work: () => Promise<void> | void) => void committed.push(work) }),
+        );
+      });
+    } catch (error) {
+      throw translateError(error);
+    }
+    for (const work of committed) {
+      try {
+        await work();
+      } catch (error) {
+        this.#log.error({ err: error }, 'work after a commit failed');
+      }
+    }
+    return result;
+  }
+
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    await this.#sequelize.close();
+  }
+
+  #executor(transaction?: Transaction): Executor {
+    const sql: Sql & Pick<Executor, 'prepared'> = transaction
+      ? {
+          query: (text, params = []) => this.#run(transaction, { text, values: [...params] }),
+          prepared: (name, text, params = []) => this.#run(transaction, { name: this.#nameOf(name), text, values: [...params] }),
+        }
+      : { query: this.query.bind(this), prepared: this.prepared.bind(this) };
+    const tables = Object.entries(definitions).map(([name, definition]) => {
+      const model = this.#models.get(name) as ModelStatic<Model>;
+      return [name, new ModelTable(definition, model, sql, transaction)] as const;
+    });
+    return Object.assign(Object.fromEntries(tables), sql) as unknown as Executor;
+  }
+
+  /** Straight through node-postgres, on the transaction's connection or on one of the same pool. */
+  async #run<T>(transaction: Transaction | undefined, statement: pg.QueryConfig): Promise<T[]> {
+    const manager = connectionManager(this.#sequelize);
+    let acquired: pg.Client | undefined;
+    try {
+      const client = transaction ? connectionOf(transaction) : (acquired = await manager.getConnection({ type: 'write' }));
+      const result = await client.query(statement);
+      return result.rows as T[];
+    } catch (error) {
+      throw translateError(error);
+    } finally {
+      if (acquired) manager.releaseConnection(acquired);
+    }
+  }
+}
+
+function connect(options: ConnectionOptions): Sequelize {
+  const sequelize = new Sequelize(options.url, {
+    dialect: 'postgres',
+    dialectModule: { ...pg, types, Client: observedClient(options.observe) },
+    databaseVersion: OLDEST_POSTGRES,
+    keepDefaultTimezone: true,
+    logging: false,
+    define: { timestamps: false, freezeTableName: true },
+    dialectOptions: {
+      clientMinMessages: 'ignore',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS,
+      keepAlive: true,
+    },
+    pool: { min: 0, max: options.poolSize, idle: IDLE_CONNECTION_MS, evict: EVICT_EVERY_MS, acquire: ACQUIRE_TIMEOUT_MS },
+    retry: { max: 0 },
+  } as ConstructorParameters<typeof Sequelize>[1] & object);
+  const manager = connectionManager(sequelize);
+  // Sequelize scans pg_type on each connect while this map is empty; our parsers need none of what it would find.
+  manager.nameOidMap = { int8: { oid: 20 } };
+  return sequelize;
+}
+
+const define = (sequelize: Sequelize, name: string, definition: TableDefinition): ModelStatic<Model> =>
+  sequelize.define(name, attributesOf(definition), { tableName: definition.name });
+
+/** What Sequelize has and does not declare. */
+interface ConnectionManager {
+  nameOidMap: Record<string, { oid: number }>;
+  getConnection(options: { type: 'read' | 'write' }): Promise<pg.Client>;
+  releaseConnection(connection: pg.Client): void;
+}
+
+const connectionManager = (sequelize: Sequelize): ConnectionManager =>
+  (sequelize as unknown as { connectionManager: ConnectionManager }).connectionManager;
+
+const connectionOf = (transaction: Transaction): pg.Client => (transaction as unknown as { connection: pg.Client }).connection;

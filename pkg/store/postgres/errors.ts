@@ -1,0 +1,87 @@
+import { StoreUnavailableError } from '../unavailable.ts';
+
+/** A constraint refused a row. `constraint` and `table` as the catalog names them. */
+class ConstraintViolation extends Error {
+  readonly constraint: string;
+  readonly table: string;
+
+  constructor(error: PgError) {
+    super(error.message, { cause: error });
+    this.constraint = error.constraint ?? '';
+    this.table = error.table ?? '';
+  }
+}
+
+export class UniqueViolation extends ConstraintViolation {
+  override readonly name = 'UniqueViolation';
+}
+export class ForeignKeyViolation extends ConstraintViolation {
+  override readonly name = 'ForeignKeyViolation';
+}
+export class CheckViolation extends ConstraintViolation {
+  override readonly name = 'CheckViolation';
+}
+
+/** The statement ran longer than the role's statement_timeout and was cancelled: nothing of it happened. */
+export class StatementTimeout extends Error {
+  override readonly name = 'StatementTimeout';
+}
+/** A lock was not had within lock_timeout: nothing happened, and it may be tried again. */
+export class LockTimeout extends Error {
+  override readonly name = 'LockTimeout';
+}
+/** Postgres gave this transaction up for another (serialization failure, deadlock); the whole of it may be tried again. */
+export class SerializationFailure extends Error {
+  override readonly name = 'SerializationFailure';
+}
+
+/** What node-postgres throws for an error that the server reported. */
+export interface PgError extends Error {
+  readonly code?: string;
+  readonly constraint?: string;
+  readonly table?: string;
+}
+
+/** PostgreSQL, Appendix A: classes 08 connection, 28 authorization (a login that was switched off), 53 resources, 57P shutdown. */
+const UNAVAILABLE_SQLSTATE = /^(08|28|53|57P0[1-5]|25P03|3D000)/;
+const UNAVAILABLE_SYSTEM = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+]);
+/** node-postgres and sequelize-pool say these without a code. */
+const UNAVAILABLE_MESSAGE =
+  /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|ConnectionManager.getConnection was called|Client was closed|pool is draining|Cannot use a pool after calling end|timeout expired/;
+const UNAVAILABLE_SEQUELIZE = /^Sequelize(Connection|HostNot|AccessDenied|InvalidConnection)|^TimeoutError$/;
+
+/** Turns what node-postgres or Sequelize threw into one of this file's errors; what is none of them stays as it is. */
+export function translateError(thrown: unknown): unknown {
+  if (!(thrown instanceof Error)) return thrown;
+  const parent = (thrown as { parent?: unknown }).parent;
+  const error = (parent instanceof Error ? parent : thrown) as PgError;
+  const code = error.code ?? '';
+  if (code === '23505') return new UniqueViolation(error);
+  if (code === '23503') return new ForeignKeyViolation(error);
+  if (code === '23514') return new CheckViolation(error);
+  if (code === '57014') return new StatementTimeout(error.message, { cause: error });
+  if (code === '55P03') return new LockTimeout(error.message, { cause: error });
+  if (code === '40001' || code === '40P01') return new SerializationFailure(error.message, { cause: error });
+  if (isUnavailable(error, code) || UNAVAILABLE_SEQUELIZE.test(thrown.name)) return new StoreUnavailableError('postgres', error);
+  return error;
+}
+
+const isUnavailable = (error: Error, code: string): boolean =>
+  UNAVAILABLE_SYSTEM.has(code) || (code.length === 5 && UNAVAILABLE_SQLSTATE.test(code)) || UNAVAILABLE_MESSAGE.test(error.message);
+
+/** SQLSTATE of an error that stayed as it is, or of its cause. */
+export function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = (error as PgError).code;
+  return code ?? (error.cause === undefined ? undefined : sqlState(error.cause));
+}

@@ -1,0 +1,16 @@
+import type { Migration } from '../migration.ts';
+import { people } from './0001-people.ts';
+import { files } from './0002-files.ts';
+import { shares } from './0003-shares.ts';
+import { lti } from './0004-lti.ts';
+import { webhooks } from './0005-webhooks.ts';
+
+export interface TenantContext {
+  /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
+  readonly role: string;
+  /** A decimal string. */
+  readonly tenantId: string;
+}
+export type TenantMigration = Migration<TenantContext>;
+
+export const tenantMigrations: readonly TenantMigration[] = [people, files, shares, lti, webhooks];

@@ -1,0 +1,114 @@
+import { bigint, boolean, filled, integer, ltree, nullable, oneOf, table, text, timestamp, uuid } from '../columns.ts';
+
+/** specification.md, Folder. `ancestry`: internal ids from the root down to the folder itself, joined by dots. */
+export const folders = table('folders', ['id'], {
+  id: filled(bigint),
+  uuid,
+  name: text,
+  path: text,
+  parentId: nullable(bigint),
+  ownerId: bigint,
+  depth: filled(integer),
+  /** Filled by the database from the parent's; written only when a folder moves. */
+  ancestry: filled(ltree),
+  isSystem: filled(boolean),
+  revision: filled(bigint),
+  createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
+  deletedAt: nullable(timestamp),
+});
+
+/** specification.md, File. `size`, `checksum` and `blobName` are the current version's, whose number is `versionNumber`. */
+export const files = table('files', ['id'], {
+  id: filled(bigint),
+  uuid,
+  name: text,
+  path: text,
+  extension: nullable(text),
+  mimeType: nullable(text),
+  size: filled(bigint),
+  /** Hex SHA-256. */
+  checksum: nullable(text),
+  ownerId: bigint,
+  folderId: nullable(bigint),
+  isDirectory: filled(boolean),
+  isEncrypted: filled(boolean),
+  storageProvider: filled(text),
+  blobContainer: nullable(text),
+  blobName: nullable(text),
+  versionNumber: filled(integer),
+  revision: filled(bigint),
+  createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
+  deletedAt: nullable(timestamp),
+});
+
+/** specification.md, Version. Immutable: the tenant's role may change `createdBy` alone (a deleted user's versions pass to the system user). */
+export const fileVersions = table('file_versions', ['id'], {
+  id: filled(bigint),
+  fileId: bigint,
+  versionNumber: integer,
+  size: bigint,
+  checksum: text,
+  blobName: text,
+  comment: nullable(text),
+  createdBy: bigint,
+  createdAt: filled(timestamp),
+});
+
+/** specification.md, Permission. Exactly one of `userId` and `groupId` is set. */
+export const permissions = table('permissions', ['id'], {
+  id: filled(bigint),
+  uuid,
+  resourceType: oneOf('file', 'folder'),
+  resourceId: bigint,
+  userId: nullable(bigint),
+  groupId: nullable(bigint),
+  permissionLevel: oneOf('read', 'write', 'admin'),
+  grantedBy: bigint,
+  grantedAt: filled(timestamp),
+  expiresAt: nullable(timestamp),
+});
+
+/** specification.md, Share. */
+export const shares = table('shares', ['id'], {
+  id: filled(bigint),
+  uuid,
+  token: text,
+  fileId: bigint,
+  createdBy: bigint,
+  passwordHash: nullable(text),
+  expiresAt: nullable(timestamp),
+  maxDownloads: nullable(integer),
+  downloadCount: filled(integer),
+  isActive: filled(boolean),
+  createdAt: filled(timestamp),
+});
+
+/** specification.md, Tag and file-tag link. */
+export const tags = table('tags', ['id'], {
+  id: filled(bigint),
+  uuid,
+  name: text,
+  color: nullable(text),
+  ownerId: bigint,
+  createdAt: filled(timestamp),
+});
+
+export const fileTags = table('file_tags', ['fileId', 'tagId'], {
+  fileId: bigint,
+  tagId: bigint,
+  createdAt: filled(timestamp),
+});
+
+/** specification.md, Metadata (extended file attribute). */
+export const fileMetadata = table('file_metadata', ['id'], {
+  id: filled(bigint),
+  fileId: bigint,
+  key: text,
+  value: nullable(text),
+  valueType: filled(oneOf('string', 'number', 'boolean', 'json')),
+  revision: filled(bigint),
+  createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
+});

@@ -1,0 +1,39 @@
+import { bigint, boolean, filled, integer, json, nullable, table, text, texts, timestamp, uuid } from '../columns.ts';
+
+/** A webhook endpoint. Secrets and headers are sealed; `managedBy` names who alone may change it, `managedRef` its resource there. */
+export const webhooks = table('webhooks', ['id'], {
+  id: filled(bigint),
+  uuid,
+  url: text,
+  events: texts,
+  secret: text,
+  /** Signs beside `secret` until `previousSecretUntil`. */
+  previousSecret: nullable(text),
+  previousSecretUntil: nullable(timestamp),
+  headers: nullable(text),
+  active: filled(boolean),
+  managedBy: nullable(text),
+  managedRef: nullable(text),
+  createdBy: nullable(bigint),
+  failingSince: nullable(timestamp),
+  disabledReason: nullable(text),
+  lastDeliveryAt: nullable(timestamp),
+  lastStatusCode: nullable(integer),
+  revision: filled(bigint),
+  createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
+});
+
+/** design: `Idempotency-Key` (24 h). `statusCode` is null while the first request runs, which holds the key until `lockedUntil`. */
+export const idempotencyKeys = table('idempotency_keys', ['userId', 'key'], {
+  userId: bigint,
+  key: text,
+  /** Hex SHA-256 of method, path and body: the same key with another request is refused. */
+  fingerprint: text,
+  lockedUntil: timestamp,
+  statusCode: nullable(integer),
+  headers: nullable(json<Record<string, string>>()),
+  body: nullable(text),
+  createdAt: filled(timestamp),
+  expiresAt: timestamp,
+});

@@ -1,0 +1,61 @@
+import { bigint, boolean, filled, nullable, oneOf, table, text, textsOf, timestamp, uuid } from '../columns.ts';
+
+/** specification.md, User. `isSystem` marks the one system user; `tenantId` defaults to the tenant's own. */
+export const users = table('users', ['id'], {
+  id: filled(bigint),
+  uuid,
+  email: text,
+  username: text,
+  displayName: nullable(text),
+  /** argon2id; null: cannot sign in with a password. */
+  passwordHash: nullable(text),
+  roles: filled(textsOf<'admin' | 'instructor' | 'member' | 'viewer'>()),
+  tenantId: nullable(bigint),
+  storageQuota: filled(bigint),
+  storageUsed: filled(bigint),
+  isActive: filled(boolean),
+  isSystem: filled(boolean),
+  revision: filled(bigint),
+  createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
+});
+
+/** design: Sign-in. A session lives while `endedAt` is null and `expiresAt` lies ahead. */
+export const sessions = table('sessions', ['id'], {
+  id: uuid,
+  userId: bigint,
+  launchId: nullable(text),
+  createdAt: filled(timestamp),
+  lastActivity: filled(timestamp),
+  expiresAt: timestamp,
+  endedAt: nullable(timestamp),
+});
+
+/** A refresh token is kept as the hex SHA-256 of its text; `usedAt` set and shown again is reuse. */
+export const refreshTokens = table('refresh_tokens', ['tokenHash'], {
+  tokenHash: text,
+  sessionId: uuid,
+  createdAt: filled(timestamp),
+  expiresAt: timestamp,
+  usedAt: nullable(timestamp),
+});
+
+/** A group; that of a course has the platform and context it came from. */
+export const groups = table('groups', ['id'], {
+  id: filled(bigint),
+  uuid,
+  name: text,
+  platformId: nullable(bigint),
+  contextId: nullable(text),
+  createdBy: bigint,
+  revision: filled(bigint),
+  createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
+});
+
+export const groupMembers = table('group_members', ['groupId', 'userId'], {
+  groupId: bigint,
+  userId: bigint,
+  role: filled(oneOf('member', 'instructor', 'learner')),
+  createdAt: filled(timestamp),
+});

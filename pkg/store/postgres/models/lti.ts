@@ -1,0 +1,87 @@
+import { bigint, boolean, filled, integer, nullable, numeric, oneOf, table, text, texts, timestamp } from '../columns.ts';
+
+/** specification.md, LTI platform; `tokenAudience` and `frameAncestors` from the registration (design: section 4.1). */
+export const ltiPlatforms = table('lti_platforms', ['id'], {
+  id: filled(integer),
+  issuer: text,
+  authEndpoint: text,
+  tokenEndpoint: text,
+  jwksEndpoint: text,
+  platformName: nullable(text),
+  tokenAudience: nullable(text),
+  frameAncestors: filled(texts),
+  isActive: filled(boolean),
+  revision: filled(bigint),
+  createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
+});
+
+/** specification.md, LTI tool registration. `privateKey` is sealed. `managedBy` names who alone may change it, `managedRef` its resource there. */
+export const ltiTools = table('lti_tools', ['id'], {
+  id: filled(integer),
+  clientId: text,
+  consumerKey: text,
+  toolUrl: text,
+  publicKey: nullable(text),
+  privateKey: nullable(text),
+  keyId: nullable(text),
+  scope: filled(text),
+  platformId: nullable(integer),
+  deepLinkingResponseMode: filled(oneOf('Query', 'FormPost')),
+  isActive: filled(boolean),
+  managedBy: nullable(text),
+  managedRef: nullable(text),
+  revision: filled(bigint),
+  createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
+});
+
+/** A deployment that a platform may launch; none listed: every launch is `unknown_deployment` (design: section 6). */
+export const ltiDeployments = table('lti_deployments', ['toolId', 'platformId', 'deploymentId'], {
+  toolId: integer,
+  platformId: integer,
+  deploymentId: text,
+  createdAt: filled(timestamp),
+});
+
+/** Which user a platform's `sub` is. */
+export const ltiIdentities = table('lti_identities', ['platformId', 'subject'], {
+  platformId: integer,
+  subject: text,
+  userId: bigint,
+  createdAt: filled(timestamp),
+});
+
+/** specification.md, LTI launch. State and nonce are unique, so that one insert decides that they are used once. */
+export const ltiLaunches = table('lti_launches', ['id'], {
+  id: filled(integer),
+  launchId: text,
+  toolId: integer,
+  platformId: integer,
+  userId: nullable(text),
+  contextId: nullable(text),
+  resourceLinkId: nullable(text),
+  deploymentId: nullable(text),
+  launchToken: nullable(text),
+  stateToken: nullable(text),
+  nonce: nullable(text),
+  roles: filled(texts),
+  agsLineitemsUrl: nullable(text),
+  agsLineitemUrl: nullable(text),
+  agsScopes: filled(texts),
+  nrpsUrl: nullable(text),
+  launchedAt: filled(timestamp),
+  expiresAt: nullable(timestamp),
+});
+
+/** specification.md, LTI grade. */
+export const ltiGrades = table('lti_grades', ['id'], {
+  id: filled(integer),
+  launchId: text,
+  userId: text,
+  score: nullable(numeric),
+  scoreMaximum: nullable(numeric),
+  comment: nullable(text),
+  timestamp: filled(timestamp),
+  status: filled(oneOf('pending', 'submitted', 'failed')),
+});

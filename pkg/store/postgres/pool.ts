@@ -1,0 +1,95 @@
+import pg from 'pg';
+import type { Logger } from '../../runtime/log.ts';
+import { observedClient, type ObserveStatement, types } from './client.ts';
+import { translateError } from './errors.ts';
+
+/** Where statements run: a pool (each by itself) or a transaction. Parameters are $1, $2 …; rows are keyed as the statement names its columns. */
+export interface Sql {
+  query<T = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<T[]>;
+}
+
+export interface ConnectionOptions {
+  /** postgres://user:password@host:port/database */
+  readonly url: string;
+  readonly poolSize: number;
+  readonly log: Logger;
+  readonly observe?: ObserveStatement;
+  /** An answer that takes longer counts as no answer; a little more than the role's statement_timeout. */
+  readonly queryTimeoutMs?: number;
+}
+
+export const CONNECT_TIMEOUT_MS = 4_000;
+export const IDLE_CONNECTION_MS = 10_000;
+export const DEFAULT_QUERY_TIMEOUT_MS = 9_000;
+
+export interface TransactionOptions {
+  /** Becomes this role for the transaction only (SET LOCAL ROLE); `"$user"` in search_path follows it. */
+  readonly role?: string;
+}
+
+/**
+ * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle.
+ * Throws StoreUnavailableError and the errors of errors.ts.
+ */
+export class SqlPool implements Sql {
+  readonly #pool: pg.Pool;
+
+  constructor(options: ConnectionOptions) {
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.poolSize,
+      idleTimeoutMillis: IDLE_CONNECTION_MS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: options.queryTimeoutMs ?? 60_000,
+      types,
+      Client: observedClient(options.observe),
+    });
+    this.#pool.on('error', (error) => options.log.warn({ err: error }, 'an idle Postgres connection was lost'));
+  }
+
+  async query<T = Record<string, unknown>>(sql: string, params: readonly unknown[] = []): Promise<T[]> {
+    try {
+      return await run<T>(this.#pool, sql, params);
+    } catch (error) {
+      throw translateError(error);
+    }
+  }
+
+  /** Commits when `fn` resolves, rolls back when it throws. */
+  async transaction<T>(fn: (tx: Sql) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    let client: pg.PoolClient | undefined;
+    let broken: Error | undefined;
+    try {
+      client = await this.#pool.connect();
+      await client.query('BEGIN');
+      const connection = client;
+      if (options.role !== undefined) await client.query(`SET LOCAL ROLE ${quoteIdentifier(options.role)}`);
+      const result = await fn({ query: (sql, params = []) => run(connection, sql, params) });
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client?.query('ROLLBACK').catch((failure: Error) => (broken = failure));
+      throw translateError(error);
+    } finally {
+      client?.release(broken);
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** A string of several statements is sent without parameters and gives the last one's rows. */
+async function run<T>(target: pg.Pool | pg.PoolClient, sql: string, params: readonly unknown[]): Promise<T[]> {
+  const result = await (params.length === 0 ? target.query(sql) : target.query(sql, [...params]));
+  const last = Array.isArray(result) ? (result as pg.QueryResult[]).at(-1) : result;
+  return (last?.rows ?? []) as T[];
+}
+
+export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoteLiteral = (text: string): string => pg.escapeLiteral(text);

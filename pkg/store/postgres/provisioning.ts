@@ -1,0 +1,70 @@
+import { type Administrator, ensureAdministrator, ensureSystemUser, type Usage, usageOf } from './provisioning/accounts.ts';
+import { ensureShard, type ShardAccess } from './provisioning/base.ts';
+import {
+  disableLogin,
+  dropTenant,
+  ensureTenantDatabase,
+  LATEST_VERSION,
+  migrateTenant,
+  rollbackTenant,
+  schemaVersion,
+  type TenantDatabase,
+} from './provisioning/tenant.ts';
+
+export type { Administrator, Usage } from './provisioning/accounts.ts';
+export { SYSTEM_USERNAME } from './provisioning/accounts.ts';
+export { ShardUnfit, TENANT_GROUP, WORKER_ROLE } from './provisioning/base.ts';
+export { LATEST_VERSION, type TenantDatabase, tenantRole } from './provisioning/tenant.ts';
+
+type TenantId = Pick<TenantDatabase, 'slug' | 'tenantId'>;
+
+/** One shard as the operator works on it: what each method promises stands at its function in provisioning/. All throw StoreUnavailableError. */
+export class Shard {
+  /** The newest migration's name: a tenant whose version it is needs none. */
+  readonly latestVersion = LATEST_VERSION;
+  readonly #access: ShardAccess;
+
+  constructor(access: ShardAccess) {
+    this.#access = access;
+  }
+
+  /** Throws ShardUnfit. */
+  ensureShard(options: { workerPassword?: string } = {}): Promise<void> {
+    return ensureShard(this.#access, options);
+  }
+
+  ensureTenantDatabase(tenant: TenantDatabase): Promise<{ changed: boolean; schemaVersion: string | null }> {
+    return ensureTenantDatabase(this.#access, tenant);
+  }
+
+  /** Migrates to `latestVersion` and seeds the system user; gives that version. */
+  async migrateTenant(tenant: TenantId): Promise<string> {
+    const version = await migrateTenant(this.#access, tenant);
+    await ensureSystemUser(this.#access, tenant.slug);
+    return version;
+  }
+
+  rollbackTenant(tenant: TenantId, to: string | 0): Promise<string | null> {
+    return rollbackTenant(this.#access, tenant, to);
+  }
+
+  schemaVersion(slug: string): Promise<string | null> {
+    return schemaVersion(this.#access, slug);
+  }
+
+  ensureAdministrator(slug: string, administrator: Administrator): Promise<void> {
+    return ensureAdministrator(this.#access, slug, administrator);
+  }
+
+  usage(slug: string): Promise<Usage> {
+    return usageOf(this.#access, slug);
+  }
+
+  disableLogin(slug: string): Promise<void> {
+    return disableLogin(this.#access, slug);
+  }
+
+  dropTenant(slug: string): Promise<void> {
+    return dropTenant(this.#access, slug);
+  }
+}

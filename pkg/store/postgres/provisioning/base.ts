@@ -1,0 +1,106 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Random } from '../../../runtime/random.ts';
+import { migrateUp, retryDdl } from '../migrations/migration.ts';
+import { work } from '../migrations/shard/0001-work.ts';
+import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
+
+/** A database that cannot hold tenants as it is. The message says what is wrong and what to do. */
+export class ShardUnfit extends Error {
+  override readonly name = 'ShardUnfit';
+}
+
+/** The group role of all tenants' roles: one grant on what a shard shares, instead of one for each tenant. */
+export const TENANT_GROUP = 'carrel_tenant';
+export const WORKER_ROLE = 'carrel_worker';
+export const EXTENSIONS = ['pg_trgm', 'unaccent', 'pgcrypto', 'btree_gin', 'ltree'] as const;
+const OLDEST_POSTGRES = 150_000;
+
+/** What DDL needs: the operator's direct connection to a shard, and time. */
+export interface ShardAccess {
+  readonly pool: SqlPool;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Makes a database ready to hold tenants: extensions in `ext`, nothing left to PUBLIC, the schema `carrel`, the group role and the worker's role.
+ * Idempotent, safe when two operators race. `workerPassword` lets the worker's role log in; without it the role is made and its login left alone.
+ * Throws ShardUnfit: wrong encoding, a locale without letters, an old Postgres.
+ */
+export async function ensureShard(shard: ShardAccess, options: { workerPassword?: string } = {}): Promise<void> {
+  await checkServer(shard.pool);
+  await retryDdl(shard, () => shard.pool.transaction((tx) => ensureBase(tx, options.workerPassword)));
+  await checkLocale(shard.pool);
+  await migrateUp({
+    ...shard,
+    migrations: [work],
+    context: {},
+    schema: 'carrel',
+    prepare: (tx) => tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),
+  });
+}
+
+async function checkServer(sql: Sql): Promise<void> {
+  const [row] = await sql.query<{ version: number; encoding: string }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding`,
+  );
+  if (!row || row.version < OLDEST_POSTGRES) throw new ShardUnfit('the database server is older than PostgreSQL 15; use 15 or newer');
+  if (row.encoding !== 'UTF8')
+    throw new ShardUnfit(
+      `the database is encoded in ${row.encoding}; create it anew with ENCODING 'UTF8' (initdb --encoding=UTF8 --locale=C.UTF-8)`,
+    );
+}
+
+async function checkLocale(sql: Sql): Promise<void> {
+  const [row] = await sql.query<{ trigrams: number }>(`SELECT cardinality(ext.show_trgm('ä')) AS trigrams`);
+  if (!row?.trigrams)
+    throw new ShardUnfit(
+      `the database's locale knows no letters beyond ASCII, so search cannot work; create it anew with a UTF-8 locale (initdb --locale=C.UTF-8)`,
+    );
+}
+
+async function ensureBase(tx: Sql, workerPassword: string | undefined): Promise<void> {
+  await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
+  await tx.query(`
+    CREATE SCHEMA IF NOT EXISTS ext;
+    CREATE SCHEMA IF NOT EXISTS carrel;
+    ${EXTENSIONS.map((name) => `CREATE EXTENSION IF NOT EXISTS ${name} SCHEMA ext;`).join('\n')}
+    DO $$
+    BEGIN
+      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${TENANT_GROUP}') THEN CREATE ROLE ${TENANT_GROUP} NOLOGIN; END IF;
+      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${WORKER_ROLE}') THEN
+        CREATE ROLE ${WORKER_ROLE} NOLOGIN NOINHERIT;
+      END IF;
+      EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+      EXECUTE format('GRANT CONNECT ON DATABASE %I TO ${TENANT_GROUP}, ${WORKER_ROLE}', current_database());
+    END $$;
+    ALTER ROLE ${WORKER_ROLE} NOINHERIT;
+    ALTER ROLE ${WORKER_ROLE} SET search_path = "$user", ext;
+    ALTER ROLE ${WORKER_ROLE} SET statement_timeout = '50s';
+    ALTER ROLE ${WORKER_ROLE} SET lock_timeout = '5s';
+    ALTER ROLE ${WORKER_ROLE} SET idle_in_transaction_session_timeout = '60s';
+    REVOKE ALL ON SCHEMA public, ext, carrel FROM PUBLIC;
+    REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public, ext, carrel FROM PUBLIC;
+    GRANT USAGE ON SCHEMA ext, carrel TO ${TENANT_GROUP}, ${WORKER_ROLE};
+    GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ext TO ${TENANT_GROUP}, ${WORKER_ROLE};
+    CREATE TABLE IF NOT EXISTS carrel.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
+    CREATE TABLE IF NOT EXISTS carrel.tenants (
+      role name PRIMARY KEY,
+      tenant_id bigint NOT NULL,
+      fingerprint varchar(64),
+      schema_version varchar(255)
+    );
+    COMMENT ON TABLE carrel.tenants IS 'What provisioning made here: the row is also its lock';
+  `);
+  await revokeLargeObjects(tx);
+  if (workerPassword !== undefined) await tx.query(`ALTER ROLE ${WORKER_ROLE} LOGIN PASSWORD ${quoteLiteral(workerPassword)}`);
+}
+
+/** Large objects would let a tenant own something. Only a superuser may take them away; elsewhere a tenant's disk use is bounded by its owner's means. */
+async function revokeLargeObjects(tx: Sql): Promise<void> {
+  const [row] = await tx.query<{ superuser: boolean }>(`SELECT current_setting('is_superuser')::boolean AS superuser`);
+  if (!row?.superuser) return;
+  await tx.query(
+    `REVOKE EXECUTE ON FUNCTION pg_catalog.lo_creat(integer), pg_catalog.lo_create(oid), pg_catalog.lo_from_bytea(oid, bytea) FROM PUBLIC`,
+  );
+}

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { migrateDown, migrateUp, type MigrationRun, retryDdl } from '../migrations/migration.ts';
+import { type TenantContext, tenantMigrations } from '../migrations/tenant/index.ts';
+import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
+import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
+
+/**
+ * A tenant's schema and login role on a shard, both named `tenant_<slug>`.
+ *
+ * Invariants:
+ * - The role owns nothing: the schema and all in it are the operator's, the role has rights to rows.
+ * - Every step is one transaction under the tenant's row in carrel.tenants: two operators take turns, and one that is killed leaves nothing half made.
+ * - When nothing changed, ensureTenantDatabase is one statement that writes nothing.
+ */
+export interface TenantDatabase {
+  readonly slug: string;
+  /** A decimal string. */
+  readonly tenantId: string;
+  readonly password: string;
+  /** How many connections the role may hold: poolSize × (replicas + surge) + 2 (design: section 3). */
+  readonly connections: number;
+}
+
+export const tenantRole = (slug: string): string => `tenant_${slug}`;
+
+export const LATEST_VERSION = tenantMigrations.at(-1)?.name ?? '';
+
+const ROLE_SETTINGS: Readonly<Record<string, string>> = {
+  search_path: '"$user", ext',
+  statement_timeout: `'8s'`,
+  lock_timeout: `'5s'`,
+  idle_in_transaction_session_timeout: `'30s'`,
+};
+/** Only a superuser, or who was granted it, may set this one for others. */
+const TEMP_FILE_LIMIT = `'1GB'`;
+
+/** Makes or mends schema and role, and lets the role log in. Does not migrate. */
+export async function ensureTenantDatabase(
+  shard: ShardAccess,
+  tenant: TenantDatabase,
+): Promise<{ changed: boolean; schemaVersion: string | null }> {
+  const role = tenantRole(tenant.slug);
+  const fingerprint = fingerprintOf(tenant);
+  const present = await inspect(shard.pool, role);
+  if (present?.fingerprint === fingerprint && present.intact) return { changed: false, schemaVersion: present.schemaVersion };
+  await retryDdl(shard, () =>
+    shard.pool.transaction(async (tx) => {
+      await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
+      await tx.query(`INSERT INTO carrel.tenants (role, tenant_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [role, tenant.tenantId]);
+      await tx.query(`SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE`, [role]);
+      await makeRole(tx, role, tenant);
+      await tx.query(`UPDATE carrel.tenants SET fingerprint = $2, tenant_id = $3 WHERE role = $1`, [role, fingerprint, tenant.tenantId]);
+    }),
+  );
+  return { changed: true, schemaVersion: present?.schemaVersion ?? null };
+}
+
+/** A change of this file's own rules must reach every tenant: count up. */
+const RULES = 1;
+
+/** The password is generated, 32 random bytes: its hash tells nobody anything. The table is the operator's alone all the same. */
+const fingerprintOf = (tenant: TenantDatabase): string =>
+  createHash('sha256')
+    .update(JSON.stringify([RULES, tenant.tenantId, tenant.password, tenant.connections, ROLE_SETTINGS, TEMP_FILE_LIMIT]))
+    .digest('hex');
+
+interface Present {
+  readonly fingerprint: string | null;
+  readonly schemaVersion: string | null;
+  /** Schema, role, memberships and settings are as they were made. */
+  readonly intact: boolean | null;
+}
+
+async function inspect(sql: Sql, role: string): Promise<Present | undefined> {
+  const [row] = await sql.query<Present>(
+    `SELECT t.fingerprint, t.schema_version AS "schemaVersion",
+       n.oid IS NOT NULL AND r.rolcanlogin AND NOT r.rolsuper AND NOT r.rolcreaterole AND NOT r.rolcreatedb AND NOT r.rolbypassrls
+       AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length}
+       AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
+       AND EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND m.roleid = (SELECT oid FROM pg_roles WHERE rolname = '${TENANT_GROUP}'))
+       AS intact
+     FROM carrel.tenants t
+     LEFT JOIN pg_roles r ON r.rolname = t.role
+     LEFT JOIN pg_namespace n ON n.nspname = t.role
+     WHERE t.role = $1`,
+    [role],
+  );
+  return row;
+}
+
+async function makeRole(tx: Sql, role: string, tenant: TenantDatabase): Promise<void> {
+  const name = quoteIdentifier(role);
+  const [server] = await tx.query<{ present: boolean; memberOptions: boolean; tempFiles: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS present,
+       current_setting('server_version_num')::int >= 160000 AS "memberOptions",
+       has_parameter_privilege('temp_file_limit', 'SET') AS "tempFiles"`,
+    [role],
+  );
+  // The attributes that a role must not have are off from its making; an operator that is no superuser may not even name them.
+  const options = `LOGIN INHERIT PASSWORD ${quoteLiteral(tenant.password)} CONNECTION LIMIT ${Math.trunc(tenant.connections)}`;
+  await tx.query(`${server?.present ? 'ALTER' : 'CREATE'} ROLE ${name} ${options}`);
+  const settings = { ...ROLE_SETTINGS, ...(server?.tempFiles ? { temp_file_limit: TEMP_FILE_LIMIT } : {}) };
+  const [worker, group] = server?.memberOptions ? [' WITH INHERIT FALSE, SET TRUE', ' WITH INHERIT TRUE, SET FALSE'] : ['', ''];
+  await tx.query(`
+    CREATE SCHEMA IF NOT EXISTS ${name};
+    ${Object.entries(settings)
+      .map(([setting, value]) => `ALTER ROLE ${name} SET ${setting} = ${value};`)
+      .join('\n')}
+    GRANT ${TENANT_GROUP} TO ${name}${group};
+    GRANT ${name} TO ${WORKER_ROLE}${worker};
+    GRANT USAGE ON SCHEMA ${name} TO ${name};
+    ALTER DEFAULT PRIVILEGES IN SCHEMA ${name} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${name};
+    CREATE TABLE IF NOT EXISTS ${name}.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
+    REVOKE INSERT, UPDATE, DELETE ON ${name}.schema_migrations FROM ${name};
+  `);
+}
+
+/** Applies what is missing and seeds the system user. Gives the version reached. */
+export async function migrateTenant(shard: ShardAccess, tenant: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<string> {
+  await migrateUp(migrationRun(shard, tenant));
+  return LATEST_VERSION;
+}
+
+/** Takes back every migration from `to` on (0: all of them). Gives the version left, null for none. */
+export async function rollbackTenant(
+  shard: ShardAccess,
+  tenant: Pick<TenantDatabase, 'slug' | 'tenantId'>,
+  to: string | 0,
+): Promise<string | null> {
+  await migrateDown(migrationRun(shard, tenant), to);
+  return schemaVersion(shard, tenant.slug);
+}
+
+function migrationRun(shard: ShardAccess, { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>): MigrationRun<TenantContext> {
+  const role = tenantRole(slug);
+  return {
+    ...shard,
+    migrations: tenantMigrations,
+    context: { role, tenantId },
+    schema: role,
+    prepare: async (tx) => {
+      await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext; SET LOCAL client_min_messages = 'error'`);
+      await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
+    },
+    record: (tx, version) => tx.query('UPDATE carrel.tenants SET schema_version = $2 WHERE role = $1', [role, version]),
+  };
+}
+
+/** Name of the newest migration that is applied; null: none, or no such tenant here. */
+export async function schemaVersion(shard: ShardAccess, slug: string): Promise<string | null> {
+  const [row] = await shard.pool.query<{ version: string | null }>('SELECT schema_version AS version FROM carrel.tenants WHERE role = $1', [
+    tenantRole(slug),
+  ]);
+  return row?.version ?? null;
+}
+
+/** Ends the role's connections and lets it make no more; the data stay. */
+export async function disableLogin(shard: ShardAccess, slug: string): Promise<void> {
+  const role = tenantRole(slug);
+  await retryDdl(shard, () =>
+    shard.pool.transaction(async (tx) => {
+      const [row] = await tx.query<{ login: boolean }>(`SELECT rolcanlogin AS login FROM pg_roles WHERE rolname = $1`, [role]);
+      if (!row?.login) return;
+      await tx.query(`ALTER ROLE ${quoteIdentifier(role)} NOLOGIN`);
+      await becomeMember(tx, role);
+    }),
+  );
+  await endConnections(shard.pool, role);
+}
+
+/** Drops schema, role and work of a tenant. Killed in between, called again it goes on; gone already is fine. */
+export async function dropTenant(shard: ShardAccess, slug: string): Promise<void> {
+  const role = tenantRole(slug);
+  await disableLogin(shard, slug);
+  await retryDdl(shard, () =>
+    shard.pool.transaction(async (tx) => {
+      await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
+      await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
+      await tx.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(role)} CASCADE`);
+      await tx.query('DELETE FROM carrel.work WHERE tenant = $1', [role]);
+      await tx.query(`DROP ROLE IF EXISTS ${quoteIdentifier(role)}`);
+      await tx.query('DELETE FROM carrel.tenants WHERE role = $1', [role]);
+    }),
+  );
+}
+
+/** Who is no superuser may end a role's connections only as a member of it. */
+const becomeMember = (tx: Sql, role: string): Promise<unknown> =>
+  tx.query(`
+    DO $$
+    BEGIN
+      IF NOT pg_has_role(${quoteLiteral(role)}, 'USAGE') THEN
+        EXECUTE format('GRANT %I TO CURRENT_USER' || CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE' ELSE '' END, ${quoteLiteral(role)});
+      END IF;
+    END $$;
+  `);
+
+const endConnections = (sql: Sql, role: string): Promise<unknown> =>
+  sql.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = $1', [role]);

@@ -1,0 +1,208 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Sealer } from '../../runtime/sealing.ts';
+import {
+  checkShard,
+  type Claim,
+  claimIn,
+  type ClaimRequest,
+  isOwner,
+  type Owner,
+  type RegisteredTenant,
+  sameHosts,
+  TENANT,
+  type TenantState,
+} from './claim.ts';
+import { migrateUp, retryDdl } from './migrations/migration.ts';
+import { tenants } from './migrations/registry/0001-tenants.ts';
+import type { SqlPool } from './pool.ts';
+import { WORKER_ROLE } from './provisioning/base.ts';
+
+export {
+  type Claim,
+  type ClaimRequest,
+  HostTaken,
+  MAX_TENANTS_PER_SHARD,
+  NoShard,
+  type Owner,
+  type RegisteredTenant,
+  ShardConflict,
+  SlugTaken,
+  type TenantState,
+} from './claim.ts';
+
+/**
+ * The registry of all tenants, in the first shard: slugs, ids, hosts, owners, and sealed copies of what was generated.
+ *
+ * Invariants:
+ * - The first insert wins: a slug and a host belong to one tenant, however many ask at once (unique constraints decide).
+ * - A claim that holds already is one statement that writes nothing.
+ * - A secret is generated once: whoever comes second gets the first one's.
+ */
+export class Registry {
+  readonly #pool: SqlPool;
+  readonly #sealer: Sealer;
+  readonly #time: { clock: Clock; random: Random };
+
+  constructor(deps: { pool: SqlPool; sealer: Sealer; clock: Clock; random: Random }) {
+    this.#pool = deps.pool;
+    this.#sealer = deps.sealer;
+    this.#time = { clock: deps.clock, random: deps.random };
+  }
+
+  /** Makes or migrates the schema. After ensureShard, whose roles it grants to. */
+  async ensureSchema(): Promise<void> {
+    await retryDdl(this.#time, () =>
+      this.#pool.transaction((tx) =>
+        tx.query(`
+          SET LOCAL client_min_messages = 'error';
+          CREATE SCHEMA IF NOT EXISTS registry;
+          REVOKE ALL ON SCHEMA registry FROM PUBLIC;
+          GRANT USAGE ON SCHEMA registry TO ${WORKER_ROLE};
+          CREATE TABLE IF NOT EXISTS registry.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
+        `),
+      ),
+    );
+    await migrateUp({
+      pool: this.#pool,
+      ...this.#time,
+      migrations: [tenants],
+      context: {},
+      schema: 'registry',
+      prepare: (tx) => tx.query('LOCK TABLE registry.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),
+    });
+  }
+
+  /**
+   * Claims slug and hosts for a resource, or confirms the claim. Data kept from a deleted resource are adopted by one of the same
+   * namespace (by uid) and name, or by one that names the tenant's id. Throws SlugTaken, HostTaken, NoShard, ShardConflict.
+   */
+  async claim(request: ClaimRequest): Promise<Claim> {
+    const known = await this.find(request.slug);
+    if (known?.state === 'active' && isOwner(known, request.owner) && sameHosts(known.hosts, request.hosts)) {
+      checkShard(known, request);
+      return { ...known, outcome: 'existing' };
+    }
+    return this.#pool.transaction((tx) => claimIn(tx, request));
+  }
+
+  async find(slug: string): Promise<RegisteredTenant | null> {
+    const [tenant] = await this.#pool.query<RegisteredTenant>(`${TENANT} WHERE t.slug = $1`, [slug]);
+    return tenant ?? null;
+  }
+
+  async get(tenantId: string): Promise<RegisteredTenant | null> {
+    const [tenant] = await this.#pool.query<RegisteredTenant>(`${TENANT} WHERE t.id = $1`, [tenantId]);
+    return tenant ?? null;
+  }
+
+  /** All that a resource ever claimed and that is not gone; one, unless it came again with another slug. */
+  async findByOwner(owner: Owner): Promise<RegisteredTenant[]> {
+    return this.#pool.query<RegisteredTenant>(`${TENANT} WHERE t.namespace_uid = $1 AND t.name = $2 ORDER BY t.id`, [
+      owner.namespaceUid,
+      owner.name,
+    ]);
+  }
+
+  async list(): Promise<RegisteredTenant[]> {
+    return this.#pool.query<RegisteredTenant>(`${TENANT} ORDER BY t.id`);
+  }
+
+  /** How many tenants each shard holds, those included whose data are kept. */
+  async shards(): Promise<{ name: string; tenants: number }[]> {
+    return this.#pool.query(
+      `SELECT s.name, (SELECT count(*) FROM registry.tenants t WHERE t.shard = s.name) AS tenants FROM registry.shards s ORDER BY s.name`,
+    );
+  }
+
+  /** The resource went, its data stay: the slug stays taken, the hosts are free. */
+  async retain(tenantId: string): Promise<void> {
+    await this.#setState(tenantId, 'retained');
+  }
+
+  /** The data are being removed: nobody can claim or adopt it any more. */
+  async markDeleting(tenantId: string): Promise<void> {
+    await this.#setState(tenantId, 'deleting');
+  }
+
+  /** Forgets a tenant whose data are gone, with its hosts and secrets. Its id is never given again. */
+  async remove(tenantId: string): Promise<void> {
+    await this.#pool.query('DELETE FROM registry.tenants WHERE id = $1', [tenantId]);
+  }
+
+  async #setState(tenantId: string, state: TenantState): Promise<void> {
+    await this.#pool.query(
+      `WITH changed AS (UPDATE registry.tenants SET state = $2, state_changed_at = now() WHERE id = $1 AND state <> $2)
+       DELETE FROM registry.hosts WHERE tenant_id = $1`,
+      [tenantId, state],
+    );
+  }
+
+  /** The secret of this name; the first time, the one that `generate` makes. All who ask at once get the same. Throws SealError. */
+  async ensureSecret(tenantId: string, name: string, generate: () => string | Promise<string>): Promise<string> {
+    const known = await this.getSecret(tenantId, name);
+    if (known !== null) return known;
+    const made = this.#sealer.seal(await generate(), placeOf(tenantId, name));
+    await this.#pool.query('INSERT INTO registry.secrets (tenant_id, name, sealed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+      tenantId,
+      name,
+      made,
+    ]);
+    const [row] = await this.#pool.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [
+      tenantId,
+      name,
+    ]);
+    return this.#sealer.open(row?.sealed ?? made, placeOf(tenantId, name));
+  }
+
+  /** Opened; null when there is none. One that an older platform key sealed is sealed again. Throws SealError. */
+  async getSecret(tenantId: string, name: string): Promise<string | null> {
+    const [row] = await this.#pool.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [
+      tenantId,
+      name,
+    ]);
+    return row ? this.#sealer.open(row.sealed, placeOf(tenantId, name)) : null;
+  }
+
+  /** All secrets of a tenant by name, opened: one statement where several are needed. Throws SealError. */
+  async secrets(tenantId: string): Promise<Map<string, string>> {
+    const rows = await this.#pool.query<{ name: string; sealed: string }>(
+      'SELECT name, sealed FROM registry.secrets WHERE tenant_id = $1',
+      [tenantId],
+    );
+    return new Map(rows.map(({ name, sealed }) => [name, this.#sealer.open(sealed, placeOf(tenantId, name))]));
+  }
+
+  async setSecret(tenantId: string, name: string, value: string): Promise<void> {
+    await this.#pool.query(
+      `INSERT INTO registry.secrets (tenant_id, name, sealed) VALUES ($1, $2, $3)
+       ON CONFLICT (tenant_id, name) DO UPDATE SET sealed = excluded.sealed, updated_at = now()`,
+      [tenantId, name, this.#sealer.seal(value, placeOf(tenantId, name))],
+    );
+  }
+
+  async deleteSecret(tenantId: string, name: string): Promise<void> {
+    await this.#pool.query('DELETE FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [tenantId, name]);
+  }
+
+  /** After a rotation of the platform key: seals anew what an older key sealed. Gives how many; safe to stop and to run twice. */
+  async resealAll(): Promise<number> {
+    const rows = await this.#pool.query<{ tenantId: string; name: string; sealed: string }>(
+      'SELECT tenant_id::text AS "tenantId", name, sealed FROM registry.secrets',
+    );
+    const stale = rows.filter(({ sealed }) => this.#sealer.isStale(sealed));
+    for (const { tenantId, name, sealed } of stale) {
+      const place = placeOf(tenantId, name);
+      // Only where nobody has written a newer value meanwhile.
+      await this.#pool.query('UPDATE registry.secrets SET sealed = $4 WHERE tenant_id = $1 AND name = $2 AND sealed = $3', [
+        tenantId,
+        name,
+        sealed,
+        this.#sealer.seal(this.#sealer.open(sealed, place), place),
+      ]);
+    }
+    return stale.length;
+  }
+}
+
+const placeOf = (tenantId: string, name: string): string[] => [tenantId, 'registry.secrets', name, 'sealed'];

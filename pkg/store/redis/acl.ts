@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { Redis as Client } from 'ioredis';
+import type { Logger } from '../../runtime/log.ts';
+import { StoreUnavailableError } from '../unavailable.ts';
+import { COMMANDS, WAKE_CHANNEL } from './redis.ts';
+
+/**
+ * Redis users of tenants, kept by the operator.
+ *
+ * Invariants:
+ * - A tenant's user reaches keys under its own prefix and publishes on the wake-up channel; it lists no keys and administers nothing.
+ * - A user that is as it should be costs one round trip and no write.
+ * - Where the server keeps users in a file (`aclfile`), every change is saved there.
+ */
+export const redisUser = (slug: string): string => `tenant_${slug}`;
+export const redisPrefix = (slug: string): string => `t:${slug}:`;
+
+/** Beside the commands of redis.ts: what a client says on a connection, scripts, the wake-up, and what BullMQ's kin never get. */
+const EXTRA_COMMANDS = ['ping', 'auth', 'hello', 'quit', 'select', 'time', 'eval', 'evalsha', 'publish', 'unlink'];
+
+/** Hash of what each user was last made of, beside what the server said it is: a difference on either side shows. */
+const FINGERPRINTS = 'carrel:acl';
+
+export class RedisUsers {
+  readonly #client: Client;
+
+  /** `url` is an administrator's. `onConnect` is called at each connection: a server that was restarted may have lost its users. */
+  constructor(options: { url: string; log: Logger; timeoutMs?: number; onConnect?: () => void }) {
+    this.#client = new Client(options.url, {
+      lazyConnect: true,
+      commandTimeout: options.timeoutMs ?? 5_000,
+      connectTimeout: 5_000,
+      maxRetriesPerRequest: 1,
+    });
+    this.#client.on('ready', () => options.onConnect?.());
+    this.#client.on('error', (error: Error) => options.log.debug({ err: error }, 'the connection to Redis failed'));
+  }
+
+  /** Makes or mends the tenant's user. Throws StoreUnavailableError. */
+  async ensure(tenant: { slug: string; password: string }): Promise<{ changed: boolean }> {
+    return this.#guarded(async () => {
+      const user = redisUser(tenant.slug);
+      const rules = rulesOf(tenant);
+      const [known, present] = await Promise.all([this.#client.hget(FINGERPRINTS, user), this.#describe(user)]);
+      if (present !== null && known === fingerprint(rules, present)) return { changed: false };
+      await this.#client.call('ACL', ['SETUSER', user, ...rules]);
+      await this.#save();
+      await this.#client.hset(FINGERPRINTS, user, fingerprint(rules, await this.#describe(user)));
+      return { changed: true };
+    });
+  }
+
+  /** Ends the user's connections and removes it with its keys. Gone already is fine. */
+  async remove(slug: string): Promise<void> {
+    await this.#guarded(async () => {
+      await this.#client.call('ACL', ['DELUSER', redisUser(slug)]);
+      await this.#save();
+      await this.#client.hdel(FINGERPRINTS, redisUser(slug));
+      await this.#removeKeys(`${redisPrefix(slug)}*`);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#client.disconnect();
+    await Promise.resolve();
+  }
+
+  /** What the server says of a user; null: there is none. */
+  async #describe(user: string): Promise<unknown> {
+    return this.#client.call('ACL', ['GETUSER', user]);
+  }
+
+  async #save(): Promise<void> {
+    const [, file] = (await this.#client.call('CONFIG', ['GET', 'aclfile'])) as string[];
+    if (file) await this.#client.call('ACL', ['SAVE']);
+  }
+
+  async #removeKeys(pattern: string): Promise<void> {
+    let cursor = '0';
+    do {
+      const [next, keys] = await this.#client.scan(cursor, 'MATCH', pattern, 'COUNT', 1_000);
+      if (keys.length > 0) await this.#client.unlink(...keys);
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Error && error.name === 'ReplyError' && !/^(LOADING|BUSY|NOAUTH|WRONGPASS|MISCONF)/.test(error.message))
+        throw error;
+      throw new StoreUnavailableError('redis', error);
+    }
+  }
+}
+
+/** The password goes over as its hash only. */
+const rulesOf = ({ slug, password }: { slug: string; password: string }): string[] => [
+  'reset',
+  'on',
+  `#${createHash('sha256').update(password).digest('hex')}`,
+  `~${redisPrefix(slug)}*`,
+  'resetchannels',
+  `&${WAKE_CHANNEL}`,
+  '-@all',
+  ...[...COMMANDS, ...EXTRA_COMMANDS].map((command) => `+${command}`),
+];
+
+const fingerprint = (rules: readonly string[], present: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify([rules, present]))
+    .digest('hex');

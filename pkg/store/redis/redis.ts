@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { type ChainableCommander, Redis as Client } from 'ioredis';
+import { backOffMs } from '../../runtime/backoff.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { type Random, systemRandom } from '../../runtime/random.ts';
+import { StoreUnavailableError } from '../unavailable.ts';
+
+/** Wakes the worker: something is due in Postgres. The message is the tenant's role, or empty. */
+export const WAKE_CHANNEL = 'carrel:wake';
+
+/** The commands that we use; a tenant's Redis user may run these and no others (acl.ts). */
+export const COMMANDS = [
+  'get',
+  'set',
+  'mget',
+  'del',
+  'exists',
+  'expire',
+  'pexpire',
+  'ttl',
+  'pttl',
+  'incr',
+  'incrby',
+  'decr',
+  'hget',
+  'hset',
+  'hmget',
+  'hgetall',
+  'hdel',
+  'hincrby',
+  'sadd',
+  'srem',
+  'smembers',
+  'sismember',
+  'zadd',
+  'zrem',
+  'zcard',
+  'zcount',
+  'zrange',
+  'zrangebyscore',
+  'zremrangebyscore',
+  'zscore',
+] as const;
+export type CommandName = (typeof COMMANDS)[number];
+
+export type Reply = string | number | null | readonly Reply[] | { readonly [field: string]: string };
+export type Command = readonly [name: CommandName, ...args: (string | number)[]] | ScriptCall;
+
+/** A Lua script, known to Redis by its hash. It must name every key in KEYS: keys get the tenant's prefix there, and only there. */
+export interface Script {
+  readonly lua: string;
+  readonly sha: string;
+  call(keys: readonly string[], args?: readonly (string | number)[]): ScriptCall;
+}
+export interface ScriptCall {
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+}
+
+export function defineScript(lua: string): Script {
+  const script: Script = {
+    lua,
+    sha: createHash('sha1').update(lua).digest('hex'),
+    call: (keys, args = []) => ({ script, keys, args }),
+  };
+  return script;
+}
+
+/** A trip to Redis and back; a batch of commands is one. */
+export interface RoundTrip {
+  readonly commands: readonly string[];
+  readonly ms: number;
+}
+
+/** Redis, as narrow as we need it. Everything throws StoreUnavailableError: at once while disconnected, else within the command time-out. */
+export interface Redis {
+  /** Connected and answering, as far as is known. */
+  readonly isReady: boolean;
+  get(key: string): Promise<string | null>;
+  /** False: `ifAbsent`, and it is there. */
+  set(key: string, value: string, options: { ttlSeconds: number; ifAbsent?: boolean }): Promise<boolean>;
+  /** How many there were. */
+  delete(...keys: readonly string[]): Promise<number>;
+  /** All in one round trip, replies in the same order. Not a transaction; a reply that is an error is thrown once all have run. */
+  run(commands: readonly Command[]): Promise<Reply[]>;
+  eval(call: ScriptCall): Promise<Reply>;
+  /** Channels have no prefix. */
+  publish(channel: string, message: string): Promise<void>;
+  /** Over a connection of its own, subscribed again whenever that was lost. Resolves when subscribed; the result ends it. */
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<() => Promise<void>>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RedisOptions {
+  /** redis://user:password@host:port */
+  readonly url: string;
+  /** In front of every key, `t:<slug>:`; empty for the worker and the operator. */
+  readonly prefix: string;
+  readonly log: Logger;
+  readonly observe?: (trip: RoundTrip) => void;
+  readonly random?: Random;
+  readonly commandTimeoutMs?: number;
+}
+
+const COMMAND_TIMEOUT_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+const RECONNECT = { baseMs: 50, maxMs: 2_000, jitter: 0.5 };
+
+/** Connects in the background and for ever again; what is asked before the first connection waits for it, for one time-out at most. */
+export const connectRedis = (options: RedisOptions): Redis => new IoRedis(options);
+
+class IoRedis implements Redis {
+  readonly #client: Client;
+  readonly #options: RedisOptions;
+  /** The first attempt to connect, whatever came of it. */
+  readonly #tried: Promise<unknown>;
+
+  constructor(options: RedisOptions) {
+    this.#options = options;
+    this.#client = this.#open(options.prefix);
+    this.#tried = Promise.race([once(this.#client, 'ready'), once(this.#client, 'close')]).catch(() => {});
+  }
+
+  get isReady(): boolean {
+    return this.#client.status === 'ready';
+  }
+
+  async get(key: string): Promise<string | null> {
+    return (await this.#one(['get', key])) as string | null;
+  }
+
+  async set(key: string, value: string, options: { ttlSeconds: number; ifAbsent?: boolean }): Promise<boolean> {
+    const reply = await this.#one(['set', key, value, 'EX', options.ttlSeconds, ...(options.ifAbsent ? ['NX'] : [])]);
+    return reply === 'OK';
+  }
+
+  async delete(...keys: readonly string[]): Promise<number> {
+    return keys.length === 0 ? 0 : ((await this.#one(['del', ...keys])) as number);
+  }
+
+  async eval(call: ScriptCall): Promise<Reply> {
+    return this.#one(call);
+  }
+
+  async run(commands: readonly Command[]): Promise<Reply[]> {
+    if (commands.length === 0) return [];
+    const replies = await this.#send(commands.map(toWords));
+    // A script that this Redis has not seen (first use, restart) goes again in full; what ran beside it is not repeated.
+    const unknown = commands.flatMap((command, index) =>
+      'script' in command && isUnknownScript(replies[index]) ? [{ command, index }] : [],
+    );
+    if (unknown.length > 0) {
+      const again = await this.#send(unknown.map(({ command }) => ['eval', command.script.lua, ...toWords(command).slice(2)]));
+      unknown.forEach(({ index }, at) => (replies[index] = again[at] as Answer));
+    }
+    return replies.map((reply) => {
+      if (reply instanceof Error) throw translateError(reply);
+      return reply;
+    });
+  }
+
+  async publish(channel: string, message: string): Promise<void> {
+    const [reply] = await this.#send([['publish', channel, message]]);
+    if (reply instanceof Error) throw translateError(reply);
+  }
+
+  async subscribe(channel: string, onMessage: (message: string) => void): Promise<() => Promise<void>> {
+    const client = this.#open('');
+    client.on('message', (from: string, message: string) => {
+      if (from === channel) onMessage(message);
+    });
+    try {
+      if (client.status !== 'ready') await once(client, 'ready');
+      await client.subscribe(channel);
+    } catch (error) {
+      client.disconnect();
+      throw translateError(error as Error);
+    }
+    return async () => {
+      client.disconnect();
+      await Promise.resolve();
+    };
+  }
+
+  async ping(): Promise<void> {
+    const [reply] = await this.#send([['ping']]);
+    if (reply instanceof Error) throw translateError(reply);
+  }
+
+  async close(): Promise<void> {
+    if (this.#client.status === 'end') return;
+    const ended = once(this.#client, 'end');
+    this.#client.disconnect();
+    await ended;
+  }
+
+  async #one(command: Command): Promise<Reply> {
+    const [reply] = await this.run([command]);
+    return reply ?? null;
+  }
+
+  async #send(words: readonly (readonly (string | number)[])[]): Promise<Answer[]> {
+    await this.#tried;
+    const started = performance.now();
+    const batch: ChainableCommander = this.#client.pipeline(words.map((command) => [...command]));
+    const replies = await batch.exec();
+    this.#options.observe?.({ commands: words.map(([name]) => String(name)), ms: performance.now() - started });
+    return (replies ?? []).map(([error, reply]) => error ?? (reply as Reply));
+  }
+
+  #open(keyPrefix: string): Client {
+    const { url, log, random = systemRandom, commandTimeoutMs = COMMAND_TIMEOUT_MS } = this.#options;
+    const client = new Client(url, {
+      keyPrefix,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      commandTimeout: commandTimeoutMs,
+      // A connection on which an answer is overdue is given up, so that what comes next fails at once instead of waiting too.
+      socketTimeout: commandTimeoutMs,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      // A tenant's user has no INFO; a server that still loads its data says so to each command.
+      enableReadyCheck: false,
+      disableClientInfo: true,
+      retryStrategy: (attempt) => backOffMs(RECONNECT, attempt, random),
+    });
+    client.on('error', (error: Error) => log.debug({ err: error }, 'the connection to Redis failed'));
+    return client;
+  }
+}
+
+type Answer = Reply | Error;
+
+const toWords = (command: Command): (string | number)[] =>
+  'script' in command ? ['evalsha', command.script.sha, command.keys.length, ...command.keys, ...command.args] : [...command];
+
+const isUnknownScript = (reply: Answer | undefined): boolean => reply instanceof Error && reply.message.startsWith('NOSCRIPT');
+
+/** Replies of a server that is there and cannot serve: loading, busy, full, a replica, a wrong or withdrawn password. */
+const CANNOT_SERVE = /^(LOADING|BUSY|OOM|MASTERDOWN|READONLY|CLUSTERDOWN|TRYAGAIN|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS)\b/;
+
+/** What Redis refused for its own reasons (a wrong type, a command that is not allowed) stays as it is. */
+function translateError(error: Error): Error {
+  if (error.name === 'ReplyError' && !CANNOT_SERVE.test(error.message)) return error;
+  return new StoreUnavailableError('redis', error);
+}

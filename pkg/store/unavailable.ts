@@ -1,0 +1,13 @@
+/**
+ * A store does not answer: it cannot be reached, is shutting down, is full of our own connections or took too long.
+ * What was asked may or may not have happened. HTTP answers 503 with `Retry-After` (design: section 13).
+ */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+  readonly store: 'postgres' | 'redis' | 's3';
+
+  constructor(store: 'postgres' | 'redis' | 's3', cause: unknown) {
+    super(`${store} is not available: ${cause instanceof Error ? cause.message || cause.name : String(cause)}`, { cause });
+    this.store = store;
+  }
+}

@@ -1,0 +1,46 @@
+import { silentLogger } from '../../pkg/runtime/log.ts';
+import { systemClock } from '../../pkg/runtime/clock.ts';
+import { systemRandom } from '../../pkg/runtime/random.ts';
+import { Sealer } from '../../pkg/runtime/sealing.ts';
+import { Database } from '../../pkg/store/postgres/database.ts';
+import { type ConnectionOptions, SqlPool } from '../../pkg/store/postgres/pool.ts';
+import { Shard, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
+import { Registry } from '../../pkg/store/postgres/registry.ts';
+import type { TestStores } from './stores.ts';
+
+const time = { clock: systemClock, random: systemRandom };
+
+/** The operator's side of the test's own stores: a shard and a registry that are ready. */
+export async function operatorSide(running: TestStores): Promise<{ pool: SqlPool; shard: Shard; registry: Registry }> {
+  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 20, log: silentLogger });
+  const shard = new Shard({ pool, ...time });
+  await shard.ensureShard();
+  const sealer = new Sealer([{ id: 'p1', key: systemRandom.bytes(32) }], systemRandom);
+  const registry = new Registry({ pool, sealer, ...time });
+  await registry.ensureSchema();
+  return { pool, shard, registry };
+}
+
+export interface TenantLogin {
+  readonly slug: string;
+  readonly role: string;
+  readonly tenantId: string;
+  readonly password: string;
+  readonly url: string;
+}
+
+/** A tenant's schema and role, migrated. */
+export async function newTenant(running: TestStores, shard: Shard, tenantId = '7'): Promise<TenantLogin> {
+  const slug = `t-${systemRandom.hex(5)}`;
+  const password = systemRandom.base64url(24);
+  await shard.ensureTenantDatabase({ slug, tenantId, password, connections: 30 });
+  await shard.migrateTenant({ slug, tenantId });
+  return { slug, role: tenantRole(slug), tenantId, password, url: tenantUrl(running, tenantRole(slug), password) };
+}
+
+export const tenantUrl = (running: TestStores, role: string, password: string): string =>
+  `postgres://${role}:${password}@${running.postgres.tenantAddress}/carrel`;
+
+/** That tenant's database, as its server opens it. */
+export const openDatabase = (tenant: TenantLogin, options: Partial<ConnectionOptions> = {}): Database =>
+  new Database({ url: tenant.url, poolSize: 5, log: silentLogger, ...options });
