@@ -206,6 +206,8 @@ export class KubeClient {
       connect: { ...tls, timeout: CONNECT_TIMEOUT_MS },
       connections: MAX_CONNECTIONS,
       pipelining: 1,
+      // undici's HTTP/2 throws a reset of the shared session where nobody can catch it, and one lost session would end all watches.
+      allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
     });
     this.#agent = { tls, dispatcher };

@@ -1,0 +1,243 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { informer, type Informer } from '../../../pkg/kube/informer.ts';
+import { CONFIG_MAP, type ConfigMap, NAMESPACE, SECRET } from '../../../pkg/kube/kinds.ts';
+import { keyOf, keyText, type Observed } from '../../../pkg/kube/object.ts';
+import { ResourceApi } from '../../../pkg/kube/resource.ts';
+import type { Store } from '../../../pkg/kube/store.ts';
+import { KubeClient } from '../../../pkg/kube/transport.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
+
+const MIB = 1024 * 1024;
+const OBJECTS = 5_000;
+
+let server: ApiServer;
+let client: KubeClient;
+let configMaps: ResourceApi<ConfigMap>;
+let metrics: Registry;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  metrics = new Registry();
+  client = new KubeClient({ kubeConfig: server.kubeConfig, metrics, requestTimeoutMs: 5_000 });
+  configMaps = new ResourceApi(client, CONFIG_MAP);
+});
+afterAll(async () => {
+  await client?.close();
+  await server?.close();
+});
+
+const named = (namespace: string, index: number, value: string): ConfigMap => ({
+  metadata: { namespace, name: `c-${index}`, labels: { parity: String(index % 2) } },
+  data: { value, filler: 'x'.repeat(1_000) },
+});
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<unknown>): Promise<void> {
+  const left = [...items];
+  await Promise.all(
+    range(width).map(async () => {
+      for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
+    }),
+  );
+}
+
+async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function watching(namespace: string): Informer<ConfigMap> {
+  return informer({
+    client,
+    kind: CONFIG_MAP,
+    namespace,
+    log: silentLogger,
+    metrics,
+    indexes: { parity: (o) => [o.metadata.labels?.['parity'] ?? ''] },
+  });
+}
+
+/** Follows what a store tells, and throws at once when a change does not fit what was told before. */
+function modelOf(store: Store<ConfigMap>): { objects: Map<string, Observed<ConfigMap>>; told: Set<string>; faults: string[] } {
+  const objects = new Map<string, Observed<ConfigMap>>();
+  const told = new Set<string>();
+  const faults: string[] = [];
+  store.onChange(({ type, object }) => {
+    const key = keyText(keyOf(object));
+    const before = objects.get(key);
+    const isNewer = before === undefined || BigInt(object.metadata.resourceVersion) > BigInt(before.metadata.resourceVersion);
+    if ((type === 'added') !== (before === undefined)) faults.push(`${type} ${key}, which is ${before ? '' : 'not '}there`);
+    if (type !== 'deleted' && (!isNewer || told.has(object.metadata.resourceVersion)))
+      faults.push(`${type} ${key} told twice or backwards`);
+    if (type === 'deleted') objects.delete(key);
+    else {
+      objects.set(key, object);
+      told.add(object.metadata.resourceVersion);
+    }
+  });
+  return { objects, told, faults };
+}
+
+const states = (objects: Iterable<Observed<ConfigMap>>): string[] =>
+  [...objects].map((o) => `${keyText(keyOf(o))} ${o.metadata.uid} ${o.metadata.resourceVersion} ${o.data?.['value']}`).toSorted();
+
+const listsRead = async (): Promise<number> => (await metrics.getSingleMetric('reflector_lists_total')!.get()).values[0]?.value ?? 0;
+
+function heapUsed(): number {
+  setFlagsFromString('--expose_gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+test('5,000 objects are listed in pages and watched; every change is told once, and memory stays', async () => {
+  const namespace = 'many';
+  await new ResourceApi(client, NAMESPACE).create({ metadata: { name: namespace } });
+  await inParallel(range(OBJECTS), 40, (index) => configMaps.create(named(namespace, index, '0')));
+  const { store, run } = watching(namespace);
+  const stop = new AbortController();
+  const emptyHeap = heapUsed();
+
+  const running = run(stop.signal);
+  await store.waitForSync(AbortSignal.timeout(30_000));
+
+  expect(store.size).toBe(OBJECTS);
+  expect(store.byIndex('parity', '1')).toHaveLength(OBJECTS / 2);
+  expect(store.get({ namespace, name: 'c-7' })?.metadata.managedFields).toBeUndefined();
+  const fullHeap = heapUsed();
+  expect(fullHeap - emptyHeap).toBeLessThan(40 * MIB);
+
+  const model = modelOf(store);
+  const toldBefore = model.told.size;
+  const written = new Set<string>();
+  for (const round of ['1', '2']) {
+    await inParallel(range(OBJECTS), 40, async (index) => {
+      const { metadata } = await configMaps.update(named(namespace, index, round));
+      written.add(metadata.resourceVersion);
+    });
+  }
+  await until('all is told', () => model.told.size === toldBefore + written.size);
+
+  expect([...written].filter((version) => !model.told.has(version))).toEqual([]);
+  expect(model.faults).toEqual([]);
+  model.objects.clear();
+  model.told.clear();
+  expect(heapUsed() - fullHeap).toBeLessThan(15 * MIB);
+  stop.abort();
+  await running;
+}, 120_000);
+
+test('while etcd and the API server are killed and come back, no change is missed or told twice', async () => {
+  const namespace = 'faults';
+  await new ResourceApi(client, NAMESPACE).create({ metadata: { name: namespace } });
+  await inParallel(range(300), 20, (index) => configMaps.create(named(namespace, index, '0')));
+  const { store, run } = watching(namespace);
+  const model = modelOf(store);
+  const stop = new AbortController();
+  const running = run(stop.signal);
+  await store.waitForSync(AbortSignal.timeout(30_000));
+
+  const writing = new AbortController();
+  let succeeded = 0;
+  const writers = range(6).map(async (writer) => {
+    for (let step = 0; !writing.signal.aborted; step++) {
+      const index = (writer * 50 + ((step * 7) % 50)) % 300;
+      const key = { namespace, name: `c-${index}` };
+      const write = (): Promise<unknown> => {
+        if (step % 5 === 3) return configMaps.delete(key);
+        return step % 5 === 4
+          ? configMaps.create(named(namespace, index, `new ${step}`))
+          : configMaps.update(named(namespace, index, `${step}`));
+      };
+      await write().then(
+        () => succeeded++,
+        () => new Promise((resolve) => setTimeout(resolve, 20)),
+      );
+    }
+  });
+  for (const fault of ['etcd', 'etcd', 'api', 'both'] as const) {
+    const before = succeeded;
+    await until('work goes on', () => succeeded > before + 200);
+    if (fault !== 'api') await server.stopEtcd();
+    if (fault !== 'etcd') await server.stopApiServer();
+    if (fault !== 'api') await server.startEtcd();
+    if (fault !== 'etcd') await server.startApiServer();
+  }
+  const before = succeeded;
+  await until('work goes on', () => succeeded > before + 200);
+  writing.abort();
+  await Promise.all(writers);
+
+  const truth = states(await configMaps.list({ namespace }));
+  await until('the store is what the server holds', () => JSON.stringify(states(store.list())) === JSON.stringify(truth), 10_000);
+  expect(states(model.objects.values())).toEqual(truth);
+  expect(model.faults).toEqual([]);
+  stop.abort();
+  await running;
+}, 180_000);
+
+test('a version that was compacted away makes one new list, of which only the differences are told', async () => {
+  const namespace = 'compacted';
+  await new ResourceApi(client, NAMESPACE).create({ metadata: { name: namespace } });
+  await inParallel(range(1_200), 20, (index) => configMaps.create(named(namespace, index, '0')));
+  const { store, run } = watching(namespace);
+  const first = new AbortController();
+  const firstRun = run(first.signal);
+  await store.waitForSync(AbortSignal.timeout(30_000));
+  first.abort();
+  await firstRun;
+  const told: string[] = [];
+  store.onChange(({ type, object, initial }) => initial || told.push(`${type} ${object.metadata.name}`));
+  const lists = await listsRead();
+
+  await configMaps.update(named(namespace, 1, '1'));
+  await configMaps.delete({ namespace, name: 'c-2' });
+  await configMaps.delete({ namespace, name: 'c-3' });
+  await configMaps.create(named(namespace, 3, 'made anew'));
+  await configMaps.create(named(namespace, 5_000, 'new'));
+  await server.compact();
+  await server.stopApiServer();
+  await server.startApiServer();
+  told.length = 0;
+  const second = new AbortController();
+  const secondRun = run(second.signal);
+  await until('the differences are told', () => told.length >= 5);
+  await configMaps.update(named(namespace, 4, 'after'));
+  await until('the watch goes on', () => told.length >= 6);
+
+  expect(told.slice(0, 5).toSorted()).toEqual(['added c-3', 'added c-5000', 'deleted c-2', 'deleted c-3', 'updated c-1']);
+  expect(told.indexOf('deleted c-3')).toBeLessThan(told.indexOf('added c-3'));
+  expect(told.slice(5)).toEqual(['updated c-4']);
+  expect(await listsRead()).toBe(lists + 1);
+  expect(states(store.list())).toEqual(states(await configMaps.list({ namespace })));
+  second.abort();
+  await secondRun;
+}, 120_000);
+
+test('a metadata-only reflector sees that a Secret changed, and never its content', async () => {
+  const secrets = new ResourceApi(client, SECRET);
+  const metadata = { namespace: 'default', name: 'theirs', labels: { a: 'b' } };
+  await secrets.create({ metadata, data: { password: 'c2VjcmV0' } });
+  const { store, run } = informer({ client, kind: SECRET, namespace: 'default', metadataOnly: true, log: silentLogger, metrics });
+  const stop = new AbortController();
+  const running = run(stop.signal);
+  await store.waitForSync(AbortSignal.timeout(30_000));
+  const before = store.get(metadata)!;
+
+  await secrets.update({ metadata, data: { password: 'b3RoZXI=' } });
+  await until('the change is told', () => store.get(metadata)?.metadata.resourceVersion !== before.metadata.resourceVersion);
+
+  const [after] = [store.get(metadata)!];
+  expect(Object.keys(before).toSorted()).toEqual(['apiVersion', 'kind', 'metadata']);
+  expect(Object.keys(after).toSorted()).toEqual(['apiVersion', 'kind', 'metadata']);
+  expect(after).toMatchObject({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'theirs', labels: { a: 'b' } } });
+  stop.abort();
+  await running;
+});
