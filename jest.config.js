@@ -12,12 +12,17 @@ const onRealParts = {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };
 
-/** Unit tests stand beside the code and need nothing; the other lanes share one start of the real parts (test/support/parts). */
+const onThePlatform = {
+  globalSetup: '<rootDir>/test/support/e2e-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/e2e-teardown.mjs',
+};
+
+/** Unit tests stand beside the code and need nothing; integration shares one start of the real parts, e2e one `carrel up` (test/support). */
 export default {
   projects: [
     lane('unit', ['<rootDir>/{pkg,cmd,hack}/**/*.test.ts']),
     lane('integration', ['<rootDir>/test/integration/**/*.test.ts'], onRealParts),
-    lane('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], onRealParts),
+    lane('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], onThePlatform),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
   testTimeout: 60000,

@@ -1,0 +1,138 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { bringUp, carrel, forget, newHome, platform, type Platform } from '../support/platform.ts';
+import { waitFor } from '../support/wait.ts';
+
+/** What a person meets who brings the platform up on a machine that is not tidy. Only the platform's parts run here: they are what can be hurt. */
+const homes: Platform[] = [];
+const home = async (): Promise<Platform> => {
+  const made = await newHome();
+  homes.push(made);
+  return made;
+};
+const ONLY = ['--only', 'platform'];
+const pidOf = (where: Platform, program: string): number => Number(readFileSync(join(where.home, 'run', `${program}.pid`), 'utf8'));
+
+afterAll(async () => {
+  for (const where of homes) await forget(where);
+}, 120_000);
+
+test('up twice is harmless, and the programs stay the same ones', async () => {
+  const where = await home();
+  await bringUp(where, ONLY);
+  const before = pidOf(where, 'kube-apiserver');
+
+  const again = await carrel(where, ['up', ...ONLY]);
+
+  expect(again).toMatchObject({ code: 0 });
+  expect(pidOf(where, 'kube-apiserver')).toBe(before);
+}, 120_000);
+
+test('two homes run side by side with nothing in common', async () => {
+  const one = await home();
+  await bringUp(one, ONLY);
+  const status = await carrel(one, ['status']);
+  const main = await carrel(platform(), ['status']);
+
+  expect(status.code).toBe(0);
+  expect(main.code).toBe(0);
+  expect(pidOf(one, 'etcd')).not.toBe(pidOf(platform(), 'etcd'));
+}, 120_000);
+
+test('a taken port is one line that names the port and what to do', async () => {
+  const where = await home();
+  const squatter = createServer();
+  await new Promise<void>((resolve) => squatter.listen(where.port, '127.0.0.1', resolve));
+
+  const ran = await carrel(where, ['up', ...ONLY]);
+  await new Promise((resolve) => squatter.close(resolve));
+
+  expect(ran.code).toBe(1);
+  expect(ran.stderr.trim().split('\n').at(-1)).toMatch(new RegExp(`${where.port}.*CARREL_PORT`));
+  expect(ran.stderr).not.toContain('    at ');
+}, 120_000);
+
+test('a program that is killed comes back by itself', async () => {
+  const where = await home();
+  await bringUp(where, ONLY);
+  const pid = pidOf(where, 'valkey');
+
+  process.kill(pid, 'SIGKILL');
+  const young = await waitFor('another valkey', () => {
+    const now = pidOf(where, 'valkey');
+    return now !== pid && now;
+  });
+
+  expect(young).not.toBe(pid);
+}, 120_000);
+
+test('after its supervisor was killed, up mends it: nothing runs twice', async () => {
+  const where = await home();
+  await bringUp(where, ONLY);
+  process.kill(pidOf(where, 'supervisor'), 'SIGKILL');
+
+  const again = await carrel(where, ['up', ...ONLY]);
+  const servers = readdirSync('/proc').filter(
+    (pid) => /^\d+$/.test(pid) && commandOf(pid).includes('kube-apiserver') && environmentOf(pid).includes(`CARREL_HOME=${where.home}\0`),
+  );
+
+  expect(again).toMatchObject({ code: 0 });
+  expect(servers).toHaveLength(1);
+}, 120_000);
+
+test('down leaves no process of the home, and a half-written state file is mended or told in one line', async () => {
+  const where = await home();
+  await bringUp(where, ONLY);
+
+  const down = await carrel(where, ['down']);
+  const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`CARREL_HOME=${where.home}\0`));
+  writeFileSync(join(where.home, 'kubeconfig'), 'apiVersion: v1\nclu');
+  writeFileSync(join(where.home, 'run', 'status.json'), '{"half');
+  writeFileSync(join(where.home, 'run', 'supervisor.pid'), '');
+  const up = await carrel(where, ['up', ...ONLY]);
+
+  expect(down.code).toBe(0);
+  expect(left).toEqual([]);
+  expect(up).toMatchObject({ code: 0 });
+}, 120_000);
+
+test('a state file that cannot be remade is told in one line, with what to do', async () => {
+  const where = await home();
+  await bringUp(where, ONLY);
+  await carrel(where, ['down']);
+  writeFileSync(join(where.home, 'settings.json'), '{"half');
+
+  const ran = await carrel(where, ['up', ...ONLY]);
+
+  expect(ran.code).toBe(1);
+  expect(ran.stderr.trim().split('\n')).toHaveLength(1);
+  expect(ran.stderr).toMatch(/settings\.json/);
+}, 120_000);
+
+test.each([['nonsense'], ['up', '--nonsense'], ['logs', 'nonsense']])('carrel %s is refused with a line that helps', async (...args) => {
+  const ran = await carrel(platform(), args);
+
+  expect(ran.code).not.toBe(0);
+  expect(ran.stderr).not.toContain('    at ');
+  expect(ran.stderr.trim()).not.toBe('');
+});
+
+test.each([[], ['up'], ['down'], ['status'], ['clean'], ['restart'], ['logs']])('carrel %s --help says what it does', async (...args) => {
+  const ran = await carrel(platform(), [...args, '--help']);
+
+  expect(ran.code).toBe(0);
+  expect(ran.stdout).toMatch(/Usage: carrel/);
+});
+
+const commandOf = (pid: string): string => read(`/proc/${pid}/cmdline`);
+const environmentOf = (pid: string): string => read(`/proc/${pid}/environ`);
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { demoTenant, type DemoTenant } from '../support/demo-tenant.ts';
+import { getJson, kubectlOk, platform, secretValues } from '../support/platform.ts';
+import type { FileReply } from '../support/client.ts';
+import { FormData } from 'undici';
+
+/** Two tenants, and every key that one of them holds, tried on the other for real. */
+const where = platform();
+let ours: DemoTenant;
+let theirs: DemoTenant;
+let theirFile: FileReply;
+
+beforeAll(async () => {
+  [ours, theirs] = await Promise.all([demoTenant(where), demoTenant(where)]);
+  theirFile = await uploadText(theirs, 'secret.txt', 'theirs');
+}, 120_000);
+
+afterAll(() => kubectlOk(where, ['delete', 'namespace', '--wait=false', ours.namespace, theirs.namespace]));
+
+async function uploadText(tenant: DemoTenant, name: string, text: string): Promise<FileReply> {
+  const form = new FormData();
+  form.set('file', new Blob([text]), name);
+  const response = await tenant.admin.raw('/files', { method: 'POST', body: form });
+  expect(response.status).toBe(201);
+  return (await response.json()) as FileReply;
+}
+
+async function database(tenant: DemoTenant): Promise<{ client: pg.Client; role: string }> {
+  const { url = '' } = await secretValues(where, tenant.namespace, `${tenant.name}-database`);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return { client, role: decodeURIComponent(new URL(url).username) };
+}
+
+async function storage(tenant: DemoTenant): Promise<{ client: S3Client; bucket: string }> {
+  const values = await secretValues(where, tenant.namespace, `${tenant.name}-storage`);
+  const { endpoint = '', bucket = '', accessKeyId = '', secretAccessKey = '', region = 'us-east-1' } = values;
+  const client = new S3Client({ endpoint, region, forcePathStyle: true, credentials: { accessKeyId, secretAccessKey }, maxAttempts: 1 });
+  return { client, bucket };
+}
+
+async function redis(tenant: DemoTenant): Promise<{ client: Redis; prefix: string }> {
+  const { url = '' } = await secretValues(where, tenant.namespace, `${tenant.name}-redis`);
+  const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0 });
+  await client.connect();
+  return { client, prefix: `t:${new URL(url).username.replace(/^tenant_/, '')}:` };
+}
+
+test('a token of one tenant is refused by another, and X-Tenant-ID does not help', async () => {
+  const token = ours.admin;
+  const address = `${theirs.apiUrl}/files/${theirFile.id}`;
+  const { status } = await getJson<{ status: { tenantId: string } }>(where, 'tenant', ours.name, '-n', ours.namespace);
+
+  expect((await token.raw(address)).status).toBe(401);
+  expect((await token.with({ 'x-tenant-id': status.tenantId }).raw(address)).status).toBe(403);
+  expect((await token.with({ 'x-tenant-id': theirs.name }).raw(address)).status).toBe(401);
+  expect((await theirs.admin.raw(address)).status).toBe(200);
+});
+
+test('the file of one tenant is not found by its id in another', async () => {
+  expect((await ours.admin.get(`/files/${theirFile.id}`)).status).toBe(404);
+});
+
+test("a tenant's SQL role reads and writes its own schema, and nothing of another's", async () => {
+  const mine = await database(ours);
+  const other = await database(theirs);
+  const refused = (sql: string): Promise<string> =>
+    mine.client.query(sql).then(
+      () => 'allowed',
+      (error: { code: string }) => error.code,
+    );
+
+  expect((await mine.client.query('SELECT count(*)::int AS n FROM users')).rows).toEqual([{ n: expect.any(Number) }]);
+  expect(await refused(`SELECT * FROM "${other.role}".users`)).toBe('42501');
+  expect(await refused(`SET ROLE "${other.role}"`)).toBe('42501');
+  expect(await refused('SET ROLE carrel_worker')).toBe('42501');
+  expect(await refused('SELECT * FROM registry.tenants')).toBe('42501');
+  expect(await refused('CREATE TABLE mine (id int)')).toBe('42501');
+  expect(await refused('CREATE TABLE public.mine (id int)')).toBe('42501');
+  expect(await refused('CREATE SCHEMA mine')).toBe('42501');
+  expect(await refused(`INSERT INTO carrel.work (tenant, kind, payload) VALUES ('${other.role}', 'clear_cache', '{}')`)).toBe('42501');
+  expect((await mine.client.query('SELECT DISTINCT tenant FROM carrel.work WHERE tenant <> current_user')).rows).toEqual([]);
+  await Promise.all([mine.client.end(), other.client.end()]);
+});
+
+test("a tenant's storage key opens its own bucket only", async () => {
+  const mine = await storage(ours);
+  const other = await storage(theirs);
+  const tryAt = (bucket: string, command: (bucket: string) => Promise<unknown>): Promise<number> =>
+    command(bucket).then(
+      () => 200,
+      (error: { $metadata?: { httpStatusCode?: number } }) => error.$metadata?.httpStatusCode ?? 0,
+    );
+  const list = (Bucket: string) => mine.client.send(new ListObjectsV2Command({ Bucket }));
+  const put = (Bucket: string) => mine.client.send(new PutObjectCommand({ Bucket, Key: 'intruder', Body: 'x' }));
+  const [object] = (await other.client.send(new ListObjectsV2Command({ Bucket: other.bucket }))).Contents ?? [];
+  const get = (Bucket: string) => mine.client.send(new GetObjectCommand({ Bucket, Key: object?.Key ?? 'none' }));
+
+  expect(await tryAt(mine.bucket, list)).toBe(200);
+  expect(await tryAt(other.bucket, list)).toBe(403);
+  expect(await tryAt(other.bucket, put)).toBe(403);
+  expect(object?.Key).toEqual(expect.any(String));
+  expect(await tryAt(other.bucket, get)).toBe(403);
+  mine.client.destroy();
+  other.client.destroy();
+});
+
+test("a tenant's Redis user reaches its own keys only, and no command that lists keys", async () => {
+  const mine = await redis(ours);
+  const other = await redis(theirs);
+  const refused = (...command: [string, ...string[]]): Promise<string> =>
+    mine.client.call(...command).then(
+      () => 'allowed',
+      (error: Error) => error.message.split(' ')[0] ?? '',
+    );
+
+  expect(await mine.client.set(`${mine.prefix}probe`, '1', 'EX', 5)).toBe('OK');
+  for (const command of [
+    ['GET', `${other.prefix}probe`],
+    ['SET', `${other.prefix}probe`, '1'],
+    ['EVAL', "return redis.call('get', KEYS[1])", '1', `${other.prefix}probe`],
+    ['SCAN', '0'],
+    ['KEYS', '*'],
+    ['RANDOMKEY'],
+    ['FLUSHALL'],
+    ['CONFIG', 'GET', '*'],
+    ['ACL', 'LIST'],
+    ['CLIENT', 'LIST'],
+    ['PUBLISH', 'other', 'x'],
+    ['SUBSCRIBE', 'carrel:wake'],
+    ['MONITOR'],
+  ] satisfies [string, ...string[]][]) {
+    expect({ command, answer: await refused(...(command as [string, ...string[]])) }).toEqual({ command, answer: 'NOPERM' });
+  }
+  mine.client.disconnect();
+  other.client.disconnect();
+});

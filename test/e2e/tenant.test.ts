@@ -1,0 +1,205 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { ApiClient } from '../support/client.ts';
+import { conditionOf, demoTenant, signIn, tenantObject, uniqueName, waitReady, type TenantObject } from '../support/demo-tenant.ts';
+import { apply, getJson, kubectl, kubectlFollow, kubectlOk, platform, secretValues } from '../support/platform.ts';
+import { waitFor } from '../support/wait.ts';
+
+const where = platform();
+const namespaces: string[] = [];
+const tenant = async (spec: object = {}) => {
+  const made = await demoTenant(where, spec);
+  namespaces.push(made.namespace);
+  return made;
+};
+
+afterAll(() => kubectlOk(where, ['delete', 'namespace', '--wait=false', '--ignore-not-found', ...namespaces]));
+
+test('a Tenant with its LtiRegistration and Webhook, applied together in a new namespace, becomes Ready and serves', async () => {
+  const namespace = uniqueName('faculty');
+  namespaces.push(namespace);
+  await apply(
+    where,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    tenantObject(namespace, 'biology', { slug: uniqueName('bio'), displayName: 'Biology' }),
+    {
+      apiVersion: 'carrel.dev/v1alpha1',
+      kind: 'LtiRegistration',
+      metadata: { name: 'moodle', namespace },
+      spec: {
+        tenantRef: { name: 'biology' },
+        clientId: 'client-1',
+        platform: { preset: 'moodle', issuer: 'https://moodle.example.edu' },
+        deploymentIds: ['1'],
+      },
+    },
+    {
+      apiVersion: 'carrel.dev/v1alpha1',
+      kind: 'Webhook',
+      metadata: { name: 'archive', namespace },
+      spec: { tenantRef: { name: 'biology' }, url: 'https://archive.example.edu/hook', events: ['file.created'] },
+    },
+  );
+
+  for (const resource of ['tenant/biology', 'ltiregistration/moodle', 'webhook/archive']) await waitReady(where, namespace, resource);
+  const { admin, anonymous, apiUrl } = await signIn(where, namespace, 'biology');
+
+  expect(apiUrl).toMatch(/^http:\/\/bio-[0-9a-f]{8}\.localhost:\d+\/api\/v1$/);
+  expect((await admin.get<{ email: string }>('/users/me')).status).toBe(200);
+  expect((await anonymous.get('/users/me')).status).toBe(401);
+  expect((await secretValues(where, namespace, 'archive-webhook')).secret).toMatch(/^whsec_/);
+});
+
+test('kubectl wait never sees a Ready that belongs to an earlier generation', async () => {
+  const { namespace, name } = await tenant();
+
+  await kubectlOk(where, ['patch', 'tenant', name, '-n', namespace, '--type=merge', '-p', '{"spec":{"replicas":2}}']);
+  await waitReady(where, namespace, `tenant/${name}`);
+  const after = await getJson<TenantObject>(where, 'tenant', name, '-n', namespace);
+  const ready = after.status?.conditions?.find(({ type }) => type === 'Ready');
+
+  await waitFor('two ready pods', async () => {
+    const { status } = await getJson<TenantObject>(where, 'tenant', name, '-n', namespace);
+    return status?.readyReplicas === 2;
+  });
+  expect(ready?.observedGeneration).toBe(after.metadata.generation);
+});
+
+test('suspending takes the pods away and says so, resuming brings the data back', async () => {
+  const { namespace, name, admin, anonymous } = await tenant();
+  const made = await admin.post<{ id: string }>('/folders', { name: 'kept' });
+
+  await kubectlOk(where, ['patch', 'tenant', name, '-n', namespace, '--type=merge', '-p', '{"spec":{"suspended":true}}']);
+  await kubectlOk(where, [
+    'wait',
+    '--for=jsonpath={.status.conditions[?(@.type=="Ready")].reason}=Suspended',
+    `tenant/${name}`,
+    '-n',
+    namespace,
+    '--timeout=60s',
+  ]);
+  await waitFor('503 at the door', async () => (await anonymous.get('/openapi.json')).status === 503);
+  await kubectlOk(where, ['patch', 'tenant', name, '-n', namespace, '--type=merge', '-p', '{"spec":{"suspended":false}}']);
+  await waitReady(where, namespace, `tenant/${name}`);
+  const again = await signIn(where, namespace, name);
+
+  expect((await again.admin.get(`/folders/${made.body.id}`)).status).toBe(200);
+});
+
+test('a new limit reaches the server', async () => {
+  const { namespace, name, admin } = await tenant();
+
+  await kubectlOk(where, [
+    'patch',
+    'tenant',
+    name,
+    '-n',
+    namespace,
+    '--type=merge',
+    '-p',
+    '{"spec":{"limits":{"requestsPerUserPerMinute":77}}}',
+  ]);
+  const limit = await waitFor('the new limit in X-RateLimit-Limit', async () => {
+    const value = (await admin.get('/users/me')).headers.get('x-ratelimit-limit');
+    return value === '77' && value;
+  });
+
+  expect(limit).toBe('77');
+});
+
+test('a child that is deleted or edited by hand is put right within a second', async () => {
+  const { namespace, name } = await tenant();
+  const uidBefore = await kubectlOk(where, ['get', 'service', name, '-n', namespace, '-o', 'jsonpath={.metadata.uid}']);
+
+  await kubectlOk(where, ['delete', 'service', name, '-n', namespace]);
+  const began = performance.now();
+  await waitFor('a new Service', async () => {
+    const { stdout } = await kubectl(where, ['get', 'service', name, '-n', namespace, '-o', 'jsonpath={.metadata.uid}']);
+    return stdout !== '' && stdout !== uidBefore;
+  });
+  const took = performance.now() - began;
+  await kubectlOk(where, ['patch', 'deployment', name, '-n', namespace, '--type=merge', '-p', '{"spec":{"replicas":5}}']);
+  await waitFor('the replicas of the Tenant', async () => {
+    const replicas = await kubectlOk(where, ['get', 'deployment', name, '-n', namespace, '-o', 'jsonpath={.spec.replicas}']);
+    return replicas === '1';
+  });
+
+  // A bound for a busy machine; test/bench measures the promise itself.
+  expect(took).toBeLessThan(10_000);
+});
+
+test('deleting the Secret of the administrator makes a new password, and only that one signs in', async () => {
+  const { namespace, name, anonymous } = await tenant();
+  const before = await secretValues(where, namespace, `${name}-admin`);
+
+  await kubectlOk(where, ['delete', 'secret', `${name}-admin`, '-n', namespace]);
+  const after = await waitFor('a new Secret', async () => {
+    const values = await secretValues(where, namespace, `${name}-admin`);
+    return values.password !== before.password && values;
+  });
+  const login = (password: string | undefined) => anonymous.post('/auth/login', { email: after.email, password });
+  await waitFor('the new password to sign in', async () => (await login(after.password)).status === 200);
+
+  expect((await login(before.password)).status).toBe(401);
+});
+
+test('kubectl logs shows what the server of a tenant writes, and follows it', async () => {
+  const { namespace, name, admin } = await tenant();
+  const follow = kubectlFollow(where, ['logs', '-f', `deployment/${name}`, '-n', namespace]);
+
+  await waitFor('the first line of the log', () => follow.output().includes('"program":"server"'));
+  const { headers } = await admin.get('/users/me');
+  await waitFor('the line of a request', () => follow.output().includes(headers.get('x-request-id') ?? 'none'));
+  follow.stop();
+
+  expect(await kubectlOk(where, ['logs', `deployment/${name}`, '-n', namespace, '--tail=1'])).toContain('"program":"server"');
+});
+
+test('a Tenant that is deleted with policy Delete leaves no object, and its address answers no more', async () => {
+  const { namespace, name, apiUrl } = await tenant({ deletionPolicy: 'Delete' });
+
+  await kubectlOk(where, ['delete', 'tenant', name, '-n', namespace, '--timeout=90s'], undefined, 120_000);
+  const left = await waitFor('the children to go', async () => {
+    const items = await getJson<{ items: { metadata: { name: string } }[] }>(
+      where,
+      'deployment,service,ingress,secret,configmap',
+      '-n',
+      namespace,
+    );
+    const names = items.items.map((item) => item.metadata.name).filter((item) => item.startsWith(name));
+    return names.length === 0 && names;
+  });
+
+  expect(left).toEqual([]);
+  expect((await new ApiClient(apiUrl).get('/openapi.json')).status).toBe(404);
+});
+
+test('a Tenant that is deleted with policy Retain comes back with its data and its administrator', async () => {
+  const { namespace, name, admin } = await tenant();
+  const made = await admin.post<{ id: string }>('/folders', { name: 'kept' });
+  const before = await getJson<TenantObject>(where, 'tenant', name, '-n', namespace);
+
+  await kubectlOk(where, ['delete', 'tenant', name, '-n', namespace, '--timeout=90s'], undefined, 120_000);
+  await apply(where, tenantObject(namespace, name));
+  await waitReady(where, namespace, `tenant/${name}`);
+  const again = await signIn(where, namespace, name);
+  const after = await getJson<TenantObject>(where, 'tenant', name, '-n', namespace);
+
+  expect(after.status?.tenantId).toBe(before.status?.tenantId);
+  expect((await again.admin.get(`/folders/${made.body.id}`)).status).toBe(200);
+});
+
+test('a slug that another namespace has is refused with a condition that names it', async () => {
+  const slug = uniqueName('math');
+  await tenant({ slug });
+  const namespace = uniqueName('other');
+  namespaces.push(namespace);
+
+  await apply(where, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, tenantObject(namespace, 'late', { slug }));
+  const condition = await waitFor('Accepted=False', async () => {
+    const accepted = await conditionOf(where, namespace, 'tenant/late', 'Accepted');
+    return accepted?.status === 'False' && accepted;
+  });
+
+  expect(condition.reason).toBe('SlugTaken');
+  expect(condition.message).toContain(slug);
+});

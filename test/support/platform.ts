@@ -1,0 +1,120 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { ROOT } from './parts.ts';
+
+/** The platform of this run as `carrel up` brings it up; plain data, handed to jest's workers by the environment. */
+export interface Platform {
+  readonly home: string;
+  readonly port: number;
+}
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const VARIABLE = 'CARREL_TEST_PLATFORM';
+
+/** The platform that the e2e lane's globalSetup brought up. */
+export function platform(): Platform {
+  const text = process.env[VARIABLE];
+  if (!text) throw new Error(`${VARIABLE} is not set: run this test by jest, whose globalSetup brings the platform up`);
+  return JSON.parse(text) as Platform;
+}
+
+/** A new folder for a home; remove it with `forget`. */
+export async function newHome(): Promise<Platform> {
+  const folder = join(ROOT, '.carrel', 'test');
+  await mkdir(folder, { recursive: true });
+  return { home: join(await mkdtemp(join(folder, 'e2e-')), 'home'), port: await freePort() };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Runs `carrel` on a home, as a person does; the answer holds what it printed. Never rejects: the exit code tells. */
+export function carrel(where: Platform, args: readonly string[], limitMs = 600_000): Promise<Ran> {
+  const env = { ...process.env, CARREL_HOME: where.home, CARREL_PORT: String(where.port), NO_COLOR: '1', NODE_OPTIONS: '' };
+  return run(process.execPath, [join(ROOT, 'cmd/carrel/main.ts'), ...args], env, limitMs);
+}
+
+/** Brings the platform up with the samples; throws with its output when it does not come. */
+export async function bringUp(where: Platform, args: readonly string[] = []): Promise<Ran> {
+  const ran = await carrel(where, ['up', ...args]);
+  if (ran.code !== 0) throw new Error(`carrel up failed with ${ran.code}:\n${ran.stdout}\n${ran.stderr}`);
+  return ran;
+}
+
+/** Stops what runs in a home and removes the home. */
+export async function forget(where: Platform): Promise<void> {
+  await carrel(where, ['clean']);
+  await rm(join(where.home, '..'), { recursive: true, force: true });
+}
+
+/** jest's globalSetup of the e2e lane; the answer takes it down. */
+export async function startPlatform(): Promise<() => Promise<void>> {
+  const where = await newHome();
+  const stop = (): Promise<void> => forget(where);
+  try {
+    await bringUp(where);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  process.env[VARIABLE] = JSON.stringify(where);
+  return stop;
+}
+
+/** kubectl of this platform; `input` goes to its standard input. */
+export function kubectl(where: Platform, args: readonly string[], input?: string, limitMs = 120_000): Promise<Ran> {
+  const env = { ...process.env, KUBECONFIG: join(where.home, 'kubeconfig') };
+  return run(join(where.home, 'bin/kubectl'), args, env, limitMs, input);
+}
+
+/** The same, for what must succeed: gives standard output. */
+export async function kubectlOk(where: Platform, args: readonly string[], input?: string, limitMs?: number): Promise<string> {
+  const ran = await kubectl(where, args, input, limitMs);
+  if (ran.code !== 0) throw new Error(`kubectl ${args.join(' ')} failed with ${ran.code}: ${ran.stderr}`);
+  return ran.stdout;
+}
+
+export const apply = (where: Platform, ...objects: readonly object[]): Promise<string> =>
+  kubectlOk(where, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+
+export async function getJson<T>(where: Platform, ...args: readonly string[]): Promise<T> {
+  return JSON.parse(await kubectlOk(where, ['get', ...args, '-o', 'json'])) as T;
+}
+
+/** The values of a Secret, decoded. */
+export async function secretValues(where: Platform, namespace: string, name: string): Promise<Record<string, string>> {
+  const secret = await getJson<{ data?: Record<string, string> }>(where, 'secret', name, '-n', namespace);
+  return Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+}
+
+function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv, limitMs: number, input?: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(program, args, { env, timeout: limitMs, maxBuffer: 64 * 2 ** 20, cwd: ROOT }, (error, stdout, stderr) => {
+      if (error && typeof error.code !== 'number')
+        reject(new Error(`${program} ${args.join(' ')}: ${error.message}\n${stderr}`, { cause: error }));
+      else resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+    });
+    if (input !== undefined) child.stdin?.end(input);
+    else child.stdin?.end();
+  });
+}
+
+/** A `kubectl logs -f` or the like that runs along; `stop` ends it. */
+export function kubectlFollow(where: Platform, args: readonly string[]): { output: () => string; stop: () => void } {
+  const child = spawn(join(where.home, 'bin/kubectl'), args, { env: { ...process.env, KUBECONFIG: join(where.home, 'kubeconfig') } });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+  return { output: () => text, stop: () => void child.kill() };
+}

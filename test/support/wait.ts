@@ -1,0 +1,36 @@
+/** Every wait of a test has a limit and a sentence that says what did not come. */
+export const WAIT_LIMIT_MS = 60_000;
+
+/**
+ * Asks again until `condition` gives something (not undefined, not false), and gives that back.
+ * Throws after `limitMs`, naming `what` and the last failure.
+ */
+export async function waitFor<T>(
+  what: string,
+  condition: () => Promise<T | undefined | false> | T | undefined | false,
+  limitMs = WAIT_LIMIT_MS,
+): Promise<T> {
+  const deadline = performance.now() + limitMs;
+  let failure: unknown;
+  for (;;) {
+    try {
+      const found = await condition();
+      failure = undefined;
+      if (found !== undefined && found !== false) return found;
+    } catch (error) {
+      failure = error;
+    }
+    if (performance.now() > deadline) throw new Error(`${what} did not come within ${limitMs} ms`, { cause: failure });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** 0, 1, … count − 1 */
+export const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+/** How often each value of a field occurs. */
+export function countBy<T>(items: readonly T[], field: (item: T) => string | number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[field(item)] = (counts[field(item)] ?? 0) + 1;
+  return counts;
+}
