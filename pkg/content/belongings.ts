@@ -1,0 +1,110 @@
+import { Problem } from '../api/problem.ts';
+import type { WorkRequests } from '../events/work.ts';
+import type { UserBelongings } from '../identity/users/belongings.ts';
+import type { Tx } from '../store/postgres/database.ts';
+import { type GenerationCache, subject } from '../store/redis/generation.ts';
+import { orNameConflict } from './names/name-conflict.ts';
+import { reserve } from './uploads/content.statements.ts';
+
+type Person = { readonly id: number; readonly uuid: string };
+
+/**
+ * What becomes of a user's files and folders when the user goes (specification: deleting the user deletes the file; design: Users).
+ *
+ * - Handed over: files, folders and the bytes that count, all or nothing (`quota_exceeded`, `name_conflict`).
+ * - Else: files are deleted, their objects purged by work of the same transaction, folders go;
+ *   but a folder in which others keep something passes, with the folders above it that are the user's, to the system user.
+ * - What the user made or granted elsewhere becomes the system user's.
+ */
+export class Belongings implements UserBelongings {
+  readonly #cache: GenerationCache;
+  readonly #work: WorkRequests;
+
+  constructor(deps: { cache: GenerationCache; work: WorkRequests }) {
+    this.#cache = deps.cache;
+    this.#work = deps.work;
+  }
+
+  async transfer(tx: Tx, from: Person, to: Person): Promise<void> {
+    const bytes = await bytesOf(tx, from.id);
+    await orNameConflict(tx.query('UPDATE folders SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
+    await orNameConflict(tx.query('UPDATE files SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
+    await tx.query('UPDATE users SET storage_used = storage_used - $2 WHERE id = $1', [from.id, bytes]);
+    await reserve(tx, to.id, bytes);
+    this.#cache.touch(tx, subject.folders, subject.users);
+  }
+
+  async remove(tx: Tx, user: Person, systemUserId: number): Promise<void> {
+    const blobs = await tx.query<{ key: string }>(
+      'SELECT v.blob_name AS key FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.owner_id = $1',
+      [user.id],
+    );
+    await tx.query(`DELETE FROM permissions WHERE (resource_type = 'file' AND resource_id IN (SELECT id FROM files WHERE owner_id = $1))`, [
+      user.id,
+    ]);
+    await tx.query('DELETE FROM files WHERE owner_id = $1', [user.id]);
+    await this.#removeFolders(tx, user, systemUserId);
+    for (const [table, column] of MADE_BY) {
+      await tx.query(`UPDATE ${table} SET ${column} = $2 WHERE ${column} = $1`, [user.id, systemUserId]);
+    }
+    await this.#work.purgeObjects(
+      tx,
+      blobs.map(({ key }) => key),
+    );
+    // Every file's metadata rests on `folders`, so this clears those of the user's files too, however many they are.
+    this.#cache.touch(tx, subject.folders, subject.users);
+  }
+
+  async #removeFolders(tx: Tx, user: Person, systemUserId: number): Promise<void> {
+    await renameClashingRoots(tx, user, systemUserId);
+    await tx.query(
+      `UPDATE folders d SET owner_id = $2 WHERE d.owner_id = $1 AND (
+         EXISTS (SELECT FROM folders b WHERE b.ancestry <@ d.ancestry AND b.owner_id <> $1)
+         OR EXISTS (SELECT FROM folders b JOIN files f ON f.folder_id = b.id WHERE b.ancestry <@ d.ancestry))`,
+      [user.id, systemUserId],
+    );
+    await tx.query(
+      `DELETE FROM permissions WHERE resource_type = 'folder' AND resource_id IN (SELECT id FROM folders WHERE owner_id = $1)`,
+      [user.id],
+    );
+    await tx.query('DELETE FROM folders WHERE owner_id = $1', [user.id]);
+  }
+}
+
+/** What the user may have made of others' things; each passes to the system user. */
+const MADE_BY = [
+  ['file_versions', 'created_by'],
+  ['permissions', 'granted_by'],
+  ['shares', 'created_by'],
+  ['groups', 'created_by'],
+] as const;
+
+/** The system user may have a root folder of that name already: the one that comes gets the user's uuid behind its name, and paths follow. */
+async function renameClashingRoots(tx: Tx, user: Person, systemUserId: number): Promise<void> {
+  const clashing = await tx.query<{ id: number; name: string; path: string; ancestry: string }>(
+    `SELECT d.id, d.name, d.path, d.ancestry::text AS ancestry FROM folders d
+     WHERE d.owner_id = $1 AND d.parent_id IS NULL AND d.deleted_at IS NULL AND EXISTS (
+       SELECT FROM folders s WHERE s.owner_id = $2 AND s.parent_id IS NULL AND s.deleted_at IS NULL AND s.name = d.name)`,
+    [user.id, systemUserId],
+  );
+  for (const { id, name, path, ancestry } of clashing) {
+    const renamed = `${Array.from(name).slice(0, 200).join('')} (${user.uuid})`;
+    const rest = [`/${renamed}`, path.length + 1, ancestry];
+    await tx.query('UPDATE folders SET name = $2 WHERE id = $1', [id, renamed]);
+    await tx.query(
+      'UPDATE files SET path = left($1 || substr(path, $2), 2048) WHERE folder_id IN (SELECT id FROM folders WHERE ancestry <@ $3::ltree)',
+      rest,
+    );
+    await tx.query('UPDATE folders SET path = left($1 || substr(path, $2), 2048) WHERE ancestry <@ $3::ltree', rest);
+  }
+}
+
+/** All that counts to a user: every version of every file, the trash included. */
+async function bytesOf(tx: Tx, userId: number): Promise<number> {
+  const [row] = await tx.query<{ bytes: number }>(
+    'SELECT coalesce(sum(v.size), 0)::bigint AS bytes FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.owner_id = $1',
+    [userId],
+  );
+  if (!row) throw new Problem('internal');
+  return row.bytes;
+}

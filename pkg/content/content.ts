@@ -1,0 +1,59 @@
+import type { Endpoint } from '../api/endpoint.ts';
+import { WorkRequests } from '../events/work.ts';
+import type { PermissionSets } from '../identity/permission-sets.ts';
+import type { UserBelongings } from '../identity/users/belongings.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Database } from '../store/postgres/database.ts';
+import type { GenerationCache } from '../store/redis/generation.ts';
+import type { Redis } from '../store/redis/redis.ts';
+import type { Objects } from '../store/s3/objects.ts';
+import { Belongings } from './belongings.ts';
+import { Downloads } from './downloads/downloads.service.ts';
+import { fileEndpoints } from './files/files.endpoints.ts';
+import { Files } from './files/files.service.ts';
+import { folderEndpoints } from './folders/folders.endpoints.ts';
+import { Folders } from './folders/folders.service.ts';
+import { permissionEndpoints } from './permissions/permissions.endpoints.ts';
+import { Permissions } from './permissions/permissions.service.ts';
+import { Blobs } from './uploads/blobs.ts';
+import { Uploads } from './uploads/uploads.service.ts';
+
+export { grantSource } from './access/grant-source.ts';
+
+/** Where nothing sets it, a file is bounded by its owner's quota and by what one multipart upload to S3 can hold (10,000 parts of 5 MiB). */
+const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 5 * 1024 * 1024;
+
+export interface ContentDeps {
+  readonly db: Database;
+  readonly objects: Objects;
+  readonly redis: Redis;
+  readonly cache: GenerationCache;
+  readonly permissionSets: PermissionSets;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Absolute, without a slash at the end. */
+  readonly apiUrl: string;
+  readonly bucket: string;
+  /** Of one file, in bytes. */
+  readonly maxUploadBytes: number | undefined;
+}
+
+/** Files, folders and grants of one tenant: their endpoints, and what identity must know when a user goes. */
+export function createContent(deps: ContentDeps): { endpoints: Endpoint[]; belongings: UserBelongings } {
+  const work = new WorkRequests(deps);
+  const files = new Files({ ...deps, work });
+  const blobs = new Blobs({ ...deps, work });
+  const uploads = new Uploads({ ...deps, files, blobs, maxBytes: deps.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES });
+  const downloads = new Downloads({ ...deps, files });
+  return {
+    endpoints: [
+      ...fileEndpoints({ files, uploads, downloads, apiUrl: deps.apiUrl }),
+      ...folderEndpoints(new Folders(deps)),
+      ...permissionEndpoints(new Permissions(deps)),
+    ],
+    belongings: new Belongings({ ...deps, work }),
+  };
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
+import { noneMatchHits, parseEntityTags } from '../../api/etag.ts';
+import { Uuid } from '../../api/schemas.ts';
+import type { Downloads } from '../downloads/downloads.service.ts';
+import { presentUpload, type Uploads } from '../uploads/uploads.service.ts';
+import { presentFile } from './file.record.ts';
+import { FileChange, FilePage, FilePatch, FileQuery, FileView, UploadForm, UploadView, VersionForm } from './files.schema.ts';
+import type { Files } from './files.service.ts';
+
+const params = z.object({ id: Uuid });
+const MULTIPART = ['multipart/form-data'];
+const ANY_CONTENT = { stream: 'application/octet-stream' };
+
+/** `apiUrl`: absolute, without a slash at the end; addresses in replies start with it. */
+export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads: Downloads; apiUrl: string }): Endpoint[] => {
+  const { files, uploads, downloads, apiUrl } = deps;
+  return [
+    endpoint({
+      method: 'get',
+      path: '/files',
+      summary: 'List the files that the caller may see',
+      tag: 'files',
+      caller: { permission: 'read:files' },
+      query: FileQuery,
+      replies: { 200: FilePage },
+      errors: ['not_found'],
+      handle: async ({ actor, query }) => reply(200, await files.list(actor, query)),
+    }),
+    endpoint({
+      method: 'post',
+      path: '/files',
+      summary: 'Upload a file; 200 when on_conflict=replace gave a file its next version',
+      tag: 'files',
+      caller: { permission: 'write:files' },
+      body: { stream: MULTIPART, schema: UploadForm },
+      replies: { 200: UploadView, 201: UploadView },
+      errors: ['not_found', 'forbidden', 'name_conflict', 'quota_exceeded'],
+      idempotent: true,
+      handle: async ({ actor, request }) => {
+        const { created, file } = await uploads.create(actor, request);
+        return tagged(created ? 201 : 200, presentUpload(file, apiUrl));
+      },
+    }),
+    endpoint({
+      method: 'get',
+      path: '/files/{id}',
+      summary: "Show a file's metadata",
+      tag: 'files',
+      caller: { permission: 'read:files' },
+      params,
+      replies: { 200: FileView, 304: null },
+      errors: ['not_found'],
+      handle: async ({ actor, params, request }) => {
+        const file = presentFile(await files.read(actor, params.id));
+        const known = parseEntityTags('If-None-Match', request.headers['if-none-match']);
+        return noneMatchHits(known, file.etag) ? reply(304, undefined, { etag: `"${file.etag}"` }) : tagged(200, file);
+      },
+    }),
+    endpoint({
+      method: 'put',
+      path: '/files/{id}',
+      summary: 'Rename and move a file (JSON), or give it its next version (multipart)',
+      tag: 'files',
+      caller: { permission: 'write:files' },
+      params,
+      body: { stream: MULTIPART, schema: VersionForm, json: FileChange },
+      replies: { 200: FileView },
+      errors: ['not_found', 'forbidden', 'name_conflict', 'precondition_failed', 'quota_exceeded'],
+      idempotent: true,
+      handle: async ({ actor, params, body, request }) =>
+        tagged(
+          200,
+          body === undefined
+            ? await uploads.addVersion(actor, params.id, request)
+            : await files.change(actor, params.id, body, request.ifMatch),
+        ),
+    }),
+    endpoint({
+      method: 'patch',
+      path: '/files/{id}',
+      summary: 'Rename or move a file',
+      tag: 'files',
+      caller: { permission: 'write:files' },
+      params,
+      body: FilePatch,
+      replies: { 200: FileView },
+      errors: ['not_found', 'forbidden', 'name_conflict', 'precondition_failed'],
+      idempotent: true,
+      handle: async ({ actor, params, body, request }) => tagged(200, await files.change(actor, params.id, body, request.ifMatch)),
+    }),
+    endpoint({
+      method: 'delete',
+      path: '/files/{id}',
+      summary: 'Move a file to the trash, or with permanent=true delete it for ever',
+      tag: 'files',
+      caller: { permission: 'write:files' },
+      params,
+      query: z.object({ permanent: z.enum(['true', 'false']).optional() }),
+      replies: { 204: null },
+      errors: ['not_found', 'forbidden', 'precondition_failed'],
+      idempotent: true,
+      handle: async ({ actor, params, query, request }) => {
+        if (query.permanent === 'true') await files.purge(actor, params.id, request.ifMatch);
+        else await files.trash(actor, params.id, request.ifMatch);
+        return reply(204);
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/files/{id}/restore',
+      summary: 'Take a file out of the trash',
+      tag: 'files',
+      caller: { permission: 'write:files' },
+      params,
+      replies: { 200: FileView },
+      errors: ['not_found', 'forbidden', 'name_conflict', 'conflict', 'precondition_failed'],
+      idempotent: true,
+      handle: async ({ actor, params, request }) => tagged(200, await files.restore(actor, params.id, request.ifMatch)),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/files/{id}/download',
+      summary: "Download a file's content, whole or one range of it",
+      tag: 'files',
+      caller: { permission: 'read:files' },
+      params,
+      replies: { 200: ANY_CONTENT, 206: ANY_CONTENT, 304: null },
+      errors: ['not_found', 'range_not_satisfiable'],
+      handle: ({ actor, params, request }) => downloads.open(actor, params.id, request),
+    }),
+  ];
+};

@@ -1,0 +1,57 @@
+import type { Actor } from '../../api/actor.ts';
+import { invalid, Problem } from '../../api/problem.ts';
+import type { PermissionSets } from '../../identity/permission-sets.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { CheckViolation } from '../../store/postgres/errors.ts';
+import { levelOn, requireLevel } from '../access/access.policy.ts';
+import { orNameConflict } from '../names/name-conflict.ts';
+import { pathFault, pathOf } from '../names/names.policy.ts';
+import { findFolder, openFolder, presentFolder } from './folder.record.ts';
+import type { FolderView, NewFolder } from './folders.schema.ts';
+
+/**
+ * Folders: a root per owner, unique names among live siblings (the database's unique index decides races).
+ * A new folder belongs to whoever makes it, also inside somebody else's.
+ */
+export class Folders {
+  readonly #db: Database;
+  readonly #permissionSets: PermissionSets;
+  readonly #random: Random;
+
+  constructor(deps: { db: Database; permissionSets: PermissionSets; random: Random }) {
+    this.#db = deps.db;
+    this.#permissionSets = deps.permissionSets;
+    this.#random = deps.random;
+  }
+
+  /** Throws `name_conflict`, `not_found` and `forbidden` (the parent), `validation_failed` (too deep, too long a path). */
+  async create(actor: Actor, input: NewFolder): Promise<FolderView> {
+    const granted = await this.#permissionSets.of(actor);
+    return this.#db.transaction(async (tx) => {
+      const parent = input.parent_id ? await openFolder(tx, actor, granted, input.parent_id, 'parent_id') : null;
+      const path = pathOf(parent?.path ?? null, input.name);
+      const fault = pathFault(path);
+      if (fault !== null) throw invalid('name', fault);
+      const uuid = this.#random.uuid();
+      const row = { uuid, name: input.name, path, parentId: parent?.id ?? null, ownerId: actor.userId };
+      try {
+        await orNameConflict(tx.folders.insert(row));
+      } catch (error) {
+        if (error instanceof CheckViolation && error.constraint === 'folders_depth_check')
+          throw invalid('parent_id', 'is too deep to hold another folder');
+        throw error;
+      }
+      const folder = await findFolder(tx, uuid);
+      if (!folder) throw new Problem('internal');
+      return presentFolder(folder);
+    });
+  }
+
+  async read(actor: Actor, id: string): Promise<FolderView> {
+    const [folder, granted] = await Promise.all([findFolder(this.#db.tables, id), this.#permissionSets.of(actor)]);
+    if (!folder) throw new Problem('not_found');
+    requireLevel(levelOn('folder', actor, folder, granted), 'read');
+    return presentFolder(folder);
+  }
+}

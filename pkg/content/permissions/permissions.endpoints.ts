@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
+import { Uuid } from '../../api/schemas.ts';
+import { NewPermission, PermissionPage, PermissionQuery, PermissionView } from './permissions.schema.ts';
+import type { Permissions } from './permissions.service.ts';
+
+const params = z.object({ id: Uuid });
+
+/** The same three operations on files and on folders. */
+export const permissionEndpoints = (permissions: Permissions): Endpoint[] => [
+  ...endpointsOf(permissions, 'file'),
+  ...endpointsOf(permissions, 'folder'),
+];
+
+const endpointsOf = (permissions: Permissions, kind: 'file' | 'folder'): Endpoint[] => [
+  endpoint({
+    method: 'get',
+    path: `/${kind}s/{id}/permissions`,
+    summary: `List the grants on a ${kind}`,
+    tag: 'permissions',
+    caller: { permission: 'share:files' },
+    params,
+    query: PermissionQuery,
+    replies: { 200: PermissionPage },
+    errors: ['not_found'],
+    handle: async ({ actor, params, query }) => reply(200, await permissions.list(actor, { kind, uuid: params.id }, query)),
+  }),
+  endpoint({
+    method: 'post',
+    path: `/${kind}s/{id}/permissions`,
+    summary: `Grant a level on a ${kind} to a user or a group; 200 when it changed a grant that was there`,
+    tag: 'permissions',
+    caller: { permission: 'share:files' },
+    params,
+    body: NewPermission,
+    replies: { 200: PermissionView, 201: PermissionView },
+    errors: ['not_found'],
+    idempotent: true,
+    handle: async ({ actor, params, body }) => {
+      const { created, grant } = await permissions.grant(actor, { kind, uuid: params.id }, body);
+      return reply(created ? 201 : 200, grant);
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: `/${kind}s/{id}/permissions/{permission_id}`,
+    summary: `Take back a grant on a ${kind}`,
+    tag: 'permissions',
+    caller: { permission: 'share:files' },
+    params: z.object({ id: Uuid, permission_id: Uuid }),
+    replies: { 204: null },
+    errors: ['not_found'],
+    idempotent: true,
+    handle: async ({ actor, params }) => {
+      await permissions.revoke(actor, { kind, uuid: params.id }, params.permission_id);
+      return reply(204);
+    },
+  }),
+];

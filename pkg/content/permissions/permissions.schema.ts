@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { LEVELS } from '../../api/actor.ts';
+import { pageOf, pageQuery } from '../../api/paging.ts';
+import { Timestamp, Uuid } from '../../api/schemas.ts';
+
+/** specification: Permission. */
+export const PermissionView = z
+  .object({
+    id: Uuid,
+    resource_type: z.enum(['file', 'folder']),
+    resource_id: Uuid,
+    user_id: Uuid.nullable(),
+    group_id: Uuid.nullable(),
+    permission_level: z.enum(LEVELS),
+    granted_by: Uuid,
+    granted_at: Timestamp,
+    expires_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'Permission' });
+export type PermissionView = z.output<typeof PermissionView>;
+
+export const PermissionPage = pageOf(PermissionView);
+export const PermissionQuery = z.object(pageQuery);
+export type PermissionQuery = z.output<typeof PermissionQuery>;
+
+export const NewPermission = z
+  .strictObject({
+    permission_level: z.enum(LEVELS),
+    user_id: Uuid.optional(),
+    group_id: Uuid.optional(),
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe('when it ends; null or left out: never'),
+  })
+  .refine((grant) => (grant.user_id === undefined) !== (grant.group_id === undefined), {
+    path: ['user_id'],
+    message: 'give either user_id or group_id',
+  });
+export type NewPermission = z.output<typeof NewPermission>;

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Problem } from '../../api/problem.ts';
+import type { WorkRequests } from '../../events/work.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import type { Objects } from '../../store/s3/objects.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
+
+/** What lies in the bucket now and belongs to no row yet. */
+export interface StoredBlob {
+  readonly key: string;
+  /** bytes */
+  readonly size: number;
+  /** Hex SHA-256. */
+  readonly checksum: string;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** No upload lasts longer, so that a day's objects can be compared with the rows once this has passed after its end. */
+const LONGEST_UPLOAD_MS = DAY_MS;
+
+/** yyyymmdd in UTC: what every key of that day begins with. */
+const dayOf = (now: Date): string => now.toISOString().slice(0, 10).replaceAll('-', '');
+
+/**
+ * The objects of new content, from their first byte to the commit that makes them a file's.
+ *
+ * Invariants:
+ * - Before the first byte of a day's first object flows, a sweep of that day's keys is asked for (once a day and process): whatever a crash
+ *   leaves between the object and its row is found and deleted by it. So a single upload needs no statement of its own for that.
+ * - An object whose commit was refused is deleted at once. One whose commit has an unknown outcome is left to the sweep, which asks the rows.
+ */
+export class Blobs {
+  readonly #db: Database;
+  readonly #objects: Objects;
+  readonly #work: WorkRequests;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Logger;
+  #sweep: { day: string; asked: Promise<void> } | undefined;
+
+  constructor(deps: { db: Database; objects: Objects; work: WorkRequests; clock: Clock; random: Random; log: Logger }) {
+    this.#db = deps.db;
+    this.#objects = deps.objects;
+    this.#work = deps.work;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#log = deps.log;
+  }
+
+  /** A random key that holds the day and no name. */
+  async newKey(): Promise<string> {
+    const now = this.#clock.now();
+    const day = dayOf(now);
+    await this.#sweepAskedFor(day, now);
+    return `${day}-${this.#random.hex(16)}`;
+  }
+
+  /**
+   * Streams content into the bucket, counting and hashing on the way; memory does not grow with its size.
+   * `room`: more bytes than this are refused with `quota_exceeded` as soon as they come.
+   */
+  async store(key: string, source: Readable, options: { room: number; contentType: string; signal: AbortSignal }): Promise<StoredBlob> {
+    const hash = createHash('sha256');
+    let size = 0;
+    let refusal: Problem | undefined;
+    const measured = async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of source as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > options.room) throw (refusal = new Problem('quota_exceeded'));
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    try {
+      const body = Readable.from(measured(), { objectMode: false });
+      await this.#objects.put(key, body, { contentType: options.contentType, signal: options.signal });
+    } catch (error) {
+      throw refusal ?? error;
+    }
+    return { key, size, checksum: hash.digest('hex') };
+  }
+
+  /** Runs what stores an object and commits its row; when that fails the object goes, unless the row may be there. */
+  async keptIfCommitted<T>(key: string, upload: () => Promise<T>): Promise<T> {
+    try {
+      return await upload();
+    } catch (error) {
+      const unknown = error instanceof StoreUnavailableError && error.store === 'postgres';
+      if (!unknown) await this.#discard(key);
+      throw error;
+    }
+  }
+
+  async #discard(key: string): Promise<void> {
+    try {
+      await this.#objects.delete([key]);
+    } catch (error) {
+      this.#log.warn({ err: error, key }, 'an object without a row is left to the sweep');
+    }
+  }
+
+  async #sweepAskedFor(day: string, now: Date): Promise<void> {
+    if (this.#sweep?.day !== day) {
+      const dueAt = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS + DAY_MS + LONGEST_UPLOAD_MS);
+      const asked = this.#work.sweepObjects(this.#db.tables, day, dueAt);
+      this.#sweep = { day, asked };
+      asked.catch(() => (this.#sweep = undefined));
+    }
+    await this.#sweep.asked;
+  }
+}

@@ -1,0 +1,104 @@
+import { Problem } from '../../api/problem.ts';
+import type { Executor, Tx } from '../../store/postgres/database.ts';
+import type { Placed } from '../access/access.policy.ts';
+import { ancestorsOf, type FileRecord } from '../files/file.record.ts';
+import { extensionOf } from '../names/names.policy.ts';
+import type { StoredBlob } from './blobs.ts';
+
+/** What an uploader has before the bytes flow: room in bytes, and the folder they named, if it is live. */
+export interface Room {
+  readonly bytes: number;
+  readonly ownerName: string;
+  readonly folder: Placed | null;
+}
+
+const ROOM = `
+  SELECT u.storage_quota - u.storage_used AS bytes, coalesce(u.display_name, u.username) AS "ownerName",
+    CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
+  FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL WHERE u.id = $1`;
+
+/** One statement. */
+export async function roomOf(sql: Executor, ownerId: number, folderId: string | undefined): Promise<Room> {
+  const [room] = await sql.prepared<Room>('content-room', ROOM, [ownerId, folderId ?? null]);
+  if (!room) throw new Problem('unauthenticated');
+  return room;
+}
+
+/** Counts bytes to their owner; one conditional update decides, however many uploads race. Throws `quota_exceeded`. */
+export async function reserve(tx: Tx, ownerId: number, bytes: number): Promise<void> {
+  const [reserved] = await tx.prepared(
+    'content-reserve',
+    'UPDATE users SET storage_used = storage_used + $2 WHERE id = $1 AND storage_used + $2 <= storage_quota RETURNING id',
+    [ownerId, bytes],
+  );
+  if (!reserved) throw new Problem('quota_exceeded');
+}
+
+export interface NewContent {
+  readonly uuid: string;
+  readonly name: string;
+  readonly path: string;
+  readonly mimeType: string;
+  readonly ownerId: number;
+  readonly folderId: number | null;
+  readonly bucket: string;
+  readonly blob: StoredBlob;
+}
+
+export interface Inserted {
+  readonly id: number;
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+const INSERT = `
+  WITH file AS (
+    INSERT INTO files (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING
+    RETURNING id, revision, created_at, updated_at
+  ), version AS (
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, $6, $7, $11, $8 FROM file
+  )
+  SELECT id, revision, created_at AS "createdAt", updated_at AS "updatedAt" FROM file`;
+
+/** A file and its version 1, in one statement. Null when its name is taken. */
+export async function insertFile(tx: Tx, file: NewContent): Promise<Inserted | null> {
+  const { blob } = file;
+  const [row] = await tx.prepared<Inserted>('content-insert', INSERT, [
+    file.uuid,
+    file.name,
+    file.path,
+    extensionOf(file.name),
+    file.mimeType,
+    blob.size,
+    blob.checksum,
+    file.ownerId,
+    file.folderId,
+    file.bucket,
+    blob.key,
+  ]);
+  return row ?? null;
+}
+
+const ADD_VERSION = `
+  WITH version AS (
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, comment) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  )
+  UPDATE files SET version_number = $2, size = $3, checksum = $4, blob_name = $5, mime_type = $8 WHERE id = $1
+  RETURNING revision, updated_at AS "updatedAt"`;
+
+/** The next version of a file that is locked, in one statement; gives the file as it is then. */
+export async function insertVersion(
+  tx: Tx,
+  file: FileRecord,
+  content: { blob: StoredBlob; mimeType: string; createdBy: number; comment: string | null },
+): Promise<FileRecord> {
+  const { blob, mimeType } = content;
+  const version = file.version + 1;
+  const values = [file.id, version, blob.size, blob.checksum, blob.key, content.createdBy, content.comment, mimeType];
+  const [row] = await tx.prepared<{ revision: number; updatedAt: Date }>('content-add-version', ADD_VERSION, values);
+  if (!row) throw new Problem('not_found');
+  const { size, checksum, key: blobName } = blob;
+  return { ...file, version, size, checksum, blobName, mimeType, revision: row.revision, updatedAt: row.updatedAt.toISOString() };
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { invalid } from '../../api/problem.ts';
+import { Uuid } from '../../api/schemas.ts';
+import { ON_CONFLICT } from '../files/files.schema.ts';
+import { nameFault, normalName } from '../names/names.policy.ts';
+import type { FilePart } from './multipart.ts';
+
+/** specification: File, mime_type. */
+const MIME_TYPE_MAX_CHARACTERS = 100;
+
+const UploadFields = z.object({ folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).default('fail') });
+export type UploadFields = z.output<typeof UploadFields>;
+const VersionFields = z.object({ comment: z.string().max(2000).optional() });
+
+export const UPLOAD_FIELDS = ['folder_id', 'on_conflict'] as const;
+export const VERSION_FIELDS = ['comment'] as const;
+
+const read =
+  <S extends z.ZodObject>(schema: S) =>
+  (fields: ReadonlyMap<string, string>): z.output<S> => {
+    const result = schema.safeParse(Object.fromEntries(fields));
+    if (result.success) return result.data;
+    const issue = result.error.issues[0];
+    throw invalid(String(issue?.path[0] ?? 'body'), issue?.message ?? 'is not valid');
+  };
+
+/** The text fields of an upload. Throws `validation_failed` naming the first that is wrong. */
+export const uploadFields = read(UploadFields);
+export const versionFields = read(VersionFields);
+
+/** The name of an uploaded file, in NFC. Throws `validation_failed`. */
+export function uploadName(part: FilePart): string {
+  if (part.name === undefined || part.name === '') throw invalid('file', 'needs a file name');
+  const name = normalName(part.name);
+  const fault = nameFault(name);
+  if (fault !== null) throw invalid('file', `its name ${fault}`);
+  return name;
+}
+
+/** The media type of an uploaded file. Throws `validation_failed`. */
+export function uploadType(part: FilePart): string {
+  if (part.mimeType.length > MIME_TYPE_MAX_CHARACTERS)
+    throw invalid('file', `its Content-Type must have at most ${MIME_TYPE_MAX_CHARACTERS} characters`);
+  return part.mimeType;
+}

@@ -1,0 +1,214 @@
+import type { Actor } from '../../api/actor.ts';
+import type { RequestInfo } from '../../api/endpoint.ts';
+import { requireMatch } from '../../api/etag.ts';
+import { invalid } from '../../api/problem.ts';
+import type { PermissionSets } from '../../identity/permission-sets.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
+import { type GenerationCache, subject } from '../../store/redis/generation.ts';
+import { levelOn, requireLevel } from '../access/access.policy.ts';
+import { fileEtag, type FileRecord, presentFile } from '../files/file.record.ts';
+import type { FileView, UploadView } from '../files/files.schema.ts';
+import type { Files } from '../files/files.service.ts';
+import { openFolder } from '../folders/folder.record.ts';
+import { nameConflict } from '../names/name-conflict.ts';
+import { alternativeName, pathFault, pathOf } from '../names/names.policy.ts';
+import type { Blobs, StoredBlob } from './blobs.ts';
+import { insertFile, insertVersion, reserve, type Room, roomOf } from './content.statements.ts';
+import { type FilePart, readForm } from './multipart.ts';
+import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType, VERSION_FIELDS, versionFields } from './upload.fields.ts';
+
+interface Upload {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly blob: StoredBlob;
+  readonly room: Room;
+}
+
+/** Other names tried for `on_conflict=rename` before giving up. */
+const RENAME_ATTEMPTS = 100;
+
+/**
+ * Uploads: multipart bytes go straight to S3, then one short transaction makes them a file or a version.
+ *
+ * Invariants:
+ * - No transaction is open while bytes flow.
+ * - A quota (current content, versions and trash of the file's owner) is never passed, however many uploads race: one conditional update decides.
+ * - Whatever fails leaves no row and no readable object.
+ * - At most five statements: room and folder before the bytes; folder, file with version 1, and quota in the transaction.
+ */
+export class Uploads {
+  readonly #db: Database;
+  readonly #cache: GenerationCache;
+  readonly #permissionSets: PermissionSets;
+  readonly #files: Files;
+  readonly #blobs: Blobs;
+  readonly #random: Random;
+  readonly #bucket: string;
+  readonly #maxBytes: number;
+
+  constructor(deps: {
+    db: Database;
+    cache: GenerationCache;
+    permissionSets: PermissionSets;
+    files: Files;
+    blobs: Blobs;
+    random: Random;
+    bucket: string;
+    /** Of one file, in bytes. */
+    maxBytes: number;
+  }) {
+    this.#db = deps.db;
+    this.#cache = deps.cache;
+    this.#permissionSets = deps.permissionSets;
+    this.#files = deps.files;
+    this.#blobs = deps.blobs;
+    this.#random = deps.random;
+    this.#bucket = deps.bucket;
+    this.#maxBytes = deps.maxBytes;
+  }
+
+  /** A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name (`created` false). */
+  async create(actor: Actor, request: RequestInfo): Promise<{ created: boolean; file: FileRecord }> {
+    const key = await this.#blobs.newKey();
+    return this.#blobs.keptIfCommitted(key, async () => {
+      const form = await this.#read(request, UPLOAD_FIELDS, (part) => this.#receive(actor, key, part));
+      const fields = uploadFields(form.fields);
+      return this.#cache.transaction(this.#db, (tx) => this.#commit(tx, actor, form.file, fields));
+    });
+  }
+
+  /** New content for a file: its next version. The file keeps its name. */
+  async addVersion(actor: Actor, id: string, request: RequestInfo): Promise<FileView> {
+    const file = await this.#files.read(actor, id);
+    requireLevel(levelOn('file', actor, file, await this.#permissionSets.of(actor)), 'write');
+    requireMatch(request.ifMatch, fileEtag(file));
+    const key = await this.#blobs.newKey();
+    return this.#blobs.keptIfCommitted(key, async () => {
+      const form = await this.#read(request, VERSION_FIELDS, async (part) => {
+        const mimeType = uploadType(part);
+        const room = await roomOf(this.#db.tables, file.ownerId, undefined);
+        return { mimeType, blob: await this.#store(key, part, mimeType, room.bytes) };
+      });
+      const comment = versionFields(form.fields).comment ?? null;
+      return this.#cache.transaction(this.#db, async (tx) => {
+        const locked = await this.#files.lock(tx, actor, id, 'write');
+        requireMatch(request.ifMatch, fileEtag(locked));
+        return presentFile(await this.#replaceContent(tx, actor, locked, form.file, comment));
+      });
+    });
+  }
+
+  #read<T>(request: RequestInfo, fields: readonly string[], receive: (part: FilePart) => Promise<T>) {
+    const { stream, signal, headers } = request;
+    return readForm(
+      { stream, signal, contentType: headers['content-type'] },
+      { file: 'file', fields, maxFileBytes: this.#maxBytes },
+      receive,
+    );
+  }
+
+  /** Everything that can be refused before the bytes flow is refused here. */
+  async #receive(actor: Actor, key: string, part: FilePart): Promise<Upload> {
+    const name = uploadName(part);
+    const mimeType = uploadType(part);
+    const fields = uploadFields(part.fields);
+    const room = await roomOf(this.#db.tables, actor.userId, fields.folder_id);
+    if (fields.folder_id !== undefined) {
+      const granted = await this.#permissionSets.of(actor);
+      requireLevel(room.folder && levelOn('folder', actor, room.folder, granted), 'write');
+    }
+    // What replaces another person's file counts to that person, whose room is not known yet.
+    const bytes = fields.on_conflict === 'replace' ? Infinity : room.bytes;
+    return { name, mimeType, room, blob: await this.#store(key, part, mimeType, bytes) };
+  }
+
+  #store(key: string, part: FilePart, contentType: string, room: number): Promise<StoredBlob> {
+    return this.#blobs.store(key, part.stream, { room, contentType, signal: part.signal });
+  }
+
+  async #commit(tx: Tx, actor: Actor, upload: Upload, fields: UploadFields): Promise<{ created: boolean; file: FileRecord }> {
+    const granted = await this.#permissionSets.of(actor);
+    const folder = fields.folder_id === undefined ? null : await openFolder(tx, actor, granted, fields.folder_id, 'folder_id');
+    for (let attempt = 0; attempt <= RENAME_ATTEMPTS; attempt += 1) {
+      const name = attempt === 0 || fields.on_conflict === 'replace' ? upload.name : alternativeName(upload.name, attempt);
+      const file = await this.#insert(tx, actor, upload, name, folder);
+      if (file) return { created: true, file };
+      if (fields.on_conflict === 'fail') break;
+      if (fields.on_conflict === 'replace') {
+        const present = await this.#ofName(tx, actor, name, folder?.id ?? null);
+        if (present) return { created: false, file: await this.#replaceContent(tx, actor, present, upload, null) };
+      }
+    }
+    throw nameConflict();
+  }
+
+  async #insert(
+    tx: Tx,
+    actor: Actor,
+    upload: Upload,
+    name: string,
+    folder: Awaited<ReturnType<typeof openFolder>> | null,
+  ): Promise<FileRecord | null> {
+    const { mimeType, blob } = upload;
+    const path = pathOf(folder?.path ?? null, name);
+    const fault = pathFault(path);
+    if (fault !== null) throw invalid('file', `its name ${fault}`);
+    const uuid = this.#random.uuid();
+    const row = { uuid, name, path, mimeType, ownerId: actor.userId, folderId: folder?.id ?? null, bucket: this.#bucket, blob };
+    const inserted = await insertFile(tx, row);
+    if (!inserted) return null;
+    await reserve(tx, actor.userId, blob.size);
+    this.#cache.touch(tx, subject.users);
+    return {
+      ...row,
+      id: inserted.id,
+      size: blob.size,
+      checksum: blob.checksum,
+      blobName: blob.key,
+      version: 1,
+      revision: inserted.revision,
+      createdAt: inserted.createdAt.toISOString(),
+      updatedAt: inserted.updatedAt.toISOString(),
+      deletedAt: null,
+      ownerUuid: actor.userUuid,
+      ownerName: upload.room.ownerName,
+      folder,
+      ancestors: folder?.ancestors ?? [],
+    };
+  }
+
+  async #ofName(tx: Tx, actor: Actor, name: string, folderId: number | null): Promise<FileRecord | null> {
+    const root = folderId === null ? { ownerId: actor.userId } : {};
+    const row = await tx.files.find({ folderId, name, deletedAt: null, ...root });
+    return row && this.#files.lock(tx, actor, row.uuid, 'write');
+  }
+
+  async #replaceContent(
+    tx: Tx,
+    actor: Actor,
+    file: FileRecord,
+    upload: Pick<Upload, 'blob' | 'mimeType'>,
+    comment: string | null,
+  ): Promise<FileRecord> {
+    const replaced = await insertVersion(tx, file, { ...upload, createdBy: actor.userId, comment });
+    await reserve(tx, file.ownerId, upload.blob.size);
+    this.#cache.touch(tx, subject.file(file.uuid), subject.users);
+    return replaced;
+  }
+}
+
+/** The upload response (specification: File, API shapes). `apiUrl` has no slash at the end. */
+export const presentUpload = (file: FileRecord, apiUrl: string): UploadView => ({
+  id: file.uuid,
+  name: file.name,
+  size: file.size,
+  mime_type: file.mimeType ?? 'application/octet-stream',
+  url: `${apiUrl}/files/${file.uuid}/download`,
+  created_at: file.createdAt,
+  updated_at: file.updatedAt,
+  folder_id: file.folder?.uuid ?? null,
+  version: file.version,
+  checksum: file.checksum,
+  etag: fileEtag(file),
+});
