@@ -149,7 +149,7 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
       ...COMMON_ERRORS,
       ...(endpoint.caller === 'anyone' ? [] : (['unauthenticated'] as const)),
       ...(typeof endpoint.caller === 'object' ? (['forbidden'] as const) : []),
-      ...(endpoint.body === undefined ? [] : (['unsupported_media_type', 'payload_too_large'] as const)),
+      ...(endpoint.body === undefined ? [] : (['unsupported_media_type', 'payload_too_large', 'request_timeout'] as const)),
       ...(endpoint.idempotent ? (['idempotency_key_reused', 'conflict'] as const) : []),
       ...(endpoint.errors ?? []),
     ]),
