@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { parseAllowedRanges } from '../../pkg/net/inward.ts';
+import type { OperatorSettings } from '../../pkg/operator/settings.ts';
+import { wholeNumber } from '../../pkg/runtime/config.ts';
+import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
+import { MAX_TENANTS_PER_SHARD } from '../../pkg/store/postgres/registry.ts';
+
+const url = (protocols: RegExp) => z.url({ protocol: protocols, error: 'must be an address' });
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  );
+
+/** What `read` makes of the text; its error becomes the setting's. */
+const readBy = <T>(read: (text: string) => T) =>
+  z.string().transform((text, context) => {
+    try {
+      return read(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'wrong value' });
+      return z.NEVER;
+    }
+  });
+
+/** The operator's environment. */
+export const operatorConfigSchema = z.object({
+  CARREL_SHARDS_DIR: z.string().describe('a folder with one folder per Postgres shard, each with files url and tenant-address'),
+  CARREL_PLATFORM_KEYS: readBy(parseSealingKeys).describe('id:base64 of 32 random bytes, several with commas between; the first seals'),
+  CARREL_REDIS_ADMIN_URL: url(/^rediss?$/).describe('redis://user:password@host:port of an administrator'),
+  CARREL_REDIS_ADDRESS: z.string().min(1).describe('host:port of Redis as tenants dial it'),
+  CARREL_S3_ENDPOINT: url(/^https?$/).describe('the address of the object store, https://host:port'),
+  CARREL_S3_ADMIN_ENDPOINT: url(/^https?$/).describe("the address of the object store's admin interface"),
+  CARREL_S3_REGION: z.string().default('us-east-1').describe("the object store's region"),
+  CARREL_S3_ACCESS_KEY_ID: z.string().describe("the access key of the object store's administrator"),
+  CARREL_S3_SECRET_ACCESS_KEY: z.string().describe("the secret key of the object store's administrator"),
+  CARREL_BASE_DOMAIN: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'must be a domain name')
+    .optional()
+    .describe('the domain under which tenants without hosts of their own answer'),
+  CARREL_PUBLIC_SCHEME: z.enum(['http', 'https']).default('https').describe('http or https, as clients dial tenants'),
+  CARREL_PUBLIC_PORT: wholeNumber(1, 65_535).optional().describe('the port that clients dial; left out, the standard one'),
+  CARREL_IMAGE: z.string().describe('the image of the server, repository:tag'),
+  CARREL_IMAGE_REPOSITORIES: list.describe('repositories that tenants may name, with commas between'),
+  CARREL_INGRESS_ANNOTATIONS: list.describe(
+    'Ingress annotation keys that tenants may set, with commas between; * at the end allows all that begin so',
+  ),
+  CARREL_EGRESS_ALLOW: z
+    .string()
+    .default('')
+    .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges with commas between')
+    .describe('inward address ranges that webhooks may name, such as 127.0.0.0/8,::1/128'),
+  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies stand before a tenant'),
+  CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('how many tenants a shard takes'),
+  CARREL_MIGRATION_CONCURRENCY: wholeNumber(1, 64).default(4).describe('how many schemas are migrated at once'),
+  CARREL_LEADER_ELECTION_NAMESPACE: z
+    .string()
+    .default('carrel-system')
+    .describe('the namespace of the Lease by which operators elect their leader'),
+  CARREL_LISTEN_HOST: z.string().optional().describe('the address that the ops port listens on; left out, all'),
+  CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('the port of /healthz, /readyz and /metrics'),
+  CARREL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info').describe('trace, debug, info, warn or error'),
+});
+
+export type OperatorConfig = z.output<typeof operatorConfigSchema>;
+
+export const settingsOf = (config: OperatorConfig): OperatorSettings => ({
+  baseDomain: config.CARREL_BASE_DOMAIN,
+  publicScheme: config.CARREL_PUBLIC_SCHEME,
+  publicPort: config.CARREL_PUBLIC_PORT ?? (config.CARREL_PUBLIC_SCHEME === 'https' ? 443 : 80),
+  image: config.CARREL_IMAGE,
+  imageRepositories: config.CARREL_IMAGE_REPOSITORIES,
+  ingressAnnotations: config.CARREL_INGRESS_ANNOTATIONS,
+  redisAddress: config.CARREL_REDIS_ADDRESS,
+  redisTls: config.CARREL_REDIS_ADMIN_URL.startsWith('rediss:'),
+  s3Endpoint: config.CARREL_S3_ENDPOINT,
+  s3Region: config.CARREL_S3_REGION,
+  trustedProxies: config.CARREL_TRUSTED_PROXIES,
+  logLevel: config.CARREL_LOG_LEVEL,
+  egressAllow: config.CARREL_EGRESS_ALLOW,
+  maxTenantsPerShard: config.CARREL_MAX_TENANTS_PER_SHARD,
+  migrationConcurrency: config.CARREL_MIGRATION_CONCURRENCY,
+});
+
+function isReadable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,78 @@
+import { hostname } from 'node:os';
+import { KubeConfig } from '@kubernetes/client-node';
+import { LeaderElector } from '../../pkg/kube/leader.ts';
+import { KubeClient } from '../../pkg/kube/transport.ts';
+import { Operator } from '../../pkg/operator/operator.ts';
+import { readShards, Shards } from '../../pkg/operator/shards.ts';
+import { TenantRedis } from '../../pkg/operator/tenant/redis.ts';
+import { systemClock as clock } from '../../pkg/runtime/clock.ts';
+import { ConfigError, readConfig } from '../../pkg/runtime/config.ts';
+import { createLogger, type Logger } from '../../pkg/runtime/log.ts';
+import { createMetrics } from '../../pkg/runtime/metrics.ts';
+import { startOpsServer } from '../../pkg/runtime/ops.ts';
+import { runProgram } from '../../pkg/runtime/program.ts';
+import { systemRandom as random } from '../../pkg/runtime/random.ts';
+import { Sealer } from '../../pkg/runtime/sealing.ts';
+import { StorageAdmin } from '../../pkg/store/s3/admin.ts';
+import { operatorConfigSchema, settingsOf } from './config.ts';
+
+const LEASE = 'carrel-operator';
+let log: Logger = createLogger({ program: 'operator' });
+
+await runProgram(
+  () => log,
+  async (program) => {
+    const config = readConfig('operator', operatorConfigSchema, process.env);
+    log = createLogger({ program: 'operator', level: config.CARREL_LOG_LEVEL });
+    const metrics = createMetrics('operator');
+    const instance = `${hostname()}_${random.hex(4)}`;
+    const client = new KubeClient({ kubeConfig: kubeConfig(), metrics, clock, userAgent: 'carrel-operator' });
+    const platformKeys = config.CARREL_PLATFORM_KEYS;
+    const sealer = new Sealer(platformKeys, random);
+    const shards = new Shards({ shards: readShards(config.CARREL_SHARDS_DIR), sealer, clock, random, log });
+    const redis = new TenantRedis({ url: config.CARREL_REDIS_ADMIN_URL, log });
+    const storage = new StorageAdmin({
+      endpoint: config.CARREL_S3_ENDPOINT,
+      adminEndpoint: config.CARREL_S3_ADMIN_ENDPOINT,
+      region: config.CARREL_S3_REGION,
+      accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
+      secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
+    });
+    const shared = { client, clock, random, log, metrics };
+    const operator = new Operator({ ...shared, settings: settingsOf(config), shards, redis, storage, platformKeys, instance });
+    const elector = new LeaderElector({ ...shared, namespace: config.CARREL_LEADER_ELECTION_NAMESPACE, name: LEASE, identity: instance });
+    const ops = await startOpsServer({
+      host: config.CARREL_LISTEN_HOST,
+      port: config.CARREL_OPS_PORT,
+      metrics,
+      ready: () => operator.notReady(),
+    });
+    program.onStop('ops server', () => ops.close());
+    program.onStop('API server connection', () => client.close());
+    program.onStop('stores', async () => void (await Promise.all([shards.close(), redis.close()])));
+
+    // Newest first: the controllers end and the lease is given back, then the copies stop, and the last Events are sent.
+    const watching = new AbortController();
+    const watch = operator.watch(watching.signal);
+    program.onStop('watches', async () => {
+      watching.abort(program.stopping.reason);
+      await watch;
+    });
+    const election = elector.run((signal) => operator.lead(signal), program.stopping);
+    program.onStop('leadership', () => election);
+    log.info({ shards: shards.names, opsPort: ops.port, instance }, 'started');
+  },
+);
+
+/** KUBECONFIG, else the Pod's service account, else ~/.kube/config. */
+function kubeConfig(): KubeConfig {
+  const config = new KubeConfig();
+  try {
+    config.loadFromDefault();
+    if (!config.getCurrentCluster()) throw new Error('it has no current cluster');
+    return config;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`operator: KUBECONFIG is not valid: ${why}. Set it to the path of a kubeconfig (docs/operate.md).`);
+  }
+}

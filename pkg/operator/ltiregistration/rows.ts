@@ -1,0 +1,213 @@
+import { isDeepStrictEqual } from 'node:util';
+import { UniqueViolation } from '../../store/postgres/errors.ts';
+import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
+import { tenantRole } from '../../store/postgres/provisioning.ts';
+import { NotYet } from '../steps.ts';
+import { MANAGED_BY, type TenantRows } from '../tenant-rows.ts';
+import type { ToolKey } from './keys.ts';
+
+export interface PlatformRow {
+  readonly issuer: string;
+  readonly authEndpoint: string;
+  readonly tokenEndpoint: string;
+  readonly jwksEndpoint: string;
+  readonly platformName: string | null;
+  readonly tokenAudience: string | null;
+  readonly frameAncestors: readonly string[];
+}
+
+export interface ToolRow {
+  readonly clientId: string;
+  readonly consumerKey: string;
+  readonly toolUrl: string;
+  readonly scope: string;
+  readonly deepLinkingResponseMode: 'Query' | 'FormPost';
+  readonly isActive: boolean;
+}
+
+/** A registration as its rows in the tenant's schema should be. */
+export interface Registration {
+  readonly platform: PlatformRow;
+  readonly tool: ToolRow;
+  readonly deploymentIds: readonly string[];
+}
+
+interface Stored extends Registration {
+  readonly keyId: string | null;
+}
+
+type Tables = Readonly<Record<'tools' | 'platforms' | 'deployments' | 'identities', string>>;
+
+function tablesOf({ slug }: TenantRows): Tables {
+  const schema = quoteIdentifier(tenantRole(slug));
+  return {
+    tools: `${schema}.lti_tools`,
+    platforms: `${schema}.lti_platforms`,
+    deployments: `${schema}.lti_deployments`,
+    identities: `${schema}.lti_identities`,
+  };
+}
+
+/**
+ * Makes the rows say what is wanted; gives the ids of the keys that are published. One statement when they do already.
+ * `given` is the key of a person's own; without it the row keeps its key, or gets one from `generate`.
+ * Throws NotYet Conflict when a tool of another origin has the client id.
+ */
+export async function syncRegistration(
+  rows: TenantRows,
+  reference: string,
+  wanted: Registration,
+  key: { given: ToolKey | undefined; generate: () => Promise<ToolKey> },
+): Promise<string[]> {
+  const present = await find(rows, reference);
+  const isSame =
+    present !== undefined &&
+    present.keyId !== null &&
+    (key.given === undefined || key.given.kid === present.keyId) &&
+    isAsWanted(present, wanted);
+  if (isSame) return [present.keyId ?? ''];
+  const fresh = key.given ?? (present?.keyId ? undefined : await key.generate());
+  try {
+    await rows.pool.transaction((tx) => write(tx, rows, reference, wanted, fresh));
+  } catch (error) {
+    if (!(error instanceof UniqueViolation) || error.constraint !== 'lti_tools_client_id_key') throw error;
+    throw new NotYet('Conflict', `the tenant has another tool with clientId ${wanted.tool.clientId}`, {
+      isStuck: true,
+      retryAfterMs: 60_000,
+      cause: error,
+    });
+  }
+  return [fresh?.kid ?? present?.keyId ?? ''];
+}
+
+/** Removes tool and deployments; the platform goes or rests when no other tool uses it. Gone already is fine. */
+export async function removeRegistration(rows: TenantRows, reference: string): Promise<void> {
+  const tables = tablesOf(rows);
+  await rows.pool.transaction(async (tx) => {
+    const [tool] = await tx.query<{ platformId: number | null }>(
+      `DELETE FROM ${tables.tools} WHERE managed_ref = $1 AND managed_by = $2 RETURNING platform_id AS "platformId"`,
+      [reference, MANAGED_BY],
+    );
+    if (tool?.platformId != null) await dropUnused(tx, tables, tool.platformId);
+  });
+}
+
+const isAsWanted = (present: Stored, { platform, tool, deploymentIds }: Registration): boolean =>
+  isDeepStrictEqual(
+    { platform: present.platform, tool: present.tool, deploymentIds: present.deploymentIds },
+    { platform, tool, deploymentIds: [...deploymentIds].toSorted() },
+  );
+
+async function find(rows: TenantRows, reference: string): Promise<Stored | undefined> {
+  const { tools, platforms, deployments } = tablesOf(rows);
+  const [row] = await rows.pool.query<PlatformRow & ToolRow & { keyId: string | null; deploymentIds: string[] }>(
+    `SELECT p.issuer, p.auth_endpoint AS "authEndpoint", p.token_endpoint AS "tokenEndpoint", p.jwks_endpoint AS "jwksEndpoint",
+       p.platform_name AS "platformName", p.token_audience AS "tokenAudience", p.frame_ancestors AS "frameAncestors",
+       t.client_id AS "clientId", t.consumer_key AS "consumerKey", t.tool_url AS "toolUrl", t.scope,
+       t.deep_linking_response_mode AS "deepLinkingResponseMode", t.is_active AS "isActive", t.key_id AS "keyId",
+       ARRAY(SELECT d.deployment_id::text FROM ${deployments} d WHERE d.tool_id = t.id AND d.platform_id = p.id) AS "deploymentIds"
+     FROM ${tools} t JOIN ${platforms} p ON p.id = t.platform_id WHERE t.managed_ref = $1`,
+    [reference],
+  );
+  if (!row) return undefined;
+  const { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors } = row;
+  const { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive, keyId, deploymentIds } = row;
+  return {
+    platform: { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors },
+    tool: { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive },
+    deploymentIds: deploymentIds.toSorted(),
+    keyId,
+  };
+}
+
+async function write(
+  tx: Sql,
+  rows: TenantRows,
+  reference: string,
+  { platform, tool, deploymentIds }: Registration,
+  key: ToolKey | undefined,
+): Promise<void> {
+  const tables = tablesOf(rows);
+  const [former] = await tx.query<{ platformId: number | null }>(
+    `SELECT platform_id AS "platformId" FROM ${tables.tools} WHERE managed_ref = $1 FOR UPDATE`,
+    [reference],
+  );
+  const platformId = await writePlatform(tx, tables, platform);
+  const sealed = key && rows.sealer.seal(key.privateKey, privateKeyPlace(rows.tenantId, reference));
+  const [written] = await tx.query<{ id: number }>(
+    `INSERT INTO ${tables.tools} AS t (client_id, consumer_key, tool_url, scope, deep_linking_response_mode, is_active, platform_id,
+       public_key, private_key, key_id, managed_by, managed_ref)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+     ON CONFLICT (managed_ref) DO UPDATE SET client_id = excluded.client_id, consumer_key = excluded.consumer_key, tool_url = excluded.tool_url,
+       scope = excluded.scope, deep_linking_response_mode = excluded.deep_linking_response_mode, is_active = excluded.is_active,
+       platform_id = excluded.platform_id, public_key = coalesce(excluded.public_key, t.public_key),
+       private_key = coalesce(excluded.private_key, t.private_key), key_id = coalesce(excluded.key_id, t.key_id)
+     RETURNING t.id`,
+    [
+      tool.clientId,
+      tool.consumerKey,
+      tool.toolUrl,
+      tool.scope,
+      tool.deepLinkingResponseMode,
+      tool.isActive,
+      platformId,
+      key?.publicKey ?? null,
+      sealed ?? null,
+      key?.kid ?? null,
+      MANAGED_BY,
+      reference,
+    ],
+  );
+  await writeDeployments(tx, tables, { toolId: written?.id ?? 0, platformId }, deploymentIds);
+  if (former?.platformId != null && former.platformId !== platformId) await dropUnused(tx, tables, former.platformId);
+}
+
+async function writePlatform(tx: Sql, { platforms }: Tables, platform: PlatformRow): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(
+    `INSERT INTO ${platforms} (issuer, auth_endpoint, token_endpoint, jwks_endpoint, platform_name, token_audience, frame_ancestors)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (issuer) DO UPDATE SET auth_endpoint = excluded.auth_endpoint, token_endpoint = excluded.token_endpoint,
+       jwks_endpoint = excluded.jwks_endpoint, platform_name = excluded.platform_name, token_audience = excluded.token_audience,
+       frame_ancestors = excluded.frame_ancestors, is_active = true
+     RETURNING id`,
+    [
+      platform.issuer,
+      platform.authEndpoint,
+      platform.tokenEndpoint,
+      platform.jwksEndpoint,
+      platform.platformName,
+      platform.tokenAudience,
+      platform.frameAncestors,
+    ],
+  );
+  return row?.id ?? 0;
+}
+
+async function writeDeployments(
+  tx: Sql,
+  { deployments }: Tables,
+  of: { toolId: number; platformId: number },
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(`DELETE FROM ${deployments} WHERE tool_id = $1 AND NOT (platform_id = $2 AND deployment_id = ANY ($3))`, [
+    of.toolId,
+    of.platformId,
+    ids,
+  ]);
+  await tx.query(
+    `INSERT INTO ${deployments} (tool_id, platform_id, deployment_id) SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING`,
+    [of.toolId, of.platformId, ids],
+  );
+}
+
+/** Who is who on a platform outlives its registration, so that people find their files when it comes back; a platform that knows nobody goes. */
+async function dropUnused(tx: Sql, { tools, platforms, identities }: Tables, platformId: number): Promise<void> {
+  const unused = `id = $1 AND NOT EXISTS (SELECT FROM ${tools} t WHERE t.platform_id = p.id)`;
+  await tx.query(`DELETE FROM ${platforms} p WHERE ${unused} AND NOT EXISTS (SELECT FROM ${identities} i WHERE i.platform_id = p.id)`, [
+    platformId,
+  ]);
+  await tx.query(`UPDATE ${platforms} p SET is_active = false WHERE ${unused}`, [platformId]);
+}
+
+/** Associated data of a sealed private key. */
+export const privateKeyPlace = (tenantId: string, reference: string): string[] => [tenantId, 'lti_tools', reference, 'private_key'];

@@ -1,0 +1,60 @@
+import type { Kind, KubeObject, OwnerReference } from '../kube/object.ts';
+import { apiVersionOf } from '../kube/object.ts';
+import type { Tenant } from './kinds.ts';
+
+/** Names, labels and annotations that the operator writes. All of them are part of its interface: selectors of people's own rest on them. */
+export const FIELD_MANAGER = 'carrel-operator';
+export const PREFIX = 'carrel.dev';
+export const FINALIZER = `${PREFIX}/operator`;
+
+/** On a Tenant: the numeric id of retained data that another resource left, to go on with them. */
+export const ADOPT_ANNOTATION = `${PREFIX}/adopt`;
+/** On a pod template: what the pod was started with. Another value restarts the pods. */
+export const CONFIG_ANNOTATION = `${PREFIX}/config`;
+/** On a generated Secret: a hash of its data, so that an edit is seen without asking the registry. */
+export const CHECKSUM_ANNOTATION = `${PREFIX}/checksum`;
+/** On the Secret that holds it or stands for it: a keyed hash of the e-mail and password that were set last. */
+export const ADMINISTRATOR_ANNOTATION = `${PREFIX}/administrator`;
+
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
+export const MANAGED_BY_SELECTOR = `${MANAGED_BY_LABEL}=${FIELD_MANAGER}`;
+export const NOT_MANAGED_BY_SELECTOR = `${MANAGED_BY_LABEL}!=${FIELD_MANAGER}`;
+
+export const slugOf = (tenant: Tenant): string => tenant.spec.slug ?? tenant.metadata.name;
+
+export const secretNames = (tenant: Tenant) => {
+  const { name } = tenant.metadata;
+  return {
+    database: `${name}-database`,
+    redis: `${name}-redis`,
+    storage: `${name}-storage`,
+    keys: `${name}-keys`,
+    admin: `${name}-admin`,
+  } as const;
+};
+
+/** What selects a tenant's pods; immutable in a Deployment, so never to be changed. */
+export const podLabels = (tenant: Tenant): Record<string, string> => ({
+  'app.kubernetes.io/name': 'carrel',
+  'app.kubernetes.io/component': 'server',
+  'app.kubernetes.io/instance': tenant.metadata.name,
+});
+
+export const labels = (tenant: Tenant): Record<string, string> => ({ ...podLabels(tenant), [MANAGED_BY_LABEL]: FIELD_MANAGER });
+
+export const selectorText = (tenant: Tenant): string =>
+  Object.entries(podLabels(tenant))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+
+/** The head of a child: what and whose it is. */
+export const identity = (tenant: Tenant, kind: Kind, name: string) => ({
+  apiVersion: apiVersionOf(kind),
+  kind: kind.kind,
+  metadata: { name, namespace: tenant.metadata.namespace, labels: labels(tenant) },
+});
+
+export const withOwner = <T extends KubeObject>(object: T, owner: OwnerReference): T => ({
+  ...object,
+  metadata: { ...object.metadata, ownerReferences: [owner] },
+});

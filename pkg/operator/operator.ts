@@ -1,0 +1,166 @@
+import { Applier } from '../kube/apply.ts';
+import { Controller, type ControllerOptions } from '../kube/controller.ts';
+import { EventRecorder } from '../kube/events.ts';
+import { POD } from '../kube/kinds.ts';
+import { keyOf, keyText, type KubeObject, type ObjectKey } from '../kube/object.ts';
+import { PRIORITY } from '../kube/queue.ts';
+import { ResourceApi } from '../kube/resource.ts';
+import { forMapped, forObject, forOwner, type Source } from '../kube/sources.ts';
+import { StatusWriter } from '../kube/status.ts';
+import type { Store } from '../kube/store.ts';
+import type { KubeClient } from '../kube/transport.ts';
+import { parseAllowedRanges } from '../net/inward.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Random } from '../runtime/random.ts';
+import type { SealingKey } from '../runtime/sealing.ts';
+import type { StorageAdmin } from '../store/s3/admin.ts';
+import { allInformers, BY_NAMED_SECRET, BY_TENANT, createInformers, haveSynced, ownedStores, type Informers } from './informers.ts';
+import { TENANT, WEBHOOK } from './kinds.ts';
+import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
+import { FIELD_MANAGER, PREFIX } from './names.ts';
+import { Secrets } from './secrets.ts';
+import type { OperatorSettings } from './settings.ts';
+import type { Shards } from './shards.ts';
+import { TenantAccess } from './tenant-rows.ts';
+import { Administrators } from './tenant/administrator.ts';
+import { Claims } from './tenant/claims.ts';
+import { Databases } from './tenant/database.ts';
+import { TenantFinalizer } from './tenant/finalizer.ts';
+import { Keys } from './tenant/keys.ts';
+import { Migrations } from './tenant/migrations.ts';
+import type { TenantRedis } from './tenant/redis.ts';
+import { Storages } from './tenant/storage.ts';
+import { TenantReconciler } from './tenant/tenant.controller.ts';
+import { Workloads } from './tenant/workload.ts';
+import { webhookReconciler } from './webhook/webhook.controller.ts';
+
+export interface OperatorDeps {
+  readonly settings: OperatorSettings;
+  readonly client: KubeClient;
+  readonly shards: Shards;
+  readonly redis: TenantRedis;
+  readonly storage: StorageAdmin;
+  readonly platformKeys: readonly SealingKey[];
+  /** Which of several operators writes an Event. */
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Tenants that are brought to what they say at the same time; most of it is waiting. */
+const TENANT_CONCURRENCY = 8;
+
+/** The operator: copies of what it watches, kept always, and the three controllers, run only while it leads. */
+export class Operator {
+  readonly #deps: OperatorDeps;
+  readonly #informers: Informers;
+  readonly #events: EventRecorder;
+
+  constructor(deps: OperatorDeps) {
+    this.#deps = deps;
+    this.#informers = createInformers(deps);
+    this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
+  }
+
+  /** Null: its copies are in, it can lead or stand by. */
+  notReady(): string | null {
+    return haveSynced(this.#informers) ? null : 'the first lists of the API server are not in yet';
+  }
+
+  /** Keeps the copies warm, until the signal is aborted. */
+  async watch(signal: AbortSignal): Promise<void> {
+    await Promise.all([...allInformers(this.#informers).map((informer) => informer.run(signal)), this.#events.run(signal)]);
+  }
+
+  /** Runs the controllers until the signal is aborted; resolves when their last reconcile has ended. */
+  async lead(signal: AbortSignal): Promise<void> {
+    const { tenants, registrations, webhooks } = this.#controllers();
+    const again = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
+    const stop = this.#deps.redis.onReconnect(again);
+    try {
+      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal)]);
+    } finally {
+      stop();
+    }
+  }
+
+  #controllers(): Record<'tenants' | 'registrations' | 'webhooks', Controller> {
+    const { tenants, registrations, webhooks, namespaces, namedSecrets, owned } = this.#informers;
+    const { clock, random, settings } = this.#deps;
+    const secrets = new Secrets(owned.secrets);
+    const access = new TenantAccess({ ...this.#deps, tenants: tenants.store });
+    const linked = { namespaces: namespaces.store, access, events: this.#events, clock, secrets };
+    const namedBy = (store: Indexed): Source => forMapped(namedSecrets.store, (secret) => keysBy(store, BY_NAMED_SECRET, secret));
+    const referringTo = (store: Indexed): Source => forMapped(tenants.store, (tenant) => keysBy(store, BY_TENANT, tenant));
+
+    const ofTenants = this.#tenantReconciler(secrets);
+    const ofRegistrations = ltiRegistrationReconciler({ ...linked, informer: registrations });
+    const ofWebhooks = webhookReconciler({ ...linked, informer: webhooks, random, egressAllow: parseAllowedRanges(settings.egressAllow) });
+    return {
+      tenants: this.#controller('tenant', ofTenants, TENANT_CONCURRENCY, [
+        forObject(tenants.store),
+        ...Object.values(owned).map(({ store }) => forOwner(store as Store<KubeObject>, TENANT)),
+        // Read, and so waited for; what happens to a namespace happens to its Tenants.
+        forMapped(namespaces.store, () => []),
+        namedBy(tenants.store),
+      ]),
+      registrations: this.#controller('ltiregistration', ofRegistrations, 2, [
+        forObject(registrations.store),
+        referringTo(registrations.store),
+        namedBy(registrations.store),
+        forMapped(registrations.store, ({ metadata, spec }) =>
+          registrations.store.byIndex(BY_TENANT, `${metadata.namespace}/${spec.tenantRef.name}`).map(keyOf),
+        ),
+      ]),
+      webhooks: this.#controller('webhook', ofWebhooks, 2, [
+        forObject(webhooks.store),
+        forOwner(owned.secrets.store, WEBHOOK),
+        referringTo(webhooks.store),
+        namedBy(webhooks.store),
+      ]),
+    };
+  }
+
+  #tenantReconciler(secrets: Secrets): TenantReconciler {
+    const { settings, client, shards, redis, storage, platformKeys, random, clock } = this.#deps;
+    const { tenants, namespaces, owned } = this.#informers;
+    const events = this.#events;
+    const applier = new Applier({ client, fieldManager: FIELD_MANAGER, annotationPrefix: PREFIX });
+    const statusWriter = new StatusWriter(tenants);
+    const claims = new Claims({ settings, shards, namespaces: namespaces.store });
+    const migrations = new Migrations({ concurrency: settings.migrationConcurrency });
+    const administrators = new Administrators({ secrets, platformKeys, random });
+    const pods = new ResourceApi(client, POD);
+    return new TenantReconciler({
+      tenants,
+      statusWriter,
+      claims,
+      databases: new Databases({ shards, secrets, migrations, random }),
+      storages: new Storages({ settings, shards, secrets, admin: storage, redis, random }),
+      keys: new Keys({ shards, secrets, administrators, platformKeys }),
+      workloads: new Workloads({ settings, applier, stores: ownedStores(this.#informers) }),
+      finalizer: new TenantFinalizer({ tenants, owned, pods, claims, shards, storage, redis, statusWriter, events, clock }),
+      events,
+      clock,
+    });
+  }
+
+  #controller(
+    name: string,
+    reconciler: { reconcile: ControllerOptions['reconcile'] },
+    concurrency: number,
+    sources: readonly Source[],
+  ): Controller {
+    return new Controller({ ...this.#deps, name, concurrency, sources, reconcile: (key, signal) => reconciler.reconcile(key, signal) });
+  }
+}
+
+interface Indexed {
+  byIndex(name: string, value: string): KubeObject[];
+}
+
+const keysBy = (store: Indexed, index: string, object: KubeObject): ObjectKey[] => store.byIndex(index, keyText(keyOf(object))).map(keyOf);

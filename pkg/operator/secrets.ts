@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { NameConflictError } from '../kube/apply.ts';
+import { isAlreadyExists } from '../kube/errors.ts';
+import type { Secret } from '../kube/kinds.ts';
+import type { ObjectKey, Observed, OwnerReference } from '../kube/object.ts';
+import { isControlledBy } from '../kube/owner.ts';
+import type { ResourceApi } from '../kube/resource.ts';
+import type { Store } from '../kube/store.ts';
+import { CHECKSUM_ANNOTATION, FIELD_MANAGER } from './names.ts';
+import { NotYet } from './steps.ts';
+
+export type SecretData = Readonly<Record<string, string>>;
+
+/** Whose Secret it is: what every one of them carries. */
+export interface SecretOwner {
+  readonly namespace: string;
+  readonly reference: OwnerReference;
+  readonly labels: Record<string, string>;
+}
+
+/**
+ * Secrets that the operator generates, and those that people name.
+ *
+ * Invariants:
+ * - A Secret of a wanted name that is not its owner's is never touched, nor are its values used.
+ * - Generated values are written by create; when somebody else was first, theirs is looked at.
+ * - A Secret whose checksum fits its data holds what the operator wrote; so nothing needs to be asked to know that it stands.
+ */
+export class Secrets {
+  readonly #api: ResourceApi<Secret>;
+  readonly #store: Store<Secret>;
+
+  /** `store` holds the operator's own Secrets of all namespaces. */
+  constructor(deps: { api: ResourceApi<Secret>; store: Store<Secret> }) {
+    this.#api = deps.api;
+    this.#store = deps.store;
+  }
+
+  /** The operator's own Secret of this name as it stands; undefined when it is gone. Throws NameConflictError when it is another's. */
+  find(owner: SecretOwner, name: string): Observed<Secret> | undefined {
+    const live = this.#store.get({ namespace: owner.namespace, name });
+    return live && own(live, owner);
+  }
+
+  /** Its data, when nobody has edited it since it was written. */
+  intact(owner: SecretOwner, name: string): SecretData | undefined {
+    const live = this.find(owner, name);
+    if (!live) return undefined;
+    const data = dataOf(live);
+    return live.metadata.annotations?.[CHECKSUM_ANNOTATION] === checksum(data) ? data : undefined;
+  }
+
+  /** Makes the Secret hold exactly this; gives its checksum. Annotations of others stay. Throws NameConflictError, KubeError. */
+  async write(owner: SecretOwner, name: string, data: SecretData, annotations: Record<string, string> = {}): Promise<string> {
+    const sum = checksum(data);
+    const wanted = desired(owner, name, data, { ...annotations, [CHECKSUM_ANNOTATION]: sum });
+    const live = this.find(owner, name) ?? (await this.#create(owner, wanted));
+    if (!holds(live, wanted)) {
+      const { metadata } = live;
+      this.#store.record(
+        await this.#api.update(
+          {
+            ...wanted,
+            metadata: {
+              ...wanted.metadata,
+              resourceVersion: metadata.resourceVersion,
+              labels: { ...metadata.labels, ...wanted.metadata?.labels },
+              annotations: { ...metadata.annotations, ...wanted.metadata?.annotations },
+              ...(metadata.finalizers ? { finalizers: metadata.finalizers } : {}),
+            },
+            ...(live.type === undefined ? {} : { type: live.type }),
+          },
+          { fieldManager: FIELD_MANAGER },
+        ),
+      );
+    }
+    return sum;
+  }
+
+  async annotate(key: ObjectKey, annotations: Record<string, string>): Promise<void> {
+    this.#store.record(await this.#api.patch(key, { metadata: { annotations } }, { fieldManager: FIELD_MANAGER }));
+  }
+
+  /** The values of a Secret that a person named in `field`; its keys are all there. Throws NotYet, which the watch of the Secrets' metadata ends. */
+  async named(field: string, key: ObjectKey, keys: readonly string[]): Promise<SecretData> {
+    const secret = await this.#api.find(key);
+    if (!secret) throw new NotYet('SecretMissing', `${field}: there is no Secret ${key.name} in namespace ${key.namespace}`);
+    const data = dataOf(secret);
+    const missing = keys.filter((name) => !data[name]);
+    if (missing.length > 0) throw new NotYet('SecretIncomplete', `${field}: Secret ${key.name} has no value for ${missing.join(', ')}`);
+    return data;
+  }
+
+  /** The one that was there first, when there was one. */
+  async #create(owner: SecretOwner, wanted: Secret): Promise<Observed<Secret>> {
+    try {
+      const made = await this.#api.create(wanted, { fieldManager: FIELD_MANAGER });
+      this.#store.record(made);
+      return made;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      return own(await this.#api.get({ namespace: owner.namespace, name: wanted.metadata?.name ?? '' }), owner);
+    }
+  }
+}
+
+function own(live: Observed<Secret>, owner: SecretOwner): Observed<Secret> {
+  if (isControlledBy(live, owner.reference)) return live;
+  throw new NameConflictError('Secret', { namespace: owner.namespace, name: live.metadata.name }, live);
+}
+
+const desired = (owner: SecretOwner, name: string, data: SecretData, annotations: Record<string, string>): Secret => ({
+  metadata: { name, namespace: owner.namespace, labels: owner.labels, annotations, ownerReferences: [owner.reference] },
+  type: 'Opaque',
+  data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+});
+
+const holds = (live: Observed<Secret>, wanted: Secret): boolean =>
+  checksum(dataOf(live)) === checksum(dataOf(wanted)) &&
+  contains(live.metadata.labels, wanted.metadata?.labels) &&
+  contains(live.metadata.annotations, wanted.metadata?.annotations);
+
+const contains = (live: Record<string, string> | undefined, wanted: Record<string, string> | undefined): boolean =>
+  Object.entries(wanted ?? {}).every(([key, value]) => live?.[key] === value);
+
+export const dataOf = (secret: Secret): SecretData =>
+  Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+
+/** Hex SHA-256; the values have 128 bits of chance and more, so it tells nothing of them. */
+export const checksum = (data: SecretData): string =>
+  createHash('sha256')
+    .update(JSON.stringify(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+    .digest('hex');

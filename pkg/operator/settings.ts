@@ -1,0 +1,27 @@
+/** What the person who runs the operator decides for all tenants (environment: cmd/operator/config.ts). */
+export interface OperatorSettings {
+  /** Tenants without hosts of their own answer at `<slug>.<baseDomain>` and `lti.<slug>.<baseDomain>`. */
+  readonly baseDomain: string | undefined;
+  /** As a client dials the tenants: through which scheme and port. */
+  readonly publicScheme: 'http' | 'https';
+  readonly publicPort: number;
+  /** The server's image where a Tenant names none. */
+  readonly image: string;
+  /** Repositories that a Tenant may name, without tag and digest; the default image's own is always among them. */
+  readonly imageRepositories: readonly string[];
+  /** Keys of Ingress annotations that a Tenant may set; one that ends in `*` allows all that begin so. */
+  readonly ingressAnnotations: readonly string[];
+  /** Where tenants and the operator reach the stores. */
+  readonly redisAddress: string;
+  readonly redisTls: boolean;
+  readonly s3Endpoint: string;
+  readonly s3Region: string;
+  /** How many proxies stand before a tenant's server (Koa's maxIpsCount). */
+  readonly trustedProxies: number;
+  readonly logLevel: string;
+  /** Inward addresses that a Webhook may name all the same: CIDR ranges with commas between. */
+  readonly egressAllow: string;
+  readonly maxTenantsPerShard: number;
+  /** Schema migrations that run at once. */
+  readonly migrationConcurrency: number;
+}

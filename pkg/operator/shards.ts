@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../runtime/clock.ts';
+import { ConfigError } from '../runtime/config.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Sealer } from '../runtime/sealing.ts';
+import { SqlPool } from '../store/postgres/pool.ts';
+import { Shard, ShardUnfit } from '../store/postgres/provisioning.ts';
+import { Registry } from '../store/postgres/registry.ts';
+import { NotYet } from './steps.ts';
+
+/** A database that holds tenants. */
+export interface ShardSettings {
+  readonly name: string;
+  /** The operator's own address: direct, not through a pooler. */
+  readonly url: string;
+  /** host:port that tenants dial. */
+  readonly tenantAddress: string;
+  /** The worker's role gets this password, where the folder has a file `worker-url`. */
+  readonly workerPassword: string | undefined;
+}
+
+/**
+ * Reads a folder with one sub folder per shard, each with files `url` and `tenant-address`, and `worker-url` where the worker logs in.
+ * Sorted by name; the first holds the registry. Throws ConfigError.
+ */
+export function readShards(dir: string): ShardSettings[] {
+  const wrong = (what: string): ConfigError =>
+    new ConfigError(
+      `operator: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with files url and tenant-address (docs/operate.md).`,
+    );
+  const read = (shard: string, file: string): string | undefined => {
+    try {
+      return readFileSync(join(dir, shard, file), 'utf8').trim() || undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  let names: string[];
+  try {
+    // A mounted Secret has hidden folders beside the visible ones.
+    names = readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.name.startsWith('.') ? [] : [entry.name]));
+  } catch {
+    throw wrong(`${dir} cannot be read`);
+  }
+  if (names.length === 0) throw wrong(`${dir} holds no shard`);
+  return names.toSorted().map((name) => {
+    const url = read(name, 'url');
+    const tenantAddress = read(name, 'tenant-address');
+    if (url === undefined || !URL.canParse(url)) throw wrong(`shard ${name} has no address in its file url`);
+    if (tenantAddress === undefined) throw wrong(`shard ${name} has no file tenant-address`);
+    const workerUrl = read(name, 'worker-url');
+    const workerPassword = workerUrl !== undefined && URL.canParse(workerUrl) ? decodeURIComponent(new URL(workerUrl).password) : undefined;
+    return { name, url, tenantAddress, workerPassword };
+  });
+}
+
+export interface OpenShard {
+  readonly settings: ShardSettings;
+  readonly pool: SqlPool;
+  readonly shard: Shard;
+}
+
+const POOL_SIZE = 8;
+
+/** The shards and the registry: each is made ready at its first use, so that one that is away holds up only its own tenants. */
+export class Shards {
+  readonly #shards: ReadonlyMap<string, OpenShard>;
+  readonly #registry: Registry;
+  readonly #ready = new Map<string, Promise<void>>();
+
+  constructor(deps: { shards: readonly ShardSettings[]; sealer: Sealer; clock: Clock; random: Random; log: Logger }) {
+    const { clock, random, log, sealer } = deps;
+    this.#shards = new Map(
+      deps.shards.map((settings) => {
+        const pool = new SqlPool({ url: settings.url, poolSize: POOL_SIZE, log });
+        return [settings.name, { settings, pool, shard: new Shard({ pool, clock, random }) }];
+      }),
+    );
+    const [first] = this.#shards.values();
+    if (!first) throw new ConfigError('operator: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
+    this.#registry = new Registry({ pool: first.pool, sealer, clock, random });
+  }
+
+  get names(): string[] {
+    return [...this.#shards.keys()];
+  }
+
+  /** Throws NotYet (ShardMissing, ShardUnfit) and StoreUnavailableError. */
+  async open(name: string): Promise<OpenShard> {
+    const open = this.#shards.get(name);
+    if (!open) throw new NotYet('ShardMissing', `the operator's configuration has no shard ${name} any more`, { isStuck: true });
+    await this.#once(name, () =>
+      open.shard.ensureShard(open.settings.workerPassword === undefined ? {} : { workerPassword: open.settings.workerPassword }),
+    );
+    return open;
+  }
+
+  /** The registry, in the first shard. Throws as `open`. */
+  async registry(): Promise<Registry> {
+    const [first = ''] = this.names;
+    await this.open(first);
+    await this.#once('registry of the first shard', () => this.#registry.ensureSchema());
+    return this.#registry;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#shards.values()].map(({ pool }) => pool.close()));
+  }
+
+  /** A success is remembered, a failure is tried again by the next who asks. */
+  async #once(name: string, prepare: () => Promise<void>): Promise<void> {
+    const preparing = this.#ready.get(name) ?? prepare();
+    this.#ready.set(name, preparing);
+    try {
+      await preparing;
+    } catch (error) {
+      if (this.#ready.get(name) === preparing) this.#ready.delete(name);
+      if (error instanceof ShardUnfit)
+        throw new NotYet('ShardUnfit', `shard ${name}: ${error.message}`, { isStuck: true, retryAfterMs: 60_000, cause: error });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { isDeleting, keyText } from '../kube/object.ts';
+import { isConditionTrue, type Condition } from '../kube/status.ts';
+import type { Store } from '../kube/store.ts';
+import { Sealer, tenantDataKey, type SealingKey } from '../runtime/sealing.ts';
+import type { Random } from '../runtime/random.ts';
+import type { SqlPool } from '../store/postgres/pool.ts';
+import type { ObservedTenant, Tenant } from './kinds.ts';
+import { slugOf } from './names.ts';
+import type { OpenShard, Shards } from './shards.ts';
+import { NotYet } from './steps.ts';
+
+/** `managed_by` of rows that a resource made; the REST API refuses to change them. */
+export const MANAGED_BY = 'kubernetes';
+
+/** Where rows of a tenant are written by the operator, and what seals their secrets. */
+export interface TenantRows {
+  readonly tenantId: string;
+  readonly slug: string;
+  readonly pool: SqlPool;
+  readonly sealer: Sealer;
+}
+
+/** Finds the tenant that a resource of the same namespace refers to. */
+export class TenantAccess {
+  readonly #tenants: Store<Tenant>;
+  readonly #shards: Shards;
+  readonly #platformKeys: readonly SealingKey[];
+  readonly #random: Random;
+  /** Shard by tenant id: tenants do not move. Only what the registry has confirmed to belong to the resource. */
+  readonly #known = new Map<string, string>();
+
+  constructor(deps: { tenants: Store<Tenant>; shards: Shards; platformKeys: readonly SealingKey[]; random: Random }) {
+    this.#tenants = deps.tenants;
+    this.#shards = deps.shards;
+    this.#platformKeys = deps.platformKeys;
+    this.#random = deps.random;
+  }
+
+  /** Throws NotYet TenantNotFound, TenantDeleting; the watch of Tenants ends both. */
+  require(namespace: string, name: string): ObservedTenant {
+    const tenant = this.#tenants.get({ namespace, name });
+    if (!tenant) throw new NotYet('TenantNotFound', `there is no Tenant ${name} in namespace ${namespace}`);
+    if (isDeleting(tenant)) throw new NotYet('TenantDeleting', `Tenant ${name} is being deleted`);
+    return tenant;
+  }
+
+  /** Undefined when it is gone or going. */
+  find(namespace: string, name: string): ObservedTenant | undefined {
+    const tenant = this.#tenants.get({ namespace, name });
+    return tenant && !isDeleting(tenant) ? tenant : undefined;
+  }
+
+  /** Its rows can be written. Throws NotYet WaitingForTenant until its schema stands. */
+  async open(tenant: ObservedTenant): Promise<TenantRows> {
+    const { name } = tenant.metadata;
+    const tenantId = tenant.status?.tenantId;
+    const stands =
+      tenantId !== undefined && isConditionTrue(tenant as ObservedTenant & { status: { conditions: Condition[] } }, 'DatabaseReady');
+    const rows = stands ? await this.#rowsOf(tenant, tenantId) : undefined;
+    if (!rows) throw new NotYet('WaitingForTenant', `waits for the schema of Tenant ${name}`, { status: 'Unknown' });
+    return rows;
+  }
+
+  /** Undefined when it never had any. */
+  async openToRemove(tenant: ObservedTenant): Promise<TenantRows | undefined> {
+    return tenant.status?.tenantId === undefined || tenant.status.schemaVersion === undefined
+      ? undefined
+      : this.#rowsOf(tenant, tenant.status.tenantId);
+  }
+
+  async #rowsOf(tenant: ObservedTenant, tenantId: string): Promise<TenantRows | undefined> {
+    const slug = slugOf(tenant);
+    const shard = await this.#shardOf(tenant, tenantId);
+    if (!shard) return undefined;
+    const keys = this.#platformKeys.map((platform) => tenantDataKey(platform, tenantId));
+    return { tenantId, slug, pool: shard.pool, sealer: new Sealer(keys, this.#random) };
+  }
+
+  /** A status can be written by others: the registry says whose a tenant is. */
+  async #shardOf(tenant: ObservedTenant, tenantId: string): Promise<OpenShard | undefined> {
+    const { namespace, name, uid } = tenant.metadata;
+    const key = `${keyText({ namespace, name })} ${uid} ${tenantId}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return this.#shards.open(known);
+    const registered = await (await this.#shards.registry()).find(slugOf(tenant));
+    if (registered?.state !== 'active' || registered.tenantId !== tenantId) return undefined;
+    if (registered.owner.namespace !== namespace || registered.owner.name !== name) return undefined;
+    this.#known.set(key, registered.shard);
+    return this.#shards.open(registered.shard);
+  }
+}

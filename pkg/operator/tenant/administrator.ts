@@ -1,0 +1,96 @@
+import { createHmac } from 'node:crypto';
+import { Passwords } from '../../identity/passwords.ts';
+import type { Random } from '../../runtime/random.ts';
+import { tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
+import type { ObservedTenant } from '../kinds.ts';
+import { ADMINISTRATOR_ANNOTATION, secretNames } from '../names.ts';
+import { dataOf, type Secrets } from '../secrets.ts';
+import { NotYet } from '../steps.ts';
+import type { Claim } from './claims.ts';
+import type { DatabaseAccess } from './database.ts';
+import { secretOwner } from './owner.ts';
+
+const PASSWORD_BYTES = 18;
+const MAX_EMAIL = 255;
+
+/**
+ * The first administrator of a tenant and the Secret that holds its password.
+ *
+ * Invariants:
+ * - The password is written to the database when it or the e-mail changed, never else: setting it ends that person's sessions.
+ * - Deleting Secret `<tenant>-admin` sets a new password, editing it sets that one. It is the one generated Secret that has no sealed copy.
+ * - It is set in the database first, then told in the Secret: what the Secret says signs in.
+ */
+export class Administrators {
+  readonly #secrets: Secrets;
+  readonly #passwords = new Passwords();
+  readonly #platformKeys: readonly SealingKey[];
+  readonly #random: Random;
+
+  constructor(deps: { secrets: Secrets; platformKeys: readonly SealingKey[]; random: Random }) {
+    this.#secrets = deps.secrets;
+    this.#platformKeys = deps.platformKeys;
+    this.#random = deps.random;
+  }
+
+  /** Says where the password is to be found. */
+  async ensure(tenant: ObservedTenant, claim: Claim, database: DatabaseAccess): Promise<string> {
+    const reference = tenant.spec.admin?.passwordSecretRef;
+    if (reference) return this.#fromNamedSecret(tenant, claim, database, reference);
+    const name = secretNames(tenant).admin;
+    const live = this.#secrets.find(secretOwner(tenant), name);
+    const known = live && dataOf(live);
+    const email = tenant.spec.admin?.email ?? known?.['email'] ?? defaultEmail(claim);
+    const password = known?.['password'] || this.#random.base64url(PASSWORD_BYTES);
+    const { mark, isSet } = this.#mark(claim, email, password, live?.metadata.annotations);
+    if (!isSet) await this.#set(claim, database, email, password);
+    await this.#secrets.write(secretOwner(tenant), name, { email, password }, { [ADMINISTRATOR_ANNOTATION]: mark });
+    return `the administrator's password lies in Secret ${name}`;
+  }
+
+  /** What was set last stands on the Secret of the keys: the named Secret is not ours to write to. */
+  async #fromNamedSecret(
+    tenant: ObservedTenant,
+    claim: Claim,
+    database: DatabaseAccess,
+    reference: { name: string; key: string },
+  ): Promise<string> {
+    const { namespace } = tenant.metadata;
+    const named = await this.#secrets.named('spec.admin.passwordSecretRef', { namespace, name: reference.name }, [reference.key]);
+    const email = tenant.spec.admin?.email ?? defaultEmail(claim);
+    const password = named[reference.key] ?? '';
+    const keys = this.#secrets.find(secretOwner(tenant), secretNames(tenant).keys);
+    const { mark, isSet } = this.#mark(claim, email, password, keys?.metadata.annotations);
+    if (!isSet) {
+      await this.#set(claim, database, email, password);
+      await this.#secrets.annotate({ namespace, name: secretNames(tenant).keys }, { [ADMINISTRATOR_ANNOTATION]: mark });
+    }
+    return `the administrator's password lies in Secret ${reference.name}`;
+  }
+
+  async #set({ slug }: Claim, { shard }: DatabaseAccess, email: string, password: string): Promise<void> {
+    if (email.length > MAX_EMAIL || !/^[^@\s]+@[^@\s]+$/.test(email)) {
+      throw new NotYet('EmailInvalid', `the administrator's e-mail is not an address: ${email.slice(0, 80)}`, { isStuck: true });
+    }
+    await shard.shard.ensureAdministrator(slug, { email, passwordHash: await this.#passwords.hash(password) });
+  }
+
+  /** Keyed, so that a weak password cannot be guessed from it. One made under an older platform key counts too. */
+  #mark(
+    { tenantId }: Claim,
+    email: string,
+    password: string,
+    annotations: Record<string, string> | undefined,
+  ): { mark: string; isSet: boolean } {
+    const present = annotations?.[ADMINISTRATOR_ANNOTATION];
+    const marks = this.#platformKeys.map((platformKey) =>
+      createHmac('sha256', tenantDataKey(platformKey, tenantId).key)
+        .update(JSON.stringify(['administrator', email, password]))
+        .digest('hex'),
+    );
+    const known = marks.find((mark) => mark === present);
+    return { mark: known ?? marks[0] ?? '', isSet: known !== undefined };
+  }
+}
+
+const defaultEmail = ({ hosts }: Claim): string => `admin@${hosts.app}`;

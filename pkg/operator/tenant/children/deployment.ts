@@ -1,0 +1,113 @@
+import { DEPLOYMENT, type Deployment } from '../../../kube/kinds.ts';
+import type { Tenant } from '../../kinds.ts';
+import { CONFIG_ANNOTATION, identity, labels, podLabels, secretNames } from '../../names.ts';
+
+type PodSpec = NonNullable<Deployment['spec']>['template']['spec'];
+type Container = NonNullable<PodSpec>['containers'][number];
+
+export const HTTP_PORT = 8080;
+export const OPS_PORT = 9090;
+/** Pods above the wanted number while a rollout runs. */
+export const MAX_SURGE = 1;
+
+/** The endpoints of a Service forget a pod within this; until then it still takes connections. */
+const PRE_STOP_SECONDS = 3;
+/** More than preStop and the server's own bound (pkg/runtime, SHUTDOWN_LIMIT_MS) together. */
+const TERMINATION_GRACE_SECONDS = 35;
+const PROGRESS_DEADLINE_SECONDS = 300;
+/** Parts of an upload lie here, not whole files. */
+const TMP_SIZE = '1Gi';
+
+const DEFAULT_RESOURCES = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } };
+
+/** Pods of the server that a Tenant wants: none while it is suspended. */
+export const replicasOf = (tenant: Tenant): number => (tenant.spec.suspended ? 0 : (tenant.spec.replicas ?? 1));
+
+/**
+ * The server's Deployment, after the "restricted" pod security standard.
+ * `config` is a hash of everything that a pod reads at its start from ConfigMap and Secrets: another one restarts the pods.
+ */
+export function deployment(tenant: Tenant, options: { image: string; config: string }): Deployment {
+  const { name } = tenant.metadata;
+  return {
+    ...identity(tenant, DEPLOYMENT, name),
+    spec: {
+      replicas: replicasOf(tenant),
+      selector: { matchLabels: podLabels(tenant) },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: MAX_SURGE } },
+      revisionHistoryLimit: 3,
+      progressDeadlineSeconds: PROGRESS_DEADLINE_SECONDS,
+      template: {
+        metadata: { labels: labels(tenant), annotations: { [CONFIG_ANNOTATION]: options.config } },
+        spec: {
+          serviceAccountName: name,
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+          terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
+          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 'kubernetes.io/hostname',
+              whenUnsatisfiable: 'ScheduleAnyway',
+              labelSelector: { matchLabels: podLabels(tenant) },
+            },
+          ],
+          containers: [server(tenant, options.image)],
+          volumes: [{ name: 'tmp', emptyDir: { sizeLimit: TMP_SIZE } }],
+        },
+      },
+    },
+  };
+}
+
+const server = (tenant: Tenant, image: string): Container => ({
+  name: 'server',
+  image,
+  imagePullPolicy: 'IfNotPresent',
+  command: ['node', 'cmd/server/main.js'],
+  ports: [
+    { name: 'http', containerPort: HTTP_PORT, protocol: 'TCP' },
+    { name: 'ops', containerPort: OPS_PORT, protocol: 'TCP' },
+  ],
+  envFrom: [{ configMapRef: { name: tenant.metadata.name } }],
+  env: [{ name: 'CARREL_PORT', value: String(HTTP_PORT) }, { name: 'CARREL_OPS_PORT', value: String(OPS_PORT) }, ...secretEnv(tenant)],
+  resources: resources(tenant),
+  readinessProbe: { httpGet: { path: '/readyz', port: 'ops' }, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 3 },
+  livenessProbe: {
+    httpGet: { path: '/healthz', port: 'ops' },
+    initialDelaySeconds: 10,
+    periodSeconds: 10,
+    timeoutSeconds: 5,
+    failureThreshold: 3,
+  },
+  lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
+  securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+  volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+});
+
+function secretEnv(tenant: Tenant): { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } }[] {
+  const secrets = secretNames(tenant);
+  const entry = (variable: string, name: string, key: string) => ({ name: variable, valueFrom: { secretKeyRef: { name, key } } });
+  return [
+    entry('CARREL_DATABASE_URL', secrets.database, 'url'),
+    entry('CARREL_REDIS_URL', secrets.redis, 'url'),
+    entry('CARREL_S3_ENDPOINT', secrets.storage, 'endpoint'),
+    entry('CARREL_S3_REGION', secrets.storage, 'region'),
+    entry('CARREL_S3_BUCKET', secrets.storage, 'bucket'),
+    entry('CARREL_S3_PREFIX', secrets.storage, 'prefix'),
+    entry('CARREL_S3_ACCESS_KEY_ID', secrets.storage, 'accessKeyId'),
+    entry('CARREL_S3_SECRET_ACCESS_KEY', secrets.storage, 'secretAccessKey'),
+    entry('CARREL_SIGNING_KEYS', secrets.keys, 'signing.json'),
+    entry('CARREL_DATA_KEYS', secrets.keys, 'data.json'),
+  ];
+}
+
+/** Quantities travel as text. What a Tenant names replaces the default as a whole. */
+function resources(tenant: Tenant): { requests?: Record<string, string>; limits?: Record<string, string> } {
+  const given = tenant.spec.resources;
+  if (!given) return DEFAULT_RESOURCES;
+  const texts = (values: Record<string, number | string>): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)]));
+  return { ...(given.requests ? { requests: texts(given.requests) } : {}), ...(given.limits ? { limits: texts(given.limits) } : {}) };
+}

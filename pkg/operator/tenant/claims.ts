@@ -1,0 +1,111 @@
+import type { Namespace } from '../../kube/kinds.ts';
+import type { Store } from '../../kube/store.ts';
+import {
+  HostTaken,
+  NoShard,
+  ShardConflict,
+  SlugTaken,
+  type Claim as Registered,
+  type Owner,
+  type RegisteredTenant,
+} from '../../store/postgres/registry.ts';
+import { findCondition } from '../../kube/status.ts';
+import type { ObservedTenant } from '../kinds.ts';
+import { ADOPT_ANNOTATION, slugOf } from '../names.ts';
+import type { OperatorSettings } from '../settings.ts';
+import type { Shards } from '../shards.ts';
+import { NotYet, type Outcome } from '../steps.ts';
+import { addressesOf, type Addresses, type Hosts } from './addresses.ts';
+import { acceptedHosts, refusalOf } from './validate.ts';
+
+/** What a Tenant has once it is accepted. */
+export interface Claim {
+  readonly tenantId: string;
+  readonly slug: string;
+  readonly shard: string;
+  readonly hosts: Hosts;
+  readonly addresses: Addresses;
+}
+
+/** Nobody tells us when another tenant frees a slug or a host. */
+const TAKEN_RETRY_MS = 30_000;
+
+/** The step `Accepted`: the operator's own rules, then the registry, where the first one to claim a slug or a host has it. */
+export class Claims {
+  readonly #settings: OperatorSettings;
+  readonly #shards: Shards;
+  readonly #namespaces: Store<Namespace>;
+
+  constructor(deps: { settings: OperatorSettings; shards: Shards; namespaces: Store<Namespace> }) {
+    this.#settings = deps.settings;
+    this.#shards = deps.shards;
+    this.#namespaces = deps.namespaces;
+  }
+
+  async accept(tenant: ObservedTenant): Promise<Outcome<Claim>> {
+    const refusal = refusalOf(tenant, this.#settings, this.#shards.names);
+    if (refusal) throw new NotYet(refusal.reason, refusal.message, { isStuck: true });
+    const hosts = acceptedHosts(tenant, this.#settings);
+    const adopt = tenant.metadata.annotations?.[ADOPT_ANNOTATION];
+    const { shard } = tenant.spec.database;
+    const registry = await this.#shards.registry();
+    const registered = await registry
+      .claim({
+        slug: slugOf(tenant),
+        owner: this.#ownerOf(tenant),
+        hosts: [hosts.app, hosts.lti],
+        shards: this.#shards.names,
+        maxPerShard: this.#settings.maxTenantsPerShard,
+        ...(shard === undefined ? {} : { shard }),
+        ...(adopt === undefined ? {} : { adopt }),
+      })
+      .catch((error: unknown) => {
+        throw refusalFor(error);
+      });
+    const { tenantId, slug } = registered;
+    const claim = { tenantId, slug, shard: registered.shard, hosts, addresses: addressesOf(tenant, hosts, this.#settings) };
+    return { value: claim, ...told(tenant, registered) };
+  }
+
+  /** All that this resource has claimed and not let go. */
+  async claimed(tenant: ObservedTenant): Promise<RegisteredTenant[]> {
+    const registry = await this.#shards.registry();
+    const tenants = await registry.findByOwner(this.#ownerOf(tenant));
+    return tenants.filter(({ state }) => state !== 'retained');
+  }
+
+  isTerminating(namespace: string): boolean {
+    return this.#namespaces.get({ namespace: '', name: namespace })?.metadata.deletionTimestamp !== undefined;
+  }
+
+  #ownerOf(tenant: ObservedTenant): Owner {
+    const { namespace, name } = tenant.metadata;
+    const uid = this.#namespaces.get({ namespace: '', name: namespace })?.metadata.uid;
+    if (uid === undefined)
+      throw new NotYet('NamespaceUnknown', `namespace ${namespace} is not seen yet`, { status: 'Unknown', retryAfterMs: 200 });
+    return { namespace, namespaceUid: uid, name };
+  }
+}
+
+/** The condition says what became of data that were kept, also on later passes. */
+function told(tenant: ObservedTenant, { outcome, tenantId }: Registered): { reason: string; message: string } {
+  const before = findCondition(tenant.status?.conditions ?? [], 'Accepted');
+  const adopted = outcome === 'adopted' || (outcome === 'existing' && before?.reason === 'Adopted');
+  if (adopted) return { reason: 'Adopted', message: `goes on with the data that were kept for tenant ${tenantId}` };
+  return { reason: 'Accepted', message: `is tenant ${tenantId}` };
+}
+
+function refusalFor(error: unknown): unknown {
+  const refused = (reason: string, message: string): NotYet =>
+    new NotYet(reason, message, { isStuck: true, retryAfterMs: TAKEN_RETRY_MS, cause: error });
+  if (error instanceof SlugTaken) {
+    const advice = error.retained
+      ? `; annotate this Tenant with ${ADOPT_ANNOTATION}: <its id> to go on with them, or take another slug`
+      : '';
+    return refused('SlugTaken', `${error.message}${advice}`);
+  }
+  if (error instanceof HostTaken) return refused('HostTaken', error.message);
+  if (error instanceof NoShard) return refused('NoShard', error.message);
+  if (error instanceof ShardConflict) return refused('ShardConflict', error.message);
+  return error;
+}

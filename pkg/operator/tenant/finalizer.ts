@@ -1,0 +1,125 @@
+import type { EventRecorder } from '../../kube/events.ts';
+import { removeFinalizer } from '../../kube/finalizers.ts';
+import type { Pod } from '../../kube/kinds.ts';
+import { isDeleting, keyOf, type KubeObject } from '../../kube/object.ts';
+import { isControlledBy } from '../../kube/owner.ts';
+import type { Informer } from '../../kube/informer.ts';
+import type { ResourceApi } from '../../kube/resource.ts';
+import { done, requeueAfter, type Result } from '../../kube/result.ts';
+import type { StatusWriter } from '../../kube/status.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { RegisteredTenant } from '../../store/postgres/registry.ts';
+import { bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
+import type { Informers } from '../informers.ts';
+import { TENANT, type ObservedTenant, type Tenant } from '../kinds.ts';
+import { FINALIZER, selectorText } from '../names.ts';
+import type { Shards } from '../shards.ts';
+import { failureOf } from '../steps.ts';
+import type { Claims } from './claims.ts';
+import type { TenantRedis } from './redis.ts';
+import { deletingStatus } from './status.ts';
+
+/** Deleting the objects of a bucket takes as long as there are objects; a pass works on them for so long and goes on with the next. */
+const BUCKET_BUDGET_MS = 20_000;
+const PODS_RETRY_MS = 500;
+
+interface Deps {
+  readonly tenants: Informer<Tenant>;
+  readonly owned: Informers['owned'];
+  readonly pods: ResourceApi<Pod>;
+  readonly claims: Claims;
+  readonly shards: Shards;
+  readonly storage: StorageAdmin;
+  readonly redis: TenantRedis;
+  readonly statusWriter: StatusWriter<Tenant>;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+}
+
+/**
+ * What happens to a Tenant that is being deleted: workloads go first, then what they used.
+ *
+ * Invariants:
+ * - Every step may be done twice, and a pass begins anew with what is left: an operator that is killed goes on where it was.
+ * - With `Retain` nothing but workloads and access goes. With `Delete` the registry forgets the tenant last, so that its slug is not
+ *   given to another while anything of it is left.
+ * - The status says what is waited for.
+ */
+export class TenantFinalizer {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  async finalize(tenant: ObservedTenant): Promise<Result> {
+    const { tenants, events, statusWriter, clock } = this.#deps;
+    if (!tenant.metadata.finalizers?.includes(FINALIZER)) return done;
+    try {
+      const waitsFor = (await this.#removeWorkloads(tenant)) ?? (await this.#letGo(tenant));
+      if (waitsFor) {
+        await statusWriter.write(tenant, deletingStatus(tenant, `waits for ${waitsFor.what}`, clock));
+        return requeueAfter(waitsFor.retryMs);
+      }
+    } catch (error) {
+      const { message } = failureOf(error);
+      await statusWriter.write(tenant, deletingStatus(tenant, message, clock));
+      throw error;
+    }
+    const kept = tenant.spec.deletionPolicy === 'Retain';
+    events.record(tenant, TENANT, {
+      type: 'Normal',
+      reason: kept ? 'DataRetained' : 'DataDeleted',
+      message: kept ? `the data of tenant ${tenant.status?.tenantId ?? ''} are kept` : 'the data of the tenant are deleted',
+    });
+    await removeFinalizer(tenants.api, tenant, FINALIZER, { store: tenants.store });
+    return done;
+  }
+
+  /** The children, and then until no pod is left. */
+  async #removeWorkloads(tenant: ObservedTenant): Promise<{ what: string; retryMs: number } | undefined> {
+    const { owned, pods } = this.#deps;
+    const { namespace } = tenant.metadata;
+    for (const informer of Object.values(owned)) await removeOwned(informer as unknown as Informer<KubeObject>, tenant);
+    const left = await pods.list({ namespace, labelSelector: selectorText(tenant) });
+    if (left.length === 0) return undefined;
+    return { what: `${left.length} ${left.length === 1 ? 'pod' : 'pods'} to end`, retryMs: PODS_RETRY_MS };
+  }
+
+  async #letGo(tenant: ObservedTenant): Promise<{ what: string; retryMs: number } | undefined> {
+    for (const claimed of await this.#deps.claims.claimed(tenant)) {
+      // What is being removed is removed to its end, whatever the policy says by now.
+      const remove = tenant.spec.deletionPolicy === 'Delete' || claimed.state === 'deleting';
+      const waitsFor = await (remove ? this.#removeData(claimed) : this.#retain(claimed));
+      if (waitsFor) return waitsFor;
+    }
+    return undefined;
+  }
+
+  async #retain({ tenantId, slug, shard: name }: RegisteredTenant): Promise<undefined> {
+    const { shards, redis } = this.#deps;
+    const { shard } = await shards.open(name);
+    await shard.disableLogin(slug);
+    await redis.remove(slug);
+    await (await shards.registry()).retain(tenantId);
+  }
+
+  async #removeData({ tenantId, slug, shard: name }: RegisteredTenant): Promise<{ what: string; retryMs: number } | undefined> {
+    const { shards, storage, redis } = this.#deps;
+    const registry = await shards.registry();
+    await registry.markDeleting(tenantId);
+    const bucket = bucketName(slug);
+    const isGone = await storage.removeBucketWithUser({ bucket, accessKeyId: bucket }, { budgetMs: BUCKET_BUDGET_MS });
+    if (!isGone) return { what: `the objects of bucket ${bucket} to be deleted`, retryMs: 0 };
+    await redis.remove(slug);
+    const { shard } = await shards.open(name);
+    await shard.dropTenant(slug);
+    await registry.remove(tenantId);
+    return undefined;
+  }
+}
+
+async function removeOwned<T extends KubeObject>({ api, store }: Informer<T>, tenant: ObservedTenant): Promise<void> {
+  const theirs = store.list(tenant.metadata.namespace).filter((object) => isControlledBy(object, tenant.metadata) && !isDeleting(object));
+  for (const object of theirs) await api.delete(keyOf(object), { uid: object.metadata.uid });
+}

@@ -1,0 +1,60 @@
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
+import type { ObservedTenant } from '../kinds.ts';
+import { secretNames } from '../names.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Shards } from '../shards.ts';
+import type { Outcome } from '../steps.ts';
+import type { Administrators } from './administrator.ts';
+import type { Claim } from './claims.ts';
+import type { DatabaseAccess } from './database.ts';
+import { secretOwner } from './owner.ts';
+
+export interface KeysAccess {
+  readonly checksum: string;
+}
+
+/** The step `KeysReady`: the keys that sign and seal for the tenant, and its first administrator. No statement when nothing changed. */
+export class Keys {
+  readonly #shards: Shards;
+  readonly #secrets: Secrets;
+  readonly #administrators: Administrators;
+  readonly #platformKeys: readonly SealingKey[];
+
+  constructor(deps: { shards: Shards; secrets: Secrets; administrators: Administrators; platformKeys: readonly SealingKey[] }) {
+    this.#shards = deps.shards;
+    this.#secrets = deps.secrets;
+    this.#administrators = deps.administrators;
+    this.#platformKeys = deps.platformKeys;
+  }
+
+  async ensure(tenant: ObservedTenant, claim: Claim, database: DatabaseAccess): Promise<Outcome<KeysAccess>> {
+    const name = secretNames(tenant).keys;
+    const signing = this.#secrets.intact(secretOwner(tenant), name)?.['signing.json'] ?? (await this.#sealedKeys(claim.tenantId));
+    const data = { 'signing.json': signing, 'data.json': dataKeys(this.#platformKeys, claim.tenantId) };
+    const checksum = await this.#secrets.write(secretOwner(tenant), name, data);
+    const administrator = await this.#administrators.ensure(tenant, claim, database);
+    return { value: { checksum }, reason: 'KeysReady', message: administrator };
+  }
+
+  async #sealedKeys(tenantId: string): Promise<string> {
+    const registry = await this.#shards.registry();
+    return registry.ensureSecret(tenantId, 'keys', async () => JSON.stringify({ keys: [await newSigningKey()] }));
+  }
+}
+
+/** A private JWK for ES256, its kid the RFC 7638 thumbprint. */
+export async function newSigningKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: 'ES256', use: 'sig' };
+}
+
+/** The tenant's data keys as its server reads them: one per platform key, the first seals. */
+export const dataKeys = (platformKeys: readonly SealingKey[], tenantId: string): string =>
+  JSON.stringify({
+    keys: platformKeys.map((platform) => {
+      const { id, key } = tenantDataKey(platform, tenantId);
+      return { id, key: key.toString('base64') };
+    }),
+  });

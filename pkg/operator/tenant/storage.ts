@@ -1,0 +1,163 @@
+import type { Random } from '../../runtime/random.ts';
+import { redisUser } from '../../store/redis/acl.ts';
+import { BucketTaken, bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
+import { Objects } from '../../store/s3/objects.ts';
+import type { ObservedTenant } from '../kinds.ts';
+import { secretNames } from '../names.ts';
+import type { SecretData, Secrets } from '../secrets.ts';
+import type { OperatorSettings } from '../settings.ts';
+import type { Shards } from '../shards.ts';
+import { NotYet, type Outcome } from '../steps.ts';
+import type { Claim } from './claims.ts';
+import { secretOwner } from './owner.ts';
+import type { TenantRedis } from './redis.ts';
+
+export interface StorageAccess {
+  /** Checksums of the Secrets that pods read. */
+  readonly checksums: readonly string[];
+}
+
+/** The tenant's access to the object store, as it stands in its Secret and, sealed, in the registry, where the worker finds it. */
+export interface StorageCredentials extends SecretData {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+const PASSWORD_BYTES = 24;
+const SECRET_KEY_BYTES = 30;
+
+/** The step `StorageReady`: a bucket and a key of the tenant's own, or those it named, and its Redis user. No call when nothing changed. */
+export class Storages {
+  readonly #settings: OperatorSettings;
+  readonly #shards: Shards;
+  readonly #secrets: Secrets;
+  readonly #admin: StorageAdmin;
+  readonly #redis: TenantRedis;
+  readonly #random: Random;
+
+  constructor(deps: {
+    settings: OperatorSettings;
+    shards: Shards;
+    secrets: Secrets;
+    admin: StorageAdmin;
+    redis: TenantRedis;
+    random: Random;
+  }) {
+    this.#settings = deps.settings;
+    this.#shards = deps.shards;
+    this.#secrets = deps.secrets;
+    this.#admin = deps.admin;
+    this.#redis = deps.redis;
+    this.#random = deps.random;
+  }
+
+  async ensure(tenant: ObservedTenant, claim: Claim): Promise<Outcome<StorageAccess>> {
+    const [objects, redis] = await Promise.allSettled([this.#ensureObjects(tenant, claim), this.#ensureRedis(tenant, claim)]);
+    if (objects.status === 'rejected') throw objects.reason;
+    if (redis.status === 'rejected') throw redis.reason;
+    const { bucket, checksum } = objects.value;
+    return {
+      value: { checksums: [checksum, redis.value] },
+      reason: 'StorageReady',
+      message: `bucket ${bucket}, Redis user ${redisUser(claim.slug)}`,
+    };
+  }
+
+  async #ensureObjects(tenant: ObservedTenant, claim: Claim): Promise<{ bucket: string; checksum: string }> {
+    const name = secretNames(tenant).storage;
+    const present = this.#secrets.intact(secretOwner(tenant), name);
+    const wanted = tenant.spec.storage.credentialsSecretRef
+      ? await this.#namedStorage(tenant, tenant.spec.storage.credentialsSecretRef.name)
+      : await this.#ownStorage(claim, present);
+    if (!same(present, wanted)) {
+      // The Secret comes last: where it stands, all this was done.
+      if (tenant.spec.storage.credentialsSecretRef) await reach(wanted);
+      else await this.#makeBucket(wanted);
+      const registry = await this.#shards.registry();
+      await registry.setSecret(claim.tenantId, 'storage', JSON.stringify(wanted));
+    }
+    return { bucket: wanted.bucket, checksum: await this.#secrets.write(secretOwner(tenant), name, wanted) };
+  }
+
+  async #ownStorage({ tenantId, slug }: Claim, present: SecretData | undefined): Promise<StorageCredentials> {
+    const { s3Endpoint, s3Region } = this.#settings;
+    const bucket = bucketName(slug);
+    const place = { endpoint: s3Endpoint, region: s3Region, bucket, prefix: '' };
+    const { accessKeyId, secretAccessKey } = present ?? {};
+    if (accessKeyId && secretAccessKey && same(present, { ...place, accessKeyId, secretAccessKey }))
+      return { ...place, accessKeyId, secretAccessKey };
+    const registry = await this.#shards.registry();
+    const sealed = await registry.ensureSecret(tenantId, 'bucket', () =>
+      JSON.stringify({ accessKeyId: bucket, secretAccessKey: this.#random.base64url(SECRET_KEY_BYTES) }),
+    );
+    return { ...place, ...(JSON.parse(sealed) as { accessKeyId: string; secretAccessKey: string }) };
+  }
+
+  async #namedStorage(tenant: ObservedTenant, name: string): Promise<StorageCredentials> {
+    const key = { namespace: tenant.metadata.namespace, name };
+    const named = await this.#secrets.named('spec.storage.credentialsSecretRef', key, ['accessKeyId', 'secretAccessKey']);
+    return {
+      endpoint: named['endpoint'] ?? this.#settings.s3Endpoint,
+      region: named['region'] ?? this.#settings.s3Region,
+      bucket: tenant.spec.storage.bucket ?? '',
+      prefix: tenant.spec.storage.prefix ?? '',
+      accessKeyId: named['accessKeyId'] ?? '',
+      secretAccessKey: named['secretAccessKey'] ?? '',
+    };
+  }
+
+  async #makeBucket({ bucket, accessKeyId, secretAccessKey }: StorageCredentials): Promise<void> {
+    try {
+      await this.#admin.ensureBucketWithUser({ bucket, accessKeyId, secretAccessKey });
+    } catch (error) {
+      if (error instanceof BucketTaken)
+        throw new NotYet('BucketTaken', `bucket ${bucket} belongs to somebody else`, { isStuck: true, retryAfterMs: 60_000, cause: error });
+      throw error;
+    }
+  }
+
+  async #ensureRedis(tenant: ObservedTenant, { tenantId, slug }: Claim): Promise<string> {
+    const name = secretNames(tenant).redis;
+    const password = passwordIn(this.#secrets.intact(secretOwner(tenant), name)) ?? (await this.#redisPassword(tenantId));
+    await this.#redis.ensure(slug, password);
+    const { redisAddress, redisTls } = this.#settings;
+    const url = `${redisTls ? 'rediss' : 'redis'}://${encodeURIComponent(redisUser(slug))}:${encodeURIComponent(password)}@${redisAddress}`;
+    return this.#secrets.write(secretOwner(tenant), name, { url });
+  }
+
+  async #redisPassword(tenantId: string): Promise<string> {
+    const registry = await this.#shards.registry();
+    const sealed = await registry.ensureSecret(tenantId, 'redis', () =>
+      JSON.stringify({ password: this.#random.base64url(PASSWORD_BYTES) }),
+    );
+    return (JSON.parse(sealed) as { password: string }).password;
+  }
+}
+
+/** Whether storage that a tenant named can be reached with its key. */
+async function reach(storage: StorageCredentials): Promise<void> {
+  const objects = new Objects(storage);
+  try {
+    await objects.ping();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new NotYet('StorageUnreachable', `spec.storage: bucket ${storage.bucket} cannot be reached with the key given: ${why}`, {
+      retryAfterMs: 30_000,
+      cause: error,
+    });
+  } finally {
+    objects.close();
+  }
+}
+
+const same = (a: SecretData | undefined, b: SecretData): boolean =>
+  a !== undefined && Object.keys(a).length === Object.keys(b).length && Object.entries(b).every(([key, value]) => a[key] === value);
+
+function passwordIn(data: SecretData | undefined): string | undefined {
+  const url = data?.['url'];
+  return url !== undefined && URL.canParse(url) ? decodeURIComponent(new URL(url).password) || undefined : undefined;
+}

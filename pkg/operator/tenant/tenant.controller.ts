@@ -1,0 +1,84 @@
+import type { EventRecorder } from '../../kube/events.ts';
+import { addFinalizer, hasFinalizer } from '../../kube/finalizers.ts';
+import type { Informer } from '../../kube/informer.ts';
+import { isDeleting, type ObjectKey } from '../../kube/object.ts';
+import { done, type Result } from '../../kube/result.ts';
+import type { StatusWriter } from '../../kube/status.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { TENANT, type ObservedTenant, type Tenant } from '../kinds.ts';
+import { FINALIZER } from '../names.ts';
+import { announce } from '../announce.ts';
+import type { Claims } from './claims.ts';
+import type { Databases } from './database.ts';
+import type { TenantFinalizer } from './finalizer.ts';
+import type { Keys } from './keys.ts';
+import { firstStatus, isNew, TenantStatusBuilder } from './status.ts';
+import type { Storages } from './storage.ts';
+import type { Workloads } from './workload.ts';
+
+interface Deps {
+  readonly tenants: Informer<Tenant>;
+  readonly statusWriter: StatusWriter<Tenant>;
+  readonly finalizer: TenantFinalizer;
+  readonly claims: Claims;
+  readonly databases: Databases;
+  readonly storages: Storages;
+  readonly keys: Keys;
+  readonly workloads: Workloads;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+}
+
+/**
+ * Brings a tenant to what its resource says (design: section 4.2).
+ *
+ * Invariants:
+ * - Nothing outside the cluster is made before the finalizer stands, so nothing is left behind.
+ * - A Tenant that is not accepted keeps what it has: no other step runs.
+ * - With nothing changed a pass is two statements, no call of another store, and no write.
+ */
+export class TenantReconciler {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Result> {
+    const { tenants, finalizer, claims, databases, storages, keys, workloads, clock } = this.#deps;
+    const found = tenants.store.get(key);
+    if (!found) return done;
+    if (isDeleting(found)) return finalizer.finalize(found);
+    if (claims.isTerminating(key.namespace)) return done;
+    const tenant = await this.#begin(found);
+
+    const status = new TenantStatusBuilder(tenant, clock, signal);
+    const accepted = await status.step('Accepted', {}, () => claims.accept(tenant));
+    const database = await status.step('DatabaseReady', { accepted }, ({ accepted }) => databases.ensure(tenant, accepted));
+    const storage = await status.step('StorageReady', { accepted }, ({ accepted }) => storages.ensure(tenant, accepted));
+    const secrets = await status.step('KeysReady', { accepted, database }, ({ accepted, database }) =>
+      keys.ensure(tenant, accepted, database),
+    );
+    const workload = await status.step(
+      'WorkloadAvailable',
+      { accepted, database, storage, secrets },
+      ({ accepted, database, storage, secrets }) =>
+        workloads.run(tenant, accepted, [database.checksum, ...storage.checksums, secrets.checksum]),
+    );
+    await status.step('Exposed', { accepted }, ({ accepted }) => workloads.expose(tenant, accepted));
+    return this.#end(tenant, status.with({ accepted, database, workload }));
+  }
+
+  /** The first pass: a finalizer, and a condition to wait for. */
+  async #begin(found: ObservedTenant): Promise<ObservedTenant> {
+    const { tenants, statusWriter, clock } = this.#deps;
+    const tenant = hasFinalizer(found, FINALIZER) ? found : await addFinalizer(tenants.api, found, FINALIZER, { store: tenants.store });
+    return isNew(tenant) ? statusWriter.write(tenant, firstStatus(tenant, clock)) : tenant;
+  }
+
+  async #end(tenant: ObservedTenant, status: TenantStatusBuilder): Promise<Result> {
+    const written = await this.#deps.statusWriter.write(tenant, status.build());
+    announce(this.#deps.events, TENANT, tenant, written);
+    return status.result();
+  }
+}

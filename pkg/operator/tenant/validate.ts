@@ -1,0 +1,88 @@
+import { quantityToNumber } from '../../kube/quantity.ts';
+import type { Tenant, TenantSpec } from '../kinds.ts';
+import { slugOf } from '../names.ts';
+import type { OperatorSettings } from '../settings.ts';
+import { hostsOf, type Hosts } from './addresses.ts';
+
+/** Why a Tenant is `Accepted=False`. */
+export interface Refusal {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What the schema allows and is not built yet. */
+const NOT_YET: readonly { field: string; isUsed: (spec: TenantSpec) => boolean }[] = [
+  { field: 'spec.exposure.type: Gateway', isUsed: (spec) => spec.exposure.type === 'Gateway' },
+  { field: 'spec.exposure.tls.clusterIssuer', isUsed: (spec) => spec.exposure.tls?.clusterIssuer !== undefined },
+  { field: 'spec.autoscaling', isUsed: (spec) => spec.autoscaling !== undefined },
+  { field: 'spec.helpers', isUsed: (spec) => Object.keys(spec.helpers ?? {}).length > 0 },
+  { field: 'spec.schedules', isUsed: (spec) => (spec.schedules?.length ?? 0) > 0 },
+];
+
+/** The largest size that a JSON number carries exactly. */
+const MAX_BYTES = Number.MAX_SAFE_INTEGER;
+
+/** What the API server cannot check, since it rests on the operator's own settings. Undefined: nothing speaks against it. */
+export function refusalOf(tenant: Tenant, settings: OperatorSettings, shards: readonly string[]): Refusal | undefined {
+  const { spec } = tenant;
+  const unsupported = NOT_YET.filter(({ isUsed }) => isUsed(spec as TenantSpec)).map(({ field }) => field);
+  if (unsupported.length > 0) return { reason: 'NotYetSupported', message: `not supported yet: ${unsupported.join(', ')}` };
+  return (
+    imageRefusal(spec.image, settings) ??
+    annotationRefusal(tenant, settings) ??
+    shardRefusal(tenant, shards) ??
+    sizeRefusal(tenant) ??
+    hostRefusal(tenant, settings)
+  );
+}
+
+/** The hosts of a Tenant that refusalOf let pass. */
+export const acceptedHosts = (tenant: Tenant, settings: OperatorSettings): Hosts => {
+  const { app = '', lti = '' } = hostsOf(tenant, settings);
+  return { app, lti };
+};
+
+function imageRefusal(image: string | undefined, settings: OperatorSettings): Refusal | undefined {
+  if (image === undefined) return undefined;
+  const allowed = [repositoryOf(settings.image), ...settings.imageRepositories];
+  if (allowed.includes(repositoryOf(image))) return undefined;
+  return { reason: 'ImageNotAllowed', message: `spec.image: this operator takes images of ${allowed.join(', ')} only` };
+}
+
+/** `host:5000/team/carrel:1.2@sha256:…` → `host:5000/team/carrel` */
+export function repositoryOf(image: string): string {
+  const [named = ''] = image.split('@');
+  const colon = named.lastIndexOf(':');
+  return colon > named.lastIndexOf('/') ? named.slice(0, colon) : named;
+}
+
+function annotationRefusal({ spec }: Tenant, settings: OperatorSettings): Refusal | undefined {
+  const isAllowed = (key: string): boolean =>
+    settings.ingressAnnotations.some((entry) => (entry.endsWith('*') ? key.startsWith(entry.slice(0, -1)) : key === entry));
+  const foreign = Object.keys(spec.exposure.annotations ?? {}).filter((key) => !isAllowed(key));
+  if (foreign.length === 0) return undefined;
+  return { reason: 'AnnotationNotAllowed', message: `spec.exposure.annotations: this operator does not take ${foreign.join(', ')}` };
+}
+
+function shardRefusal({ spec }: Tenant, shards: readonly string[]): Refusal | undefined {
+  const { shard } = spec.database;
+  if (shard === undefined || shards.includes(shard)) return undefined;
+  return { reason: 'ShardUnknown', message: `spec.database.shard: there is no shard ${shard}; there are ${shards.join(', ')}` };
+}
+
+function sizeRefusal({ spec }: Tenant): Refusal | undefined {
+  const { defaultUserQuota, maxUploadSize } = spec.storage;
+  const sizes = { 'spec.storage.defaultUserQuota': defaultUserQuota, 'spec.storage.maxUploadSize': maxUploadSize };
+  const wrong = Object.entries(sizes).find(([, size]) => size !== undefined && quantityToNumber(String(size)) > MAX_BYTES);
+  return wrong && { reason: 'SizeTooLarge', message: `${wrong[0]} is more than ${MAX_BYTES} bytes` };
+}
+
+function hostRefusal(tenant: Tenant, settings: OperatorSettings): Refusal | undefined {
+  const hosts = hostsOf(tenant, settings);
+  const missing = (['app', 'lti'] as const).filter((name) => hosts[name] === undefined).map((name) => `spec.hosts.${name}`);
+  if (missing.length > 0) return { reason: 'HostMissing', message: `set ${missing.join(' and ')}: this operator has no base domain` };
+  const reserved = settings.baseDomain === undefined ? undefined : `api.${settings.baseDomain}`;
+  if (hosts.app !== reserved && hosts.lti !== reserved) return undefined;
+  const advice = tenant.spec.hosts ? 'take another' : `set spec.hosts, since ${slugOf(tenant)} would be there`;
+  return { reason: 'HostReserved', message: `${reserved} is the shared API host; ${advice}` };
+}

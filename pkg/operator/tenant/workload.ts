@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { Applier } from '../../kube/apply.ts';
+import { CONFIG_MAP, DEPLOYMENT, INGRESS, SECRET, SERVICE, SERVICE_ACCOUNT, type Deployment } from '../../kube/kinds.ts';
+import type { Observed } from '../../kube/object.ts';
+import { ownerReference } from '../../kube/owner.ts';
+import { isConditionTrue } from '../../kube/status.ts';
+import { TENANT, type ObservedTenant } from '../kinds.ts';
+import { secretNames } from '../names.ts';
+import type { OperatorSettings } from '../settings.ts';
+import type { OwnedStores } from '../informers.ts';
+import type { Outcome } from '../steps.ts';
+import { availabilityOf } from './availability.ts';
+import { configMap } from './children/configmap.ts';
+import { deployment } from './children/deployment.ts';
+import { ingress } from './children/ingress.ts';
+import { service } from './children/service.ts';
+import { serviceAccount } from './children/serviceaccount.ts';
+import type { Claim } from './claims.ts';
+
+export interface Workload {
+  readonly deployment: Observed<Deployment>;
+  readonly image: string;
+}
+
+/** The objects that run and expose a tenant's server. Nothing is written when nothing differs. */
+export class Workloads {
+  readonly #settings: OperatorSettings;
+  readonly #applier: Applier;
+  readonly #stores: OwnedStores;
+
+  constructor(deps: { settings: OperatorSettings; applier: Applier; stores: OwnedStores }) {
+    this.#settings = deps.settings;
+    this.#applier = deps.applier;
+    this.#stores = deps.stores;
+  }
+
+  /** The step `WorkloadAvailable`. `checksums` are those of the Secrets that pods read at their start. */
+  async run(tenant: ObservedTenant, claim: Claim, checksums: readonly string[]): Promise<Outcome<Workload>> {
+    const owner = ownerReference(tenant, TENANT);
+    const settings = configMap(tenant, claim, this.#settings);
+    const image = tenant.spec.image ?? this.#settings.image;
+    const wanted = deployment(tenant, { image, config: configHash(settings.data, checksums) });
+    await this.#applier.apply(SERVICE_ACCOUNT, serviceAccount(tenant), { owner, store: this.#stores.serviceAccounts });
+    await this.#applier.apply(CONFIG_MAP, settings, { owner, store: this.#stores.configMaps });
+    const { object } = await this.#applier.apply(DEPLOYMENT, wanted, { owner, store: this.#stores.deployments });
+    await this.#pruneSecrets(tenant);
+    return { value: { deployment: object, image }, ...this.#availability(tenant, object) };
+  }
+
+  /** The step `Exposed`. */
+  async expose(tenant: ObservedTenant, { hosts }: Claim): Promise<Outcome<object>> {
+    const owner = ownerReference(tenant, TENANT);
+    const { namespace } = tenant.metadata;
+    const wanted = ingress(tenant, hosts);
+    await this.#applier.apply(SERVICE, service(tenant), { owner, store: this.#stores.services });
+    if (wanted) await this.#applier.apply(INGRESS, wanted, { owner, store: this.#stores.ingresses });
+    await this.#applier.prune(INGRESS, { owner, namespace, store: this.#stores.ingresses, keep: wanted ? [tenant.metadata.name] : [] });
+    if (!wanted) return { value: {}, reason: 'NotExposed', message: 'reached by its Service only, as spec.exposure says' };
+    return { value: {}, reason: 'Exposed', message: `Ingress for ${[...new Set([hosts.app, hosts.lti])].join(', ')}` };
+  }
+
+  #availability(tenant: ObservedTenant, object: Observed<Deployment>): Omit<Outcome<unknown>, 'value'> {
+    if (tenant.spec.suspended) return { status: 'False', reason: 'Suspended', message: 'no pods are wanted' };
+    return availabilityOf(object, isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'WorkloadAvailable'));
+  }
+
+  /** A Secret of ours goes when a person's takes its place. */
+  async #pruneSecrets(tenant: ObservedTenant): Promise<void> {
+    const { admin, ...others } = secretNames(tenant);
+    const keep = [...Object.values(others), ...(tenant.spec.admin?.passwordSecretRef ? [] : [admin])];
+    const { namespace } = tenant.metadata;
+    await this.#applier.prune(SECRET, { owner: ownerReference(tenant, TENANT), namespace, store: this.#stores.secrets, keep });
+  }
+}
+
+/** Another hash restarts the pods. */
+const configHash = (data: Record<string, string> | undefined, checksums: readonly string[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify([Object.entries(data ?? {}), checksums]))
+    .digest('hex')
+    .slice(0, 32);

@@ -1,0 +1,110 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Random } from '../../runtime/random.ts';
+import { quoteIdentifier } from '../../store/postgres/pool.ts';
+import { tenantRole } from '../../store/postgres/provisioning.ts';
+import { MANAGED_BY, type TenantRows } from '../tenant-rows.ts';
+
+/** A Webhook as its row in the tenant's schema should be. */
+export interface Endpoint {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly secret: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly active: boolean;
+}
+
+/** What the row tells of the receiver's health; times are ISO 8601. */
+export interface EndpointState {
+  readonly uuid: string;
+  readonly lastDeliveryAt: Date | null;
+  readonly lastStatusCode: number | null;
+  readonly failingSince: Date | null;
+  readonly disabledReason: string | null;
+}
+
+interface Row extends EndpointState {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly secret: string;
+  readonly headers: string | null;
+  readonly active: boolean;
+}
+
+/** How long the secret before still signs beside the new one. */
+const OVERLAP_HOURS = 24;
+
+const COLUMNS = `uuid, url, events, secret, headers, active, failing_since AS "failingSince", disabled_reason AS "disabledReason",
+  last_delivery_at AS "lastDeliveryAt", last_status_code AS "lastStatusCode"`;
+
+const tableOf = ({ slug }: TenantRows): string => `${quoteIdentifier(tenantRole(slug))}.webhooks`;
+
+/** The row of a Webhook, by its `<namespace>/<name>`. */
+export async function findEndpoint(rows: TenantRows, reference: string): Promise<Row | undefined> {
+  const [row] = await rows.pool.query<Row>(`SELECT ${COLUMNS} FROM ${tableOf(rows)} WHERE managed_ref = $1`, [reference]);
+  return row;
+}
+
+/**
+ * Makes the row say what is wanted. One statement when it does already.
+ * An endpoint that was disabled for failing stays so until the resource changes it; a changed secret overlaps with the one before.
+ */
+export async function syncEndpoint(rows: TenantRows, reference: string, wanted: Endpoint, random: Random): Promise<EndpointState> {
+  const present = (await findEndpoint(rows, reference)) ?? (await insert(rows, reference, wanted, random));
+  const secret = openSecret(rows, present);
+  const isSame =
+    present.url === wanted.url &&
+    isDeepStrictEqual([...present.events].toSorted(), [...wanted.events].toSorted()) &&
+    secret === wanted.secret &&
+    isDeepStrictEqual(openHeaders(rows, present), wanted.headers) &&
+    (present.active === wanted.active || (wanted.active && present.disabledReason !== null)) &&
+    (wanted.active || present.disabledReason === null);
+  return isSame ? present : update(rows, present, wanted, secret === wanted.secret ? undefined : secret);
+}
+
+/** Gone already is fine. */
+export async function removeEndpoint(rows: TenantRows, reference: string): Promise<void> {
+  await rows.pool.query(`DELETE FROM ${tableOf(rows)} WHERE managed_ref = $1 AND managed_by = $2`, [reference, MANAGED_BY]);
+}
+
+export const openSecret = ({ sealer, tenantId }: TenantRows, row: Pick<Row, 'uuid' | 'secret'>): string =>
+  sealer.open(row.secret, place(tenantId, row.uuid, 'secret'));
+
+const openHeaders = ({ sealer, tenantId }: TenantRows, row: Row): Record<string, string> =>
+  row.headers === null ? {} : (JSON.parse(sealer.open(row.headers, place(tenantId, row.uuid, 'headers'))) as Record<string, string>);
+
+/** Associated data of what is sealed in the row. */
+const place = (tenantId: string, uuid: string, column: string): string[] => [tenantId, 'webhooks', uuid, column];
+
+function sealed({ sealer, tenantId }: TenantRows, uuid: string, { secret, headers }: Endpoint): { secret: string; headers: string | null } {
+  return {
+    secret: sealer.seal(secret, place(tenantId, uuid, 'secret')),
+    headers: Object.keys(headers).length === 0 ? null : sealer.seal(JSON.stringify(headers), place(tenantId, uuid, 'headers')),
+  };
+}
+
+async function insert(rows: TenantRows, reference: string, wanted: Endpoint, random: Random): Promise<Row> {
+  const uuid = random.uuid();
+  const { secret, headers } = sealed(rows, uuid, wanted);
+  await rows.pool.query(
+    `INSERT INTO ${tableOf(rows)} (uuid, url, events, secret, headers, active, managed_by, managed_ref)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (managed_ref) DO NOTHING`,
+    [uuid, wanted.url, wanted.events, secret, headers, wanted.active, MANAGED_BY, reference],
+  );
+  const row = await findEndpoint(rows, reference);
+  if (!row) throw new Error(`the row of webhook ${reference} was removed while it was made`);
+  return row;
+}
+
+async function update(rows: TenantRows, { uuid }: Row, wanted: Endpoint, formerSecret: string | undefined): Promise<Row> {
+  const { secret, headers } = sealed(rows, uuid, wanted);
+  const former = formerSecret === undefined ? null : rows.sealer.seal(formerSecret, place(rows.tenantId, uuid, 'previous_secret'));
+  const [row] = await rows.pool.query<Row>(
+    `UPDATE ${tableOf(rows)} SET url = $2, events = $3, secret = $4, headers = $5, active = $6, disabled_reason = NULL, failing_since = NULL,
+       previous_secret = coalesce($7, previous_secret),
+       previous_secret_until = CASE WHEN $7::text IS NULL THEN previous_secret_until ELSE now() + interval '${OVERLAP_HOURS} hours' END
+     WHERE uuid = $1 RETURNING ${COLUMNS}`,
+    [uuid, wanted.url, wanted.events, secret, headers, wanted.active, former],
+  );
+  if (!row) throw new Error(`the row of webhook ${uuid} was removed while it was changed`);
+  return row;
+}
