@@ -70,6 +70,8 @@ export const paths = (home: string) => ({
   supervisorLock: join(home, 'run', 'supervisor.pid'),
   upLock: join(home, 'run', 'up.lock'),
   status: join(home, 'run', 'status.json'),
+  /** There once config/samples were applied: a tenant that a person deletes does not come back. */
+  samples: join(home, 'samples-applied'),
 });
 
 export const homePath = (root: string, env: NodeJS.ProcessEnv): string => resolve(env['CARREL_HOME'] || join(root, '.carrel'));

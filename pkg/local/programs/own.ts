@@ -20,7 +20,8 @@ export function nodeSpec(home: Home, checkout: Checkout): ProgramSpec {
   return {
     name: 'node',
     ...entry(checkout, 'carrel', 'run', 'node'),
-    after: ['kube-controller-manager'],
+    // The stores too, so that they outlive the pods that use them.
+    after: ['kube-controller-manager', 'postgres', 'valkey', 'versitygw'],
     ready: (signal) => probe(home, `https://${addressOf(home, 'kubelet')}/healthz`, signal),
   };
 }
@@ -66,8 +67,6 @@ export function workerSpec(home: Home, checkout: Checkout): ProgramSpec {
     after: ['operator'],
     env: {
       ...sharedEnvironment(home),
-      // Receivers and LMSs of a developer run on this machine; in a cluster nothing inward is open.
-      CARREL_EGRESS_ALLOW: '127.0.0.0/8,::1',
       CARREL_OPS_PORT: String(home.settings.ports.workerOps),
     },
     ready: (signal) => answers(`http://${addressOf(home, 'workerOps')}/readyz`, signal, 200),
@@ -86,6 +85,8 @@ function sharedEnvironment(home: Home): Record<string, string> {
     CARREL_S3_ACCESS_KEY_ID: s3.accessKeyId,
     CARREL_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
     CARREL_LISTEN_HOST: home.settings.address,
+    // Receivers and LMSs of a developer run on this machine; in a cluster nothing inward is open.
+    CARREL_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
   };
 }
 

@@ -1,0 +1,46 @@
+# Every target does its own set-up. `make help` lists them.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.PHONY: help up down status restart clean logs test lint build
+
+# Node 24 comes as a devDependency, so a machine with Node 20 and npm will do.
+export PATH := $(CURDIR)/node_modules/node/bin:$(PATH)
+CARREL := node cmd/carrel/main.ts
+INSTALLED := node_modules/.carrel-installed
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+up: $(INSTALLED) ## bring the platform up on this machine (CARREL_PORT, CARREL_HOME); again is harmless
+	@$(CARREL) up
+
+down: $(INSTALLED) ## end the platform; its data stay
+	@$(CARREL) down
+
+status: $(INSTALLED) ## what runs, and where tenants answer
+	@$(CARREL) status
+
+restart: $(INSTALLED) ## run the sources as they are now: operator, worker, tenants
+	@$(CARREL) restart
+
+logs: $(INSTALLED) ## follow the log of a program: make logs PROGRAM=operator
+	@$(CARREL) logs $(or $(PROGRAM),operator) --follow
+
+clean: $(INSTALLED) ## end the platform and forget its data
+	@$(CARREL) clean
+
+test: $(INSTALLED) ## all checks and tests; the last line counts them
+	@npm test --silent
+
+lint: $(INSTALLED) ## format, types, lint, arrows between rooms, generated files
+	@npm run --silent lint
+
+build: $(INSTALLED) ## compile to dist/, as it goes into the image
+	@rm -rf dist && node_modules/.bin/tsc -p tsconfig.build.json
+
+$(INSTALLED): package.json package-lock.json
+	@command -v npm >/dev/null || { echo 'npm is missing. Install Node.js 20 or newer (https://nodejs.org).' >&2; exit 1; }
+	@echo 'installing the npm packages'
+	@npm install --no-audit --no-fund --loglevel=error
+	@touch $@

@@ -1,0 +1,111 @@
+#!/usr/bin/env node
+import { dirname } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { Listr } from 'listr2';
+import { clean, down } from '../../pkg/local/commands/down.ts';
+import { logs } from '../../pkg/local/commands/logs.ts';
+import { restart } from '../../pkg/local/commands/restart.ts';
+import { status } from '../../pkg/local/commands/status.ts';
+import { supervise } from '../../pkg/local/commands/supervise.ts';
+import { partTasks, up } from '../../pkg/local/commands/up.ts';
+import { LocalError } from '../../pkg/local/errors.ts';
+import { homePath } from '../../pkg/local/home.ts';
+import { thisMachine } from '../../pkg/local/parts/resolve.ts';
+import { ALL_GROUPS, type Group } from '../../pkg/local/platform.ts';
+import { runOwn } from '../../pkg/local/run.ts';
+
+const root = dirname(dirname(import.meta.dirname));
+const { env } = process;
+const home = homePath(root, env);
+
+const wholeNumber = (text: string): number => {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+};
+
+function portFrom(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535)
+    throw new LocalError(`CARREL_PORT is ${text}. Set it to a port from 1 to 65535, or leave it out for 8080.`);
+  return port;
+}
+
+const program = new Command('carrel')
+  .description('The platform on one machine. State lies in .carrel (CARREL_HOME); tenants answer on port 8080 (CARREL_PORT).')
+  .showHelpAfterError()
+  .configureHelp({ showGlobalOptions: true });
+
+program
+  .command('up')
+  .description('bring the platform up: parts, stores, control plane, operator, samples; again is harmless')
+  .addOption(new Option('--only <what>', 'leave out operator, worker, custom resources and samples').choices(['platform']))
+  .action(async ({ only }: { only?: string }) => {
+    await up({ home, root, env, port: portFrom(env['CARREL_PORT']), onlyPlatform: only === 'platform' });
+    await status(home);
+  });
+
+program
+  .command('down')
+  .description('end everything; the data stay')
+  .action(async () => {
+    process.stdout.write(
+      (await down(home)) ? 'The platform is down; its data stay. Forget them: make clean\n' : 'The platform was not up.\n',
+    );
+  });
+
+program
+  .command('status')
+  .description('programs, tenants and addresses; exit 1 when something is not ready')
+  .action(async () => {
+    process.exitCode = (await status(home)) ? 0 : 1;
+  });
+
+program
+  .command('clean')
+  .description('end everything and forget the data')
+  .action(async () => {
+    await clean(home);
+    process.stdout.write('The platform and its data are gone.\n');
+  });
+
+program
+  .command('restart')
+  .description('run the sources as they are now: operator, worker and the tenants; or just the programs named')
+  .argument('[programs...]')
+  .action(async (programs: string[]) => {
+    await restart(home, programs);
+    process.stdout.write('Restarted.\n');
+  });
+
+program
+  .command('logs')
+  .description('print the log of a program (operator, worker, postgres, kube-apiserver, …)')
+  .argument('<program>')
+  .option('-f, --follow', 'go on with what comes', false)
+  .option('-n, --lines <count>', 'the last lines', wholeNumber, 100)
+  .action((name: string, options: { follow: boolean; lines: number }) => logs(home, name, options));
+
+program
+  .command('parts')
+  .description('find, fetch or build the programs of the platform, and start nothing')
+  .action(async () => {
+    const tasks = partTasks(ALL_GROUPS, thisMachine(root, env));
+    await new Listr(tasks, { fallbackRenderer: 'simple', fallbackRendererCondition: () => !process.stdout.isTTY }).run();
+  });
+
+const own = program.command('run', { hidden: true }).description('programs that the supervisor runs');
+own
+  .command('supervisor')
+  .requiredOption('--groups <groups>')
+  .action(({ groups }: { groups: string }) => supervise({ home, root, groups: groups.split(',') as Group[] }));
+own.command('node').action(() => runOwn('node', { home, root }));
+own.command('router').action(() => runOwn('router', { home, root }));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof LocalError)) throw error;
+  process.stderr.write(`carrel: ${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,18 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { LocalError } from '../errors.ts';
+import { paths } from '../home.ts';
+import { readLog } from '../node/logs.ts';
+
+/** Prints the log of a program of the platform. A tenant's server is a pod: its log is `kubectl logs`. */
+export async function logs(home: string, program: string, options: { lines: number; follow: boolean }): Promise<void> {
+  const folder = paths(home).logs;
+  const file = join(folder, `${program}.log`);
+  if (!/^[\w-]+$/.test(program) || !existsSync(file)) {
+    const names = existsSync(folder) ? readdirSync(folder).flatMap((name) => (name.endsWith('.log') ? [name.slice(0, -4)] : [])) : [];
+    throw new LocalError(`there is no log of ${program}; there are ${names.join(', ') || 'none'}. A tenant's is had by kubectl logs.`);
+  }
+  for await (const chunk of readLog(file, { tailLines: options.lines, limitBytes: undefined, follow: options.follow }, () => false)) {
+    if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+  }
+}

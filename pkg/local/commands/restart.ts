@@ -1,0 +1,58 @@
+import { Listr, type ListrTask } from 'listr2';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LocalError } from '../errors.ts';
+import { signal } from '../processes.ts';
+import { kubectl } from './kubectl.ts';
+import { readReport } from './supervise.ts';
+
+/** What every child of a Tenant carries (pkg/operator/names.ts). */
+const TENANT_LABEL = 'app.kubernetes.io/managed-by=carrel-operator';
+const READY_MS = 60_000;
+
+/**
+ * Makes the sources of now run: operator and worker are ended, which their supervisor answers by starting them again, and the tenants'
+ * Deployments roll. With names: just these programs.
+ */
+export async function restart(home: string, programs: readonly string[]): Promise<void> {
+  const report = readReport(home);
+  if (!report) throw new LocalError(`the platform in ${home} is down. Start it: make up`);
+  const unknown = programs.find((name) => !(name in report.programs));
+  if (unknown !== undefined) throw new LocalError(`there is no program ${unknown}; there are ${Object.keys(report.programs).join(', ')}.`);
+  const chosen = programs.length > 0 ? programs : ['operator', 'worker'].filter((name) => name in report.programs);
+  const tasks: ListrTask[] = chosen.map((name) => ({ title: name, task: () => restartProgram(home, name) }));
+  if (programs.length === 0) tasks.push({ title: 'tenants', task: () => restartTenants(home) });
+  await new Listr(tasks, { concurrent: true, fallbackRenderer: 'simple', fallbackRendererCondition: () => !process.stdout.isTTY }).run();
+}
+
+async function restartProgram(home: string, name: string): Promise<void> {
+  const before = readReport(home)?.programs[name];
+  if (before?.pid !== undefined) signal(before.pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
+  const deadline = performance.now() + READY_MS;
+  for (;;) {
+    const now = readReport(home)?.programs[name];
+    if (now?.state === 'ready' && now.pid !== before?.pid) return;
+    if (performance.now() > deadline)
+      throw new LocalError(`${name} does not come back: ${now?.reason ?? 'no reason known'}. Its log: carrel logs ${name}`);
+    await sleep(50);
+  }
+}
+
+async function restartTenants(home: string): Promise<void> {
+  const listed = await kubectl(
+    home,
+    'get',
+    'deployments',
+    '-A',
+    '-l',
+    TENANT_LABEL,
+    '-o',
+    'jsonpath={range .items[*]}{.metadata.namespace}{" "}{.metadata.name}{"\\n"}{end}',
+  );
+  const deployments = listed
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.split(' ') as [string, string]);
+  for (const [namespace, name] of deployments) await kubectl(home, '-n', namespace, 'rollout', 'restart', `deployment/${name}`);
+  for (const [namespace, name] of deployments)
+    await kubectl(home, '-n', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=90s');
+}

@@ -1,0 +1,73 @@
+import { styleText } from 'node:util';
+import { relative } from 'node:path';
+import { messageOf } from '../errors.ts';
+import { paths, readSettings } from '../home.ts';
+import { apiserverUrl } from '../programs/controlplane.ts';
+import { clientOf, existingHome } from '../run.ts';
+import type { ProgramStatus } from '../supervisor.ts';
+import { readReport } from './supervise.ts';
+import { listTenants, type TenantReport } from './tenants.ts';
+
+type Colour = 'green' | 'yellow' | 'red' | 'bold';
+
+/** Colours only where they are seen (and NO_COLOR is not set). */
+const coloured = (colour: Colour, text: string): string => styleText(colour, text, { stream: process.stdout });
+
+/** Prints programs, tenants and addresses. False when the platform is down or something of it is not ready. */
+export async function status(home: string): Promise<boolean> {
+  const report = readReport(home);
+  if (!report) {
+    const known = readSettings(home) !== undefined;
+    print(known ? `The platform in ${home} is down. Start it: make up` : `There is no platform in ${home}. Start one: make up`);
+    return false;
+  }
+  print(coloured('bold', 'Programs'));
+  for (const [name, program] of Object.entries(report.programs)) print(`  ${programLine(name, program)}`);
+  const { ready, problem } = await printTenants(home);
+  print(coloured('bold', 'Addresses'));
+  print(`  API server  ${apiserverUrl(existingHome(home))} (export KUBECONFIG=${paths(home).kubeconfig})`);
+  const late = Object.values(report.programs).filter(({ state }) => state !== 'ready').length;
+  const good = late === 0 && ready;
+  print(good ? coloured('green', 'Everything is ready.') : coloured('yellow', problem ?? 'Not everything is ready.'));
+  return good;
+}
+
+function programLine(name: string, { state, pid, restarts, reason }: ProgramStatus): string {
+  const colour = state === 'ready' ? 'green' : state === 'restarting' ? 'red' : 'yellow';
+  const more = [
+    pid === undefined ? '' : `pid ${pid}`,
+    restarts === 0 ? '' : `restarts ${restarts}`,
+    state === 'ready' ? '' : (reason ?? ''),
+  ];
+  return `${name.padEnd(24)} ${coloured(colour, state.padEnd(10))} ${more.filter(Boolean).join('  ')}`.trimEnd();
+}
+
+async function printTenants(home: string): Promise<{ ready: boolean; problem?: string }> {
+  const client = clientOf(home);
+  try {
+    const tenants = await listTenants(client);
+    if (tenants.length === 0) return { ready: true };
+    print(coloured('bold', 'Tenants'));
+    for (const tenant of tenants) for (const line of tenantLines(home, tenant)) print(`  ${line}`);
+    return { ready: tenants.every(({ state }) => state === 'ready' || state === 'suspended') };
+  } catch (error) {
+    return { ready: false, problem: `The API server does not answer: ${messageOf(error)}` };
+  } finally {
+    await client.close();
+  }
+}
+
+/** Where a tenant answers and how to sign in; the password is one command away, so that it stays out of scroll-back and logs. */
+export function tenantLines(home: string, tenant: TenantReport): string[] {
+  const colour = tenant.state === 'ready' ? 'green' : tenant.state === 'refused' ? 'red' : 'yellow';
+  const head = `${tenant.key.padEnd(24)} ${coloured(colour, tenant.state.padEnd(10))} ${tenant.state === 'ready' ? (tenant.appUrl ?? '') : tenant.reason}`;
+  if (tenant.state !== 'ready' || tenant.administrator === undefined) return [head.trimEnd()];
+  const kubeconfig = relative(process.cwd(), paths(home).kubeconfig) || paths(home).kubeconfig;
+  const kubectl = `${relative(process.cwd(), paths(home).bin)}/kubectl --kubeconfig ${kubeconfig}`;
+  const secret = `${kubectl} -n ${tenant.namespace} get secret ${tenant.name}-admin -o jsonpath='{.data.password}' | base64 -d`;
+  return [head, `  sign in as ${tenant.administrator}, password: ${secret}`];
+}
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};

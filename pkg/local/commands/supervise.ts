@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { systemClock } from '../../runtime/clock.ts';
+import { systemRandom } from '../../runtime/random.ts';
+import { LocalError } from '../errors.ts';
+import { readIfThere, writeAtomically } from '../files.ts';
+import { paths } from '../home.ts';
+import { holderOf, tryLock } from '../lock.ts';
+import { lastLine } from '../parts/run.ts';
+import { thisMachine } from '../parts/resolve.ts';
+import { ALL_GROUPS, programsOf, type Group } from '../platform.ts';
+import { marks } from '../processes.ts';
+import { existingHome } from '../run.ts';
+import { Supervisor, type ProgramStatus } from '../supervisor.ts';
+
+/** `run/status.json`: what the supervisor tells the commands, rewritten whole at each change. */
+export interface Report {
+  readonly groups: readonly Group[];
+  readonly programs: Readonly<Record<string, ProgramStatus>>;
+}
+
+const Report = z.object({
+  groups: z.array(z.enum(ALL_GROUPS as [Group, ...Group[]])),
+  programs: z.record(z.string(), z.custom<ProgramStatus>()),
+});
+
+/** What the running supervisor says; undefined when there is none. */
+export function readReport(home: string): Report | undefined {
+  if (holderOf(paths(home).supervisorLock) === undefined) return undefined;
+  try {
+    return Report.parse(JSON.parse(readIfThere(paths(home).status) ?? ''));
+  } catch {
+    return undefined; // it has only just started
+  }
+}
+
+/**
+ * The supervisor as a process: runs the groups of the home until SIGTERM or SIGINT, then ends them and itself.
+ * `run/supervisor.pid` is its lock. Throws LocalError when another supervisor holds it, or a part cannot be had.
+ */
+export async function supervise(options: { home: string; root: string; groups: readonly Group[] }): Promise<void> {
+  const { groups, root } = options;
+  const held = tryLock(paths(options.home).supervisorLock);
+  if (!('release' in held)) throw new LocalError(`process ${held.pid} runs this platform already.`);
+  const home = existingHome(options.home);
+  const specs = await programsOf({ home, machine: thisMachine(root), groups });
+  const report = (programs: Record<string, ProgramStatus>): void => {
+    writeAtomically(paths(home.path).status, JSON.stringify({ groups, programs } satisfies Report));
+  };
+  const supervisor = new Supervisor({ home: home.path, specs, clock: systemClock, random: systemRandom, onChange: report });
+  const stop = (): void => {
+    void supervisor.stop().then(() => {
+      held.release();
+      process.exit(0);
+    });
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  supervisor.start();
+}
+
+/** Starts the supervisor in the background. `failed` gives its last words when it ends by itself. */
+export function startSupervisor(options: { home: string; root: string; groups: readonly Group[] }): { failed: () => string | undefined } {
+  const log = join(paths(options.home).logs, 'supervisor.log');
+  const output = openSync(log, 'a', 0o600);
+  const words = [join(options.root, 'cmd', 'carrel', 'main.ts'), 'run', 'supervisor', '--groups', options.groups.join(',')];
+  let ended = false;
+  try {
+    const child = spawn(process.execPath, words, {
+      stdio: ['ignore', output, output],
+      env: { ...process.env, ...marks(options.home, 'supervisor') },
+      detached: true,
+    });
+    child.once('exit', () => (ended = true));
+    child.unref();
+  } finally {
+    closeSync(output);
+  }
+  return { failed: () => (ended ? lastLine(readIfThere(log) ?? '') : undefined) };
+}

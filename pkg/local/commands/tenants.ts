@@ -1,0 +1,75 @@
+import type { KubeObject, Observed } from '../../kube/object.ts';
+import { defineKind, keyOf, keyText } from '../../kube/object.ts';
+import { ResourceApi } from '../../kube/resource.ts';
+import { isNotFound } from '../../kube/errors.ts';
+import { SECRET } from '../../kube/kinds.ts';
+import type { KubeClient } from '../../kube/transport.ts';
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+interface TenantObject extends KubeObject {
+  status?: { conditions?: Condition[]; appUrl?: string; ltiUrl?: string };
+}
+
+const TENANT = defineKind<TenantObject>({ group: 'carrel.dev', version: 'v1alpha1', plural: 'tenants', kind: 'Tenant', namespaced: true });
+
+/** A tenant as `carrel status` shows it. */
+export interface TenantReport {
+  /** `namespace/name` */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** `waiting` may still become ready; `refused` needs its resource changed; `suspended` is so on purpose. */
+  readonly state: 'ready' | 'waiting' | 'refused' | 'suspended';
+  /** Why it is not ready. */
+  readonly reason: string;
+  readonly appUrl: string | undefined;
+  readonly ltiUrl: string | undefined;
+  /** E-mail of the first administrator, when its Secret is there. */
+  readonly administrator: string | undefined;
+}
+
+/** All tenants; none where the resources are not installed. */
+export async function listTenants(client: KubeClient): Promise<TenantReport[]> {
+  const secrets = new ResourceApi(client, SECRET);
+  const tenants = await new ResourceApi(client, TENANT).list().catch((error: unknown) => {
+    if (isNotFound(error)) return [];
+    throw error;
+  });
+  return Promise.all(
+    tenants.map(async (tenant) => {
+      const { namespace, name } = keyOf(tenant);
+      const email = (await secrets.find({ namespace, name: `${name}-admin` }))?.data?.['email'];
+      return { ...reportOf(tenant), administrator: email === undefined ? undefined : Buffer.from(email, 'base64').toString('utf8') };
+    }),
+  );
+}
+
+/** Reads the conditions of a Tenant. */
+export function reportOf(tenant: Observed<TenantObject>): Omit<TenantReport, 'administrator'> {
+  const key = keyOf(tenant);
+  const conditions = tenant.status?.conditions ?? [];
+  const find = (type: string): Condition | undefined => conditions.find((condition) => condition.type === type);
+  const ready = find('Ready');
+  const accepted = find('Accepted');
+  const broken =
+    accepted?.status === 'False'
+      ? accepted
+      : (conditions.find(({ type, status }) => type !== 'Ready' && type !== 'Stalled' && status === 'False') ?? ready);
+  const state =
+    ready?.status === 'True' ? 'ready' : ready?.reason === 'Suspended' ? 'suspended' : accepted?.status === 'False' ? 'refused' : 'waiting';
+  return {
+    key: keyText(key),
+    ...key,
+    state,
+    reason:
+      state === 'ready' ? '' : broken ? [broken.reason, broken.message].filter(Boolean).join(': ') : 'the operator has not seen it yet',
+    appUrl: tenant.status?.appUrl,
+    ltiUrl: tenant.status?.ltiUrl,
+  };
+}

@@ -1,0 +1,158 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Listr, type ListrTask } from 'listr2';
+import { LocalError } from '../errors.ts';
+import { writeAtomically } from '../files.ts';
+import { DEFAULT_ROUTER_PORT, openHome, paths, readSettings } from '../home.ts';
+import { lock } from '../lock.ts';
+import { resolvePart, thisMachine, type Machine } from '../parts/resolve.ts';
+import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, PARTS_OF, untilReady } from '../platform.ts';
+import { probePort } from '../ports.ts';
+import { clientOf } from '../run.ts';
+import { endPlatform } from './down.ts';
+import { kubectl } from './kubectl.ts';
+import { readReport, startSupervisor } from './supervise.ts';
+import { listTenants } from './tenants.ts';
+
+export interface UpOptions {
+  readonly home: string;
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** CARREL_PORT; undefined: what the home had, else 8080. */
+  readonly port: number | undefined;
+  /** Without operator, worker, resources and samples. */
+  readonly onlyPlatform: boolean;
+}
+
+const NAMESPACE = 'carrel-system';
+/** Another `up` may be building parts. */
+const OTHER_UP_MS = 45 * 60_000;
+const TENANTS_MS = 180_000;
+
+/**
+ * Brings the platform up, or finishes what an earlier `up` began: parts, programs, custom resources, samples, until all tenants are Ready.
+ * Safe to repeat and to run twice at once. Throws LocalError with one line for whatever is in the way.
+ */
+export async function up(options: UpOptions): Promise<void> {
+  const { home } = options;
+  const groups = options.onlyPlatform ? GROUPS_OF_PLATFORM : ALL_GROUPS;
+  const held = await lock(paths(home).upLock, {
+    timeoutMs: OTHER_UP_MS,
+    onWait: (pid) => process.stderr.write(`waiting for process ${pid}, which is at work in ${home}\n`),
+  });
+  try {
+    const machine = thisMachine(options.root, options.env);
+    const tasks: ListrTask[] = [
+      { title: 'Parts', task: (_, task) => task.newListr(partTasks(groups, machine)) },
+      { title: 'Programs', task: (_, task) => startPrograms(options, groups, onChange(task)) },
+    ];
+    if (!options.onlyPlatform) {
+      tasks.push(
+        { title: 'Custom resources', task: () => installResources(options) },
+        { title: 'Tenants', task: (_, task) => untilTenantsReady(home, onChange(task)) },
+      );
+    }
+    await new Listr(tasks, {
+      rendererOptions: { collapseSubtasks: true },
+      fallbackRenderer: 'simple',
+      fallbackRendererCondition: () => !process.stdout.isTTY,
+    }).run();
+  } finally {
+    held.release();
+  }
+}
+
+/** One task per part; a build tells its progress on the line below. */
+export const partTasks = (groups: readonly Group[], machine: Machine): ListrTask[] =>
+  groups
+    .flatMap((group) => PARTS_OF[group])
+    .map((name) => ({
+      title: name,
+      task: async (_, task) => {
+        const program = await resolvePart(name, machine, (line) => {
+          if (process.stdout.isTTY || /^(building|fetching|installing|waiting)/.test(line)) task.output = line;
+        });
+        task.title = `${name} (${program})`;
+      },
+    }));
+
+/** Tells each new text once: without a terminal every telling is a line. */
+function onChange(task: { output: string }): (text: string) => void {
+  let last = '';
+  return (text) => {
+    if (text !== last && text !== '') task.output = text;
+    last = text;
+  };
+}
+
+async function startPrograms(options: UpOptions, groups: readonly Group[], tell: (text: string) => void): Promise<void> {
+  const { home, root } = options;
+  const running = readReport(home);
+  if (running) refuseOtherPort(options);
+  let failed: () => string | undefined = () => undefined;
+  if (!running || groups.some((group) => !running.groups.includes(group))) {
+    await endPlatform(home);
+    const { settings } = await openHome(home, { routerPort: options.port });
+    await requireFreePort(settings.routerPort);
+    ({ failed } = startSupervisor({ home, root, groups }));
+  }
+  await untilReady(home, () => {
+    const last = failed();
+    if (last !== undefined) throw new LocalError(last.replace(/^carrel: /, ''));
+    const programs = readReport(home)?.programs;
+    const late = Object.entries(programs ?? {}).filter(([, { state }]) => state !== 'ready');
+    tell(late.map(([name, { state, reason }]) => (state === 'restarting' ? `${name}: ${reason}` : name)).join(', '));
+    return programs;
+  });
+}
+
+function refuseOtherPort({ home, port }: UpOptions): void {
+  const current = readSettings(home)?.routerPort;
+  if (port !== undefined && current !== undefined && port !== current) {
+    throw new LocalError(
+      `the platform is up on port ${current} already. To move it to ${port}: make down, then CARREL_PORT=${port} make up`,
+    );
+  }
+}
+
+async function requireFreePort(port: number): Promise<void> {
+  for (const host of ['127.0.0.1', '::1']) {
+    if ((await probePort(host, port)) !== 'taken') continue;
+    const other = port === DEFAULT_ROUTER_PORT ? DEFAULT_ROUTER_PORT + 1 : DEFAULT_ROUTER_PORT;
+    throw new LocalError(`port ${port} on ${host} is taken by another program. Choose a free one: CARREL_PORT=${other} make up`);
+  }
+}
+
+async function installResources({ home, root }: UpOptions): Promise<void> {
+  const apply = ['apply', '--server-side', '--force-conflicts', '--field-manager=carrel-up'];
+  const crds = join(root, 'crds');
+  await kubectl(home, ...apply, '-f', crds);
+  await kubectl(home, 'wait', '--for=condition=Established', '--timeout=60s', '-f', crds);
+  const namespaces = await kubectl(home, 'get', 'namespace', NAMESPACE, '--ignore-not-found', '-o', 'name');
+  if (namespaces.trim() === '') await kubectl(home, 'create', 'namespace', NAMESPACE);
+  const samples = join(root, 'config', 'samples');
+  if (existsSync(paths(home).samples) || !existsSync(samples) || !readdirSync(samples).some((name) => name.endsWith('.yaml'))) return;
+  await kubectl(home, ...apply, '-f', samples);
+  writeAtomically(paths(home).samples, '');
+}
+
+/** Waits for the tenants that can become Ready: not for those that are suspended, or whose resource is refused. */
+async function untilTenantsReady(home: string, tell: (text: string) => void): Promise<void> {
+  const client = clientOf(home);
+  const deadline = performance.now() + TENANTS_MS;
+  try {
+    for (;;) {
+      const waiting = (await listTenants(client)).filter(({ state }) => state === 'waiting');
+      const [first] = waiting;
+      if (!first) return;
+      tell(waiting.map(({ key, reason }) => `${key} (${reason})`).join(', '));
+      if (performance.now() > deadline) {
+        throw new LocalError(`tenant ${first.key} is not Ready: ${first.reason}. More: make status, and logs/operator.log in ${home}`);
+      }
+      await sleep(300);
+    }
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,363 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { V1ContainerState, V1ContainerStatus, V1LifecycleHandler } from '@kubernetes/client-node';
+import type { Occurrence } from '../../kube/events.ts';
+import type { Pod } from '../../kube/kinds.ts';
+import type { Json } from '../../kube/object.ts';
+import { backOffMs } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import { messageOf } from '../errors.ts';
+import { marks, signal as send } from '../processes.ts';
+import { type PodAddress, withPorts } from './addresses.ts';
+import { type Container, NotStartable, resolveEnvironment, type Settings } from './environment.ts';
+import { commandOf } from './image.ts';
+import { type ProbeTarget, tryProbe, watchProbe } from './probes.ts';
+import { mountVolumes } from './volumes.ts';
+
+export type ContainerState = Json<V1ContainerState>;
+export type ContainerStatus = Json<V1ContainerStatus>;
+
+/** What all containers of a node share. */
+export interface NodeContext {
+  readonly home: string;
+  /** The checkout that `carrel:*` stands for. */
+  readonly root: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  settings(namespace: string): Settings;
+  /** An Event beside the pod. */
+  tell(pod: Pod, occurrence: Occurrence): void;
+}
+
+/** Shorter than a kubelet's 10 s to 5 min: who waits here is a developer. */
+const CRASH_BACK_OFF = { baseMs: 1_000, maxMs: 60_000, jitter: 0 };
+/** A run so long forgets earlier crashes. */
+const STEADY_MS = 60_000;
+/** A missing Secret is looked for again so often; a person is about to make it. */
+const CONFIG_RETRY_MS = 1_000;
+const EAGER_PROBE_MS = 200;
+
+/** One start of the process, with everything it needs. */
+interface Launch {
+  readonly command: readonly string[];
+  readonly environment: Record<string, string>;
+}
+
+/**
+ * Keeps one container of a pod running as its restart policy says.
+ *
+ * Invariants:
+ * - Never two processes at once; a process that is told to end gets preStop, SIGTERM and, after the grace, SIGKILL with all its children.
+ * - `status` is at any moment what a kubelet would write; `onChange` is told of each change.
+ */
+export class ContainerRunner {
+  readonly #context: NodeContext;
+  readonly #name: string;
+  readonly #pod: () => Pod;
+  readonly #address: () => PodAddress;
+  readonly #folder: string;
+  readonly #isInit: boolean;
+  readonly #onChange: () => void;
+  readonly #stop = new AbortController();
+  #graceMs = 0;
+  #status: ContainerStatus;
+  #restart: ((why: string) => void) | undefined;
+
+  /** `previous`: what the API server remembers of it, so that counts go on when the node was started again. */
+  constructor(options: {
+    context: NodeContext;
+    container: Container;
+    pod: () => Pod;
+    address: () => PodAddress;
+    folder: string;
+    isInit: boolean;
+    previous?: ContainerStatus | undefined;
+    onChange: () => void;
+  }) {
+    const { context, container, previous } = options;
+    this.#context = context;
+    this.#name = container.name;
+    this.#pod = options.pod;
+    this.#address = options.address;
+    this.#folder = options.folder;
+    this.#isInit = options.isInit;
+    this.#onChange = options.onChange;
+    const ranBefore = previous?.state?.running !== undefined || previous?.state?.terminated !== undefined;
+    this.#status = {
+      name: container.name,
+      image: container.image ?? '',
+      imageID: '',
+      restartCount: (previous?.restartCount ?? 0) + (ranBefore ? 1 : 0),
+      ready: false,
+      started: false,
+      state: { waiting: { reason: 'ContainerCreating' } },
+      lastState: previous?.lastState ?? {},
+    };
+  }
+
+  get status(): ContainerStatus {
+    return this.#status;
+  }
+
+  /** The file of the current process' output, or of the one before it. */
+  logFile(options: { previous: boolean }): string {
+    return join(this.#folder, 'logs', this.#name, `${this.#status.restartCount - (options.previous ? 1 : 0)}.log`);
+  }
+
+  /** Ends it for good: preStop and SIGTERM now, SIGKILL when `graceMs` are over. Again with a shorter grace hurries it. */
+  stop(graceMs: number): void {
+    this.#graceMs = graceMs;
+    this.#stop.abort(new Error('the pod ends'));
+  }
+
+  /** Ends the process and starts the next: its image was changed in place. */
+  restart(why: string): void {
+    this.#restart?.(why);
+  }
+
+  /** Resolves when it has ended for good. */
+  async run(): Promise<void> {
+    const { clock, random } = this.#context;
+    for (let crashes = 0; !this.#stop.signal.aborted;) {
+      const launch = await this.#prepare();
+      if (!launch) continue;
+      const began = clock.monotonic();
+      const terminated = await this.#live(launch);
+      if (this.#stop.signal.aborted || !this.#runsAgain(terminated.exitCode)) {
+        this.#set({ state: { terminated }, ready: this.#isInit && terminated.exitCode === 0, started: false });
+        return;
+      }
+      crashes = clock.monotonic() - began > STEADY_MS ? 1 : crashes + 1;
+      const waitMs = backOffMs(CRASH_BACK_OFF, crashes, random);
+      const message = `back-off ${Math.round(waitMs / 1000)}s restarting failed container=${this.#name} pod=${this.#pod().metadata?.name}`;
+      this.#set({
+        state: { waiting: { reason: 'CrashLoopBackOff', message } },
+        lastState: { terminated },
+        ready: false,
+        started: false,
+      });
+      this.#tell('Warning', 'BackOff', `Back-off restarting failed container ${this.#name}`);
+      await clock.sleep(waitMs, this.#stop.signal).catch(() => {});
+      if (!this.#stop.signal.aborted) this.#set({ restartCount: this.#status.restartCount + 1 });
+    }
+  }
+
+  get #container(): Container {
+    const spec = this.#pod().spec;
+    const found = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].find(({ name }) => name === this.#name);
+    if (!found) throw new Error(`the pod has no container ${this.#name}`);
+    return found;
+  }
+
+  #runsAgain(exitCode: number): boolean {
+    const policy = this.#pod().spec?.restartPolicy ?? 'Always';
+    if (policy === 'Never') return false;
+    return exitCode !== 0 || (policy === 'Always' && !this.#isInit);
+  }
+
+  /** The next start, or undefined after telling why there is none yet and waiting a while. */
+  async #prepare(): Promise<Launch | undefined> {
+    const { clock, root, home, settings } = this.#context;
+    const pod = this.#pod();
+    const container = this.#container;
+    try {
+      const own = await resolveEnvironment(container, pod, settings(pod.metadata?.namespace ?? ''));
+      const command = commandOf(container, own, root);
+      const environment = {
+        PATH: process.env['PATH'] ?? '',
+        HOME: process.env['HOME'] ?? '/',
+        HOSTNAME: pod.metadata?.name ?? '',
+        ...mountVolumes(container, this.#folder),
+        ...withPorts(own, this.#address()),
+        CARREL_LISTEN_HOST: this.#address().ip,
+        ...marks(home, 'container'),
+        CARREL_POD: `${pod.metadata?.namespace}/${pod.metadata?.name}`,
+        CARREL_POD_UID: pod.metadata?.uid ?? '',
+      };
+      return { command, environment };
+    } catch (error) {
+      const reason = error instanceof NotStartable ? error.reason : 'CreateContainerError';
+      this.#set({ image: container.image ?? '', state: { waiting: { reason, message: messageOf(error) } } });
+      this.#tell('Warning', 'Failed', `Error: ${reason}: ${messageOf(error)}`);
+      await clock.sleep(CONFIG_RETRY_MS, this.#stop.signal).catch(() => {});
+      return undefined;
+    }
+  }
+
+  /** One life of the process, from its start to its end. */
+  async #live(launch: Launch): Promise<NonNullable<ContainerState['terminated']>> {
+    const { clock } = this.#context;
+    const child = this.#spawn(launch);
+    const over = new AbortController();
+    const ended = endOf(child).then((end) => {
+      over.abort();
+      return end;
+    });
+    const startedAt = clock.now().toISOString();
+    const containerID = `process://${child.pid ?? 0}`;
+    const container = this.#container;
+    this.#set({
+      image: container.image ?? '',
+      imageID: `checkout:${this.#context.root}`,
+      containerID,
+      state: { running: { startedAt } },
+      started: !container.startupProbe,
+      ready: !container.startupProbe && !container.readinessProbe,
+    });
+    this.#tell('Normal', 'Started', `Started container ${this.#name}`);
+    let killed: string | undefined;
+    const end = this.#endWhenAsked(child, launch, over.signal, (why) => {
+      killed ??= why;
+      this.#tell('Normal', 'Killing', why);
+    });
+    void this.#watch(launch, over.signal);
+    const { code, signal, error } = await ended;
+    await end;
+    killGroup(child);
+    const message = error ?? killed;
+    return {
+      containerID,
+      exitCode: code,
+      ...(signal === null ? {} : { signal }),
+      reason: error === undefined ? (code === 0 ? 'Completed' : 'Error') : 'StartError',
+      ...(message === undefined ? {} : { message }),
+      startedAt,
+      finishedAt: clock.now().toISOString(),
+    };
+  }
+
+  #spawn({ command, environment }: Launch): ChildProcess {
+    const file = this.logFile({ previous: false });
+    mkdirSync(dirname(file), { recursive: true });
+    rmSync(join(dirname(file), `${this.#status.restartCount - 2}.log`), { force: true });
+    const output = openSync(file, 'a', 0o600);
+    try {
+      const [program = '', ...args] = command;
+      // A group of its own, so that what it started goes with it.
+      return spawn(program, args, { cwd: this.#context.root, env: environment, stdio: ['ignore', output, output], detached: true });
+    } finally {
+      closeSync(output);
+    }
+  }
+
+  /** Waits until the pod stops or a probe or a new image asks for a restart, then ends the process as a kubelet does. */
+  async #endWhenAsked(child: ChildProcess, launch: Launch, over: AbortSignal, tell: (why: string) => void): Promise<void> {
+    const asked = Promise.withResolvers<void>();
+    this.#restart = (why) => {
+      tell(why);
+      this.#graceMs = (this.#pod().spec?.terminationGracePeriodSeconds ?? 30) * 1000;
+      asked.resolve();
+    };
+    const onStop = (): void => asked.resolve();
+    this.#stop.signal.addEventListener('abort', onStop, { once: true });
+    over.addEventListener('abort', onStop, { once: true });
+    if (this.#stop.signal.aborted) asked.resolve();
+    await asked.promise;
+    this.#stop.signal.removeEventListener('abort', onStop);
+    this.#restart = undefined;
+    if (over.aborted || child.pid === undefined) return;
+    this.#set({ ready: false });
+    const { clock } = this.#context;
+    const began = clock.monotonic();
+    const spent = (): boolean => clock.monotonic() - began >= this.#graceMs;
+    const hook = this.#container.lifecycle?.preStop;
+    if (hook) {
+      const ran = this.#preStop(hook, launch).catch((error: unknown) =>
+        this.#context.log.warn({ err: error, container: this.#name }, 'preStop failed'),
+      );
+      const hookOver = new AbortController();
+      void ran.finally(() => hookOver.abort());
+      while (!hookOver.signal.aborted && !spent() && !over.aborted) await clock.sleep(20);
+    }
+    send(child.pid, 'SIGTERM');
+    while (!over.aborted && !spent()) await clock.sleep(20);
+    if (!over.aborted) killGroup(child);
+  }
+
+  async #preStop(hook: Json<V1LifecycleHandler>, launch: Launch): Promise<void> {
+    if (hook.sleep) await this.#context.clock.sleep(hook.sleep.seconds * 1000);
+    else await tryProbe({ ...hook, timeoutSeconds: this.#graceMs / 1000 }, this.#target(launch));
+  }
+
+  /** Startup first, then liveness and readiness side by side. */
+  async #watch(launch: Launch, over: AbortSignal): Promise<void> {
+    const { startupProbe, livenessProbe, readinessProbe } = this.#container;
+    const loop = { target: this.#target(launch), clock: this.#context.clock };
+    const fail = (kind: string) => (why: string) => this.restart(`Container ${this.#name} failed ${kind} probe, will be restarted: ${why}`);
+    if (startupProbe) {
+      const started = new AbortController();
+      const signal = AbortSignal.any([over, started.signal]);
+      await watchProbe({
+        ...loop,
+        probe: startupProbe,
+        signal,
+        eagerMs: EAGER_PROBE_MS,
+        onSuccess: () => started.abort(),
+        onFailure: fail('startup'),
+      });
+      if (over.aborted) return;
+      this.#set({ started: true, ready: !readinessProbe });
+    }
+    const readiness = (ready: boolean) => () => {
+      if (!over.aborted && this.#restart) this.#set({ ready });
+    };
+    await Promise.all([
+      livenessProbe && watchProbe({ ...loop, probe: livenessProbe, signal: over, onSuccess: () => {}, onFailure: fail('liveness') }),
+      readinessProbe &&
+        watchProbe({
+          ...loop,
+          probe: readinessProbe,
+          signal: over,
+          eagerMs: EAGER_PROBE_MS,
+          onSuccess: readiness(true),
+          onFailure: readiness(false),
+        }),
+    ]);
+  }
+
+  #target(launch: Launch): ProbeTarget {
+    const { root } = this.#context;
+    return {
+      container: this.#container,
+      address: this.#address(),
+      exec: async ([program = '', ...args], timeoutMs) => {
+        const child = spawn(program === 'node' ? process.execPath : program, args, {
+          cwd: root,
+          env: launch.environment,
+          stdio: 'ignore',
+          timeout: timeoutMs,
+        });
+        return (await endOf(child)).code;
+      },
+    };
+  }
+
+  #tell(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    this.#context.tell(this.#pod(), { type, reason, message, action: 'Run' });
+  }
+
+  #set(change: Partial<ContainerStatus>): void {
+    this.#status = { ...this.#status, ...change };
+    this.#onChange();
+  }
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid !== undefined) send(-child.pid, 'SIGKILL');
+}
+
+/** Exit code as a shell counts: 128 + the signal's number; 128 when it did not start. */
+function endOf(child: ChildProcess): Promise<{ code: number; signal: number | null; error?: string }> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: 128, signal: null, error: error.message }));
+    child.once('exit', (code, name) => {
+      const signal = name === null ? null : constants.signals[name];
+      resolve({ code: code ?? 128 + (signal ?? 0), signal });
+    });
+  });
+}

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Container, expand, NotStartable } from './environment.ts';
+
+/**
+ * There are no images here: `carrel:<any tag>` stands for the checkout, run by this Node; every other image cannot be pulled.
+ * The image's working folder is the built `dist/`, so a `.js` of ours is its `.ts` in the checkout.
+ */
+export function commandOf(container: Container, environment: Readonly<Record<string, string>>, root: string): string[] {
+  const image = container.image ?? '';
+  if (!/^carrel(:|@|$)/.test(image)) {
+    throw new NotStartable(
+      'ErrImagePull',
+      `image ${image} cannot be had: the process node runs only carrel:* (this checkout). A real cluster runs any (docs/operate.md).`,
+    );
+  }
+  const words = [...(container.command ?? []), ...(container.args ?? [])].map((word) => expand(word, environment));
+  const [program, ...args] = words;
+  if (program === undefined) throw new NotStartable('RunContainerError', `container ${container.name} has no command`);
+  return [program === 'node' ? process.execPath : program, ...args.map((word) => asSource(word, root))];
+}
+
+function asSource(word: string, root: string): string {
+  const source = word.replace(/\.js$/, '.ts');
+  return source !== word && !existsSync(join(root, word)) && existsSync(join(root, source)) ? source : word;
+}

@@ -1,0 +1,209 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isConflict, isNotFound } from '../../kube/errors.ts';
+import { EventRecorder } from '../../kube/events.ts';
+import { informer } from '../../kube/informer.ts';
+import { CONFIG_MAP, POD, type Pod, SECRET } from '../../kube/kinds.ts';
+import { isDeleting, keyOf, keyText, type Observed } from '../../kube/object.ts';
+import { ResourceApi } from '../../kube/resource.ts';
+import type { Change } from '../../kube/store.ts';
+import type { KubeClient } from '../../kube/transport.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { closeServer } from '../../runtime/ops.ts';
+import type { Random } from '../../runtime/random.ts';
+import { paths, type Home } from '../home.ts';
+import { PARTS } from '../parts/parts.ts';
+import { endAll, processesOf } from '../processes.ts';
+import { PodAddresses } from './addresses.ts';
+import type { NodeContext } from './container.ts';
+import { startKubelet } from './kubelet.ts';
+import { PodRunner } from './pod.ts';
+import { keepHeartbeat, NODE_NAME, register } from './registration.ts';
+
+export interface RunningNode {
+  /** Ends all containers and the node's own work. The pods stay in the API, for the next start. */
+  stop(): Promise<void>;
+}
+
+export interface NodeOptions {
+  readonly home: Home;
+  /** The checkout that images `carrel:*` stand for. */
+  readonly root: string;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** When the node stops, containers get this long, whatever their pods say: a supervisor waits for it. */
+const STOP_GRACE_MS = 8_000;
+const LEFTOVER_GRACE_MS = 5_000;
+const BIND_RETRY_MS = 1_000;
+
+/**
+ * Starts the process node: Node `local` is registered, pending pods are bound to it, and each pod's containers run as child processes.
+ * What an earlier node of this home left running is ended first, so no container runs twice.
+ */
+export async function startNode(options: NodeOptions): Promise<RunningNode> {
+  const { home, client, clock, log } = options;
+  const stopping = new AbortController();
+  const left = processesOf(home.path).filter(({ program }) => program === 'container');
+  await endAll(
+    left.map(({ pid }) => pid),
+    LEFTOVER_GRACE_MS,
+  );
+  const { address, ports } = home.settings;
+  const registration = { client, clock, log, address, kubeletPort: ports.kubelet, version: `v${PARTS['kube-apiserver'].version}` };
+  await register(registration, stopping.signal);
+  const events = new EventRecorder({
+    client,
+    controller: 'carrel.dev/process-node',
+    instance: NODE_NAME,
+    clock,
+    log,
+    metrics: options.metrics,
+  });
+  const node = new ProcessNode(options, events);
+  const pods = informer<Pod>({ client, kind: POD, log, clock, metrics: options.metrics });
+  const work = [pods.run(stopping.signal), events.run(stopping.signal), keepHeartbeat(registration, stopping.signal)];
+  await pods.store.waitForSync(stopping.signal);
+  node.forgetAllBut(new Set(pods.store.list().map(({ metadata }) => metadata.uid)));
+  pods.store.onChange((change) => node.onPod(change));
+  const kubelet = await startKubelet({ home: home.path, address, port: ports.kubelet, view: node });
+  log.info({ address }, 'the node is ready');
+  return {
+    stop: async () => {
+      await node.stop();
+      stopping.abort(new Error('the node stops'));
+      kubelet.closeAllConnections();
+      await Promise.all([...work, closeServer(kubelet)]);
+    },
+  };
+}
+
+class ProcessNode {
+  readonly #options: NodeOptions;
+  readonly #context: NodeContext;
+  readonly #api: ResourceApi<Pod>;
+  readonly #addresses: PodAddresses;
+  /** By uid. */
+  readonly #runners = new Map<string, { runner: PodRunner; ended: Promise<void> }>();
+  readonly #binding = new Set<string>();
+  #isStopping = false;
+
+  constructor(options: NodeOptions, events: EventRecorder) {
+    const { home, root, client, clock, random, log } = options;
+    this.#options = options;
+    this.#api = new ResourceApi(client, POD);
+    this.#addresses = new PodAddresses(home.settings.podNetwork, home.settings.address);
+    const secrets = new ResourceApi(client, SECRET);
+    const configMaps = new ResourceApi(client, CONFIG_MAP);
+    this.#context = {
+      home: home.path,
+      root,
+      clock,
+      random,
+      log,
+      settings: (namespace) => ({
+        secret: (name) => secrets.find({ namespace, name }),
+        configMap: (name) => configMaps.find({ namespace, name }),
+      }),
+      tell: (pod, occurrence) => events.record(pod as Observed<Pod>, POD, occurrence),
+    };
+  }
+
+  /** Folders of pods that went while no node ran. */
+  forgetAllBut(uids: ReadonlySet<string>): void {
+    const folder = paths(this.#options.home.path).pods;
+    for (const uid of readdirSync(folder)) if (!uids.has(uid)) rmSync(join(folder, uid), { recursive: true, force: true });
+  }
+
+  onPod({ type, object: pod }: Change<Pod>): void {
+    if (this.#isStopping) return;
+    const known = this.#runners.get(pod.metadata.uid);
+    if (type === 'deleted')
+      known?.runner.stop(0); // forced: there is no object left to be graceful for
+    else if (known) known.runner.update(pod);
+    else if (pod.spec?.nodeName === NODE_NAME) this.#start(pod);
+    else if (!pod.spec?.nodeName && !isDeleting(pod)) void this.#bind(pod);
+  }
+
+  container(namespace: string, pod: string, container: string) {
+    const found = [...this.#runners.values()].find(({ runner }) => keyText(keyOf(runner.pod)) === `${namespace}/${pod}`);
+    return found?.runner.container(container);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const { runner } of this.#runners.values()) runner.stop(STOP_GRACE_MS);
+    await Promise.all([...this.#runners.values()].map(({ ended }) => ended));
+  }
+
+  #start(pod: Observed<Pod>): void {
+    const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+    if (isOver && !isDeleting(pod)) return;
+    const { home, log } = this.#options;
+    const runner = new PodRunner({
+      context: this.#context,
+      api: this.#api,
+      addresses: this.#addresses,
+      hostIP: home.settings.address,
+      pod,
+    });
+    // One that was on its way out when the node started has no process any more.
+    const ended = (isDeleting(pod) ? this.#letGo(runner) : this.#run(runner)).catch((error: unknown) =>
+      log.error({ err: error, pod: keyText(keyOf(pod)) }, 'a pod failed'),
+    );
+    this.#runners.set(pod.metadata.uid, { runner, ended });
+  }
+
+  async #run(runner: PodRunner): Promise<void> {
+    await runner.run();
+    await this.#letGo(runner);
+  }
+
+  async #letGo(runner: PodRunner): Promise<void> {
+    const { clock, log } = this.#options;
+    while (isDeleting(runner.pod)) {
+      try {
+        await runner.finish();
+        break;
+      } catch (error) {
+        log.warn({ err: error }, 'a deleted pod is not let go yet');
+        await clock.sleep(BIND_RETRY_MS);
+        if (this.#isStopping) break;
+      }
+    }
+    this.#runners.delete(runner.pod.metadata.uid);
+  }
+
+  /** There is one node, so there is nothing to schedule. */
+  async #bind(pod: Observed<Pod>): Promise<void> {
+    const { uid, name, namespace } = pod.metadata;
+    if (this.#binding.has(uid)) return;
+    this.#binding.add(uid);
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name, uid },
+      target: { apiVersion: 'v1', kind: 'Node', name: NODE_NAME },
+    };
+    try {
+      while (!this.#isStopping) {
+        try {
+          await this.#options.client.request({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body });
+          return;
+        } catch (error) {
+          if (isNotFound(error) || isConflict(error)) return; // gone, or bound by another
+          this.#options.log.warn({ err: error, pod: name }, 'a pod is not bound yet');
+          await this.#options.clock.sleep(BIND_RETRY_MS);
+        }
+      }
+    } finally {
+      this.#binding.delete(uid);
+    }
+  }
+}

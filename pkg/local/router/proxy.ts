@@ -1,0 +1,137 @@
+import { Agent, request as upstreamRequest, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { codeOf } from '../errors.ts';
+import type { Upstream } from './routes.ts';
+
+/** RFC 9110 §7.6.1, and what only the first proxy may say. */
+const NOT_FORWARDED = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-real-ip',
+]);
+const CONNECT_TIMEOUT_MS = 3_000;
+/** Below the 65 s or so for which servers keep idle connections, so that ours go first. */
+const IDLE_MS = 4_000;
+
+export type Outcome = 'answered' | 'unreachable';
+
+/**
+ * Passes requests on to pods, streaming both ways.
+ *
+ * Invariants:
+ * - Nothing is held back: a byte that came is sent on; a slow reader slows the writer down.
+ * - A request reaches a pod at most once, unless it is safe (GET, HEAD, OPTIONS) and its kept connection was closed under it.
+ * - What a client says about its own address is dropped.
+ */
+export class Proxy {
+  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 256 });
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** 'unreachable': nothing was sent, another pod may be tried. Otherwise the request was dealt with, well or badly. */
+  async forward(request: IncomingMessage, response: ServerResponse, upstream: Upstream): Promise<Outcome> {
+    const outcome = await this.#try(request, response, upstream, this.#agent);
+    if (outcome !== 'stale') return outcome;
+    const again = await this.#try(request, response, upstream, false);
+    return again === 'stale' ? 'unreachable' : again;
+  }
+
+  #try(request: IncomingMessage, response: ServerResponse, upstream: Upstream, agent: Agent | false): Promise<Outcome | 'stale'> {
+    return new Promise((resolve) => {
+      const outgoing = upstreamRequest({
+        ...upstream,
+        agent,
+        method: request.method,
+        path: request.url,
+        headers: forwardedHeaders(request),
+        setHost: false,
+      });
+      const onClientGone = (): void => {
+        if (!response.writableFinished) outgoing.destroy();
+      };
+      let sending = false;
+      const connected = (): void => {
+        sending = true;
+        request.pipe(outgoing);
+      };
+      whenConnected(outgoing, connected);
+      response.once('close', onClientGone);
+      outgoing.once('continue', () => response.writeContinue());
+      outgoing.once('response', (incoming) => {
+        passBack(request, response, incoming);
+        resolve('answered');
+      });
+      outgoing.once('error', (error) => {
+        response.off('close', onClientGone);
+        request.unpipe(outgoing);
+        const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '');
+        if (response.destroyed || response.headersSent) resolve('answered');
+        else if (!sending) resolve('unreachable');
+        else if (isSafe && outgoing.reusedSocket && codeOf(error) === 'ECONNRESET') resolve('stale');
+        else {
+          response.writeHead(502, { 'content-type': 'text/plain', connection: 'close' }).end('The server broke off before it answered.\n');
+          resolve('answered');
+        }
+      });
+    });
+  }
+}
+
+/** The body is sent only once there is a connection: until then another pod may take the request. */
+function whenConnected(outgoing: ClientRequest, connected: () => void): void {
+  outgoing.once('socket', (socket) => {
+    if (!socket.connecting) {
+      connected();
+      return;
+    }
+    const timer = setTimeout(() => outgoing.destroy(new Error('no connection in time')), CONNECT_TIMEOUT_MS);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      connected();
+    });
+    socket.once('close', () => clearTimeout(timer));
+  });
+}
+
+function forwardedHeaders(request: IncomingMessage): string[] {
+  const kept = endToEnd(request.rawHeaders, request.headers.connection);
+  const length = request.headers['transfer-encoding'] === undefined ? [] : ['transfer-encoding', 'chunked'];
+  const address = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  return [...kept, ...length, 'x-forwarded-for', address, 'x-forwarded-proto', 'http', 'x-forwarded-host', request.headers.host ?? ''];
+}
+
+/** Header pairs without those that belong to one connection. */
+function endToEnd(raw: readonly string[], connection: string | undefined): string[] {
+  const named = new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  const kept: string[] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    const [name = '', value = ''] = raw.slice(index, index + 2);
+    const lower = name.toLowerCase();
+    if (!NOT_FORWARDED.has(lower) && !named.has(lower)) kept.push(name, value);
+  }
+  return kept;
+}
+
+function passBack(request: IncomingMessage, response: ServerResponse, incoming: IncomingMessage): void {
+  const headers = endToEnd(incoming.rawHeaders, incoming.headers.connection);
+  // Answered before the request was read to its end (413 and the like): the rest is not wanted, and nothing may follow it.
+  if (!request.complete) headers.push('connection', 'close');
+  response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, headers);
+  response.flushHeaders();
+  incoming.pipe(response);
+  incoming.once('error', () => response.destroy());
+  incoming.once('aborted', () => response.destroy()); // half an answer must not look whole
+}

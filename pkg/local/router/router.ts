@@ -1,0 +1,158 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { informer } from '../../kube/informer.ts';
+import { INGRESS, type Ingress, POD, type Pod, SERVICE, type Service } from '../../kube/kinds.ts';
+import { isDeleting, keyOf, type Observed } from '../../kube/object.ts';
+import type { ResourceApi } from '../../kube/resource.ts';
+import type { KubeClient } from '../../kube/transport.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { closeServer, listen } from '../../runtime/ops.ts';
+import { codeOf } from '../errors.ts';
+import { Proxy } from './proxy.ts';
+import { hostIndex, hostOf, hostsIn, labelIndex, nameOf, type Objects, routeOf } from './routes.ts';
+
+export interface RunningRouter {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+const STOP_GRACE_MS = 3_000;
+const RETRY_AFTER_SECONDS = 1;
+
+/** Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects. */
+export async function startRouter(options: {
+  client: KubeClient;
+  port: number;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+}): Promise<RunningRouter> {
+  const { client, clock, log, metrics, port } = options;
+  const stopping = new AbortController();
+  const shared = { client, clock, log, metrics };
+  const ingresses = informer<Ingress>({ ...shared, kind: INGRESS, indexes: { host: hostIndex } });
+  const services = informer<Service>({ ...shared, kind: SERVICE });
+  const pods = informer<Pod>({ ...shared, kind: POD, indexes: { label: labelIndex } });
+  const all = [ingresses, services, pods];
+  const work = all.map((each) => each.run(stopping.signal));
+  await Promise.all(all.map(({ store }) => store.waitForSync(stopping.signal)));
+  ingresses.store.onChange(({ type, object }) => {
+    if (type !== 'deleted') void claim(ingresses.api, object, log);
+  });
+  const objects: Objects = {
+    ingressesFor: (host) => ingresses.store.byIndex('host', host),
+    service: (namespace, name) => services.store.get({ namespace, name }),
+    pods: (namespace, selector) => {
+      const [first, ...rest] = Object.entries(selector);
+      const candidates = first ? pods.store.byIndex('label', `${namespace}/${first[0]}=${first[1]}`) : [];
+      return candidates.filter(({ metadata }) => rest.every(([key, value]) => metadata.labels?.[key] === value));
+    },
+  };
+  const server = await startRouting({ objects, hosts: () => hostsIn(ingresses.store.list()), port, log });
+  return {
+    port: server.port,
+    stop: async () => {
+      await server.stop();
+      stopping.abort(new Error('the router stops'));
+      await Promise.all(work);
+    },
+  };
+}
+
+/** Tells in the Ingress' status where it answers, as an ingress controller does. */
+async function claim(api: ResourceApi<Ingress>, ingress: Observed<Ingress>, log: Logger): Promise<void> {
+  if (isDeleting(ingress) || ingress.status?.loadBalancer?.ingress?.[0]?.hostname === 'localhost') return;
+  await api.patchStatus(keyOf(ingress), { loadBalancer: { ingress: [{ hostname: 'localhost' }] } }).catch((error: unknown) => {
+    log.warn({ err: error, ingress: nameOf(ingress) }, 'the status of an ingress is not written');
+  });
+}
+
+/** The listening half of the router, over whatever objects it is given. */
+export async function startRouting(options: {
+  objects: Objects;
+  hosts: () => string[];
+  port: number;
+  log: Logger;
+}): Promise<RunningRouter> {
+  const proxy = new Proxy();
+  const turns = new Map<string, number>();
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    void serve(request, response, { ...options, proxy, turns }).catch((error: unknown) => {
+      options.log.error({ err: error }, 'a request failed');
+      response.destroy();
+    });
+  };
+  const servers: Server[] = [];
+  let { port } = options;
+  for (const host of ['127.0.0.1', '::1']) {
+    // A long upload is no attack here; a client that only ever sends headers still is cut off (headersTimeout).
+    const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000 }, handle).on('checkContinue', handle);
+    try {
+      await listen(server, port, host);
+    } catch (error) {
+      if (host === '::1' && codeOf(error) !== 'EADDRINUSE') continue; // a machine without IPv6
+      throw error;
+    }
+    const address = server.address();
+    port = typeof address === 'object' && address ? address.port : port;
+    servers.push(server);
+  }
+  return {
+    port,
+    stop: async () => {
+      const cut = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_GRACE_MS);
+      await Promise.all(servers.map(closeServer));
+      clearTimeout(cut);
+      proxy.close();
+    },
+  };
+}
+
+interface Routing {
+  readonly objects: Objects;
+  readonly hosts: () => string[];
+  readonly proxy: Proxy;
+  /** Per service, whose turn it is. */
+  readonly turns: Map<string, number>;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, { objects, hosts, proxy, turns }: Routing): Promise<void> {
+  const host = hostOf(request.headers.host);
+  const route = routeOf(objects, host, (request.url ?? '/').split('?')[0] ?? '/');
+  if (!route) return answer(request, response, 404, unknownHostPage(host, hosts(), request.headers.host));
+  const turn = turns.get(route.service) ?? 0;
+  turns.set(route.service, (turn + 1) % Number.MAX_SAFE_INTEGER);
+  for (let index = 0; index < route.upstreams.length; index++) {
+    const upstream = route.upstreams[(turn + index) % route.upstreams.length];
+    if (upstream && (await proxy.forward(request, response, upstream)) === 'answered') return;
+    if (response.destroyed) return;
+  }
+  response.setHeader('retry-after', RETRY_AFTER_SECONDS);
+  answer(
+    request,
+    response,
+    503,
+    page(
+      'Not ready',
+      `<p>No pod of Service <code>${escape(route.service)}</code> is ready just now. <code>make status</code> tells more.</p>`,
+    ),
+  );
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, status: number, html: string): void {
+  if (!request.complete) response.setHeader('connection', 'close'); // its body is not read
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(html);
+}
+
+function unknownHostPage(host: string, hosts: string[], header: string | undefined): string {
+  const port = /:\d+$/.exec(header ?? '')?.[0] ?? '';
+  const known = hosts.map((each) => `<li><a href="http://${escape(each)}${port}/">${escape(each)}</a></li>`).join('');
+  const list = known === '' ? '<p>There is no tenant yet.</p>' : `<p>Hosts that answer here:</p><ul>${known}</ul>`;
+  return page('Unknown host', `<p>Nothing is served at <code>${escape(host || '(no host)')}</code> under this path.</p>${list}`);
+}
+
+const page = (title: string, body: string): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><body><h1>${title}</h1>${body}</body></html>\n`;
+
+const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -1,0 +1,112 @@
+import type { V1HTTPIngressPath, V1IngressBackend } from '@kubernetes/client-node';
+import type { Ingress, Pod, Service } from '../../kube/kinds.ts';
+import { isDeleting, keyOf, keyText, type Json, type Observed } from '../../kube/object.ts';
+import { PORTS_ANNOTATION } from '../node/addresses.ts';
+
+/** What the router reads: the objects as they are now. */
+export interface Objects {
+  /** Ingresses with a rule for this host; '' for rules without one. */
+  ingressesFor(host: string): readonly Observed<Ingress>[];
+  service(namespace: string, name: string): Observed<Service> | undefined;
+  /** Pods that carry all these labels. */
+  pods(namespace: string, selector: Readonly<Record<string, string>>): readonly Observed<Pod>[];
+}
+
+export interface Upstream {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where a request goes: the backend's service, and its pods that take work now. */
+export interface Route {
+  /** `namespace/name` of the Service, for people and for taking turns. */
+  readonly service: string;
+  readonly upstreams: readonly Upstream[];
+}
+
+/** `Tenant.localhost.:8080` → `tenant.localhost`; '' when there is none. */
+export const hostOf = (header: string | undefined): string => (header ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
+
+/**
+ * The route of a request by the rules of networking.k8s.io/v1 Ingress: the exact host before `*.` one before none; within a host
+ * the longest matching path, `Exact` before `Prefix`. Undefined when no rule matches.
+ */
+export function routeOf(objects: Objects, host: string, path: string): Route | undefined {
+  for (const name of [host, host.replace(/^[^.]+/, '*'), '']) {
+    const matches = objects.ingressesFor(name).flatMap((ingress) => matchesOf(ingress, name, path));
+    const [best] = matches.sort((a, b) => b.weight - a.weight);
+    if (best) return routeTo(objects, best.namespace, best.backend);
+  }
+  return undefined;
+}
+
+interface Match {
+  readonly namespace: string;
+  readonly backend: Json<V1IngressBackend>;
+  readonly weight: number;
+}
+
+function matchesOf(ingress: Observed<Ingress>, host: string, path: string): Match[] {
+  const namespace = ingress.metadata.namespace ?? '';
+  const rules = (ingress.spec?.rules ?? []).filter((rule) => (rule.host ?? '') === host);
+  const found = rules.flatMap((rule) =>
+    (rule.http?.paths ?? []).flatMap((each) => {
+      const weight = weightOf(each, path);
+      return weight === 0 ? [] : [{ namespace, backend: each.backend, weight }];
+    }),
+  );
+  const fallback = host === '' ? ingress.spec?.defaultBackend : undefined;
+  return fallback ? [...found, { namespace, backend: fallback, weight: 0.5 }] : found;
+}
+
+/** 0: no match. Prefixes match whole segments. */
+function weightOf({ path: wanted = '/', pathType }: Json<V1HTTPIngressPath>, path: string): number {
+  if (pathType === 'Exact') return path === wanted ? wanted.length + 0.5 : 0;
+  const prefix = wanted.replace(/\/+$/, '');
+  return path === prefix || path.startsWith(`${prefix}/`) ? prefix.length + 1 : 0;
+}
+
+function routeTo(objects: Objects, namespace: string, backend: Json<V1IngressBackend>): Route {
+  const name = backend.service?.name ?? '';
+  const service = objects.service(namespace, name);
+  const wanted = backend.service?.port;
+  const port = service?.spec?.ports?.find((each) =>
+    wanted?.name === undefined ? each.port === wanted?.number : each.name === wanted.name,
+  );
+  const selector = service?.spec?.selector;
+  const pods = port && selector && Object.keys(selector).length > 0 ? objects.pods(namespace, selector).filter(isReady) : [];
+  const upstreams = pods.flatMap((pod) => {
+    const number = portIn(pod, (port?.targetPort as string | number | undefined) ?? port?.port);
+    return number === undefined ? [] : [{ host: pod.status?.podIP ?? '', port: number }];
+  });
+  return { service: `${namespace}/${name}`, upstreams };
+}
+
+/** A pod that is asked to end takes no new request, whatever its probe said last. */
+const isReady = (pod: Observed<Pod>): boolean =>
+  !isDeleting(pod) &&
+  pod.status?.podIP !== undefined &&
+  (pod.status.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
+
+function portIn(pod: Observed<Pod>, target: string | number | undefined): number | undefined {
+  const ports = (pod.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+  const number = typeof target === 'string' ? ports.find(({ name }) => name === target)?.containerPort : target;
+  const exchanged = pod.metadata.annotations?.[PORTS_ANNOTATION];
+  if (number === undefined || exchanged === undefined) return number;
+  return (JSON.parse(exchanged) as Record<string, number>)[String(number)] ?? number;
+}
+
+/** Every host that some Ingress names. */
+export const hostsIn = (ingresses: readonly Observed<Ingress>[]): string[] =>
+  [...new Set(ingresses.flatMap((ingress) => (ingress.spec?.rules ?? []).flatMap(({ host }) => host ?? [])))].sort();
+
+/** For the store's index: hosts of an Ingress; '' for rules without one and for a default backend. */
+export const hostIndex = (ingress: Ingress): string[] => [
+  ...new Set([...(ingress.spec?.rules ?? []).map(({ host }) => host ?? ''), ...(ingress.spec?.defaultBackend ? [''] : [])]),
+];
+
+/** For the store's index: `namespace/key=value` of each label. */
+export const labelIndex = (pod: Pod): string[] =>
+  Object.entries(pod.metadata?.labels ?? {}).map(([key, value]) => `${pod.metadata?.namespace}/${key}=${value}`);
+
+export const nameOf = (ingress: Observed<Ingress>): string => keyText(keyOf(ingress));

@@ -1,0 +1,45 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { KubeClient } from '../kube/transport.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { createLogger } from '../runtime/log.ts';
+import { createMetrics } from '../runtime/metrics.ts';
+import { runProgram } from '../runtime/program.ts';
+import { systemRandom } from '../runtime/random.ts';
+import { LocalError } from './errors.ts';
+import { paths, readSettings, type Home } from './home.ts';
+import { startNode } from './node/node.ts';
+import { startRouter } from './router/router.ts';
+
+/** A client of the home's API server, as its administrator. */
+export function clientOf(home: string): KubeClient {
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromFile(paths(home).kubeconfig);
+  return new KubeClient({ kubeConfig, metrics: createMetrics('carrel'), userAgent: 'carrel' });
+}
+
+/** The home as its settings file tells it. Throws LocalError when there is none. */
+export function existingHome(path: string): Home {
+  const settings = readSettings(path);
+  if (!settings) throw new LocalError(`there is no platform in ${path}. Start one: make up`);
+  return { path, settings };
+}
+
+/** The process node or the router as a program of its own, until it is told to stop. */
+export async function runOwn(program: 'node' | 'router', options: { home: string; root: string }): Promise<void> {
+  const log = createLogger({ program });
+  await runProgram(
+    () => log,
+    async ({ onStop }) => {
+      const home = existingHome(options.home);
+      const metrics = createMetrics(program);
+      const client = clientOf(options.home);
+      onStop('client', () => client.close());
+      const shared = { client, clock: systemClock, log, metrics };
+      const running =
+        program === 'node'
+          ? await startNode({ ...shared, home, root: options.root, random: systemRandom })
+          : await startRouter({ ...shared, port: home.settings.routerPort });
+      onStop(program, () => running.stop());
+    },
+  );
+}
