@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { wholeNumber } from '../../pkg/runtime/config.ts';
+
+const BYTES_MAX = Number.MAX_SAFE_INTEGER;
+const address = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+const bytes = () =>
+  z
+    .string()
+    .regex(/^\d{1,16}$/, 'must be a whole number of bytes')
+    .transform(Number)
+    .refine((value) => value <= BYTES_MAX, 'is above 2^53-1');
+
+/** The settings of a tenant's server, by the names of their environment variables. The operator writes them all. */
+export const serverConfigSchema = z.object({
+  CARREL_TENANT_SLUG: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,38}[a-z0-9]$/, 'is no slug')
+    .describe("the tenant's slug"),
+  CARREL_TENANT_ID: z
+    .string()
+    .regex(/^\d{1,20}$/, 'is no number')
+    .describe("the tenant's numeric id"),
+  CARREL_APP_URL: address.describe('the address that clients use, https://files.example.org'),
+  CARREL_LTI_URL: address.optional().describe('the address of the LTI service, https://lti.files.example.org'),
+  CARREL_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('postgres://user:password@host:5432/database'),
+  CARREL_DATABASE_POOL_SIZE: wholeNumber(1, 100).default(5).describe('the most connections to Postgres, 1 to 100'),
+  CARREL_REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://user:password@host:6379'),
+  CARREL_S3_ENDPOINT: address.describe('the address of the S3 store, http://s3.example.org:9000'),
+  CARREL_S3_REGION: z.string().min(1).default('us-east-1').describe('the region of the S3 store'),
+  CARREL_S3_BUCKET: z.string().min(3).max(63).describe("the tenant's bucket"),
+  CARREL_S3_PREFIX: z.string().max(200).optional().describe('what every key in the bucket begins with'),
+  CARREL_S3_ACCESS_KEY_ID: z.string().min(1).describe("the id of the tenant's S3 key"),
+  CARREL_S3_SECRET_ACCESS_KEY: z.string().min(1).describe("the tenant's S3 key"),
+  CARREL_SIGNING_KEYS: z.string().min(1).describe('{"keys":[private P-256 JWK, …]}'),
+  CARREL_DATA_KEYS: z.string().min(1).optional().describe('the keys of secrets at rest'),
+  CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
+  CARREL_PORT: wholeNumber(0, 65_535).default(8080).describe('a port, 8080'),
+  CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
+  CARREL_LIMIT_USER_PER_MINUTE: wholeNumber(1, 10_000_000).default(100).describe('requests a user and minute, 100'),
+  CARREL_LIMIT_TENANT_PER_MINUTE: wholeNumber(1, 10_000_000).default(1000).describe('requests a minute, 1000'),
+  CARREL_LIMIT_IP_PER_HOUR: wholeNumber(1, 10_000_000).default(10_000).describe('requests an address and hour, 10000'),
+  CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
+  CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
+  CARREL_TRASH_RETENTION_DAYS: wholeNumber(0, 3650).default(30).describe('days that the trash keeps files, 30'),
+  CARREL_SUSPENDED: z
+    .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
+    .default(false)
+    .describe('true or false'),
+  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies stand in front, 0 to 10'),
+  CARREL_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('fatal, error, warn, info, debug or trace'),
+});
+export type ServerConfig = z.output<typeof serverConfigSchema>;

@@ -1,0 +1,18 @@
+import { readConfig } from '../../pkg/runtime/config.ts';
+import { createLogger, type Logger, silentLogger } from '../../pkg/runtime/log.ts';
+import { runProgram } from '../../pkg/runtime/program.ts';
+import { serverConfigSchema } from './config.ts';
+import { createServer } from './server.ts';
+
+let log: Logger = silentLogger;
+
+await runProgram(
+  () => log,
+  async (program) => {
+    log = createLogger({ program: 'server' });
+    const config = readConfig('server', serverConfigSchema, process.env);
+    log = createLogger({ program: 'server', level: config.CARREL_LOG_LEVEL }).child({ tenant: config.CARREL_TENANT_SLUG });
+    const server = await createServer(config, { log });
+    program.onStop('server', () => server.stop());
+  },
+);

@@ -1,0 +1,160 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createContent, grantSource } from '../../pkg/content/content.ts';
+import { BASE_PATH, createApp } from '../../pkg/http/app.ts';
+import { Door } from '../../pkg/http/door.ts';
+import { IdempotencyKeys } from '../../pkg/http/idempotency.ts';
+import { createHttpServer } from '../../pkg/http/listener.ts';
+import { createIdentity } from '../../pkg/identity/identity.ts';
+import { PermissionSets } from '../../pkg/identity/permission-sets.ts';
+import { Tokens } from '../../pkg/identity/tokens.ts';
+import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
+import type { Logger } from '../../pkg/runtime/log.ts';
+import { createMetrics } from '../../pkg/runtime/metrics.ts';
+import { closeServer, listen, startOpsServer } from '../../pkg/runtime/ops.ts';
+import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
+import { Database } from '../../pkg/store/postgres/database.ts';
+import type { ConnectionOptions } from '../../pkg/store/postgres/pool.ts';
+import { redisPrefix } from '../../pkg/store/redis/acl.ts';
+import { GenerationCache } from '../../pkg/store/redis/generation.ts';
+import { connectRedis, type RedisOptions } from '../../pkg/store/redis/redis.ts';
+import { SlidingWindows } from '../../pkg/store/redis/window.ts';
+import { Objects } from '../../pkg/store/s3/objects.ts';
+import type { ServerConfig } from './config.ts';
+
+export interface ServerOptions {
+  readonly log: Logger;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly observeSql?: NonNullable<ConnectionOptions['observe']>;
+  readonly observeRedis?: NonNullable<RedisOptions['observe']>;
+  /** Tests: a reply that an endpoint does not declare is a mistake of ours. */
+  readonly exact?: boolean;
+}
+
+/** One tenant's server, listening. */
+export interface CarrelServer {
+  readonly port: number;
+  readonly opsPort: number;
+  /** Takes no new request, ends those under way within DRAIN_MS, closes the stores. */
+  stop(): Promise<void>;
+}
+
+/** Requests that are under way when the server is told to stop have so long. */
+export const DRAIN_MS = 20_000;
+
+/** Wires one tenant's server and starts it: the same for main.ts and for tests. Asks no store before it listens. */
+export async function createServer(config: ServerConfig, options: ServerOptions): Promise<CarrelServer> {
+  const { log, clock = systemClock, random = systemRandom, observeSql, observeRedis } = options;
+  const metrics = createMetrics('server');
+  const tenant = { slug: config.CARREL_TENANT_SLUG, id: config.CARREL_TENANT_ID };
+  const apiUrl = `${config.CARREL_APP_URL}${BASE_PATH}`;
+  const tokens = await Tokens.load(config.CARREL_SIGNING_KEYS, { tenant: tenant.slug, issuer: config.CARREL_APP_URL, clock, random });
+
+  const db = new Database({
+    url: config.CARREL_DATABASE_URL,
+    poolSize: config.CARREL_DATABASE_POOL_SIZE,
+    log,
+    ...(observeSql ? { observe: observeSql } : {}),
+  });
+  const redis = connectRedis({
+    url: config.CARREL_REDIS_URL,
+    prefix: redisPrefix(tenant.slug),
+    log,
+    random,
+    ...(observeRedis ? { observe: observeRedis } : {}),
+  });
+  const objects = new Objects({
+    endpoint: config.CARREL_S3_ENDPOINT,
+    region: config.CARREL_S3_REGION,
+    bucket: config.CARREL_S3_BUCKET,
+    ...(config.CARREL_S3_PREFIX === undefined ? {} : { prefix: config.CARREL_S3_PREFIX }),
+    accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
+    secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
+  });
+
+  const cache = new GenerationCache({ redis, random, log, clock });
+  const windows = new SlidingWindows({ redis, clock, random });
+  const permissionSets = new PermissionSets({ cache, grants: grantSource(db), clock });
+  const content = createContent({
+    db,
+    objects,
+    redis,
+    cache,
+    permissionSets,
+    clock,
+    random,
+    log,
+    apiUrl,
+    bucket: config.CARREL_S3_BUCKET,
+    maxUploadBytes: config.CARREL_MAX_UPLOAD_BYTES,
+  });
+  const identity = createIdentity({
+    db,
+    cache,
+    windows,
+    tokens,
+    belongings: content.belongings,
+    clock,
+    random,
+    tenantId: tenant.id,
+    defaultQuota: config.CARREL_DEFAULT_USER_QUOTA_BYTES,
+    basePath: BASE_PATH,
+    secure: apiUrl.startsWith('https:'),
+  });
+  const limits = {
+    userPerMinute: config.CARREL_LIMIT_USER_PER_MINUTE,
+    tenantPerMinute: config.CARREL_LIMIT_TENANT_PER_MINUTE,
+    addressPerHour: config.CARREL_LIMIT_IP_PER_HOUR,
+  };
+  const door = new Door({ redis, windows, cache, sessions: identity.sessions, permissionSets, limits });
+  const app = createApp(
+    {
+      door,
+      tokens,
+      idempotency: new IdempotencyKeys({ db, clock }),
+      clock,
+      random,
+      apiUrl,
+      log,
+      metrics,
+      tenant,
+      exact: options.exact ?? false,
+      suspended: config.CARREL_SUSPENDED,
+      trustedProxies: config.CARREL_TRUSTED_PROXIES,
+    },
+    [...identity.endpoints, ...content.endpoints],
+  );
+
+  let refusal: string | null = 'starting';
+  const ops = await startOpsServer({ host: config.CARREL_LISTEN_HOST, port: config.CARREL_OPS_PORT, metrics, ready: () => refusal });
+  const http = createHttpServer(app, random);
+  await listen(http, config.CARREL_PORT, config.CARREL_LISTEN_HOST);
+  refusal = null;
+  log.info({ tenant: tenant.slug, port: portOf(http), opsPort: ops.port }, 'listening');
+
+  return {
+    port: portOf(http),
+    opsPort: ops.port,
+    stop: async () => {
+      refusal = 'stopping';
+      await drain(http);
+      await Promise.allSettled([db.close(), redis.close(), Promise.resolve(objects.close()), ops.close()]);
+    },
+  };
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+/** Finishes what is under way; each reply closes its connection. What takes longer than DRAIN_MS is cut off. */
+async function drain(server: Server): Promise<void> {
+  server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  const idle = setInterval(() => server.closeIdleConnections(), 100);
+  try {
+    await closeServer(server);
+  } finally {
+    clearTimeout(cut);
+    clearInterval(idle);
+  }
+}

@@ -1,0 +1,71 @@
+import { Router, type RouterMiddleware } from '@koa/router';
+import Koa from 'koa';
+import type { DefaultContext } from 'koa';
+import type { Endpoint } from '../api/endpoint.ts';
+import { Problem } from '../api/problem.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Random } from '../runtime/random.ts';
+import { errors } from './middleware/errors.ts';
+import { observe } from './middleware/observe.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
+import { suspendedCheck, tenantCheck } from './middleware/tenant.ts';
+import { referenceEndpoints } from './openapi/endpoints.ts';
+import { enter, serve, type ServeDeps } from './serve.ts';
+import type { Middleware, RequestState } from './state.ts';
+
+export const BASE_PATH = '/api/v1';
+
+export interface AppDeps extends ServeDeps {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly random: Random;
+  readonly tenant: { readonly slug: string; readonly id: string };
+  readonly suspended: boolean;
+  /** Proxies in front of us whose X-Forwarded-For counts; 0: nobody's does. */
+  readonly trustedProxies: number;
+}
+
+export type App = Koa<RequestState, DefaultContext>;
+
+/** The application: every endpoint below /api/v1, the OpenAPI document of them, and the one shape for everything that is none of them. */
+export function createApp(deps: AppDeps, endpoints: readonly Endpoint[]): App {
+  const app: App = new Koa<RequestState, DefaultContext>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies });
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (!CLIENT_WENT_AWAY.has(error.code ?? '')) deps.log.error({ err: error }, 'a reply failed');
+  });
+
+  const router = new Router<RequestState, DefaultContext>({ prefix: BASE_PATH, sensitive: true, strict: true });
+  const all = [...endpoints, ...referenceEndpoints(endpoints, deps.apiUrl)];
+  for (const endpoint of all.toSorted((a, b) => specificity(a) - specificity(b))) {
+    router[endpoint.method](
+      endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      serve(endpoint, deps) as unknown as RouterMiddleware<RequestState, DefaultContext>,
+    );
+  }
+
+  app.use(observe({ ...deps }));
+  app.use(securityHeaders({ https: deps.apiUrl.startsWith('https:') }));
+  app.use(errors);
+  app.use(tenantCheck(deps.tenant));
+  app.use(suspendedCheck(deps.suspended));
+  app.use(router.routes() as unknown as Middleware);
+  app.use(noEndpoint(router, deps));
+  return app;
+}
+
+/** `/users/me` goes before `/users/{id}`. */
+const specificity = (endpoint: Endpoint): number => endpoint.path.split('{').length - 1;
+
+const CLIENT_WENT_AWAY = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ECANCELED']);
+
+/** 404, or 405 with `Allow` where another method is taken. Counted like any request. */
+function noEndpoint(router: Router<RequestState, DefaultContext>, deps: AppDeps): Middleware {
+  return async (ctx) => {
+    if (!ctx.path.startsWith(`${BASE_PATH}/`)) throw new Problem('not_found');
+    await enter(ctx, deps.door);
+    const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
+    if (methods.size === 0) throw new Problem('not_found', 'There is no such address in this API.');
+    throw new Problem('method_not_allowed', undefined, { headers: { Allow: [...methods].sort().join(', ') } });
+  };
+}

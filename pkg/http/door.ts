@@ -1,0 +1,93 @@
+import type { Actor } from '../api/actor.ts';
+import type { PermissionSets } from '../identity/permission-sets.ts';
+import type { Sessions } from '../identity/sessions.service.ts';
+import type { AccessClaims } from '../identity/tokens.ts';
+import { type CacheEntry, type CacheLookup, type GenerationCache, NO_CACHE } from '../store/redis/generation.ts';
+import type { Redis } from '../store/redis/redis.ts';
+import type { Limit, SlidingWindows, Verdict } from '../store/redis/window.ts';
+
+/** specification: Limits. */
+export interface Limits {
+  readonly userPerMinute: number;
+  readonly tenantPerMinute: number;
+  readonly addressPerHour: number;
+}
+
+/** What a request finds at the door. */
+export interface Entrance {
+  readonly verdict: Verdict;
+  /** The kept reply, for a request that may have one. */
+  readonly reply: CacheLookup;
+  /** Who asks, once it may go in. Throws Problem `unauthenticated`. No round trip when the session's copy was there, else one SQL statement. */
+  admit(): Promise<Actor | undefined>;
+}
+
+/**
+ * The first and, for what is warm, often the only round trip of a request: rate limits, session, permission set and kept reply at once.
+ *
+ * Invariant: with Redis away the request goes on – limits are counted by this process, the session comes from its row.
+ */
+export class Door {
+  readonly #redis: Redis;
+  readonly #windows: SlidingWindows;
+  readonly #cache: GenerationCache;
+  readonly #sessions: Sessions;
+  readonly #permissionSets: PermissionSets;
+  readonly #limits: Limits;
+
+  constructor(deps: {
+    redis: Redis;
+    windows: SlidingWindows;
+    cache: GenerationCache;
+    sessions: Sessions;
+    permissionSets: PermissionSets;
+    limits: Limits;
+  }) {
+    this.#redis = deps.redis;
+    this.#windows = deps.windows;
+    this.#cache = deps.cache;
+    this.#sessions = deps.sessions;
+    this.#permissionSets = deps.permissionSets;
+    this.#limits = deps.limits;
+  }
+
+  async enter(address: string, claims?: AccessClaims, replyEntry?: CacheEntry): Promise<Entrance> {
+    const windows = this.#windows.command(this.#limitsOf(address, claims));
+    const entries = claims
+      ? [this.#sessions.entry(claims), this.#permissionSets.entry(claims.userUuid), ...(replyEntry ? [replyEntry] : [])]
+      : [];
+    const lookups = entries.map((entry) => this.#cache.command(entry));
+    let verdict: Verdict;
+    let found: CacheLookup[] = [];
+    try {
+      const [standing = null, ...replies] = await this.#redis.run([windows.call, ...lookups.map(({ call }) => call)]);
+      verdict = windows.read(standing);
+      found = lookups.map(({ read }, index) => read(replies[index] ?? null));
+    } catch {
+      verdict = windows.without();
+    }
+    const [session = NO_CACHE, permissions = NO_CACHE, reply = NO_CACHE] = found;
+    return { verdict, reply, admit: async () => (claims ? this.#admit(claims, session, permissions) : undefined) };
+  }
+
+  async #admit(claims: AccessClaims, session: CacheLookup, permissions: CacheLookup): Promise<Actor> {
+    const actor = await this.#sessions.actor(claims, session);
+    if (permissions !== NO_CACHE) this.#permissionSets.prefetched(actor, permissions);
+    return actor;
+  }
+
+  #limitsOf(address: string, claims: AccessClaims | undefined): Limit[] {
+    return [
+      ...(claims ? [{ key: `user:${claims.userUuid}`, max: this.#limits.userPerMinute, windowSeconds: 60 }] : []),
+      { key: 'tenant', max: this.#limits.tenantPerMinute, windowSeconds: 60 },
+      { key: `address:${address}`, max: this.#limits.addressPerHour, windowSeconds: 3600 },
+    ];
+  }
+}
+
+/** The headers of every API reply (specification: Limits): from the tightest limit, the reset in Unix seconds. */
+export const limitHeaders = ({ tightest }: Verdict): Record<string, string> => ({
+  'X-RateLimit-Limit': String(tightest.limit.max),
+  'X-RateLimit-Remaining': String(tightest.remaining),
+  'X-RateLimit-Reset': String(Math.ceil(tightest.freeAt / 1000)),
+});

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import type { Actor } from '../api/actor.ts';
+import { reply, type Reply } from '../api/endpoint.ts';
+import { invalid, Problem } from '../api/problem.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Database } from '../store/postgres/database.ts';
+import type { IdempotencyKey } from '../store/postgres/tables.ts';
+
+const KEPT_MS = 24 * 3600_000; // design: Idempotency-Key (24 h)
+/** A first request that dies holds its key for so long; one that lives says so every third of it. */
+const LOCK_MS = 60_000;
+
+/**
+ * Idempotency-Key: a request that is sent again gets the first one's reply.
+ *
+ * Invariants:
+ * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply afterwards.
+ * - A key that was used with another request is a 422.
+ * - Replies of success are kept 24 h. A request that failed changed nothing, so its key is free again.
+ */
+export class IdempotencyKeys {
+  readonly #db: Database;
+  readonly #clock: Clock;
+
+  constructor(deps: { db: Database; clock: Clock }) {
+    this.#db = deps.db;
+    this.#clock = deps.clock;
+  }
+
+  async run(key: string, actor: Actor, fingerprint: string, log: Logger, work: () => Promise<Reply>): Promise<Reply> {
+    if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
+    const known = await this.#claim(key, actor, fingerprint);
+    if (known) return replay(known, fingerprint);
+
+    const where = { userId: actor.userId, key };
+    const beat = setInterval(() => {
+      this.#db.tables.idempotencyKeys.update(where, { lockedUntil: this.#after(LOCK_MS) }).catch(() => undefined);
+    }, LOCK_MS / 3).unref();
+    try {
+      const done = await work();
+      await this.#keep(where, done, log);
+      return done;
+    } catch (error) {
+      await this.#db.tables.idempotencyKeys.delete({ ...where, statusCode: null }).catch(() => undefined); // else the lock lapses
+      throw error;
+    } finally {
+      clearInterval(beat);
+    }
+  }
+
+  /** Undefined: the key is ours. Else the row of whoever has it. */
+  async #claim(key: string, actor: Actor, fingerprint: string): Promise<IdempotencyKey | undefined> {
+    const now = this.#clock.now();
+    const claim = { fingerprint, lockedUntil: this.#after(LOCK_MS), expiresAt: this.#after(KEPT_MS) };
+    const inserted = await this.#db.tables.idempotencyKeys.insertIfAbsent({ userId: actor.userId, key, createdAt: now, ...claim });
+    if (inserted) return undefined;
+    const taken = await this.#db.query(
+      `UPDATE idempotency_keys SET fingerprint = $3, locked_until = $4, expires_at = $5, created_at = $6, status_code = NULL, headers = NULL, body = NULL
+        WHERE user_id = $1 AND key = $2 AND (expires_at <= $6 OR (status_code IS NULL AND locked_until <= $6 AND fingerprint = $3)) RETURNING key`,
+      [actor.userId, key, fingerprint, claim.lockedUntil, claim.expiresAt, now],
+    );
+    if (taken.length > 0) return undefined;
+    const row = await this.#db.tables.idempotencyKeys.find({ userId: actor.userId, key });
+    if (!row) throw new Problem('conflict', 'The request that had this Idempotency-Key has just failed; send it again.', { retryAfter: 1 });
+    return row;
+  }
+
+  async #keep(where: { userId: number; key: string }, done: Reply, log: Logger): Promise<void> {
+    try {
+      const body = done.body === undefined ? null : JSON.stringify(done.body);
+      await this.#db.tables.idempotencyKeys.update(where, { statusCode: done.status, headers: { ...done.headers }, body });
+    } catch (error) {
+      log.warn({ err: error }, 'the reply of an idempotent request could not be kept'); // it was done all the same
+    }
+  }
+
+  #after(ms: number): Date {
+    return new Date(this.#clock.now().getTime() + ms);
+  }
+}
+
+function replay(row: IdempotencyKey, fingerprint: string): Reply {
+  if (row.fingerprint !== fingerprint) throw new Problem('idempotency_key_reused');
+  if (row.statusCode === null) throw new Problem('conflict', 'A request with this Idempotency-Key is under way.', { retryAfter: 1 });
+  return reply(row.statusCode, row.body === null ? undefined : JSON.parse(row.body), { ...row.headers, 'Idempotency-Replayed': 'true' });
+}
+
+/** What makes two requests the same: method, address and a JSON body's bytes. Bytes that stream are not compared. */
+export const fingerprintOf = (method: string, url: string, body: Buffer | undefined): string =>
+  createHash('sha256')
+    .update(`${method} ${url}\n`)
+    .update(body ?? '')
+    .digest('hex');

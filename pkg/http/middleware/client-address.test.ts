@@ -1,0 +1,13 @@
+import { expect, test } from '@jest/globals';
+import { normalise } from './client-address.ts';
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2:ffff::1', '2001:db8:1:2::/64'],
+  ['not an address', undefined],
+  ['', undefined],
+])('the address %j counts as %j', (text, expected) => {
+  expect(normalise(text)).toBe(expected);
+});

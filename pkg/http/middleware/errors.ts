@@ -1,0 +1,63 @@
+import { Problem } from '../../api/problem.ts';
+import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
+import type { Context, Middleware } from '../state.ts';
+
+/** Seconds after which a client may try again when a store is away. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** The body of every error (design: Errors). */
+export interface ErrorBody {
+  readonly error: string;
+  readonly message: string;
+  readonly request_id: string;
+  readonly details?: readonly { readonly field: string; readonly message: string }[];
+  readonly retry_after?: number;
+}
+
+/** Turns whatever was thrown into a problem of the catalogue. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (
+    error instanceof StoreUnavailableError ||
+    error instanceof StatementTimeout ||
+    error instanceof LockTimeout ||
+    error instanceof SerializationFailure
+  )
+    return new Problem('unavailable', undefined, { retryAfter: RETRY_AFTER_SECONDS, cause: error });
+  return new Problem('internal', undefined, { cause: error });
+}
+
+export const errorBody = (problem: Problem, requestId: string): ErrorBody => ({
+  error: problem.code,
+  message: problem.message,
+  request_id: requestId,
+  ...(problem.details === undefined ? {} : { details: problem.details }),
+  ...(problem.status === 429 ? { retry_after: problem.retryAfter ?? 1 } : {}),
+});
+
+/** Writes every failure in the one shape. Mistakes of ours are logged with their stack. */
+export const errors: Middleware = async (ctx, next) => {
+  try {
+    await next();
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem.code === 'internal') ctx.state.log.error({ err: problem.cause ?? problem }, 'a request failed');
+    else if (problem.code === 'unavailable') ctx.state.log.warn({ err: problem.cause }, 'a store is away');
+    if (ctx.headerSent) {
+      ctx.res.destroy();
+      return;
+    }
+    writeProblem(ctx, problem);
+  }
+};
+
+function writeProblem(ctx: Context, problem: Problem): void {
+  ctx.status = problem.status;
+  ctx.set({ 'Cache-Control': 'no-store', ...problem.headers });
+  if (problem.retryAfter !== undefined) ctx.set('Retry-After', String(problem.retryAfter));
+  if (problem.status === 401) ctx.set('WWW-Authenticate', ctx.get('authorization') ? 'Bearer error="invalid_token"' : 'Bearer');
+  // A body that nobody read would have to be taken in to its end before the connection could serve again.
+  if (!ctx.req.complete) ctx.set('Connection', 'close');
+  ctx.body = errorBody(problem, ctx.state.requestId);
+}

@@ -1,0 +1,53 @@
+import { Histogram } from 'prom-client';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Middleware } from '../state.ts';
+import { clientAddress } from './client-address.ts';
+
+/** What a request id of the client's own may look like; another is replaced. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
+
+/** A path that no endpoint has: one label for all of them, so that a scanner makes no metrics. */
+export const NO_ROUTE = '(none)';
+
+/** Gives a request its id, address and log; tells rate, errors and duration by route; one line of log when it is over. */
+export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; random: Random }): Middleware {
+  const duration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request line to the end of the reply',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+    registers: [deps.metrics],
+  });
+
+  return async (ctx, next) => {
+    const started = deps.clock.monotonic();
+    const given = ctx.get('x-request-id');
+    ctx.state.requestId = REQUEST_ID.test(given) ? given : deps.random.uuid();
+    ctx.state.address = clientAddress(ctx);
+    ctx.state.route = NO_ROUTE;
+    ctx.state.log = deps.log.child({ request_id: ctx.state.requestId });
+    ctx.set('X-Request-Id', ctx.state.requestId);
+
+    ctx.res.once('close', () => {
+      const ms = deps.clock.monotonic() - started;
+      const status = ctx.res.statusCode;
+      duration.observe({ method: ctx.method, route: ctx.state.route, status: `${Math.floor(status / 100)}xx` }, ms / 1000);
+      ctx.state.log.info(
+        {
+          method: ctx.method,
+          route: ctx.state.route,
+          status,
+          ms: Math.round(ms * 10) / 10,
+          ip: ctx.state.address,
+          ...(ctx.state.userUuid === undefined ? {} : { user: ctx.state.userUuid }),
+          ...(ctx.res.writableFinished ? {} : { aborted: true }),
+        },
+        'request',
+      );
+    });
+    await next();
+  };
+}

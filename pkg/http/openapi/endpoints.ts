@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { endpoint, type Endpoint, reply } from '../../api/endpoint.ts';
+import { openApiDocument } from './document.ts';
+import { REFERENCE_PAGE_CSP, referencePage } from './reference-page.ts';
+
+/** The description of the API, for everybody: as OpenAPI and as a page. Both are made once, when first asked for. */
+export function referenceEndpoints(described: readonly Endpoint[], apiUrl: string): Endpoint[] {
+  const own: Endpoint[] = [
+    endpoint({
+      method: 'get',
+      path: '/openapi.json',
+      summary: 'This description',
+      tag: 'reference',
+      caller: 'anyone',
+      replies: { 200: z.looseObject({ openapi: z.string() }) },
+      handle: async () => reply(200, document(), CACHEABLE),
+    }),
+    endpoint({
+      method: 'get',
+      path: '/docs',
+      summary: 'This description as a page',
+      tag: 'reference',
+      caller: 'anyone',
+      replies: { 200: { stream: 'text/html' } },
+      handle: async () =>
+        reply(200, page(), { ...CACHEABLE, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': REFERENCE_PAGE_CSP }),
+    }),
+  ];
+  const all = [...described, ...own];
+  const document = lazy(() => openApiDocument(all, apiUrl));
+  const page = lazy(() => referencePage(all, document()));
+  return own;
+}
+
+const CACHEABLE = { 'Cache-Control': 'public, max-age=300' };
+
+function lazy<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,71 @@
+import { invalid, Problem } from '../../api/problem.ts';
+
+/** Deeper JSON than any of our shapes is an attack on whatever walks it. */
+export const JSON_DEPTH_MAX = 32;
+
+/**
+ * Parses a JSON body. A 400 for: text that is not UTF-8 or not JSON, nesting past JSON_DEPTH_MAX, numbers that a double cannot hold exactly
+ * (integers above 2^53−1, infinities), and text that the database cannot keep (NUL, lone surrogates).
+ */
+export function parseJson(bytes: Buffer): unknown {
+  const text = decode(bytes);
+  requireShallow(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalid('body', 'is not JSON');
+  }
+  requireKept(value, '');
+  return value;
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalid('body', 'is not UTF-8');
+  }
+}
+
+/** Counts brackets outside strings, so that a deep text is refused before it is parsed. */
+function requireShallow(text: string): void {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === 0x5c) at += 1;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x5b || code === 0x7b) {
+      depth += 1;
+      if (depth > JSON_DEPTH_MAX) throw invalid('body', `is nested deeper than ${JSON_DEPTH_MAX} levels`);
+    } else if (code === 0x5d || code === 0x7d) depth -= 1;
+  }
+}
+
+function requireKept(value: unknown, path: string): void {
+  if (typeof value === 'number') {
+    const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+    if (!exact) throw invalid(path || 'body', 'is a number above 2^53-1');
+  } else if (typeof value === 'string') requireText(value, path || 'body');
+  else if (Array.isArray(value)) value.forEach((item, index) => requireKept(item, join(path, String(index))));
+  else if (value !== null && typeof value === 'object') {
+    for (const [key, item] of Object.entries(value)) {
+      requireText(key, path || 'body');
+      requireKept(item, join(path, key));
+    }
+  }
+}
+
+const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
+
+/** Throws a 400 for text that PostgreSQL refuses or would keep otherwise than it was sent. */
+export function requireText(text: string, field: string): void {
+  if (text.includes('\0')) throw invalid(field, 'holds a NUL character');
+  if (!text.isWellFormed()) throw invalid(field, 'is not well-formed Unicode');
+}
+
+/** A body that is longer than it may be. */
+export const tooLarge = (limit: number): Problem => new Problem('payload_too_large', `The body is larger than ${limit} bytes.`);

@@ -1,0 +1,16 @@
+import type { DefaultContext, Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
+import type { Logger } from '../runtime/log.ts';
+
+/** What the middleware keeps about a request. */
+export interface RequestState {
+  requestId: string;
+  log: Logger;
+  /** The client's address, normalised. */
+  address: string;
+  /** The endpoint's path template: the label of metrics and logs; never the path itself, which may hold a token. */
+  route: string;
+  userUuid?: string;
+}
+
+export type Context = ParameterizedContext<RequestState, DefaultContext>;
+export type Middleware = KoaMiddleware<RequestState, DefaultContext>;

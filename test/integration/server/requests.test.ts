@@ -1,0 +1,208 @@
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ApiReply } from '../../support/api.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await startTenant();
+});
+afterAll(() => tenant.stop());
+
+const refused = (reply: ApiReply): [number, string, string | undefined] => [
+  reply.status,
+  reply.body?.error,
+  reply.body?.details?.[0]?.field,
+];
+
+describe('the one shape of errors', () => {
+  test('has code, message and the request id that the header tells and the client may choose', async () => {
+    const reply = await tenant.anonymous.get('/nothing', { headers: { 'x-request-id': 'my-request-1' } });
+
+    expect(reply.status).toBe(404);
+    expect(reply.body).toEqual({ error: 'not_found', message: expect.any(String), request_id: 'my-request-1' });
+    expect(reply.headers['x-request-id']).toBe('my-request-1');
+  });
+
+  test('a request id that could forge a line of the log is replaced', async () => {
+    const reply = await tenant.anonymous.get('/nothing', { headers: { 'x-request-id': 'a"} {"level":"error' } });
+
+    expect(reply.body.request_id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('an address that takes other methods is a 405 that lists them', async () => {
+    const reply = await tenant.admin.patch('/users', {});
+
+    expect([reply.status, reply.body.error, reply.headers.allow]).toEqual([405, 'method_not_allowed', 'GET, HEAD, POST']);
+  });
+
+  test('without a token it is a 401 that says how to authenticate', async () => {
+    const reply = await tenant.anonymous.get('/users/me');
+
+    expect([reply.status, reply.body.error, reply.headers['www-authenticate']]).toEqual([401, 'unauthenticated', 'Bearer']);
+  });
+
+  test('nothing of the API is stored by caches or guessed at by browsers', async () => {
+    const { headers } = await tenant.admin.get('/users/me');
+
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-type': 'application/json; charset=utf-8',
+    });
+  });
+});
+
+describe('X-Tenant-ID', () => {
+  test('may be left out, or name the tenant by slug or number', async () => {
+    const named = [undefined, tenant.slug, tenant.tenantId];
+    const replies = await Promise.all(
+      named.map((name) => tenant.admin.get('/users/me', { headers: name === undefined ? {} : { 'x-tenant-id': name } })),
+    );
+
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  test.each(['another', '0', ''])('%j is another tenant: 403', async (name) => {
+    expect(refused(await tenant.admin.get('/users/me', { headers: { 'x-tenant-id': name } }))).toEqual([403, 'tenant_mismatch', undefined]);
+  });
+});
+
+describe('parameters', () => {
+  test.each([
+    ['an unknown one', '?colour=red', 'colour'],
+    ['one that is sent twice', '?limit=1&limit=2', 'limit'],
+    ['a limit past 200', '?limit=201', 'limit'],
+    ['a limit that is no number', '?limit=many', 'limit'],
+    ['a sort field that is none', '?sort=password', 'sort'],
+    ['a cursor of somebody else', '?cursor=eyJzIjoieCIsInYiOltdfQ', 'cursor'],
+    ['bytes that are not UTF-8', '?q=%ff', 'query'],
+    ['a NUL', '?q=%00', 'q'],
+  ])('%s is a 400 that names it', async (_what, query, field) => {
+    expect(refused(await tenant.admin.get(`/users${query}`))).toEqual([400, 'validation_failed', field]);
+  });
+
+  test('an id that is no UUID is a 400, one of nobody a 404', async () => {
+    expect(refused(await tenant.admin.get('/users/1'))).toEqual([400, 'validation_failed', 'id']);
+    expect(refused(await tenant.admin.get('/users/%zz'))).toEqual([400, 'validation_failed', 'id']);
+    expect(refused(await tenant.admin.get('/users/7b0c6d6e-0000-4000-8000-000000000000'))).toEqual([404, 'not_found', undefined]);
+  });
+
+  test.each(['a', '"a', '"a" "b"', ','])('the malformed If-Match %j is a 400', async (value) => {
+    const me = await tenant.admin.get('/users/me');
+
+    expect(refused(await tenant.admin.patch(`/users/${me.body.id}`, { display_name: 'A' }, { headers: { 'if-match': value } }))).toEqual([
+      400,
+      'validation_failed',
+      'If-Match',
+    ]);
+  });
+});
+
+describe('JSON bodies', () => {
+  const user = { email: 'json@example.org', username: 'json' };
+  const send = (body: string, type = 'application/json'): Promise<ApiReply> =>
+    tenant.admin.post('/users', body, { headers: { 'content-type': type } });
+
+  test.each([
+    ['an unknown key', JSON.stringify({ ...user, is_admin: true }), 'is_admin'],
+    ['a key of objects', '{"email":"a@b.example","username":"a","__proto__":{"roles":["admin"]}}', '__proto__'],
+    ['an integer of 2^53', '{"email":"a@b.example","username":"a","storage_quota":9007199254740992}', 'storage_quota'],
+    ['a NUL', String.raw`{"email":"a@b.example","username":"a","display_name":"\u0000"}`, 'display_name'],
+    ['100,000 nested lists', '['.repeat(100_000), 'body'],
+    ['half an object', '{"email":', 'body'],
+    ['a list', '[]', 'body'],
+    ['nothing', '', 'body'],
+  ])('%s is a 400 that names it', async (_what, body, field) => {
+    expect(refused(await send(body))).toEqual([400, 'validation_failed', field]);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', 'multipart/form-data; boundary=x'])(
+    'as %s they are a 415',
+    async (type) => {
+      expect(refused(await send(JSON.stringify(user), type))).toEqual([415, 'unsupported_media_type', undefined]);
+    },
+  );
+
+  test('of more than 1 MiB they are a 413, whether the length is told or not', async () => {
+    const big = JSON.stringify({ ...user, display_name: 'x'.repeat(1024 * 1024) });
+    const chunked = await tenant.admin.raw('POST', '/users', {
+      headers: { 'content-type': 'application/json' },
+      body: Readable.from([Buffer.from(big)]),
+    });
+
+    expect(refused(await send(big))).toEqual([413, 'payload_too_large', undefined]);
+    expect(refused(chunked)).toEqual([413, 'payload_too_large', undefined]);
+  });
+
+  test('where none is taken one is a 400, save the empty object that some clients always send', async () => {
+    const { api } = await tenant.user();
+
+    expect(refused(await api.post('/auth/logout', { everywhere: true }))).toEqual([400, 'validation_failed', 'body']);
+    expect((await api.post('/auth/logout', {})).status).toBe(204);
+  });
+});
+
+describe('HEAD', () => {
+  test('of a GET gives its headers and no body', async () => {
+    const [get, head] = [await tenant.admin.get('/users/me'), await tenant.admin.head('/users/me')];
+
+    expect([head.status, head.bytes.length]).toEqual([200, 0]);
+    expect([head.headers.etag, head.headers['content-length']]).toEqual([get.headers.etag, get.headers['content-length']]);
+  });
+});
+
+describe('what Node refuses before the application', () => {
+  const exchange = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      const socket = connect(Number(new URL(tenant.url).port), '127.0.0.1', () => socket.write(text));
+      socket.on('data', (chunk) => chunks.push(chunk));
+      socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+      socket.on('error', reject);
+    });
+
+  test('headers past 16 KiB are a 431 in the one shape', async () => {
+    const reply = await exchange(`GET /api/v1/users/me HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`);
+
+    expect(reply).toMatch(/^HTTP\/1\.1 431 /);
+    expect(JSON.parse(reply.split('\r\n\r\n')[1] as string)).toEqual({
+      error: 'headers_too_large',
+      message: expect.any(String),
+      request_id: expect.any(String),
+    });
+  });
+
+  test('what is no HTTP is a 400 in the one shape', async () => {
+    const reply = await exchange('HELO there\r\n\r\n');
+
+    expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(reply.split('\r\n\r\n')[1] as string)).toMatchObject({ error: 'validation_failed' });
+  });
+});
+
+test('a suspended tenant is a 503 at the door for everybody, with its data kept', async () => {
+  const other = await startTenant();
+  try {
+    await other.restart({ CARREL_SUSPENDED: true });
+    const closed = await other.admin.get('/users/me');
+    await other.restart();
+    const open = await other.admin.get('/users/me');
+
+    expect([closed.status, closed.body.error, closed.headers['retry-after']]).toEqual([503, 'suspended', '60']);
+    expect(open.status).toBe(200);
+  } finally {
+    await other.stop();
+  }
+});
+
+test('probes and metrics answer on their own port, by route and not by path', async () => {
+  await tenant.admin.get('/users/7b0c6d6e-0000-4000-8000-000000000000');
+  const [health, ready, metrics] = await Promise.all(['healthz', 'readyz', 'metrics'].map((name) => fetch(`${tenant.opsUrl}/${name}`)));
+
+  expect([health?.status, ready?.status]).toEqual([200, 200]);
+  const text = (await metrics?.text()) ?? '';
+  expect(text).toMatch(/^http_request_duration_seconds_count\{.*method="GET",route="\/users\/\{id\}",status="4xx"/m);
+  expect(text.includes('7b0c6d6e')).toBe(false);
+});

@@ -1,0 +1,197 @@
+import { exportJWK, generateKeyPair } from 'jose';
+import { type ServerConfig, serverConfigSchema } from '../../cmd/server/config.ts';
+import { type CarrelServer, createServer } from '../../cmd/server/server.ts';
+import { Passwords } from '../../pkg/identity/passwords.ts';
+import type { UserView } from '../../pkg/identity/users/users.schema.ts';
+import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
+import { createLogger, silentLogger } from '../../pkg/runtime/log.ts';
+import { freePort } from './ports.ts';
+import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
+import type { StoreAddresses } from '../../pkg/local/platform.ts';
+import { Database } from '../../pkg/store/postgres/database.ts';
+import { SqlPool } from '../../pkg/store/postgres/pool.ts';
+import { Shard, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
+import { redisPrefix, redisUser, RedisUsers } from '../../pkg/store/redis/acl.ts';
+import { connectRedis, type Redis } from '../../pkg/store/redis/redis.ts';
+import { bucketName, StorageAdmin } from '../../pkg/store/s3/admin.ts';
+import { Objects } from '../../pkg/store/s3/objects.ts';
+import { Api } from './api.ts';
+import { parts } from './parts.ts';
+
+export interface TenantOptions {
+  /** Each a million unless set. */
+  readonly limits?: { readonly user?: number; readonly tenant?: number; readonly ip?: number };
+  readonly defaultUserQuota?: number;
+  readonly maxUploadBytes?: number;
+  readonly trustedProxies?: number;
+  readonly suspended?: boolean;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Stores of the test's own, when it is going to break them. */
+  readonly stores?: StoreAddresses;
+}
+
+/** A tenant of the test's own with its server running in this process; made as the operator makes one. */
+export interface TestTenant {
+  readonly slug: string;
+  /** Decimal string. */
+  readonly tenantId: string;
+  readonly url: string;
+  readonly apiUrl: string;
+  readonly opsUrl: string;
+  readonly config: ServerConfig;
+  /** With the tenant's own credentials. */
+  readonly db: Database;
+  readonly redis: Redis;
+  readonly objects: Objects;
+  /** The first administrator, signed in. */
+  readonly admin: Api;
+  readonly anonymous: Api;
+  readonly administrator: { readonly email: string; readonly password: string };
+  /** Creates a user and signs in. */
+  user(input?: {
+    email?: string;
+    roles?: string[];
+    password?: string;
+    storage_quota?: number;
+  }): Promise<{ api: Api; user: UserView; password: string }>;
+  /** SQL statements and Redis round trips that the server makes while `work` runs. */
+  counting<T>(work: () => Promise<T>): Promise<{ reply: T; sql: string[]; redisTrips: number; redisCommands: string[][] }>;
+  /** Another server of the same tenant, with other settings. */
+  restart(settings?: Partial<ServerConfig>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const LOG = process.env.CARREL_TEST_LOG ? createLogger({ program: 'server', level: process.env.CARREL_TEST_LOG }) : silentLogger;
+
+export async function startTenant(options: TenantOptions = {}): Promise<TestTenant> {
+  const stores = options.stores ?? parts().stores;
+  const made = await provision(stores);
+  const port = await freePort();
+  const config = serverConfigSchema.parse({
+    ...made.env,
+    CARREL_APP_URL: `http://127.0.0.1:${port}`,
+    CARREL_LISTEN_HOST: '127.0.0.1',
+    CARREL_PORT: String(port),
+    CARREL_OPS_PORT: '0',
+    CARREL_DATABASE_POOL_SIZE: '5',
+    CARREL_LIMIT_USER_PER_MINUTE: String(options.limits?.user ?? 1_000_000),
+    CARREL_LIMIT_TENANT_PER_MINUTE: String(options.limits?.tenant ?? 1_000_000),
+    CARREL_LIMIT_IP_PER_HOUR: String(options.limits?.ip ?? 1_000_000),
+    CARREL_TRUSTED_PROXIES: String(options.trustedProxies ?? 0),
+    CARREL_SUSPENDED: String(options.suspended ?? false),
+    ...(options.defaultUserQuota === undefined ? {} : { CARREL_DEFAULT_USER_QUOTA_BYTES: String(options.defaultUserQuota) }),
+    ...(options.maxUploadBytes === undefined ? {} : { CARREL_MAX_UPLOAD_BYTES: String(options.maxUploadBytes) }),
+  });
+
+  const sql: string[] = [];
+  const trips: string[][] = [];
+  const start = (settings: Partial<ServerConfig>): Promise<CarrelServer> =>
+    createServer(
+      { ...config, ...settings },
+      {
+        log: LOG,
+        exact: true,
+        ...(options.clock ? { clock: options.clock } : {}),
+        ...(options.random ? { random: options.random } : {}),
+        observeSql: (statement) => void sql.push(statement.sql),
+        observeRedis: (trip) => void trips.push([...trip.commands]),
+      },
+    );
+  let server = await start({});
+
+  const apiUrl = `${config.CARREL_APP_URL}/api/v1`;
+  const anonymous = new Api(apiUrl);
+  const admin = options.suspended ? anonymous : await anonymous.login(made.administrator.email, made.administrator.password);
+  const db = new Database({ url: config.CARREL_DATABASE_URL, poolSize: 2, log: silentLogger });
+  const redis = connectRedis({ url: config.CARREL_REDIS_URL, prefix: redisPrefix(made.slug), log: silentLogger });
+  const objects = objectsOf(config);
+
+  return {
+    slug: made.slug,
+    tenantId: made.tenantId,
+    url: config.CARREL_APP_URL,
+    apiUrl,
+    get opsUrl() {
+      return `http://127.0.0.1:${server.opsPort}`;
+    },
+    config,
+    db,
+    redis,
+    objects,
+    admin,
+    anonymous,
+    administrator: made.administrator,
+    user: async (input = {}) => {
+      const name = `user-${systemRandom.hex(5)}`;
+      const password = input.password ?? 'correct horse battery';
+      const created = await admin.post('/users', { email: `${name}@example.org`, username: name, password, ...input });
+      if (created.status !== 201) throw new Error(`the user was not made: ${created.status} ${JSON.stringify(created.body)}`);
+      const user = created.body as UserView;
+      return { api: await anonymous.login(user.email, password), user, password };
+    },
+    counting: async (work) => {
+      sql.length = 0;
+      trips.length = 0;
+      const reply = await work();
+      return { reply, sql: [...sql], redisTrips: trips.length, redisCommands: [...trips] };
+    },
+    restart: async (settings = {}) => {
+      await server.stop();
+      server = await start(settings);
+    },
+    stop: async () => {
+      await Promise.all([server.stop(), db.close(), redis.close()]);
+      objects.close();
+    },
+  };
+}
+
+export const objectsOf = (config: ServerConfig): Objects =>
+  new Objects({
+    endpoint: config.CARREL_S3_ENDPOINT,
+    region: config.CARREL_S3_REGION,
+    bucket: config.CARREL_S3_BUCKET,
+    accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
+    secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
+  });
+
+/** Schema, role, Redis user, bucket and first administrator, through the operator's own functions. */
+async function provision(stores: StoreAddresses) {
+  const slug = `t-${systemRandom.hex(5)}`;
+  const tenantId = String(systemRandom.bytes(4).readUInt32BE() + 1);
+  const secret = systemRandom.base64url(24);
+  const administrator = { email: `admin@${slug}.example.org`, password: systemRandom.base64url(12) };
+  const bucket = { bucket: bucketName(slug), accessKeyId: slug, secretAccessKey: secret };
+
+  const pool = new SqlPool({ url: stores.postgres.operator, poolSize: 4, log: silentLogger });
+  const redisUsers = new RedisUsers({ url: stores.redis.adminUrl, log: silentLogger });
+  const storage = new StorageAdmin(stores.s3);
+  try {
+    const shard = new Shard({ pool, clock: systemClock, random: systemRandom });
+    await shard.ensureShard();
+    await shard.ensureTenantDatabase({ slug, tenantId, password: secret, connections: 30 });
+    await shard.migrateTenant({ slug, tenantId });
+    await shard.ensureAdministrator(slug, { email: administrator.email, passwordHash: await new Passwords().hash(administrator.password) });
+    await redisUsers.ensure({ slug, password: secret });
+    await storage.ensureBucketWithUser(bucket);
+  } finally {
+    await Promise.all([pool.close(), redisUsers.close()]);
+  }
+
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const key = { ...(await exportJWK(privateKey)), kid: `${slug}-1` };
+  const env = {
+    CARREL_TENANT_SLUG: slug,
+    CARREL_TENANT_ID: tenantId,
+    CARREL_DATABASE_URL: `postgres://${tenantRole(slug)}:${secret}@${stores.postgres.tenantAddress}/carrel`,
+    CARREL_REDIS_URL: `redis://${redisUser(slug)}:${secret}@${stores.redis.address}`,
+    CARREL_S3_ENDPOINT: stores.s3.endpoint,
+    CARREL_S3_REGION: stores.s3.region,
+    CARREL_S3_BUCKET: bucket.bucket,
+    CARREL_S3_ACCESS_KEY_ID: bucket.accessKeyId,
+    CARREL_S3_SECRET_ACCESS_KEY: bucket.secretAccessKey,
+    CARREL_SIGNING_KEYS: JSON.stringify({ keys: [key] }),
+  };
+  return { slug, tenantId, administrator, env };
+}
