@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { differences, removalOf } from './diff.ts';
 import { isAlreadyExists, isConflict, isInvalid, KubeError } from './errors.ts';
 import { managesField, upgradedManagedFields } from './managed.ts';
-import { keyOf, keyText, type Kind, type KubeObject, type ObjectKey, type Observed, type OwnerReference } from './object.ts';
+import { isDeleting, keyOf, keyText, type Kind, type KubeObject, type ObjectKey, type Observed, type OwnerReference } from './object.ts';
 import { controllerOf, isControlledBy } from './owner.ts';
 import { ResourceApi } from './resource.ts';
 import type { Store } from './store.ts';
@@ -63,7 +63,7 @@ export class Applier {
     this.#annotation = `${options.annotationPrefix}/applied`;
   }
 
-  /** Throws NameConflictError, KubeError. */
+  /** An object that is being deleted is left to go; its deletion is a change that brings the caller back. Throws NameConflictError, KubeError. */
   async apply<T extends KubeObject>(kind: Kind<T>, desired: T, options: ApplyOptions<T>): Promise<Applied<T>> {
     const api = new ResourceApi(this.#client, kind);
     const wanted = this.#complete(desired, options.owner);
@@ -104,13 +104,14 @@ export class Applier {
     const { owner, store, signal, leave = [] } = options;
     const key = keyOf(wanted);
     const known = store?.get(key);
-    if (known && isControlledBy(known, owner) && this.#isAsWanted(api.kind, wanted, known)) return { object: known, outcome: 'unchanged' };
+    if (known && isControlledBy(known, owner) && (isDeleting(known) || this.#isAsWanted(api.kind, wanted, known)))
+      return { object: known, outcome: 'unchanged' };
 
     // The copy may be behind, and a write rests on what is there: look at the object itself.
     const live = known || !store ? await api.find(key, { signal }) : undefined;
     if (!live) return this.#create(api, wanted, owner, signal);
     if (!isControlledBy(live, owner)) throw new NameConflictError(api.kind.kind, key, live);
-    if (this.#isAsWanted(api.kind, wanted, live)) return { object: live, outcome: 'unchanged' };
+    if (isDeleting(live) || this.#isAsWanted(api.kind, wanted, live)) return { object: live, outcome: 'unchanged' };
 
     const ready = await this.#handOver(api, await this.#upgrade(api, live, signal), wanted, leave, signal);
     const applied = await api.apply(withUid(wanted, ready.metadata.uid), { fieldManager: this.#manager, force: true, signal });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Clock } from '../runtime/clock.ts';
@@ -14,6 +15,8 @@ export interface Credentials {
   readonly headers: Record<string, string>;
   readonly tls: Tls;
 }
+
+type TokenFile = { config?: { tokenFile?: string } };
 
 /** A token in a file is replaced by the kubelet well before it ends; reading it this often is often enough. */
 const REFRESH_MS = 30_000;
@@ -56,6 +59,9 @@ export class CredentialSource {
       ),
     );
     if (options.auth) headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+    // KubeConfig keeps what it read of a token file for a minute, through a 401 too.
+    const tokenFile = (this.#kubeConfig.getCurrentUser()?.authProvider as TokenFile | undefined)?.config?.tokenFile;
+    if (tokenFile) headers['authorization'] = `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
     const { ca, cert, key, servername, rejectUnauthorized } = options;
     const tls = Object.fromEntries(Object.entries({ ca, cert, key, servername, rejectUnauthorized }).filter(([, value]) => value != null));
     return { headers, tls };

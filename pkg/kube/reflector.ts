@@ -6,6 +6,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { systemRandom, type Random } from '../runtime/random.ts';
 import { isGone, KubeError } from './errors.ts';
 import { counter } from './metrics.ts';
+import { retryAfterMs } from './transport.ts';
 import { keyOf, keyText, type KubeObject } from './object.ts';
 import { PAGE_SIZE, type ResourceApi, type Selection } from './resource.ts';
 import type { Store } from './store.ts';
@@ -128,7 +129,8 @@ export class Reflector<T extends KubeObject> {
     const relist = isGone(error);
     if (relist) this.#version = undefined;
     // The first 410 is ordinary (a watch slept past a compaction): list at once.
-    const delayMs = relist && this.#failures === 1 ? 0 : backOffMs(this.#options.backOff ?? BACK_OFF, this.#failures, this.#random);
+    const ownMs = relist && this.#failures === 1 ? 0 : backOffMs(this.#options.backOff ?? BACK_OFF, this.#failures, this.#random);
+    const delayMs = error instanceof KubeError ? Math.max(ownMs, retryAfterMs(error, 0)) : ownMs;
     const level = this.#failures > 3 || !(error instanceof KubeError) ? 'warn' : 'info';
     this.#log[level](
       { err: error, failures: this.#failures, delayMs: Math.round(delayMs) },

@@ -1,6 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Counter, Histogram } from 'prom-client';
-import { Agent, type Dispatcher, errors as undici, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { systemClock, type Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { CredentialSource, sameTls, type Tls } from './credentials.ts';
@@ -94,7 +94,7 @@ export class KubeClient {
         return await this.#requestOnce<T>(call);
       } catch (error) {
         if (!(error instanceof KubeError)) throw error;
-        if (error.status === 429 && tries < MAX_THROTTLED_TRIES) await this.#clock.sleep(retryAfterMs(error), call.signal);
+        if (error.status === 429 && tries < MAX_THROTTLED_TRIES) await this.#clock.sleep(retryAfterMs(error, 1_000), call.signal);
         else if (error.reason === 'Unreachable' && call.method === 'GET' && broken++ === 0) continue;
         else throw error;
       }
@@ -215,20 +215,18 @@ export class KubeClient {
   }
 }
 
-/** How long a 429 asks to wait, in milliseconds, within bounds. */
-function retryAfterMs(error: KubeError): number {
-  const seconds = error.details?.retryAfterSeconds ?? 1;
-  return Math.min(Math.max(seconds * 1000, 0), MAX_RETRY_AFTER_MS);
+/** How long a refusal asks to wait (`Retry-After`), in milliseconds, at most 10 s; `otherwise` when it does not say. */
+export function retryAfterMs(error: KubeError, otherwise: number): number {
+  const seconds = error.details?.retryAfterSeconds;
+  return seconds === undefined ? otherwise : Math.min(Math.max(seconds * 1000, 0), MAX_RETRY_AFTER_MS);
 }
 
+const TIMEOUTS = new Set(['TimeoutError', 'HeadersTimeoutError', 'BodyTimeoutError', 'ConnectTimeoutError']);
+
 function noAnswer(call: KubeRequest, error: unknown): KubeError {
-  const timedOut =
-    error instanceof undici.HeadersTimeoutError ||
-    error instanceof undici.BodyTimeoutError ||
-    error instanceof undici.ConnectTimeoutError ||
-    (error instanceof Error && error.name === 'TimeoutError');
-  const why = error instanceof Error ? error.message : String(error);
-  return new KubeError(0, timedOut ? 'Timeout' : 'Unreachable', `${call.method} ${call.path}: ${why}`, { cause: error });
+  const { name = '', message = String(error) } = error as Partial<Error>;
+  const reason = TIMEOUTS.has(name) ? 'Timeout' : 'Unreachable';
+  return new KubeError(0, reason, `${call.method} ${call.path}: ${message}`, { cause: error });
 }
 
 function parseStatus(text: string): ApiStatus | undefined {

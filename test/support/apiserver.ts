@@ -1,19 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
+import { resolvePart, thisMachine } from '../../pkg/local/parts/resolve.ts';
+import { waitFor } from './wait.ts';
 
-/** Where a program of the parts lies. The one place to swap for the resolver of pkg/local. */
-export function programPath(name: 'etcd' | 'kube-apiserver'): string {
-  const folders = [process.env['CARREL_PARTS'], process.env['KUBEBUILDER_ASSETS'], ...(process.env['PATH'] ?? '').split(':')];
-  const found = folders.flatMap((folder) => (folder ? [join(folder, name)] : [])).find((path) => existsSync(path));
-  if (!found) throw new Error(`${name} is missing: set CARREL_PARTS to the folder that holds it`);
-  return found;
-}
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** Where a program of the parts lies; built first where need be. */
+const programPath = (name: 'etcd' | 'kube-apiserver'): Promise<string> => resolvePart(name, thisMachine(ROOT));
 
 export interface ApiServer {
   /** Of a member of system:masters. */
@@ -31,24 +31,22 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-const READY_MS = 60_000;
-
 /** A control plane of its own for one test file: etcd and kube-apiserver on free ports of loopback, with their data in a new folder. */
 export async function startApiServer(): Promise<ApiServer> {
   const dir = mkdtempSync(join(tmpdir(), 'kube-'));
   const [client, peer, secure] = await freePorts(3);
   const token = randomBytes(16).toString('hex');
-  const etcd = new Part('etcd', dir, etcdArguments(dir, client, peer));
-  const api = new Part('kube-apiserver', dir, apiServerArguments(dir, client, secure, token));
+  const etcd = new Part('etcd', await programPath('etcd'), dir, etcdArguments(dir, client, peer));
+  const api = new Part('kube-apiserver', await programPath('kube-apiserver'), dir, apiServerArguments(dir, client, secure, token));
   const etcdUrl = `http://127.0.0.1:${client}`;
   const url = `https://127.0.0.1:${secure}`;
   const startEtcd = async (): Promise<void> => {
     etcd.start();
-    await until(async () => (await get(`${etcdUrl}/health`)).includes('true'), etcd);
+    await etcd.ready(async () => (await get(`${etcdUrl}/health`)).includes('true'));
   };
   const startApi = async (): Promise<void> => {
     api.start();
-    await until(async () => (await get(`${url}/readyz`, token)) === 'ok', api);
+    await api.ready(async () => (await get(`${url}/readyz`, token)) === 'ok');
   };
   const close = async (): Promise<void> => {
     await api.stop('SIGKILL');
@@ -77,20 +75,22 @@ export async function startApiServer(): Promise<ApiServer> {
 
 /** A program under our hand. Its output goes to `<name>.log` in the folder. */
 class Part {
-  readonly #name: 'etcd' | 'kube-apiserver';
+  readonly #name: string;
+  readonly #program: string;
   readonly #dir: string;
   readonly #arguments: string[];
   #process: ChildProcess | undefined;
 
-  constructor(name: 'etcd' | 'kube-apiserver', dir: string, args: string[]) {
+  constructor(name: string, program: string, dir: string, args: string[]) {
     this.#name = name;
+    this.#program = program;
     this.#dir = dir;
     this.#arguments = args;
   }
 
   start(): void {
     const log = openSync(this.logFile, 'a');
-    this.#process = spawn(programPath(this.#name), this.#arguments, { stdio: ['ignore', log, log], cwd: this.#dir });
+    this.#process = spawn(this.#program, this.#arguments, { stdio: ['ignore', log, log], cwd: this.#dir });
     closeSync(log);
   }
 
@@ -99,9 +99,12 @@ class Part {
   }
 
   /** Throws with the end of its output when it has exited. */
-  check(): void {
-    if (this.#process?.exitCode == null) return;
-    throw new Error(`${this.#name} ended: ${readFileSync(this.logFile, 'utf8').slice(-2000)}`);
+  ready(condition: () => Promise<boolean>): Promise<unknown> {
+    return waitFor(`${this.#name}, see ${this.logFile}`, async () => {
+      const ended = this.#process?.exitCode ?? null;
+      if (ended !== null) throw new Error(`${this.#name} ended: ${readFileSync(this.logFile, 'utf8').slice(-2000)}`);
+      return condition();
+    });
   }
 
   async stop(signal: NodeJS.Signals): Promise<void> {
@@ -192,13 +195,4 @@ async function compact(etcdUrl: string): Promise<void> {
   };
   const { header } = await post('/v3/kv/range', { key: Buffer.from('x').toString('base64') });
   await post('/v3/kv/compaction', { revision: header.revision, physical: true });
-}
-
-async function until(condition: () => Promise<boolean>, part: Part): Promise<void> {
-  const deadline = performance.now() + READY_MS;
-  while (!(await condition().catch(() => false))) {
-    part.check();
-    if (performance.now() > deadline) throw new Error(`not ready within ${READY_MS} ms, see ${part.logFile}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

@@ -10,6 +10,7 @@ import {
   SERVICE,
   SERVICE_ACCOUNT,
   type Deployment,
+  type Service,
 } from '../../../pkg/kube/kinds.ts';
 import type { Kind, KubeObject, ObjectKey, Observed, OwnerReference } from '../../../pkg/kube/object.ts';
 import { ownerReference } from '../../../pkg/kube/owner.ts';
@@ -259,6 +260,31 @@ describe('the applier', () => {
     await expect(applier.apply(CONFIG_MAP, desired, { owner })).rejects.toThrow(NameConflictError);
 
     expect((await api.get(key('c'))).data).toEqual({ a: 'theirs' });
+  });
+
+  test('what applying does not mend is not tried again until something changes', async () => {
+    // The server drops the zero, so that it stays different.
+    const service = (text: string): Service => ({
+      metadata: { namespace, name: 'web', labels: { text } },
+      spec: { selector: { app: 'web' }, ports: [{ port: 80, nodePort: 0 }] },
+    });
+    await applier.apply(SERVICE, service('a'), { owner });
+
+    await expectUnchanged(SERVICE, service('a'));
+    expect((await applier.apply(SERVICE, service('b'), { owner })).outcome).toBe('updated');
+    await expectUnchanged(SERVICE, service('b'));
+  });
+
+  test('an object that is being deleted is left to go, and made anew when it is gone', async () => {
+    const api = new ResourceApi(client, CONFIG_MAP);
+    const desired = { metadata: { namespace, name: 'c', finalizers: ['example.com/wait'] }, data: { a: '1' } };
+    await applier.apply(CONFIG_MAP, desired, { owner });
+    await api.delete(key('c'));
+
+    await expectUnchanged(CONFIG_MAP, { ...desired, data: { a: '2' } });
+    await api.patch(key('c'), { metadata: { finalizers: null } });
+
+    expect((await applier.apply(CONFIG_MAP, desired, { owner })).outcome).toBe('created');
   });
 
   test('racing appliers end with one object and no error', async () => {

@@ -10,6 +10,7 @@ import type { Store } from '../../../pkg/kube/store.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
+import { range, waitFor } from '../../support/wait.ts';
 
 const MIB = 1024 * 1024;
 const OBJECTS = 5_000;
@@ -35,8 +36,6 @@ const named = (namespace: string, index: number, value: string): ConfigMap => ({
   data: { value, filler: 'x'.repeat(1_000) },
 });
 
-const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
-
 async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<unknown>): Promise<void> {
   const left = [...items];
   await Promise.all(
@@ -44,14 +43,6 @@ async function inParallel<T>(items: readonly T[], width: number, work: (item: T)
       for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
     }),
   );
-}
-
-async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 function watching(namespace: string): Informer<ConfigMap> {
@@ -123,7 +114,7 @@ test('5,000 objects are listed in pages and watched; every change is told once, 
       written.add(metadata.resourceVersion);
     });
   }
-  await until('all is told', () => model.told.size === toldBefore + written.size);
+  await waitFor('all is told', () => model.told.size === toldBefore + written.size);
 
   expect([...written].filter((version) => !model.told.has(version))).toEqual([]);
   expect(model.faults).toEqual([]);
@@ -164,19 +155,19 @@ test('while etcd and the API server are killed and come back, no change is misse
   });
   for (const fault of ['etcd', 'etcd', 'api', 'both'] as const) {
     const before = succeeded;
-    await until('work goes on', () => succeeded > before + 200);
+    await waitFor('work goes on', () => succeeded > before + 200);
     if (fault !== 'api') await server.stopEtcd();
     if (fault !== 'etcd') await server.stopApiServer();
     if (fault !== 'api') await server.startEtcd();
     if (fault !== 'etcd') await server.startApiServer();
   }
   const before = succeeded;
-  await until('work goes on', () => succeeded > before + 200);
+  await waitFor('work goes on', () => succeeded > before + 200);
   writing.abort();
   await Promise.all(writers);
 
   const truth = states(await configMaps.list({ namespace }));
-  await until('the store is what the server holds', () => JSON.stringify(states(store.list())) === JSON.stringify(truth), 10_000);
+  await waitFor('the store is what the server holds', () => JSON.stringify(states(store.list())) === JSON.stringify(truth), 10_000);
   expect(states(model.objects.values())).toEqual(truth);
   expect(model.faults).toEqual([]);
   stop.abort();
@@ -208,9 +199,9 @@ test('a version that was compacted away makes one new list, of which only the di
   told.length = 0;
   const second = new AbortController();
   const secondRun = run(second.signal);
-  await until('the differences are told', () => told.length >= 5);
+  await waitFor('the differences are told', () => told.length >= 5);
   await configMaps.update(named(namespace, 4, 'after'));
-  await until('the watch goes on', () => told.length >= 6);
+  await waitFor('the watch goes on', () => told.length >= 6);
 
   expect(told.slice(0, 5).toSorted()).toEqual(['added c-3', 'added c-5000', 'deleted c-2', 'deleted c-3', 'updated c-1']);
   expect(told.indexOf('deleted c-3')).toBeLessThan(told.indexOf('added c-3'));
@@ -232,7 +223,7 @@ test('a metadata-only reflector sees that a Secret changed, and never its conten
   const before = store.get(metadata)!;
 
   await secrets.update({ metadata, data: { password: 'b3RoZXI=' } });
-  await until('the change is told', () => store.get(metadata)?.metadata.resourceVersion !== before.metadata.resourceVersion);
+  await waitFor('the change is told', () => store.get(metadata)?.metadata.resourceVersion !== before.metadata.resourceVersion);
 
   const [after] = [store.get(metadata)!];
   expect(Object.keys(before).toSorted()).toEqual(['apiVersion', 'kind', 'metadata']);

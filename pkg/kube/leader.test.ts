@@ -1,0 +1,216 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { type Answer, type Hostile, hostile, json, refusal } from '../../test/support/hostile.ts';
+import { waitFor } from '../../test/support/wait.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { systemRandom } from '../runtime/random.ts';
+import type { Lease } from './kinds.ts';
+import { LeaderElector, microTime } from './leader.ts';
+
+const TIMES = { leaseMs: 1_000, renewDeadlineMs: 600, retryMs: 100 };
+
+/** The server's side of one Lease: creation, optimistic locking, and a switch for trouble. */
+class LeaseServer {
+  lease: (Lease & { metadata: { resourceVersion: string } }) | undefined;
+  trouble: Answer | undefined;
+  readonly holders: string[] = [];
+  #version = 0;
+
+  readonly answer: Answer = (request, response, body) => {
+    if (this.trouble) return this.trouble(request, response, body);
+    if (request.method === 'GET') return (this.lease ? json(this.lease) : refusal(404, 'NotFound'))(request, response, body);
+    const written = JSON.parse(body) as Lease;
+    if (request.method === 'POST' && this.lease) return refusal(409, 'AlreadyExists')(request, response, body);
+    const isStale = written.metadata?.resourceVersion !== this.lease?.metadata.resourceVersion;
+    if (request.method === 'PUT' && isStale) return refusal(409, 'Conflict')(request, response, body);
+    const holder = written.spec?.holderIdentity ?? '';
+    if (this.holders.at(-1) !== holder) this.holders.push(holder);
+    this.lease = { ...written, metadata: { ...written.metadata, resourceVersion: String(++this.#version) } };
+    return json(this.lease)(request, response, body);
+  };
+}
+
+const leases = new LeaseServer();
+let server: Hostile;
+const stops: AbortController[] = [];
+const runs: Promise<unknown>[] = [];
+afterEach(async () => {
+  leases.trouble = undefined;
+  for (const stop of stops.splice(0)) stop.abort();
+  await Promise.allSettled(runs.splice(0));
+  await server.close();
+  leases.lease = undefined;
+  leases.holders.length = 0;
+});
+
+/** Who leads now, and a fault for each moment in which two did. */
+class Leadership {
+  readonly current = new Set<string>();
+  readonly history: string[] = [];
+  most = 0;
+
+  readonly lead =
+    (identity: string) =>
+    async (signal: AbortSignal): Promise<void> => {
+      this.current.add(identity);
+      this.history.push(identity);
+      this.most = Math.max(this.most, this.current.size);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      this.current.delete(identity);
+    };
+}
+
+function elect(
+  leadership: Pick<Leadership, 'lead'>,
+  identity: string,
+  clock: Clock = systemClock,
+): { stop: AbortController; elector: LeaderElector; run: Promise<void> } {
+  const stop = new AbortController();
+  const metrics = new Registry();
+  const elector = new LeaderElector({
+    client: server.client,
+    namespace: 'n',
+    name: 'operator',
+    identity,
+    times: TIMES,
+    clock,
+    random: systemRandom,
+    log: silentLogger,
+    metrics,
+  });
+  const run = elector.run(leadership.lead(identity), stop.signal);
+  stops.push(stop);
+  runs.push(run);
+  return { stop, elector, run };
+}
+
+const leads = (leadership: Leadership, identity: string): Promise<unknown> =>
+  waitFor(`${identity} leads`, () => leadership.current.has(identity), 5_000);
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('one leads and renews, the other stands by and takes over at once when the lease is let go', async () => {
+  server = await hostile(leases.answer);
+  const leadership = new Leadership();
+  const first = elect(leadership, 'a');
+  await leads(leadership, 'a');
+  const second = elect(leadership, 'b');
+  await pause(TIMES.leaseMs * 1.5);
+  expect([...leadership.current]).toEqual(['a']);
+  expect([first.elector.isLeader, second.elector.isLeader]).toEqual([true, false]);
+
+  const startedAt = performance.now();
+  first.stop.abort();
+  await leads(leadership, 'b');
+
+  expect(performance.now() - startedAt).toBeLessThan(TIMES.leaseMs);
+  expect(leadership.most).toBe(1);
+  expect(leases.holders).toEqual(['a', '', 'b']);
+  expect(leases.lease?.spec?.leaseTransitions).toBe(1);
+});
+
+test('a leader that is killed is followed after the lease, not before', async () => {
+  server = await hostile(leases.answer);
+  const leadership = new Leadership();
+  leases.lease = {
+    metadata: { name: 'operator', namespace: 'n', resourceVersion: '0' },
+    spec: { holderIdentity: 'killed', leaseDurationSeconds: 1, renewTime: '2001-01-01T00:00:00.000000Z' },
+  };
+
+  const startedAt = performance.now();
+  elect(leadership, 'b');
+  await leads(leadership, 'b');
+
+  expect(performance.now() - startedAt).toBeGreaterThan(1_000);
+  expect(performance.now() - startedAt).toBeLessThan(1_000 + 4 * TIMES.retryMs);
+});
+
+const silent: Answer = () => undefined;
+
+test.each<[string, Answer]>([
+  ['refuses', refusal(500, 'InternalError')],
+  ['hangs', silent],
+  ['throttles', refusal(429, 'TooManyRequests', { 'retry-after': '5' })],
+  ['resets', (request) => void request.socket.destroy()],
+])('when the server %s, the leader stops before its lease ends, and leads again afterwards', async (_how, trouble) => {
+  server = await hostile(leases.answer);
+  const leadership = new Leadership();
+  elect(leadership, 'a');
+  await leads(leadership, 'a');
+  await pause(150);
+
+  const startedAt = performance.now();
+  leases.trouble = trouble;
+  await waitFor('it stops leading', () => leadership.current.size === 0, 5_000);
+  const tookMs = performance.now() - startedAt;
+  leases.trouble = undefined;
+  await leads(leadership, 'a');
+
+  expect(tookMs).toBeGreaterThan(TIMES.renewDeadlineMs - 3 * TIMES.retryMs);
+  expect(tookMs).toBeLessThan(TIMES.leaseMs);
+});
+
+test('a short trouble does not end leadership', async () => {
+  server = await hostile(leases.answer);
+  const leadership = new Leadership();
+  elect(leadership, 'a');
+  await leads(leadership, 'a');
+
+  leases.trouble = refusal(503, 'ServiceUnavailable');
+  await pause(TIMES.renewDeadlineMs / 2);
+  leases.trouble = undefined;
+  await pause(TIMES.leaseMs);
+
+  expect(leadership.history).toEqual(['a']);
+});
+
+test('a leader whose lease somebody took stops at once', async () => {
+  server = await hostile(leases.answer);
+  const leadership = new Leadership();
+  elect(leadership, 'a');
+  await leads(leadership, 'a');
+
+  leases.lease = {
+    metadata: { name: 'operator', namespace: 'n', resourceVersion: '999' },
+    spec: { holderIdentity: 'thief', leaseDurationSeconds: 1 },
+  };
+
+  await waitFor('it stops leading', () => leadership.current.size === 0, TIMES.renewDeadlineMs);
+});
+
+test('wall clocks that jump, hours forth and back, neither give nor take leadership', async () => {
+  server = await hostile(leases.answer);
+  const leadership = new Leadership();
+  let offsetMs = 0;
+  const jumping: Clock = { ...systemClock, now: () => new Date(Date.now() + offsetMs) };
+  elect(leadership, 'a', jumping);
+  await leads(leadership, 'a');
+  elect(leadership, 'b', jumping);
+
+  for (const hours of [5, -10, 3]) {
+    offsetMs += hours * 3_600_000;
+    await pause(TIMES.leaseMs / 2);
+  }
+
+  expect(leadership.history).toEqual(['a']);
+});
+
+test('what the leader does is over before the lease is let go, and its error is told', async () => {
+  server = await hostile(leases.answer);
+  const holdersAtEnd: (string | undefined)[] = [];
+  const lead = () => async (): Promise<void> => {
+    await pause(TIMES.leaseMs * 1.5);
+    holdersAtEnd.push(leases.lease?.spec?.holderIdentity);
+    throw new Error('the work failed');
+  };
+
+  const { run } = elect({ lead }, 'failing');
+
+  await expect(run).rejects.toThrow('the work failed');
+  expect(holdersAtEnd).toEqual(['failing']);
+  expect(leases.lease?.spec?.holderIdentity).toBe('');
+});
+
+test('micro times have six digits', () => {
+  expect(microTime(new Date('2026-01-02T03:04:05.678Z'))).toBe('2026-01-02T03:04:05.678000Z');
+});

@@ -1,0 +1,174 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { type Answer, type Hostile, hostile, json, refusal, reset, stream } from '../../test/support/hostile.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { CONFIG_MAP, type ConfigMap } from './kinds.ts';
+import type { Observed } from './object.ts';
+import { Reflector } from './reflector.ts';
+import { ResourceApi } from './resource.ts';
+import { Store } from './store.ts';
+
+let server: Hostile;
+let stop: AbortController;
+let running: Promise<void>;
+afterEach(async () => {
+  stop.abort();
+  await running;
+  await server.close();
+});
+
+const thing = (name: string, version: number, uid = name): Observed<ConfigMap> => ({
+  metadata: { namespace: 'n', name, uid, resourceVersion: String(version), creationTimestamp: '2026-01-01T00:00:00Z' },
+});
+const event = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
+const list = (version: number, items: unknown[], next?: string): Answer =>
+  json({ metadata: { resourceVersion: String(version), continue: next }, items });
+const bookmark = (version: number): string => event('BOOKMARK', { metadata: { resourceVersion: String(version) } });
+const gone = event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' });
+const forEver = (): void => undefined;
+const quiet = stream([], forEver);
+
+/** Runs a reflector against the script until `count` changes and calls were seen; answers what was told. */
+async function follow(answers: Answer[], until: (told: string[], calls: string[]) => boolean, idleMs = 60_000): Promise<string[]> {
+  server = await hostile(answers);
+  stop = new AbortController();
+  const store = new Store<ConfigMap>({ kind: CONFIG_MAP });
+  const told: string[] = [];
+  store.onChange(({ type, object }) => told.push(`${type} ${object.metadata.name}@${object.metadata.resourceVersion}`));
+  const reflector = new Reflector({
+    api: new ResourceApi(server.client, CONFIG_MAP),
+    store,
+    namespace: 'n',
+    idleMs,
+    backOff: { baseMs: 1, maxMs: 5, jitter: 0.5 },
+    log: silentLogger,
+    metrics: server.metrics,
+  });
+  running = reflector.run(stop.signal);
+  const deadline = performance.now() + 5_000;
+  while (!until(told, server.calls)) {
+    if (performance.now() > deadline) throw new Error(`never came: ${JSON.stringify({ told, calls: server.calls })}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return told;
+}
+
+const versionOf = (call: string | undefined): string | null =>
+  new URL(call?.split(' ')[1] ?? '', 'http://x').searchParams.get('resourceVersion');
+const isWatch = (call: string): boolean => call.includes('watch=true');
+
+test('a list of several pages is one list, and the watch goes on from its version', async () => {
+  const told = await follow(
+    [list(9, [thing('a', 1)], 'more'), list(9, [thing('b', 2)]), stream([event('ADDED', thing('c', 10))], forEver)],
+    (told) => told.length === 3,
+  );
+
+  expect(told).toEqual(['added a@1', 'added b@2', 'added c@10']);
+  expect(server.calls[1]).toContain('continue=more');
+  expect(versionOf(server.calls[2])).toBe('9');
+});
+
+test('a continue token that expired begins the list again, and nothing is told twice', async () => {
+  const told = await follow(
+    [
+      list(9, [thing('a', 1), thing('b', 2)], 'more'),
+      refusal(410, 'Expired'),
+      list(12, [thing('a', 1)], 'x'),
+      list(12, [thing('c', 11)]),
+      quiet,
+    ],
+    (_told, calls) => calls.some(isWatch),
+  );
+
+  expect(told).toEqual(['added a@1', 'added b@2', 'added c@11', 'deleted b@2']);
+});
+
+test.each<[string, (events: string[]) => Answer]>([
+  ['is reset', (events) => stream(events, (response) => response.destroy())],
+  ['ends', (events) => stream(events)],
+  ['ends within a line', (events) => stream([...events, '{"type":"ADDED","obj'])],
+  ['ends within a line after a reset', (events) => stream([...events, '{"type":"ADD'], (response) => response.destroy())],
+  ['says what is no JSON', (events) => stream([...events, 'nonsense\n'], forEver)],
+  ['tells an error', (events) => stream([...events, event('ERROR', { code: 500, message: 'etcd is away' })], forEver)],
+  ['falls silent', (events) => stream(events, forEver)],
+])('a watch that %s goes on from the last version it told', async (_what, broken) => {
+  const told = await follow(
+    [
+      list(5, [thing('a', 1)]),
+      broken([event('MODIFIED', thing('a', 6)), event('ADDED', thing('b', 7)), bookmark(8)]),
+      stream([event('DELETED', thing('b', 9))], forEver),
+    ],
+    (told) => told.length >= 4,
+    300,
+  );
+
+  expect(told).toEqual(['added a@1', 'updated a@6', 'added b@7', 'deleted b@7']);
+  expect(versionOf(server.calls.filter(isWatch)[1])).toBe('8');
+});
+
+test('a line in many pieces is one event', async () => {
+  const text = event('ADDED', { ...thing('ä', 6), data: { text: 'größer' } });
+  const bytes = Buffer.from(text);
+  const pieces: Answer = (_request, response) => {
+    response.writeHead(200);
+    let at = 0;
+    const timer = setInterval(() => {
+      if (at < bytes.length) response.write(bytes.subarray(at, (at += 7)));
+    }, 1);
+    response.on('close', () => clearInterval(timer));
+  };
+
+  expect(await follow([list(5, []), pieces], (told) => told.length === 1)).toEqual(['added ä@6']);
+});
+
+test.each<[string, Answer]>([
+  ['as the answer', refusal(410, 'Expired')],
+  ['in the stream', stream([gone], forEver)],
+])('410 %s lists again and tells only the differences', async (_how, tooOld) => {
+  const told = await follow(
+    [
+      list(5, [thing('a', 1), thing('b', 2), thing('c', 3), thing('d', 4)]),
+      tooOld,
+      list(20, [thing('a', 1), thing('b', 15), thing('d', 16, 'another d'), thing('e', 17)]),
+      quiet,
+    ],
+    (_told, calls) => calls.filter(isWatch).length === 2,
+  );
+
+  expect(told.slice(4)).toEqual(['updated b@15', 'deleted d@4', 'added d@16', 'added e@17', 'deleted c@3']);
+  expect(versionOf(server.calls.filter(isWatch)[1])).toBe('20');
+});
+
+test('refusals, resets and throttling never stop it', async () => {
+  const told = await follow(
+    [
+      reset,
+      reset,
+      refusal(500, 'InternalError'),
+      refusal(429, 'TooManyRequests', { 'retry-after': '0' }),
+      refusal(403, 'Forbidden'),
+      list(5, [thing('a', 1)]),
+      refusal(503, 'ServiceUnavailable'),
+      reset,
+      stream([event('MODIFIED', thing('a', 6))], forEver),
+    ],
+    (told) => told.length === 2,
+  );
+
+  expect(told).toEqual(['added a@1', 'updated a@6']);
+});
+
+test('a server that ends every watch at once is not asked in a busy loop', async () => {
+  server = await hostile([list(5, []), stream([])]);
+  stop = new AbortController();
+  const reflector = new Reflector({
+    api: new ResourceApi(server.client, CONFIG_MAP),
+    store: new Store<ConfigMap>({ kind: CONFIG_MAP }),
+    log: silentLogger,
+    metrics: server.metrics,
+  });
+  running = reflector.run(stop.signal);
+
+  await new Promise((resolve) => setTimeout(resolve, 600));
+
+  expect(server.calls.filter(isWatch).length).toBeLessThan(6);
+});

@@ -1,0 +1,168 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { CONFIG_MAP, type ConfigMap } from './kinds.ts';
+import type { Observed } from './object.ts';
+import { Store } from './store.ts';
+
+const thing = (name: string, version: number, more: { uid?: string; label?: string } = {}): Observed<ConfigMap> => ({
+  metadata: {
+    namespace: 'n',
+    name,
+    uid: more.uid ?? name,
+    resourceVersion: String(version),
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    ...(more.label ? { labels: { team: more.label } } : {}),
+  },
+});
+
+const states = (objects: Iterable<Observed<ConfigMap>>): string[] =>
+  [...objects].map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).toSorted();
+
+function synced(items: Observed<ConfigMap>[], version: number): { store: Store<ConfigMap>; told: string[] } {
+  const store = new Store<ConfigMap>({ kind: CONFIG_MAP, indexes: { team: (object) => Object.values(object.metadata.labels ?? {}) } });
+  listed(store, items, version);
+  const told: string[] = [];
+  store.onChange(({ type, object, initial }) => initial || told.push(`${type} ${object.metadata.name}@${object.metadata.resourceVersion}`));
+  return { store, told };
+}
+
+function listed(store: Store<ConfigMap>, items: Observed<ConfigMap>[], version: number): void {
+  store.beginList(String(version));
+  for (const item of items) store.upsert(item);
+  store.endList(new Set(items.map(({ metadata }) => `n/${metadata.name}`)), String(version));
+}
+
+test('a write of our own is seen at once, and the watch tells it no second time', () => {
+  const { store, told } = synced([thing('a', 1)], 5);
+
+  store.record(thing('a', 7));
+  store.upsert(thing('a', 6));
+  store.upsert(thing('a', 7));
+
+  expect(told).toEqual(['updated a@7']);
+});
+
+test('a late answer to a write does not bring back what was deleted since', () => {
+  const { store, told } = synced([thing('a', 1)], 5);
+  store.remove(thing('a', 8));
+  store.progress('8');
+
+  store.record(thing('a', 7));
+
+  expect(told).toEqual(['deleted a@1']);
+  expect(store.size).toBe(0);
+});
+
+test("an older incarnation's deletion does not remove the new one", () => {
+  const { store, told } = synced([thing('a', 1)], 5);
+  store.record(thing('a', 9, { uid: 'anew' }));
+
+  store.remove(thing('a', 8));
+
+  expect(told).toEqual(['deleted a@1', 'added a@9']);
+  expect(store.get({ namespace: 'n', name: 'a' })?.metadata.uid).toBe('anew');
+});
+
+test('a list that is older than our own write keeps it', () => {
+  const { store } = synced([], 5);
+  store.record(thing('ours', 9));
+
+  listed(store, [thing('other', 6)], 8);
+
+  expect(store.list().map(({ metadata }) => metadata.name)).toEqual(['ours', 'other']);
+});
+
+test('a server that was restored from an older backup rules', () => {
+  const { store, told } = synced([thing('a', 50), thing('b', 60)], 60);
+
+  listed(store, [thing('a', 20)], 30);
+
+  expect(told).toEqual(['updated a@20', 'deleted b@60']);
+});
+
+test('indexes follow changes', () => {
+  const { store } = synced([thing('a', 1, { label: 'red' }), thing('b', 2, { label: 'red' })], 5);
+  const names = (team: string): string[] => store.byIndex('team', team).map(({ metadata }) => metadata.name);
+
+  store.upsert(thing('a', 6, { label: 'blue' }));
+  store.remove(thing('b', 7));
+
+  expect([names('red'), names('blue')]).toEqual([[], ['a']]);
+  expect(() => store.byIndex('colour', 'red')).toThrow('configmaps have no index colour');
+});
+
+test('a new subscriber is told what is here, as no news', () => {
+  const { store } = synced([thing('a', 1)], 5);
+  const told: [string, boolean][] = [];
+
+  store.onChange(({ object, initial }) => told.push([object.metadata.name, initial]));
+  store.upsert(thing('b', 6));
+
+  expect(told).toEqual([
+    ['a', true],
+    ['b', false],
+  ]);
+});
+
+test('waiting for the first list ends with it, or with the signal', async () => {
+  const store = new Store<ConfigMap>({ kind: CONFIG_MAP });
+  const waiting = store.waitForSync(new AbortController().signal);
+  const givenUp = store.waitForSync(AbortSignal.abort(new Error('enough')));
+
+  listed(store, [], 1);
+
+  await waiting;
+  await expect(givenUp).rejects.toThrow('enough');
+});
+
+test('whatever mix of events, answers and lists comes, what is told builds exactly what the store holds', () => {
+  const name = fc.constantFrom('a', 'b', 'c');
+  const kind = fc.constantFrom('write', 'recreate', 'delete', 'record', 'list', 'deliver');
+  fc.assert(
+    fc.property(fc.array(fc.tuple(kind, name), { maxLength: 80 }), (steps) => {
+      const { store } = synced([], 1);
+      const model = new Map<string, string>();
+      store.onChange(({ type, object }) => {
+        expect(model.has(object.metadata.name)).toBe(type !== 'added');
+        if (type === 'deleted') model.delete(object.metadata.name);
+        else model.set(object.metadata.name, object.metadata.resourceVersion);
+      });
+      const server = new Map<string, Observed<ConfigMap>>();
+      let version = 1;
+      let log: { type: 'upsert' | 'remove'; object: Observed<ConfigMap> }[] = [];
+      let lastAnswer: Observed<ConfigMap> | undefined;
+      const deliver = (): void => {
+        for (const { type, object } of log) {
+          store[type](object);
+          store.progress(object.metadata.resourceVersion);
+        }
+        log = [];
+      };
+      const remove = (key: string): void => {
+        const object = server.get(key);
+        if (!object) return;
+        server.delete(key);
+        log.push({ type: 'remove', object: thing(key, ++version, { uid: object.metadata.uid }) });
+      };
+      for (const [step, key] of steps) {
+        if (step === 'delete' || step === 'recreate') remove(key);
+        if (step === 'write' || step === 'recreate') {
+          lastAnswer = thing(key, ++version, { uid: server.get(key)?.metadata.uid ?? `${key}${version}` });
+          server.set(key, lastAnswer);
+          log.push({ type: 'upsert', object: lastAnswer });
+        }
+        if (step === 'record' && lastAnswer) store.record(lastAnswer);
+        if (step === 'deliver') deliver();
+        if (step === 'list') {
+          listed(store, [...server.values()], version);
+          log = [];
+        }
+      }
+      deliver();
+      const truth = states(server.values());
+      expect([...model].map(([key, told]) => `${key}@${told}`).toSorted()).toEqual(truth);
+      expect(states(store.list())).toEqual(truth);
+    }),
+    { numRuns: 500 },
+  );
+});
