@@ -1,3 +1,8 @@
+import { types } from 'node:util';
+
+/** Of any realm: what Node's own modules throw inside a test's sandbox is no `instanceof Error` there. */
+export const isError = (value: unknown): value is Error => types.isNativeError(value);
+
 /**
  * A store does not answer: it cannot be reached, is shutting down, is full of our own connections or took too long.
  * What was asked may or may not have happened. HTTP answers 503 with `Retry-After` (design: section 13).
@@ -7,7 +12,7 @@ export class StoreUnavailableError extends Error {
   readonly store: 'postgres' | 'redis' | 's3';
 
   constructor(store: 'postgres' | 'redis' | 's3', cause: unknown) {
-    super(`${store} is not available: ${cause instanceof Error ? cause.message || cause.name : String(cause)}`, { cause });
+    super(`${store} is not available: ${isError(cause) ? cause.message || cause.name : String(cause)}`, { cause });
     this.store = store;
   }
 }

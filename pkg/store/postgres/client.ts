@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
+import { isError } from '../unavailable.ts';
 
 /** A statement that went to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (design: section 12). */
 export interface ObservedStatement {
@@ -49,7 +50,7 @@ export function observedClient(observe: ObserveStatement | undefined): typeof pg
         const sql = textOf(args[0]);
         const started = performance.now();
         const done = (error: unknown): void => {
-          if (error instanceof Error && error.message === 'Query read timeout') abandon(this);
+          if (isError(error) && error.message === 'Query read timeout') abandon(this);
           if (observe && !NOT_A_STATEMENT.test(sql)) observe({ sql, ms: performance.now() - started, failed: Boolean(error) });
         };
         const callback = args.at(-1);

@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from '../unavailable.ts';
+import { isError, StoreUnavailableError } from '../unavailable.ts';
 
 /** A constraint refused a row. `constraint` and `table` as the catalog names them. */
 class ConstraintViolation extends Error {
@@ -62,9 +62,9 @@ const UNAVAILABLE_SEQUELIZE = /^Sequelize(Connection|HostNot|AccessDenied|Invali
 
 /** Turns what node-postgres or Sequelize threw into one of this file's errors; what is none of them stays as it is. */
 export function translateError(thrown: unknown): unknown {
-  if (!(thrown instanceof Error)) return thrown;
+  if (!isError(thrown)) return thrown;
   const parent = (thrown as { parent?: unknown }).parent;
-  const error = (parent instanceof Error ? parent : thrown) as PgError;
+  const error = (isError(parent) ? parent : thrown) as PgError;
   const code = error.code ?? '';
   if (code === '23505') return new UniqueViolation(error);
   if (code === '23503') return new ForeignKeyViolation(error);
@@ -81,7 +81,7 @@ const isUnavailable = (error: Error, code: string): boolean =>
 
 /** SQLSTATE of an error that stayed as it is, or of its cause. */
 export function sqlState(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
+  if (!isError(error)) return undefined;
   const code = (error as PgError).code;
   return code ?? (error.cause === undefined ? undefined : sqlState(error.cause));
 }

@@ -34,7 +34,7 @@ export interface WorkItem {
  * Invariants:
  * - An item is leased to one worker at a time; an expired lease goes to the next.
  * - Only the holder of the newest lease finishes, fails or extends an item (the fence decides).
- * - One tenant's backlog takes at most `perTenant` of a round, so that it never delays another's.
+ * - At most `perTenant` items of a tenant are in flight, those leased already included, so that its backlog never delays another's.
  */
 export class WorkQueue {
   readonly #sql: Sql;
@@ -43,7 +43,7 @@ export class WorkQueue {
     this.#sql = pool;
   }
 
-  /** What is due and not leased, oldest first, at most `perTenant` of each tenant and `limit` in all. */
+  /** What is due and not leased among the oldest `perTenant` items of each tenant, oldest first, at most `limit` in all. */
   async takeDue(options: { limit: number; perTenant: number; leaseSeconds: number }): Promise<WorkItem[]> {
     return this.#sql.query<WorkItem>(
       `WITH RECURSIVE tenants AS (
@@ -52,10 +52,10 @@ export class WorkQueue {
          SELECT (SELECT w.tenant FROM carrel.work w WHERE w.tenant > t.tenant ORDER BY w.tenant LIMIT 1) FROM tenants t WHERE t.tenant IS NOT NULL
        ), window_of AS (
          SELECT due.tenant, due.id, due.due_at FROM tenants t CROSS JOIN LATERAL (
-           SELECT w.tenant, w.id, w.due_at FROM carrel.work w
-           WHERE w.tenant = t.tenant AND w.due_at <= now() AND (w.leased_until IS NULL OR w.leased_until < now())
+           SELECT w.tenant, w.id, w.due_at, w.leased_until FROM carrel.work w
+           WHERE w.tenant = t.tenant AND w.due_at <= now()
            ORDER BY w.due_at, w.id LIMIT $2
-         ) due
+         ) due WHERE due.leased_until IS NULL OR due.leased_until < now()
        ), taken AS (
          SELECT w.tenant, w.id FROM carrel.work w JOIN (SELECT * FROM window_of ORDER BY due_at, id LIMIT $1) o USING (tenant, id)
          WHERE w.leased_until IS NULL OR w.leased_until < now()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Redis as Client } from 'ioredis';
 import type { Logger } from '../../runtime/log.ts';
-import { StoreUnavailableError } from '../unavailable.ts';
+import { isError, StoreUnavailableError } from '../unavailable.ts';
 import { COMMANDS, WAKE_CHANNEL } from './redis.ts';
 
 /**
@@ -88,8 +88,7 @@ export class RedisUsers {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof Error && error.name === 'ReplyError' && !/^(LOADING|BUSY|NOAUTH|WRONGPASS|MISCONF)/.test(error.message))
-        throw error;
+      if (isError(error) && error.name === 'ReplyError' && !/^(LOADING|BUSY|NOAUTH|WRONGPASS|MISCONF)/.test(error.message)) throw error;
       throw new StoreUnavailableError('redis', error);
     }
   }

@@ -191,10 +191,8 @@ class IoRedis implements Redis {
   }
 
   async close(): Promise<void> {
-    if (this.#client.status === 'end') return;
-    const ended = once(this.#client, 'end');
     this.#client.disconnect();
-    await ended;
+    await Promise.resolve();
   }
 
   async #one(command: Command): Promise<Reply> {

@@ -1,4 +1,4 @@
-import { Umzug } from 'umzug';
+import { MigrationError, Umzug } from 'umzug';
 import { backOffMs } from '../../../runtime/backoff.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
@@ -58,11 +58,20 @@ const isRace = (error: unknown): boolean => {
  * `to` up: the last to apply, all when left out. `to` down: the first to take back, 0 for all.
  */
 export async function migrateUp<Context>(run: MigrationRun<Context>): Promise<void> {
-  await umzug(run).up();
+  await unwrapped(() => umzug(run).up());
 }
 
 export async function migrateDown<Context>(run: MigrationRun<Context>, to: string | 0): Promise<void> {
-  await umzug(run).down({ to });
+  await unwrapped(() => umzug(run).down({ to }));
+}
+
+/** What the migration itself threw, instead of umzug's wrapper. */
+async function unwrapped(migrate: () => Promise<unknown>): Promise<void> {
+  try {
+    await migrate();
+  } catch (error) {
+    throw error instanceof MigrationError ? (error.cause ?? error) : error;
+  }
 }
 
 function umzug<Context>(run: MigrationRun<Context>): Umzug<object> {

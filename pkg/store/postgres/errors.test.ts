@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import { StoreUnavailableError } from '../unavailable.ts';
+import { sqlState, translateError } from './errors.ts';
+
+const pgError = (code: string, more: object = {}): Error => Object.assign(new Error(`of ${code}`), { code, ...more });
+
+test.each(['57P01', '57P03', '08006', '53300', '28P01', 'ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN'])(
+  '%s means that Postgres is away',
+  (code) => {
+    expect(translateError(pgError(code))).toBeInstanceOf(StoreUnavailableError);
+  },
+);
+
+test.each([
+  ['23505', 'UniqueViolation'],
+  ['23503', 'ForeignKeyViolation'],
+  ['23514', 'CheckViolation'],
+  ['57014', 'StatementTimeout'],
+  ['55P03', 'LockTimeout'],
+  ['40P01', 'SerializationFailure'],
+])('%s is a %s', (code, name) => {
+  expect(translateError(pgError(code, { constraint: 'c', table: 't' }))).toMatchObject({ name });
+});
+
+test('a violated constraint is named', () => {
+  expect(translateError(pgError('23505', { constraint: 'users_email_key', table: 'users' }))).toMatchObject({
+    constraint: 'users_email_key',
+    table: 'users',
+  });
+});
+
+test('what Sequelize wraps is looked into; its own time-out at the pool means away', () => {
+  const wrapped = Object.assign(new Error('Validation error'), {
+    name: 'SequelizeUniqueConstraintError',
+    parent: pgError('23505', { constraint: 'x' }),
+  });
+  const acquire = Object.assign(new Error('Operation timeout'), { name: 'SequelizeConnectionAcquireTimeoutError' });
+
+  expect(translateError(wrapped)).toMatchObject({ name: 'UniqueViolation', constraint: 'x' });
+  expect(translateError(acquire)).toBeInstanceOf(StoreUnavailableError);
+});
+
+test('a mistake of ours stays as it is', () => {
+  const error = pgError('42703');
+
+  expect(translateError(error)).toBe(error);
+  expect(sqlState(error)).toBe('42703');
+  expect(translateError('text')).toBe('text');
+});

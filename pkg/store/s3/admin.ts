@@ -1,0 +1,192 @@
+import {
+  AbortMultipartUploadCommand,
+  DeleteBucketCommand,
+  DeleteObjectsCommand,
+  HeadBucketCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { StoreUnavailableError } from '../unavailable.ts';
+import { statusOf, translateError } from './errors.ts';
+import { newClient } from './objects.ts';
+import { sign } from './signature.ts';
+
+export interface StorageAdminOptions {
+  readonly endpoint: string;
+  readonly adminEndpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly clock?: Clock;
+  readonly timeoutMs?: number;
+}
+
+/** A bucket with the one key that opens it. */
+export interface TenantBucket {
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** The bucket is there and is another's. */
+export class BucketTaken extends Error {
+  override readonly name = 'BucketTaken';
+  readonly bucket: string;
+
+  constructor(bucket: string) {
+    super(`the bucket ${bucket} is there already and belongs to another user of the store`);
+    this.bucket = bucket;
+  }
+}
+
+/** The store refused an order of the admin interface. `code` as it names it (`XAdminUserExists` …). */
+class AdminRefusal extends Error {
+  override readonly name = 'AdminRefusal';
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(`the store's admin interface answered ${status} ${code}: ${message}`);
+    this.code = code;
+  }
+}
+
+export const bucketName = (slug: string): string => `carrel-${slug}`;
+
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Buckets and keys of tenants on versitygw, by its admin interface (PATCH with XML, Signature Version 4).
+ *
+ * Invariants:
+ * - A key opens its own bucket only; a bucket that another owns is never taken over.
+ * - A bucket that opens with its key costs one request and no write.
+ * - Each step may be repeated: killed in between, the next call goes on.
+ */
+export class StorageAdmin {
+  readonly #options: StorageAdminOptions;
+  readonly #clock: Clock;
+  readonly #client: S3Client;
+
+  constructor(options: StorageAdminOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#client = newClient(options);
+  }
+
+  /** Makes or mends user, key and bucket. Throws BucketTaken, StoreUnavailableError. */
+  async ensureBucketWithUser(wanted: TenantBucket): Promise<{ changed: boolean }> {
+    if (await this.#opens(wanted)) return { changed: false };
+    await this.#ensureUser(wanted);
+    await this.#ensureBucket(wanted);
+    return { changed: true };
+  }
+
+  /**
+   * Removes all objects, uploads under way, the bucket and the user. True: all is gone. False: the time was up; call again.
+   * A bucket that another owns is left alone. Throws StoreUnavailableError.
+   */
+  async removeBucketWithUser(gone: Pick<TenantBucket, 'bucket' | 'accessKeyId'>, options: { budgetMs?: number } = {}): Promise<boolean> {
+    const deadline = this.#clock.monotonic() + (options.budgetMs ?? 20_000);
+    const owner = await this.#ownerOf(gone.bucket);
+    if (owner === gone.accessKeyId && !(await this.#removeBucket(gone.bucket, deadline))) return false;
+    await this.#order('/delete-user', { query: { access: gone.accessKeyId }, ignore: ['XAdminUserNotFound'] });
+    return true;
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+
+  async #opens({ bucket, accessKeyId, secretAccessKey }: TenantBucket): Promise<boolean> {
+    const client = newClient({ ...this.#options, accessKeyId, secretAccessKey });
+    try {
+      await client.send(new HeadBucketCommand({ Bucket: bucket }));
+      return true;
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 403 || status === 404) return false;
+      throw translateError(error);
+    } finally {
+      client.destroy();
+    }
+  }
+
+  async #ensureUser({ accessKeyId, secretAccessKey }: TenantBucket): Promise<void> {
+    const account = `<Account><Access>${xml(accessKeyId)}</Access><Secret>${xml(secretAccessKey)}</Secret><Role>user</Role></Account>`;
+    const made = await this.#order('/create-user', { body: account, ignore: ['XAdminUserExists'] });
+    if (made !== null) return;
+    const secret = `<MutableProps><Secret>${xml(secretAccessKey)}</Secret></MutableProps>`;
+    await this.#order('/update-user', { query: { access: accessKeyId }, body: secret });
+  }
+
+  async #ensureBucket({ bucket, accessKeyId }: TenantBucket): Promise<void> {
+    const made = await this.#order(`/${bucket}/create`, {
+      headers: { 'x-vgw-owner': accessKeyId },
+      ignore: ['BucketAlreadyExists', 'BucketAlreadyOwnedByYou'],
+    });
+    if (made !== null) return;
+    const owner = await this.#ownerOf(bucket);
+    if (owner === accessKeyId) return;
+    // Without an owner it is one of ours that was cut off between the folder and its owner.
+    if (owner !== '') throw new BucketTaken(bucket);
+    await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
+  }
+
+  /** Undefined: there is no such bucket. */
+  async #ownerOf(bucket: string): Promise<string | undefined> {
+    const listed = await this.#order('/list-buckets', {});
+    for (const [, entry = ''] of listed?.matchAll(/<Buckets>(.*?)<\/Buckets>/gs) ?? []) {
+      if (/<Name>(.*?)<\/Name>/s.exec(entry)?.[1] === bucket) return /<Owner>(.*?)<\/Owner>/s.exec(entry)?.[1] ?? '';
+    }
+    return undefined;
+  }
+
+  async #removeBucket(bucket: string, deadline: number): Promise<boolean> {
+    try {
+      for (;;) {
+        if (this.#clock.monotonic() > deadline) return false;
+        const { Contents = [] } = await this.#client.send(new ListObjectsV2Command({ Bucket: bucket }));
+        if (Contents.length === 0) break;
+        const Objects = Contents.map(({ Key }) => ({ Key }));
+        await this.#client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }));
+      }
+      const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+      for (const { Key, UploadId } of Uploads) await this.#client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+      await this.#client.send(new DeleteBucketCommand({ Bucket: bucket }));
+    } catch (error) {
+      if (statusOf(error) === 409) return false; // an upload that was under way ended in between
+      throw translateError(error);
+    }
+    return true;
+  }
+
+  /** One order; the answer's body, or null when it was refused for one of `ignore`. */
+  async #order(
+    path: string,
+    order: { query?: Record<string, string>; headers?: Record<string, string>; body?: string; ignore?: readonly string[] },
+  ): Promise<string | null> {
+    const url = new URL(path, this.#options.adminEndpoint);
+    for (const [name, value] of Object.entries(order.query ?? {})) url.searchParams.set(name, value);
+    const body = order.body ?? '';
+    const headers = sign({ method: 'PATCH', url, headers: order.headers ?? {}, body }, this.#options, this.#clock.now());
+    const { status, text } = await this.#fetch(url, { method: 'PATCH', headers, ...(body ? { body } : {}) });
+    if (status < 300) return text;
+    const code = /<Code>(.*?)<\/Code>/s.exec(text)?.[1] ?? '';
+    if (order.ignore?.includes(code)) return null;
+    const refusal = new AdminRefusal(status, code, /<Message>(.*?)<\/Message>/s.exec(text)?.[1] ?? '');
+    throw status >= 500 ? new StoreUnavailableError('s3', refusal) : refusal;
+  }
+
+  async #fetch(url: URL, init: RequestInit): Promise<{ status: number; text: string }> {
+    try {
+      const response = await fetch(url, { ...init, signal: AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS) });
+      return { status: response.status, text: await response.text() };
+    } catch (error) {
+      throw new StoreUnavailableError('s3', error);
+    }
+  }
+}
+
+const xml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

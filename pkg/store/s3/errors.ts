@@ -1,0 +1,48 @@
+import { isError, StoreUnavailableError } from '../unavailable.ts';
+
+/** There is no object of this key. */
+export class ObjectMissing extends Error {
+  override readonly name = 'ObjectMissing';
+  readonly key: string;
+
+  constructor(key: string) {
+    super(`there is no object ${key}`);
+    this.key = key;
+  }
+}
+
+/** In the code or, where the SDK has wrapped the system's error, in the message alone. */
+const UNREACHABLE = /\b(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b|socket hang up/;
+
+/** The store would not let us delete an object. */
+export class DeleteRefused extends Error {
+  override readonly name = 'DeleteRefused';
+  readonly code: string;
+
+  constructor(key: string, code: string, message: string) {
+    super(`${key}: ${code} ${message}`);
+    this.code = code;
+  }
+}
+
+/** What the SDK throws, as far as we look at it. */
+interface ServiceError extends Error {
+  readonly code?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+export const statusOf = (error: unknown): number | undefined => (error as Partial<ServiceError>).$metadata?.httpStatusCode;
+
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === 'NoSuchKey' || error.name === 'NotFound' || (statusOf(error) === 404 && error.name !== 'NoSuchBucket'));
+
+/** No connection, no answer in time, a 5xx or a request to slow down become StoreUnavailableError; the rest stays as it is. */
+export const translateError = (error: unknown): unknown => (isAway(error) ? new StoreUnavailableError('s3', error) : error);
+
+function isAway(error: unknown): boolean {
+  if (!isError(error)) return false;
+  const { name, code, message } = error as ServiceError;
+  const status = statusOf(error) ?? 0;
+  return name === 'TimeoutError' || UNREACHABLE.test(`${code ?? ''} ${message}`) || status >= 500 || status === 429;
+}

@@ -1,0 +1,263 @@
+import { Readable } from 'node:stream';
+import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import type { Random } from '../../runtime/random.ts';
+import { StoreUnavailableError } from '../unavailable.ts';
+import { DeleteRefused, isMissing, ObjectMissing, translateError } from './errors.ts';
+
+export { DeleteRefused, ObjectMissing } from './errors.ts';
+
+export interface ObjectsOptions {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  /** In front of every key, where a bucket is shared; empty or ending in `/`. */
+  readonly prefix?: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** How long an answer may take before it counts as none. */
+  readonly timeoutMs?: number;
+}
+
+export interface PutOptions {
+  /** Bytes that must come: fewer or more and nothing is kept. Left out where it is not known. */
+  readonly contentLength?: number;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface StoredObject {
+  readonly key: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly lastModified: Date;
+}
+
+/** The body was not of the announced length; nothing was kept. */
+export class LengthMismatch extends Error {
+  override readonly name = 'LengthMismatch';
+}
+
+const ANSWER_TIMEOUT_MS = 4_500;
+const CONNECT_TIMEOUT_MS = 2_000;
+const ATTEMPTS = 2;
+/** The store joins all parts before it answers. */
+const COMPLETE_TIMEOUT_MS = 120_000;
+/** A download whose next bytes take so long is given up. */
+const STALL_TIMEOUT_MS = 10_000;
+const PART_BYTES = 8 << 20;
+const PARTS_MAX = 10_000;
+const PARTS_AT_ONCE = 2;
+const DELETE_AT_ONCE = 1_000;
+
+/** A key for a new object: random, never a file's name; a folder of 256 in front, since some stores keep a folder a directory. */
+export const newKey = (random: Random): string => `${random.hex(1)}/${random.base64url(24)}`;
+
+/**
+ * A tenant's objects.
+ *
+ * Invariants:
+ * - Bytes stream: an upload holds about `PARTS_AT_ONCE + 1` parts of 8 MiB in memory, whatever its size; a download holds none.
+ * - An upload that fails or is aborted leaves nothing that can be read.
+ * - Everything throws StoreUnavailableError within ~10 s when the store does not answer.
+ */
+export class Objects {
+  readonly bucket: string;
+  readonly #client: S3Client;
+  readonly #prefix: string;
+
+  constructor(options: ObjectsOptions) {
+    this.bucket = options.bucket;
+    this.#prefix = options.prefix ?? '';
+    this.#client = newClient(options);
+  }
+
+  /** Stores the whole body under a new key. Throws LengthMismatch, the body's own error, or the signal's reason. */
+  async put(key: string, body: Readable | Buffer, options: PutOptions = {}): Promise<{ size: number }> {
+    const counter = { bytes: 0 };
+    options.signal?.throwIfAborted();
+    const upload = new Upload({
+      client: this.#patient(),
+      params: {
+        Bucket: this.bucket,
+        Key: this.#prefix + key,
+        Body: Buffer.isBuffer(body) ? body : Readable.from(counted(body, counter, options.contentLength), { objectMode: false }),
+        ...(options.contentType === undefined ? {} : { ContentType: options.contentType }),
+      },
+      partSize: Math.max(PART_BYTES, Math.ceil((options.contentLength ?? 0) / PARTS_MAX)),
+      queueSize: PARTS_AT_ONCE,
+      leavePartsOnError: false,
+    });
+    const onAbort = (): void => void upload.abort();
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      await upload.done();
+    } catch (error) {
+      if (!Buffer.isBuffer(body)) body.destroy();
+      options.signal?.throwIfAborted();
+      throw translateError(error);
+    } finally {
+      options.signal?.removeEventListener('abort', onAbort);
+    }
+    return { size: Buffer.isBuffer(body) ? body.byteLength : counter.bytes };
+  }
+
+  /** `range` in bytes, `end` included. `length` is how many bytes `body` gives. Throws ObjectMissing. */
+  async get(
+    key: string,
+    options: { range?: { start: number; end: number }; signal?: AbortSignal } = {},
+  ): Promise<{ body: Readable; length: number }> {
+    const { range, signal } = options;
+    const found = await this.#send(key, () =>
+      this.#client.send(
+        new GetObjectCommand({
+          Bucket: this.bucket,
+          Key: this.#prefix + key,
+          ...(range ? { Range: `bytes=${range.start}-${range.end}` } : {}),
+        }),
+        signal ? { abortSignal: signal } : {},
+      ),
+    );
+    return { body: guarded(found.Body as Readable), length: found.ContentLength ?? 0 };
+  }
+
+  async head(key: string): Promise<StoredObject | null> {
+    try {
+      const found = await this.#send(key, () => this.#client.send(new HeadObjectCommand({ Bucket: this.bucket, Key: this.#prefix + key })));
+      return { key, size: found.ContentLength ?? 0, lastModified: found.LastModified ?? new Date(0) };
+    } catch (error) {
+      if (error instanceof ObjectMissing) return null;
+      throw error;
+    }
+  }
+
+  /** Those that are not there are fine. Throws DeleteRefused at the first that could not be deleted. */
+  async delete(keys: readonly string[]): Promise<void> {
+    for (let from = 0; from < keys.length; from += DELETE_AT_ONCE) {
+      const batch = keys.slice(from, from + DELETE_AT_ONCE).map((key) => ({ Key: this.#prefix + key }));
+      const result = await this.#send('', () =>
+        this.#client.send(new DeleteObjectsCommand({ Bucket: this.bucket, Delete: { Objects: batch, Quiet: true } })),
+      );
+      const failed = result.Errors?.find(({ Code }) => Code !== 'NoSuchKey');
+      if (failed) throw new DeleteRefused(failed.Key ?? '', failed.Code ?? '', failed.Message ?? '');
+    }
+  }
+
+  /** Within the bucket, without the bytes coming here. Throws ObjectMissing. */
+  async copy(from: string, to: string): Promise<void> {
+    const source = `${this.bucket}/${this.#prefix}${from}`.split('/').map(encodeURIComponent).join('/');
+    await this.#send(from, () =>
+      this.#client.send(new CopyObjectCommand({ Bucket: this.bucket, Key: this.#prefix + to, CopySource: source }), {
+        requestTimeout: COMPLETE_TIMEOUT_MS,
+      }),
+    );
+  }
+
+  /** In the keys' order, pages fetched as they are asked for. `after` is the last key of an earlier listing. */
+  async *list(options: { prefix?: string; after?: string } = {}): AsyncGenerator<StoredObject> {
+    let token: string | undefined;
+    do {
+      const page = await this.#send('', () =>
+        this.#client.send(
+          new ListObjectsV2Command({
+            Bucket: this.bucket,
+            Prefix: this.#prefix + (options.prefix ?? ''),
+            ...(options.after === undefined ? {} : { StartAfter: this.#prefix + options.after }),
+            ...(token === undefined ? {} : { ContinuationToken: token }),
+          }),
+        ),
+      );
+      for (const { Key = '', Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
+        if (!isTemporary(Key)) yield { key: Key.slice(this.#prefix.length), size: Size, lastModified: LastModified };
+      }
+      token = page.NextContinuationToken;
+    } while (token !== undefined);
+  }
+
+  async ping(): Promise<void> {
+    await this.#send('', () => this.#client.send(new HeadBucketCommand({ Bucket: this.bucket })));
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+
+  /** The same client, except that joining an upload's parts may take long. */
+  #patient(): S3Client {
+    const send = this.#client.send.bind(this.#client) as (command: unknown, options?: object) => Promise<unknown>;
+    return Object.create(this.#client, {
+      send: {
+        value: (command: unknown) =>
+          command instanceof CompleteMultipartUploadCommand ? send(command, { requestTimeout: COMPLETE_TIMEOUT_MS }) : send(command),
+      },
+    }) as S3Client;
+  }
+
+  async #send<T>(key: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw isMissing(error) ? new ObjectMissing(key) : translateError(error);
+    }
+  }
+}
+
+/** Path style, since a host per bucket wants DNS; checksums only where the protocol demands them, since we keep our own SHA-256. */
+export const newClient = (options: Omit<ObjectsOptions, 'bucket' | 'prefix'>): S3Client =>
+  new S3Client({
+    endpoint: options.endpoint,
+    region: options.region,
+    credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
+    forcePathStyle: true,
+    maxAttempts: ATTEMPTS,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+  });
+
+/** versitygw shows a multipart upload under way among the objects. */
+export const isTemporary = (key: string): boolean => key.includes('.sgwtmp');
+
+async function* counted(body: Readable, counter: { bytes: number }, expected: number | undefined): AsyncGenerator<Buffer> {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    counter.bytes += chunk.length;
+    if (expected !== undefined && counter.bytes > expected) throw new LengthMismatch(`more than the announced ${expected} bytes came`);
+    yield chunk;
+  }
+  if (expected !== undefined && counter.bytes < expected)
+    throw new LengthMismatch(`${counter.bytes} of the announced ${expected} bytes came`);
+}
+
+/** Ends a download whose bytes stop coming. A reader that is slow is no stall: time runs only while we wait for the store. */
+function guarded(body: Readable): Readable {
+  async function* bytes(): AsyncGenerator<Buffer> {
+    const stalled = (): void => void body.destroy(new StoreUnavailableError('s3', new Error('a download stalled')));
+    let timer = setTimeout(stalled, STALL_TIMEOUT_MS);
+    try {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        clearTimeout(timer);
+        yield chunk;
+        timer = setTimeout(stalled, STALL_TIMEOUT_MS);
+      }
+    } catch (error) {
+      throw translateError(error);
+    } finally {
+      clearTimeout(timer);
+      body.destroy();
+    }
+  }
+  return Readable.from(bytes(), { objectMode: false });
+}

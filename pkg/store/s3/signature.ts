@@ -1,0 +1,50 @@
+import { createHash, createHmac } from 'node:crypto';
+
+/** What is signed. Header names in any case; the body as it is sent. */
+export interface UnsignedRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+export interface SigningKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly region: string;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+
+/** AWS Signature Version 4 for service s3: gives all headers to send, `authorization` among them. */
+export function sign(request: UnsignedRequest, key: SigningKey, now: Date): Record<string, string> {
+  const time = now.toISOString().replaceAll(/[-:]|\.\d{3}/g, '');
+  const scope = [time.slice(0, 8), key.region, 's3', 'aws4_request'];
+  const payload = sha256(request.body);
+  const headers: Record<string, string> = { host: request.url.host, 'x-amz-content-sha256': payload, 'x-amz-date': time };
+  for (const [name, value] of Object.entries(request.headers)) headers[name.toLowerCase()] = value.trim();
+  const names = Object.keys(headers).sort();
+  const canonical = [
+    request.method,
+    request.url.pathname,
+    canonicalQuery(request.url),
+    ...names.map((name) => `${name}:${headers[name] ?? ''}`),
+    '',
+    names.join(';'),
+    payload,
+  ].join('\n');
+  const secret = scope.reduce<string | Buffer>((from, part) => hmac(from, part), `AWS4${key.secretAccessKey}`);
+  const signature = hmac(secret as Buffer, ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(canonical)].join('\n')).toString('hex');
+  headers['authorization'] =
+    `AWS4-HMAC-SHA256 Credential=${key.accessKeyId}/${scope.join('/')},SignedHeaders=${names.join(';')},Signature=${signature}`;
+  return headers;
+}
+
+const escape = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+
+const canonicalQuery = (url: URL): string =>
+  [...url.searchParams]
+    .map(([name, value]) => `${escape(name)}=${escape(value)}`)
+    .sort()
+    .join('&');

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { BucketTaken, bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
+import { newClient, newKey, Objects, type StoredObject } from '../../../pkg/store/s3/objects.ts';
+import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+
+let running: TestStores;
+let admin: StorageAdmin;
+let ours: TenantBucket;
+let theirs: TenantBucket;
+let objects: Objects;
+
+const newBucket = (): TenantBucket => ({
+  bucket: bucketName(`t-${systemRandom.hex(4)}`),
+  accessKeyId: systemRandom.hex(10),
+  secretAccessKey: systemRandom.base64url(30),
+});
+const open = (bucket: TenantBucket): Objects => new Objects({ endpoint: running.s3.endpoint, region: running.s3.region, ...bucket });
+
+beforeAll(async () => {
+  running = await stores();
+  admin = new StorageAdmin(running.s3);
+  [ours, theirs] = [newBucket(), newBucket()];
+  await Promise.all([ours, theirs].map((bucket) => admin.ensureBucketWithUser(bucket)));
+  objects = open(ours);
+});
+afterAll(async () => {
+  objects?.close();
+  admin?.close();
+  await running?.stop();
+});
+
+const MiB = 1 << 20;
+/** Pseudo-random bytes that cost no memory, and their checksum. */
+function stream(bytes: number, chunkBytes = 256 * 1024): { body: Readable; sha256: () => string } {
+  const hash = createHash('sha256');
+  const block = randomBytes(chunkBytes);
+  async function* chunks(): AsyncGenerator<Buffer> {
+    for (let left = bytes; left > 0; left -= block.length) {
+      const chunk = left >= block.length ? block : block.subarray(0, left);
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  return { body: Readable.from(chunks(), { objectMode: false }), sha256: () => hash.digest('hex') };
+}
+
+test.each([0, 1, 4096, 8 * MiB, 20 * MiB + 7])('%d bytes come back as they went, whole and in part', async (bytes) => {
+  const key = newKey(systemRandom);
+  const { body, sha256 } = stream(bytes);
+
+  const stored = await objects.put(key, body);
+  const whole = await buffer((await objects.get(key)).body);
+
+  expect(stored).toEqual({ size: bytes });
+  expect(createHash('sha256').update(whole).digest('hex')).toBe(sha256());
+  expect(await objects.head(key)).toMatchObject({ key, size: bytes });
+  if (bytes < 10) return;
+  const part = await objects.get(key, { range: { start: 5, end: bytes - 2 } });
+  expect(part.length).toBe(bytes - 6);
+  expect((await buffer(part.body)).equals(whole.subarray(5, bytes - 1))).toBe(true);
+});
+
+test('an upload holds a few parts in memory, whatever its size', async () => {
+  const key = newKey(systemRandom);
+  await objects.put(newKey(systemRandom), stream(32 * MiB).body);
+  const before = process.memoryUsage();
+  let most = 0;
+  const watch = setInterval(() => {
+    const now = process.memoryUsage();
+    most = Math.max(most, now.arrayBuffers + now.heapUsed - before.arrayBuffers - before.heapUsed);
+  }, 5);
+
+  await objects.put(key, stream(256 * MiB).body);
+  clearInterval(watch);
+
+  expect(await objects.head(key)).toMatchObject({ size: 256 * MiB });
+  expect(most).toBeLessThan(64 * MiB);
+});
+
+test.each(['aborted', 'broken', 'short', 'long'])('an upload that is %s leaves nothing that can be read, nor parts', async (how) => {
+  const key = newKey(systemRandom);
+  const abort = new AbortController();
+  async function* chunks(): AsyncGenerator<Buffer> {
+    for (let sent = 0; sent < 20; sent += 1) {
+      if (sent === 18 && how === 'aborted') abort.abort(new Error('the client went'));
+      if (sent === 18 && how === 'broken') throw new Error('the client went');
+      yield randomBytes(MiB);
+    }
+  }
+  const contentLength = how === 'short' ? 21 * MiB : how === 'long' ? 19 * MiB : 20 * MiB;
+
+  const put = objects.put(key, Readable.from(chunks(), { objectMode: false }), { contentLength, signal: abort.signal });
+
+  await expect(put).rejects.toThrow(how === 'short' || how === 'long' ? 'announced' : 'the client went');
+  expect(await objects.head(key)).toBeNull();
+  const client = newClient({ ...running.s3 });
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: ours.bucket }));
+  client.destroy();
+  expect(Uploads).toEqual([]);
+});
+
+test('objects are listed, copied and deleted; one that is not there is told', async () => {
+  const keys = ['aa/1', 'aa/2', 'bb/3'];
+  await Promise.all(keys.map((key) => objects.put(key, Buffer.from(key))));
+  await objects.copy('aa/1', 'cc/copy');
+
+  expect(await keysOf(objects.list({ prefix: 'aa/' }))).toEqual(['aa/1', 'aa/2']);
+  expect((await buffer((await objects.get('cc/copy')).body)).toString()).toBe('aa/1');
+  await objects.delete([...keys, 'no/such']);
+  expect(await objects.head('aa/1')).toBeNull();
+  await expect(objects.get('aa/1')).rejects.toMatchObject({ name: 'ObjectMissing', key: 'aa/1' });
+});
+
+test("a tenant's key opens nothing of another's bucket", async () => {
+  await open(theirs).put('aa/secret', Buffer.from('theirs'));
+  const intruder = new Objects({
+    ...running.s3,
+    bucket: theirs.bucket,
+    accessKeyId: ours.accessKeyId,
+    secretAccessKey: ours.secretAccessKey,
+  });
+
+  const attempts = await Promise.allSettled([
+    intruder.get('aa/secret'),
+    intruder.put('aa/mine', Buffer.from('x')),
+    intruder.copy('aa/secret', 'aa/copy'),
+    keysOf(intruder.list()),
+    intruder.ping(),
+  ]);
+  for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason: { $metadata: { httpStatusCode: 403 } } });
+  await expect(intruder.delete(['aa/secret'])).rejects.toMatchObject({ name: 'DeleteRefused', code: 'AccessDenied' });
+  const forged = new StorageAdmin({ ...running.s3, accessKeyId: ours.accessKeyId, secretAccessKey: ours.secretAccessKey });
+  await expect(forged.ensureBucketWithUser(newBucket())).rejects.toThrow('403');
+  expect((await buffer((await open(theirs).get('aa/secret')).body)).toString()).toBe('theirs');
+});
+
+test('a bucket that is right is not touched; a new secret is put right; one that another owns is refused', async () => {
+  expect(await admin.ensureBucketWithUser(ours)).toEqual({ changed: false });
+  const renewed = { ...theirs, secretAccessKey: systemRandom.base64url(30) };
+
+  expect(await admin.ensureBucketWithUser(renewed)).toEqual({ changed: true });
+  await open(renewed).ping();
+  await expect(admin.ensureBucketWithUser({ ...newBucket(), bucket: ours.bucket })).rejects.toBeInstanceOf(BucketTaken);
+  expect(await admin.ensureBucketWithUser(theirs)).toEqual({ changed: true });
+});
+
+test('bucket and user go with all objects, in steps when there are many; gone already is fine', async () => {
+  const gone = newBucket();
+  await admin.ensureBucketWithUser(gone);
+  const store = open(gone);
+  await Promise.all(Array.from({ length: 30 }, () => store.put(newKey(systemRandom), Buffer.from('x'))));
+
+  expect(await admin.removeBucketWithUser(gone, { budgetMs: -1 })).toBe(false);
+  expect(await admin.removeBucketWithUser(gone)).toBe(true);
+  expect(await admin.removeBucketWithUser(gone)).toBe(true);
+  await expect(store.ping()).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });
+  expect(await admin.removeBucketWithUser({ bucket: ours.bucket, accessKeyId: 'somebody-else' })).toBe(true);
+  await objects.ping();
+});
+
+test('a store that is down or hangs is told within ten seconds and used again when it is back', async () => {
+  const key = newKey(systemRandom);
+  await objects.put(key, Buffer.from('kept'));
+
+  running.signal('versitygw', 'SIGSTOP');
+  const began = performance.now();
+  const hung = await Promise.allSettled([objects.get(key), objects.put('aa/x', Buffer.from('x')), admin.ensureBucketWithUser(ours)]);
+  const took = performance.now() - began;
+  running.signal('versitygw', 'SIGCONT');
+  await running.kill('versitygw');
+  const nobody = new Objects({ ...running.s3, ...ours, endpoint: 'http://127.0.0.1:1' });
+  const down = await Promise.allSettled([nobody.head(key), nobody.put('aa/x', stream(20 * MiB).body), nobody.delete([key])]);
+
+  for (const result of [...hung, ...down]) expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailableError) });
+  expect(took).toBeLessThan(10_000);
+  for (;;) {
+    if (await objects.head(key).catch(() => null)) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  expect((await buffer((await objects.get(key)).body)).toString()).toBe('kept');
+});
+
+async function keysOf(listed: AsyncIterable<StoredObject>): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of listed) keys.push(key);
+  return keys;
+}

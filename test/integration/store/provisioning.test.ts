@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Client } from 'pg';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { Shard, ShardUnfit, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/index.ts';
+import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
+import { catalogOf } from '../../support/catalog.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { newTenant, openDatabase, operatorSide, tenantUrl } from '../../support/tenant.ts';
+
+let running: TestStores;
+let pool: SqlPool;
+let shard: Shard;
+const time = { clock: systemClock, random: systemRandom };
+
+beforeAll(async () => {
+  running = await stores();
+  ({ pool, shard } = await operatorSide(running));
+});
+afterAll(async () => {
+  await pool?.close();
+  await running?.stop();
+});
+
+const newDatabase = () => ({ slug: `t-${systemRandom.hex(5)}`, tenantId: '3', password: systemRandom.base64url(24), connections: 7 });
+
+test('a tenant that is right costs one statement that writes nothing', async () => {
+  const tenant = newDatabase();
+  await shard.ensureTenantDatabase(tenant);
+  await shard.migrateTenant(tenant);
+  const seen: string[] = [];
+  const watched = new SqlPool({
+    url: running.postgres.operator,
+    poolSize: 1,
+    log: silentLogger,
+    observe: ({ sql }) => void seen.push(sql),
+  });
+
+  const again = await new Shard({ pool: watched, ...time }).ensureTenantDatabase(tenant);
+  await watched.close();
+
+  expect(again).toEqual({ changed: false, schemaVersion: shard.latestVersion });
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toMatch(/^SELECT/);
+});
+
+test('the role has the rights and bounds of a tenant, and owns nothing', async () => {
+  const { role } = await newTenant(running, shard);
+  const [found] = await pool.query(
+    `SELECT rolsuper, rolcreatedb, rolcreaterole, rolbypassrls, rolreplication, rolconnlimit, rolconfig,
+       (SELECT count(*) FROM pg_class WHERE relowner = r.oid) + (SELECT count(*) FROM pg_namespace WHERE nspowner = r.oid)
+       + (SELECT count(*) FROM pg_proc WHERE proowner = r.oid) AS owned
+     FROM pg_roles r WHERE rolname = $1`,
+    [role],
+  );
+
+  expect(found).toEqual({
+    rolsuper: false,
+    rolcreatedb: false,
+    rolcreaterole: false,
+    rolbypassrls: false,
+    rolreplication: false,
+    rolconnlimit: 30,
+    rolconfig: expect.arrayContaining([
+      'search_path="$user", ext',
+      'statement_timeout=8s',
+      'lock_timeout=5s',
+      'idle_in_transaction_session_timeout=30s',
+    ]),
+    owned: 0,
+  });
+});
+
+test('a change by hand, of password, login, settings or membership, is put right', async () => {
+  const tenant = newDatabase();
+  const role = tenantRole(tenant.slug);
+  await shard.ensureTenantDatabase(tenant);
+
+  for (const change of [`ALTER ROLE "${role}" NOLOGIN`, `ALTER ROLE "${role}" RESET ALL`, `REVOKE "${role}" FROM carrel_worker`]) {
+    await pool.query(change);
+    expect(await shard.ensureTenantDatabase(tenant)).toMatchObject({ changed: true });
+    expect(await shard.ensureTenantDatabase(tenant)).toMatchObject({ changed: false });
+  }
+  expect(await shard.ensureTenantDatabase({ ...tenant, password: 'another' })).toMatchObject({ changed: true });
+  await expect(connectAs(role, 'another')).resolves.toBe(role);
+  await expect(connectAs(role, tenant.password)).rejects.toThrow('password authentication failed');
+});
+
+test('operators that race make one tenant, without an error', async () => {
+  const tenant = newDatabase();
+  const others = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const own = new SqlPool({ url: running.postgres.operator, poolSize: 2, log: silentLogger });
+      const racer = new Shard({ pool: own, ...time });
+      await racer.ensureShard();
+      await racer.ensureTenantDatabase(tenant);
+      await racer.migrateTenant(tenant);
+      await own.close();
+      return racer;
+    }),
+  );
+
+  expect(others).toHaveLength(4);
+  expect(await shard.ensureTenantDatabase(tenant)).toEqual({ changed: false, schemaVersion: shard.latestVersion });
+});
+
+test('every migration goes up, down and up again to the same catalog', async () => {
+  const tenant = newDatabase();
+  const role = tenantRole(tenant.slug);
+  await shard.ensureTenantDatabase(tenant);
+  const empty = await catalogOf(pool, role);
+  await shard.migrateTenant(tenant);
+  const full = await catalogOf(pool, role);
+
+  for (const { name } of tenantMigrations.toReversed()) {
+    await shard.rollbackTenant(tenant, name);
+    const lower = await catalogOf(pool, role);
+    await shard.migrateTenant(tenant);
+    expect(await catalogOf(pool, role)).toEqual(full);
+    await shard.rollbackTenant(tenant, name);
+    expect(await catalogOf(pool, role)).toEqual(lower);
+  }
+  expect(await shard.schemaVersion(tenant.slug)).toBeNull();
+  expect(await catalogOf(pool, role)).toEqual(empty);
+  expect(full.length).toBeGreaterThan(150);
+});
+
+test('an operator whose connection is cut at any step leaves what the next one finishes', async () => {
+  const tenant = newDatabase();
+  const clean = newDatabase();
+  await shard.ensureTenantDatabase(clean);
+  await shard.migrateTenant(clean);
+
+  for (let cut = 1; ; cut += 1) {
+    let statements = 0;
+    const own = new SqlPool({
+      url: `${running.postgres.operator}?application_name=cut-me`,
+      poolSize: 1,
+      log: silentLogger,
+      observe: () => {
+        statements += 1;
+        if (statements === cut) void pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut-me'`);
+      },
+    });
+    const killed = new Shard({ pool: own, ...time });
+    const outcome = await (async () => {
+      await killed.ensureTenantDatabase(tenant);
+      await killed.migrateTenant(tenant);
+    })().then(
+      () => 'done',
+      (error: unknown) => error,
+    );
+    await own.close();
+    if (outcome === 'done' && statements < cut) break;
+    if (outcome !== 'done') expect(outcome).toBeInstanceOf(StoreUnavailableError);
+  }
+
+  expect(await shard.ensureTenantDatabase(tenant)).toEqual({ changed: false, schemaVersion: shard.latestVersion });
+  const rename = (catalog: string[], from: string): string[] => catalog.map((line) => line.replaceAll(from, 'tenant'));
+  expect(rename(await catalogOf(pool, tenantRole(tenant.slug)), tenantRole(tenant.slug))).toEqual(
+    rename(await catalogOf(pool, tenantRole(clean.slug)), tenantRole(clean.slug)),
+  );
+});
+
+test('the first administrator signs in with what was set last, and its sessions end then', async () => {
+  const tenant = await newTenant(running, shard);
+  const db = openDatabase(tenant);
+  await shard.ensureAdministrator(tenant.slug, { email: 'Admin@example.org', passwordHash: 'one' });
+  const [admin] = await db.tables.users.list({ isSystem: false });
+  await db.tables.sessions.insert({ id: systemRandom.uuid(), userId: admin?.id ?? 0, expiresAt: new Date(Date.now() + 1e6) });
+  await db.tables.users.update({ id: admin?.id ?? 0 }, { roles: ['member'], isActive: false });
+
+  await shard.ensureAdministrator(tenant.slug, { email: 'admin@example.org', passwordHash: 'two' });
+
+  expect(await db.tables.users.list({ isSystem: false })).toEqual([
+    expect.objectContaining({
+      email: 'Admin@example.org',
+      username: 'Admin',
+      passwordHash: 'two',
+      roles: ['member', 'admin'],
+      isActive: true,
+      tenantId: 7,
+    }),
+  ]);
+  expect(await db.tables.sessions.count({ endedAt: null })).toBe(0);
+  expect(await db.tables.users.list({ isSystem: true })).toEqual([
+    expect.objectContaining({ username: 'system', isActive: false, passwordHash: null }),
+  ]);
+  expect(await shard.usage(tenant.slug)).toEqual({ users: 1, files: 0, bytes: 0 });
+  await db.close();
+});
+
+test('a login that is switched off ends at once and data stay; a dropped tenant leaves nothing; both twice are fine', async () => {
+  const tenant = await newTenant(running, shard);
+  const db = openDatabase(tenant);
+  await db.ping();
+
+  await shard.disableLogin(tenant.slug);
+  await expect(db.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+  await shard.disableLogin(tenant.slug);
+  expect(await shard.usage(tenant.slug)).toMatchObject({ users: 0 });
+  await shard.ensureTenantDatabase({ slug: tenant.slug, tenantId: tenant.tenantId, password: tenant.password, connections: 30 });
+  await db.ping();
+  await shard.dropTenant(tenant.slug);
+  await shard.dropTenant(tenant.slug);
+
+  expect(await catalogOf(pool, tenant.role)).toEqual([]);
+  expect(await pool.query('SELECT FROM pg_roles WHERE rolname = $1', [tenant.role])).toEqual([]);
+  expect(await shard.schemaVersion(tenant.slug)).toBeNull();
+  await db.close();
+});
+
+test.each([
+  ['SQL_ASCII', 'C', /encoded in SQL_ASCII/],
+  ['UTF8', 'C', /locale knows no letters/],
+])('a database in %s with locale %s is refused with a word on how to make it right', async (encoding, locale, message) => {
+  const name = `unfit_${encoding.toLowerCase()}`;
+  await pool.query(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE '${locale}' TEMPLATE template0`);
+  const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
+
+  const refusal = await new Shard({ pool: own, ...time }).ensureShard().then(
+    () => null,
+    (error: unknown) => error,
+  );
+  await own.close();
+
+  expect(refusal).toBeInstanceOf(ShardUnfit);
+  expect((refusal as Error).message).toMatch(message);
+});
+
+async function connectAs(role: string, password: string): Promise<string> {
+  const client = new Client(tenantUrl(running, role, password));
+  await client.connect();
+  const { rows } = await client.query<{ who: string }>('SELECT current_user AS who');
+  await client.end();
+  return rows[0]?.who ?? '';
+}

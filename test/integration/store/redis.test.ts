@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { Redis as RawClient } from 'ioredis';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
+import { connectRedis, defineScript, type Redis, type RoundTrip, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
+import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+
+let running: TestStores;
+let users: RedisUsers;
+let admin: RawClient;
+const opened: { close(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  running = await stores();
+  users = new RedisUsers({ url: running.redis.adminUrl, log: silentLogger });
+  admin = new RawClient(running.redis.adminUrl);
+  admin.on('error', () => {});
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((client) => client.close()));
+});
+afterAll(async () => {
+  admin?.disconnect();
+  await users?.close();
+  await running?.stop();
+});
+
+const urlOf = (slug: string, password = 'secret'): string => `redis://${redisUser(slug)}:${password}@${running.redis.address}`;
+
+async function tenantRedis(slug: string, observe?: (trip: RoundTrip) => void): Promise<Redis> {
+  await users.ensure({ slug, password: 'secret' });
+  const redis = connectRedis({ url: urlOf(slug), prefix: redisPrefix(slug), log: silentLogger, ...(observe ? { observe } : {}) });
+  opened.push(redis);
+  return redis;
+}
+
+test('keys stand under the tenant’s prefix; values live as long as told', async () => {
+  const redis = await tenantRedis('plain');
+
+  expect(await redis.set('a', '1', { ttlSeconds: 60 })).toBe(true);
+  expect(await redis.set('a', '2', { ttlSeconds: 60, ifAbsent: true })).toBe(false);
+
+  expect(await redis.get('a')).toBe('1');
+  expect(await admin.get('t:plain:a')).toBe('1');
+  expect(await admin.ttl('t:plain:a')).toBeGreaterThan(50);
+  expect(await redis.delete('a', 'b')).toBe(1);
+  expect(await redis.get('a')).toBeNull();
+});
+
+test('a batch is one round trip, scripts in it included, also after Redis forgot them', async () => {
+  const trips: string[][] = [];
+  const redis = await tenantRedis('batch', ({ commands }) => void trips.push([...commands]));
+  const script = defineScript(`return {redis.call('INCRBY', KEYS[1], ARGV[1]), KEYS[1]}`);
+  const batch = () =>
+    redis.run([['hset', 'h', 'x', 1, 'y', 'two'], ['hgetall', 'h'], script.call(['n'], [5]), ['sadd', 's', 'm'], ['smembers', 's']]);
+
+  const first = await batch();
+  const second = await batch();
+  await admin.script('FLUSH');
+  const third = await batch();
+
+  expect(first).toEqual([2, { x: '1', y: 'two' }, [5, 't:batch:n'], 1, ['m']]);
+  expect(second).toEqual([0, { x: '1', y: 'two' }, [10, 't:batch:n'], 0, ['m']]);
+  expect(third[2]).toEqual([15, 't:batch:n']);
+  expect(trips.map(({ length }) => length)).toEqual([5, 1, 5, 5, 1]);
+});
+
+test('what Redis refuses is thrown as it is, after all of the batch has run', async () => {
+  const redis = await tenantRedis('wrong');
+
+  await expect(
+    redis.run([
+      ['set', 'a', 'x', 'EX', 60],
+      ['hget', 'a', 'f'],
+      ['set', 'b', 'y', 'EX', 60],
+    ]),
+  ).rejects.toThrow('WRONGTYPE');
+  expect(await redis.get('b')).toBe('y');
+});
+
+test("a tenant's user reaches nothing of another's, lists no keys, and publishes on the wake-up channel alone", async () => {
+  const theirs = await tenantRedis('theirs');
+  await theirs.set('secret', 'x', { ttlSeconds: 60 });
+  await users.ensure({ slug: 'ours', password: 'secret' });
+  const intruder = new RawClient(urlOf('ours'), { enableReadyCheck: false });
+  opened.push({ close: async () => intruder.disconnect() });
+
+  const attempts: [string, ...string[]][] = [
+    ['GET', 't:theirs:secret'],
+    ['SET', 't:theirs:secret', 'mine'],
+    ['DEL', 't:theirs:secret'],
+    ['EXISTS', 't:theirs:secret'],
+    ['EVAL', `return redis.call('GET', 't:theirs:secret')`, '0'],
+    ['EVAL', `return redis.call('GET', KEYS[1])`, '1', 't:theirs:secret'],
+    ['SCAN', '0'],
+    ['KEYS', '*'],
+    ['RANDOMKEY'],
+    ['DBSIZE'],
+    ['FLUSHALL'],
+    ['FLUSHDB'],
+    ['SWAPDB', '0', '1'],
+    ['CONFIG', 'GET', '*'],
+    ['ACL', 'LIST'],
+    ['ACL', 'SETUSER', 'x', 'on'],
+    ['CLIENT', 'LIST'],
+    ['CLIENT', 'KILL', 'TYPE', 'normal'],
+    ['INFO'],
+    ['MONITOR'],
+    ['DEBUG', 'SLEEP', '0'],
+    ['SHUTDOWN'],
+    ['SCRIPT', 'FLUSH'],
+    ['FUNCTION', 'LIST'],
+    ['SORT', 't:ours:l', 'GET', 't:theirs:*'],
+    ['PUBLISH', 'other', 'x'],
+    ['SUBSCRIBE', WAKE_CHANNEL],
+    ['PSUBSCRIBE', '*'],
+    ['MIGRATE', 'h', '1', 't:ours:a', '0', '1'],
+  ];
+  const refusals = await Promise.all(
+    attempts.map(async ([command, ...args]) => [
+      command,
+      ...args,
+      await intruder.call(command, args).then(
+        () => 'allowed',
+        (error: Error) => error.message,
+      ),
+    ]),
+  );
+  expect(refusals.filter((line) => !/NOPERM|ACL failure|not allowed/.test(String(line.at(-1))))).toEqual([]);
+  expect(await intruder.call('PUBLISH', [WAKE_CHANNEL, 'tenant_ours'])).toBe(0);
+  expect(await theirs.get('secret')).toBe('x');
+});
+
+test('a user that is right is not written again; a changed password and a user by hand are put right', async () => {
+  expect(await users.ensure({ slug: 'kept', password: 'one' })).toEqual({ changed: true });
+  expect(await users.ensure({ slug: 'kept', password: 'one' })).toEqual({ changed: false });
+  expect(await users.ensure({ slug: 'kept', password: 'two' })).toEqual({ changed: true });
+  await admin.call('ACL', ['SETUSER', 'tenant_kept', '+@all']);
+
+  expect(await users.ensure({ slug: 'kept', password: 'two' })).toEqual({ changed: true });
+  const redis = connectRedis({ url: urlOf('kept', 'two'), prefix: '', log: silentLogger });
+  opened.push(redis);
+  await redis.ping();
+  const wrong = connectRedis({ url: urlOf('kept', 'one'), prefix: '', log: silentLogger });
+  opened.push(wrong);
+  await expect(wrong.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+});
+
+test('users outlive a restart, and go with their keys when removed', async () => {
+  const redis = await tenantRedis('lasting');
+  await redis.set('a', '1', { ttlSeconds: 600 });
+
+  await running.kill('valkey', 'SIGTERM');
+  await expect(redis.get('a')).rejects.toBeInstanceOf(StoreUnavailableError);
+  await until(() => redis.ping());
+  expect(await redis.get('a')).toBe('1');
+  await users.remove('lasting');
+  await users.remove('lasting');
+
+  expect(await admin.keys('t:lasting:*')).toEqual([]);
+  await expect(redis.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
+});
+
+test('a frozen Redis is told within the time-out, then at once, and used again when it thaws', async () => {
+  const redis = await tenantRedis('frozen');
+  await redis.ping();
+
+  running.signal('valkey', 'SIGSTOP');
+  const first = await timed(redis.get('a'));
+  const second = await timed(redis.get('a'));
+  running.signal('valkey', 'SIGCONT');
+
+  expect(first.error).toBeInstanceOf(StoreUnavailableError);
+  expect(first.ms).toBeLessThan(2_500);
+  expect(second.error).toBeInstanceOf(StoreUnavailableError);
+  expect(second.ms).toBeLessThan(100);
+  await until(() => redis.ping());
+});
+
+test('a subscriber hears what is published, also after Redis was away', async () => {
+  const worker = connectRedis({ url: running.redis.adminUrl, prefix: '', log: silentLogger });
+  opened.push(worker);
+  const heard: string[] = [];
+  const stop = await worker.subscribe(WAKE_CHANNEL, (message) => void heard.push(message));
+  const redis = await tenantRedis('waking');
+
+  await redis.publish(WAKE_CHANNEL, 'one');
+  await until(async () => expect(heard).toEqual(['one']));
+  await running.kill('valkey');
+  await until(async () => {
+    await redis.publish(WAKE_CHANNEL, 'two');
+    expect(heard).toContain('two');
+  });
+  await stop();
+});
+
+async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unknown }> {
+  const began = performance.now();
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return { ms: performance.now() - began, error };
+}
+
+async function until(check: () => Promise<unknown>): Promise<void> {
+  for (const deadline = performance.now() + 15_000; ;) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
