@@ -31,6 +31,9 @@ function portFrom(text: string | undefined): number | undefined {
   return port;
 }
 
+// `carrel logs operator | head` ends us; that is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
 const program = new Command('carrel')
   .description('The platform on one machine. State lies in .carrel (CARREL_HOME); tenants answer on port 8080 (CARREL_PORT).')
   .showHelpAfterError()

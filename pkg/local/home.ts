@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { LocalError, messageOf } from './errors.ts';
 import { readIfThere, writeAtomically } from './files.ts';
-import { choosePorts, freePort, hasLoopbackNetwork, loopbackNetwork, probePort } from './ports.ts';
+import { choosePorts, freePort, hasLoopbackNetwork, loopbackNetwork, probePort, probePortPatiently } from './ports.ts';
 
 /** Ports of the home's own programs on `address`; the wanted numbers are those that people know. */
 const WANTED_PORTS = {
@@ -126,7 +126,7 @@ function makeFolders(path: string): void {
 }
 
 async function isFree(settings: Settings): Promise<boolean> {
-  const states = await Promise.all(Object.values(settings.ports).map((port) => probePort(settings.address, port)));
+  const states = await Promise.all(Object.values(settings.ports).map((port) => probePortPatiently(settings.address, port)));
   return states.every((state) => state === 'free');
 }
 

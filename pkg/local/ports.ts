@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from './errors.ts';
 
 /** Whether one can listen there now; 'absent' when the machine has no such address (no IPv6, macOS without aliases). */
@@ -9,6 +10,16 @@ export function probePort(host: string, port: number): Promise<'free' | 'taken' 
     server.once('error', (error) => resolve(codeOf(error) === 'EADDRINUSE' || codeOf(error) === 'EACCES' ? 'taken' : 'absent'));
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve('free')));
   });
+}
+
+/** As probePort, but a port that is taken gets a moment: the kernel frees those of a process that was just ended a little after it is gone. */
+export async function probePortPatiently(host: string, port: number, patienceMs = 2_000): Promise<'free' | 'taken' | 'absent'> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const state = await probePort(host, port);
+    if (state !== 'taken' || performance.now() > deadline) return state;
+    await sleep(50);
+  }
 }
 
 /** A port that was free a moment ago. */

@@ -104,10 +104,10 @@ export async function endAll(pids: readonly number[], graceMs: number, name: Nod
   }
 }
 
-/** Ends what an earlier supervisor of this home left behind; the supervisors first, so that they start nothing again. */
+/** Ends what an earlier supervisor of this home left behind; what starts others first, so that it starts none again. */
 export async function endLeftovers(home: string, graceMs = 8_000): Promise<HomeProcess[]> {
   const left = processesOf(home);
-  const supervisors = left.filter(({ program }) => program === 'supervisor').map(({ pid }) => pid);
+  const supervisors = left.filter(({ program }) => program === 'supervisor' || program === 'node').map(({ pid }) => pid);
   await endAll(supervisors, graceMs, 'SIGKILL');
   const others = processesOf(home);
   // Postgres reads SIGTERM as "wait for the clients"; SIGINT ends it now, cleanly.

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { systemClock } from '../../runtime/clock.ts';
@@ -67,6 +67,7 @@ export function startSupervisor(options: { home: string; root: string; groups: r
   const output = openSync(log, 'a', 0o600);
   const words = [join(options.root, 'cmd', 'carrel', 'main.ts'), 'run', 'supervisor', '--groups', options.groups.join(',')];
   let ended = false;
+  rmSync(paths(options.home).status, { force: true }); // the last one's words are no longer true
   try {
     const child = spawn(process.execPath, words, {
       stdio: ['ignore', output, output],

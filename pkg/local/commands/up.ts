@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Listr, type ListrTask } from 'listr2';
 import { LocalError } from '../errors.ts';
 import { writeAtomically } from '../files.ts';
-import { DEFAULT_ROUTER_PORT, openHome, paths, readSettings } from '../home.ts';
+import { openHome, paths, readSettings } from '../home.ts';
 import { lock } from '../lock.ts';
 import { resolvePart, thisMachine, type Machine } from '../parts/resolve.ts';
 import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, PARTS_OF, untilReady } from '../platform.ts';
-import { probePort } from '../ports.ts';
+import { probePort, probePortPatiently } from '../ports.ts';
 import { clientOf } from '../run.ts';
 import { endPlatform } from './down.ts';
 import { kubectl } from './kubectl.ts';
@@ -118,8 +118,9 @@ function refuseOtherPort({ home, port }: UpOptions): void {
 
 async function requireFreePort(port: number): Promise<void> {
   for (const host of ['127.0.0.1', '::1']) {
-    if ((await probePort(host, port)) !== 'taken') continue;
-    const other = port === DEFAULT_ROUTER_PORT ? DEFAULT_ROUTER_PORT + 1 : DEFAULT_ROUTER_PORT;
+    if ((await probePortPatiently(host, port)) !== 'taken') continue;
+    let other = port + 1;
+    while (other < 65_535 && (await probePort(host, other)) === 'taken') other++;
     throw new LocalError(`port ${port} on ${host} is taken by another program. Choose a free one: CARREL_PORT=${other} make up`);
   }
 }

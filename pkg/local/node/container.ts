@@ -30,6 +30,8 @@ export interface NodeContext {
   readonly random: Random;
   readonly log: Logger;
   settings(namespace: string): Settings;
+  /** Aborted when the node itself stops: from then on nothing waits for the API server. */
+  readonly stopping: AbortSignal;
   /** An Event beside the pod. */
   tell(pod: Pod, occurrence: Occurrence): void;
 }

@@ -92,7 +92,7 @@ class ProcessNode {
   /** By uid. */
   readonly #runners = new Map<string, { runner: PodRunner; ended: Promise<void> }>();
   readonly #binding = new Set<string>();
-  #isStopping = false;
+  readonly #stopping = new AbortController();
 
   constructor(options: NodeOptions, events: EventRecorder) {
     const { home, root, client, clock, random, log } = options;
@@ -107,6 +107,7 @@ class ProcessNode {
       clock,
       random,
       log,
+      stopping: this.#stopping.signal,
       settings: (namespace) => ({
         secret: (name) => secrets.find({ namespace, name }),
         configMap: (name) => configMaps.find({ namespace, name }),
@@ -122,7 +123,7 @@ class ProcessNode {
   }
 
   onPod({ type, object: pod }: Change<Pod>): void {
-    if (this.#isStopping) return;
+    if (this.#stopping.signal.aborted) return;
     const known = this.#runners.get(pod.metadata.uid);
     if (type === 'deleted')
       known?.runner.stop(0); // forced: there is no object left to be graceful for
@@ -137,7 +138,7 @@ class ProcessNode {
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.#stopping.abort(new Error('the node stops'));
     for (const { runner } of this.#runners.values()) runner.stop(STOP_GRACE_MS);
     await Promise.all([...this.#runners.values()].map(({ ended }) => ended));
   }
@@ -174,7 +175,7 @@ class ProcessNode {
       } catch (error) {
         log.warn({ err: error }, 'a deleted pod is not let go yet');
         await clock.sleep(BIND_RETRY_MS);
-        if (this.#isStopping) break;
+        if (this.#stopping.signal.aborted) break;
       }
     }
     this.#runners.delete(runner.pod.metadata.uid);
@@ -192,7 +193,7 @@ class ProcessNode {
       target: { apiVersion: 'v1', kind: 'Node', name: NODE_NAME },
     };
     try {
-      while (!this.#isStopping) {
+      while (!this.#stopping.signal.aborted) {
         try {
           await this.#options.client.request({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body });
           return;

@@ -177,6 +177,7 @@ export class PodRunner {
         this.#pod = this.#addressed({ ...this.#pod, status: written.status ?? {} });
       } catch (error) {
         if (isNotFound(error) || isConflict(error)) return; // gone, or another of that name
+        if (this.#context.stopping.aborted) return;
         this.#context.log.warn({ err: error, pod: this.#pod.metadata.name }, 'a pod status is not written yet');
         this.#dirty = true;
         await this.#context.clock.sleep(RETRY_MS);
