@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { invalid, Problem, type ProblemDetail } from '../../api/problem.ts';
 import { requireText } from './json.ts';
 
-/** Unknown keys are a 400 wherever we know the keys (design: unknown parameters). */
-export const strict = (schema: z.ZodType): z.ZodType => (schema instanceof z.ZodObject ? schema.strict() : schema);
+/** Unknown keys are a 400 wherever we know the keys (design: unknown parameters); an object that says what else it takes is left alone. */
+export const strict = (schema: z.ZodType): z.ZodType =>
+  schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 
 /** Checks a value; a Problem that names every field that is wrong. */
 export function validate(schema: z.ZodType, value: unknown): unknown {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { exportSPKI, importJWK, type JWK, SignJWT } from 'jose';
+import { type CryptoKey, exportSPKI, importJWK, type JWK, SignJWT } from 'jose';
 import type { ApiReply } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 

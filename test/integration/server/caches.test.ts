@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { CLEAR_CACHES, GenerationCache, renewGenerations } from '../../../pkg/store/redis/generation.ts';
+import { connectRedis } from '../../../pkg/store/redis/redis.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+
+let tenant: TestTenant;
+let cache: GenerationCache;
+beforeAll(async () => {
+  tenant = await startTenant();
+  cache = new GenerationCache({ redis: tenant.redis, random: systemRandom, log: silentLogger });
+});
+afterAll(() => tenant.stop());
+
+const entry = { key: 'thing', restsOn: ['one', 'two'] };
+const value = async (): Promise<string | undefined> => (await cache.lookup(entry)).value;
+const fill = async (text = 'kept'): Promise<void> => (await cache.lookup(entry)).keep(text, 60);
+const write = (...subjects: string[]): Promise<void> => cache.transaction(tenant.db, async (tx) => cache.touch(tx, ...subjects));
+
+describe("GET of a file's metadata", () => {
+  test('asks no SQL when warm, and Redis twice at most, with session, limits and permissions', async () => {
+    const file = await tenant.admin.upload('/files', { name: 'warm.txt', file: Buffer.from('warm') });
+    const read = () => tenant.counting(() => tenant.admin.get(`/files/${file.body.id}`));
+    const cold = await read();
+
+    const warm = await read();
+
+    expect([cold.reply.status, warm.reply.status, warm.reply.body]).toEqual([200, 200, cold.reply.body]);
+    expect(cold.sql.length).toBeLessThanOrEqual(2);
+    expect(warm.sql).toEqual([]);
+    expect(warm.redisTrips).toBeLessThanOrEqual(2);
+  });
+
+  test('shows a change at once, to everybody who may see it, however warm it was', async () => {
+    const reader = await tenant.user();
+    const file = (await tenant.admin.upload('/files', { name: 'shown.txt', file: Buffer.from('x') })).body;
+    const name = async (): Promise<[number, string | undefined]> => {
+      const reply = await reader.api.get(`/files/${file.id}`);
+      return [reply.status, reply.body.name];
+    };
+
+    const hidden = await name();
+    const grant = await tenant.admin.post(`/files/${file.id}/permissions`, { user_id: reader.user.id, permission_level: 'read' });
+    const shown = [await name(), await name()];
+    await tenant.admin.patch(`/files/${file.id}`, { name: 'renamed.txt' });
+    const renamed = await name();
+    await tenant.admin.delete(`/files/${file.id}/permissions/${grant.body.id}`);
+    const taken = await name();
+
+    expect(grant.status).toBe(201);
+    expect([hidden[0], shown, renamed, taken[0]]).toEqual([
+      404,
+      [
+        [200, 'shown.txt'],
+        [200, 'shown.txt'],
+      ],
+      [200, 'renamed.txt'],
+      404,
+    ]);
+  });
+});
+
+describe('a cached value', () => {
+  test('is served until any subject that it rests on is written', async () => {
+    await fill();
+    const kept = await value();
+    await write('other');
+    const still = await value();
+    await write('two');
+
+    expect([kept, still, await value()]).toEqual(['kept', 'kept', undefined]);
+  });
+
+  test('that was loaded before a write and kept after it is not served', async () => {
+    const before = await cache.lookup(entry);
+    await write('one');
+    await before.keep('old', 60);
+
+    expect(await value()).toBeUndefined();
+  });
+
+  test('is passed by while a write commits, and nothing is kept meanwhile', async () => {
+    await fill();
+    const during: (string | undefined)[] = [];
+    const slow = cache.transaction(tenant.db, async (tx) => {
+      cache.touch(tx, 'one');
+      // Two writers at once: the first to end does not lift the mark of the other.
+      await cache.transaction(tenant.db, async (inner) => cache.touch(inner, 'one'));
+    });
+    await slow;
+    during.push(await value());
+
+    await tenant.redis.set('g:one', `pending somebody:${Math.floor(Date.now() / 1000) + 60}`, { ttlSeconds: 60 });
+    await fill('while pending');
+    during.push(await value());
+    await write('one');
+    during.push(await value());
+
+    expect(during).toEqual([undefined, undefined, undefined]);
+    expect(await tenant.redis.get('g:one')).toMatch(/^pending somebody:\d+$/);
+  });
+
+  test('comes back when the mark of a writer that died has lapsed', async () => {
+    await tenant.redis.set('g:one', `pending dead:${Math.floor(Date.now() / 1000) - 1}`, { ttlSeconds: 60 });
+
+    await write('one');
+    await fill('after');
+
+    expect(await value()).toBe('after');
+  });
+
+  test('is not touched by a write that was rolled back', async () => {
+    await fill();
+    await cache
+      .transaction(tenant.db, async (tx) => {
+        cache.touch(tx, 'one');
+        throw new Error('no');
+      })
+      .catch(() => undefined);
+
+    expect(await value()).toBe('kept');
+  });
+
+  test('whose generations are gone counts as old', async () => {
+    await fill();
+    await tenant.redis.delete('g:one', 'g:two');
+
+    expect(await value()).toBeUndefined();
+  });
+
+  test('that could not be cleared is cleared by work of the same transaction', async () => {
+    await fill();
+    const nowhere = connectRedis({ url: 'redis://127.0.0.1:1', prefix: '', log: silentLogger });
+    const away = new GenerationCache({ redis: nowhere, random: systemRandom, log: silentLogger });
+    await tenant.db.query('SELECT 1');
+
+    await away.transaction(tenant.db, async (tx) => away.touch(tx, 'one'));
+
+    const requested = await tenant.db.query<{ kind: string; payload: { subjects: string[] } }>(
+      'SELECT kind, payload FROM carrel.work WHERE kind = $1',
+      [CLEAR_CACHES],
+    );
+    await renewGenerations(
+      tenant.redis,
+      systemRandom,
+      requested.flatMap(({ payload }) => payload.subjects),
+    );
+    await nowhere.close();
+    expect(requested).toEqual([{ kind: 'cache.clear', payload: { subjects: ['one'] } }]);
+    expect(await value()).toBeUndefined();
+  });
+});

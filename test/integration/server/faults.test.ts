@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { countBy, range, waitFor } from '../../support/wait.ts';
+
+let running: TestStores;
+let tenant: TestTenant;
+beforeAll(async () => {
+  running = await stores();
+  tenant = await startTenant({ stores: running, limits: { user: 50 } });
+}, 120_000);
+afterAll(async () => {
+  await tenant?.stop();
+  await running?.stop();
+}, 60_000);
+
+const timed = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> => {
+  const started = performance.now();
+  const result = await work();
+  return { result, ms: performance.now() - started };
+};
+
+test('with Redis frozen the API still answers, limits still hold, and guessing is still bounded', async () => {
+  const { api, user, password } = await tenant.user();
+  await api.get('/users/me');
+  running.signal('valkey', 'SIGSTOP');
+  try {
+    const first = await timed(() => api.get('/users/me'));
+    const many = await Promise.all(range(70).map(() => api.get('/users/me')));
+    const guesses = await Promise.all(
+      range(30).map((at) => tenant.anonymous.post('/auth/login', { email: user.email, password: `guess ${at}` })),
+    );
+    const right = await tenant.anonymous.post('/auth/login', { email: user.email, password });
+
+    expect(first.result.status).toBe(200);
+    expect(first.ms).toBeLessThan(10_000);
+    expect(countBy(many, ({ status }) => status)).toEqual({ 200: 49, 429: 21 });
+    expect(countBy(guesses, ({ status }) => status)).toEqual({ 401: 10, 429: 20 });
+    expect(right.status).toBe(429);
+  } finally {
+    running.signal('valkey', 'SIGCONT');
+  }
+  await waitFor('Redis is used again', async () => (await tenant.counting(() => tenant.admin.get('/users/me'))).redisTrips > 0, 5_000);
+});
+
+test('with Redis killed a session can be ended, and is ended everywhere', async () => {
+  const { api } = await tenant.user();
+  await api.get('/users/me');
+  await running.kill('valkey');
+
+  const out = await api.post('/auth/logout');
+  const after = await api.get('/users/me');
+
+  expect([out.status, after.status]).toEqual([204, 401]);
+  await waitFor('Redis is back', () => tenant.redis.ping().then(() => true), 15_000);
+  const work = await tenant.db.query<{ kind: string }>(`SELECT kind FROM carrel.work WHERE kind = 'cache.clear'`);
+  expect(work.length).toBeGreaterThan(0);
+});
+
+test('with Postgres killed what needs it is a 503 with Retry-After within 10 s, and it comes back by itself', async () => {
+  await running.kill('postgres');
+
+  const away = await timed(() => tenant.anonymous.post('/auth/login', tenant.administrator));
+  const back = await waitFor(
+    'sign-in after Postgres is back',
+    async () => {
+      const reply = await tenant.anonymous.post('/auth/login', tenant.administrator);
+      return reply.status === 200 && reply;
+    },
+    30_000,
+  );
+
+  expect([away.result.status, away.result.body.error, away.result.headers['retry-after']]).toEqual([503, 'unavailable', '2']);
+  expect(away.ms).toBeLessThan(10_000);
+  expect(back.body.user.email).toBe(tenant.administrator.email);
+});
+
+test('with Postgres frozen a request is a 503 within 10 s', async () => {
+  await tenant.admin.get('/users/me');
+  await tenant.restart(); // no connection is left from before, so a new one is wanted
+  running.signal('postgres', 'SIGSTOP');
+  try {
+    const { result, ms } = await timed(() => tenant.admin.get('/users/me'));
+
+    expect([result.status, result.body.error]).toEqual([503, 'unavailable']);
+    expect(ms).toBeLessThan(10_000);
+  } finally {
+    running.signal('postgres', 'SIGCONT');
+  }
+  await waitFor('Postgres is used again', async () => (await tenant.admin.get('/users/me')).status === 200, 5_000);
+});
+
+test('a server that is told to stop finishes what is under way', async () => {
+  const under = range(20).map(() => tenant.anonymous.post('/auth/login', tenant.administrator));
+  await waitFor(
+    'the sign-ins are under way',
+    async () => (await tenant.counting(() => new Promise((resolve) => setTimeout(resolve, 100)))).sql.length > 20,
+  );
+
+  await tenant.restart();
+
+  expect(countBy(await Promise.all(under), ({ status }) => status)).toEqual({ 200: 20 });
+  expect((await tenant.anonymous.post('/auth/login', tenant.administrator)).status).toBe(200);
+});

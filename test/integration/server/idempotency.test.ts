@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ApiReply } from '../../support/api.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, range } from '../../support/wait.ts';
+
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await startTenant();
+});
+afterAll(() => tenant.stop());
+
+const create = (key: string, name: string, by = tenant.admin): Promise<ApiReply> =>
+  by.post('/users', { email: `${name}@idempotent.example`, username: name }, { headers: { 'idempotency-key': key } });
+
+test('a request that is sent again gets the first reply, and is done once', async () => {
+  const first = await create('key-1', 'once');
+  const again = await create('key-1', 'once');
+
+  expect([first.status, again.status]).toEqual([201, 201]);
+  expect(again.body).toEqual(first.body);
+  expect([again.headers.etag, again.headers['idempotency-replayed']]).toEqual([first.headers.etag, 'true']);
+});
+
+test('the same key with another request is a 422', async () => {
+  await create('key-2', 'first');
+  const other = await create('key-2', 'second');
+
+  expect([other.status, other.body.error]).toEqual([422, 'idempotency_key_reused']);
+});
+
+test('of 50 racing requests with one key one is done; the others get 409 while it runs, or its reply', async () => {
+  const replies = await Promise.all(range(50).map(() => create('key-3', 'racer')));
+  const made = replies.filter(({ status }) => status === 201);
+
+  expect(made.length).toBeGreaterThan(0);
+  expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
+  expect(made.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
+  expect(replies.filter(({ status }) => status !== 201).every(({ status, body }) => status === 409 && body.error === 'conflict')).toBe(
+    true,
+  );
+});
+
+test('a request that failed leaves its key free', async () => {
+  await create('key-4', 'there');
+  const taken = await create('key-5', 'there');
+  const other = await create('key-5', 'elsewhere');
+
+  expect([taken.status, other.status]).toEqual([409, 201]);
+});
+
+test('a key belongs to the user who sent it', async () => {
+  const { api } = await tenant.user({ roles: ['admin'] });
+
+  const [mine, theirs] = [await create('key-6', 'mine'), await create('key-6', 'theirs', api)];
+
+  expect([mine.status, theirs.status, mine.body.id === theirs.body.id]).toEqual([201, 201, false]);
+});
+
+test('after 24 hours a key is as good as new', async () => {
+  await create('key-7', 'yesterday');
+  await tenant.db.query(`UPDATE idempotency_keys SET expires_at = now() - interval '1 second' WHERE key = 'key-7'`);
+
+  expect((await create('key-7', 'today')).body.username).toBe('today');
+});
+
+test('a key whose request died with its server is free when its lock has lapsed', async () => {
+  await create('key-8', 'dead');
+  await tenant.db.query(
+    `UPDATE idempotency_keys SET status_code = NULL, body = NULL, locked_until = now() + interval '1 minute' WHERE key = 'key-8'`,
+  );
+  const held = await create('key-8', 'dead');
+  await tenant.db.query(`UPDATE idempotency_keys SET locked_until = now() - interval '1 second' WHERE key = 'key-8'`);
+  const free = await create('key-8', 'dead');
+
+  expect([held.status, held.headers['retry-after']]).toEqual([409, '1']);
+  expect([free.status, free.body.message]).toEqual([409, 'There is a user with this e-mail address already.']);
+});
+
+test('an upload that is sent again makes no second file', async () => {
+  const upload = { name: 'once.txt', file: Buffer.from('once'), headers: { 'idempotency-key': 'upload-1' } };
+  const [first, again] = [await tenant.admin.upload('/files', upload), await tenant.admin.upload('/files', upload)];
+
+  expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id]);
+  expect(countBy((await tenant.admin.get('/files')).body.data as { name: string }[], ({ name }) => name)).toEqual({ 'once.txt': 1 });
+});
+
+test.each(['', 'with space', 'ä', 'x'.repeat(256)])('the key %j is a 400', async (key) => {
+  const reply = await create(Buffer.from(key).toString('latin1'), 'bad');
+
+  expect([reply.status, reply.body.details?.[0]?.field]).toEqual([400, 'Idempotency-Key']);
+});

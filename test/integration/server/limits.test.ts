@@ -1,0 +1,127 @@
+import { afterEach, expect, test } from '@jest/globals';
+import type { ApiReply } from '../../support/api.ts';
+import { ManualClock } from '../../support/clock.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, range } from '../../support/wait.ts';
+
+const tenants: TestTenant[] = [];
+const start: typeof startTenant = async (options) => {
+  const tenant = await startTenant(options);
+  tenants.push(tenant);
+  return tenant;
+};
+afterEach(async () => {
+  await Promise.all(tenants.splice(0).map((tenant) => tenant.stop()));
+});
+
+const standing = ({ headers }: ApiReply): string[] =>
+  ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => headers[name] as string);
+
+test('every reply of the API tells how the tightest limit stands', async () => {
+  const clock = new ManualClock();
+  const tenant = await start({ limits: { user: 100, tenant: 1000, ip: 10_000 }, clock });
+  const reset = String(Math.ceil(clock.now().getTime() / 1000) + 60);
+
+  const replies = [
+    await tenant.admin.get('/users/me'),
+    await tenant.admin.get('/users/none'),
+    await tenant.anonymous.get('/users/me'),
+    await tenant.anonymous.get('/nothing'),
+    await tenant.anonymous.get('/openapi.json'),
+  ];
+
+  expect(replies.map(standing)).toEqual([
+    ['100', '99', reset],
+    ['100', '98', reset],
+    ['1000', '996', reset], // the sign-in of the harness was the first
+    ['1000', '995', reset],
+    ['1000', '994', reset],
+  ]);
+});
+
+test('of 50 racing requests a user with a limit of 20 has 20, and another user is served', async () => {
+  const tenant = await start({ limits: { user: 20 } });
+  const other = await tenant.user();
+
+  const replies = await Promise.all(range(50).map(() => other.api.get('/users/me')));
+  const refused = replies.find(({ status }) => status === 429) as ApiReply;
+
+  expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 20, 429: 30 });
+  expect(refused.body).toEqual({
+    error: 'rate_limit_exceeded',
+    message: expect.any(String),
+    request_id: expect.any(String),
+    retry_after: expect.any(Number),
+  });
+  expect(refused.headers['retry-after']).toBe(String(refused.body.retry_after));
+  expect((await tenant.admin.get('/users/me')).status).toBe(200);
+});
+
+test('the window slides: what is asked again at its edge is not doubled, and retry_after is exact', async () => {
+  const clock = new ManualClock();
+  const tenant = await start({ limits: { user: 4 }, clock });
+  const ask = async (): Promise<number> => (await tenant.admin.get('/users/me')).status;
+
+  const first = [await ask(), await ask()];
+  await clock.advance(50_000);
+  const second = [await ask(), await ask(), await ask()];
+  const refused = await tenant.admin.get('/users/me');
+  await clock.advance(9_999);
+  const early = await ask();
+  await clock.advance(1);
+  const third = [await ask(), await ask(), await ask()];
+
+  expect([first, second, early, third]).toEqual([[200, 200], [200, 200, 429], 429, [200, 200, 429]]);
+  expect([refused.body.retry_after, standing(refused)]).toEqual([10, ['4', '0', String(Date.parse('2026-01-01T00:01:50Z') / 1000)]]);
+});
+
+test('the limit of the tenant counts all its users together', async () => {
+  const tenant = await start({ limits: { tenant: 10 } });
+  const { api } = await tenant.user(); // with the sign-ins that is 3 requests
+
+  const replies = await Promise.all(range(20).map((at) => (at % 2 === 0 ? api : tenant.admin).get('/users/me')));
+
+  expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 7, 429: 13 });
+});
+
+test('the limit of an address counts by the hour, behind the proxies that are trusted', async () => {
+  const tenant = await start({ limits: { ip: 10 }, trustedProxies: 1 });
+  const from = (forwarded: string): Promise<ApiReply> =>
+    tenant.anonymous.get('/openapi.json', { headers: { 'x-forwarded-for': forwarded } });
+
+  const one = await Promise.all(range(12).map(() => from('198.51.100.7')));
+  const two = await from('198.51.100.8');
+
+  expect(countBy(one, ({ status }) => status)).toEqual({ 200: 10, 429: 2 });
+  expect(two.status).toBe(200);
+  expect(one.find(({ status }) => status === 429)?.body.retry_after).toBeGreaterThan(3500);
+});
+
+test('a client behind a trusted proxy cannot forge its address by a header of its own', async () => {
+  const tenant = await start({ limits: { ip: 5 }, trustedProxies: 1 });
+
+  // The proxy appends the true address; what stands before it is the client's invention.
+  const forged = await Promise.all(
+    range(10).map((at) => tenant.anonymous.get('/openapi.json', { headers: { 'x-forwarded-for': `203.0.113.${at}, 198.51.100.7` } })),
+  );
+
+  expect(countBy(forged, ({ status }) => status)).toEqual({ 200: 5, 429: 5 });
+});
+
+test('without a trusted proxy X-Forwarded-For says nothing', async () => {
+  const tenant = await start({ limits: { ip: 5 } });
+
+  const forged = await Promise.all(
+    range(10).map((at) => tenant.anonymous.get('/openapi.json', { headers: { 'x-forwarded-for': `203.0.113.${at}` } })),
+  );
+
+  expect(countBy(forged, ({ status }) => status)).toEqual({ 200: 4, 429: 6 }); // the harness signed in first
+});
+
+test('a token that does not hold still counts against its address', async () => {
+  const tenant = await start({ limits: { ip: 6 } });
+
+  const replies = await Promise.all(range(10).map(() => tenant.anonymous.as('a.b.c').get('/users/me')));
+
+  expect(countBy(replies, ({ status }) => status)).toEqual({ 401: 5, 429: 5 });
+});
