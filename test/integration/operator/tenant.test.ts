@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import {
+  condition,
+  children,
+  conditionOf,
+  newNamespace,
+  playPods,
+  ready,
+  secretValues,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+  type Cluster,
+  type OperatorProcess,
+} from './harness.ts';
+
+let cluster: Cluster;
+let operator: OperatorProcess;
+let stopPods: () => Promise<void>;
+let namespace: string;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  stopPods = playPods(cluster);
+  operator = await startOperator(cluster);
+  namespace = await newNamespace(cluster);
+}, 120_000);
+
+afterAll(async () => {
+  const code = await operator.end();
+  await stopPods();
+  await cluster.close();
+  expect(code).toBe(0);
+});
+
+async function readyTenant(spec: object = {}): Promise<{ namespace: string; name: string }> {
+  const key = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, key.name, spec));
+  await ready(cluster.tenants, key);
+  return key;
+}
+
+const withDatabase = async <T>(url: string, work: (sql: SqlPool) => Promise<T>): Promise<T> => {
+  const pool = new SqlPool({ url, poolSize: 1, log: silentLogger });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.close();
+  }
+};
+
+test('a Tenant of one line becomes Ready, with everything a client needs in its status', async () => {
+  const key = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, key.name));
+
+  const tenant = await ready(cluster.tenants, key);
+
+  expect(tenant.status).toMatchObject({
+    observedGeneration: 1,
+    tenantId: expect.stringMatching(/^\d+$/),
+    appUrl: `http://${key.name}.localhost:8080`,
+    ltiUrl: `http://lti.${key.name}.localhost:8080`,
+    apiUrl: `http://${key.name}.localhost:8080/api/v1`,
+    image: 'carrel:dev',
+    replicas: 1,
+    readyReplicas: 1,
+    selector: `app.kubernetes.io/name=carrel,app.kubernetes.io/component=server,app.kubernetes.io/instance=${key.name}`,
+  });
+  expect(tenant.status?.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([
+    'Ready=True',
+    'Accepted=True',
+    'DatabaseReady=True',
+    'StorageReady=True',
+    'KeysReady=True',
+    'WorkloadAvailable=True',
+    'Exposed=True',
+    'Stalled=False',
+  ]);
+});
+
+test('its Secrets open its own schema and nothing is doubled', async () => {
+  const key = await readyTenant();
+
+  const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
+  const admin = await secretValues(cluster, namespace, `${key.name}-admin`);
+  const people = await withDatabase(url, (sql) => sql.query('SELECT email, roles FROM users WHERE NOT is_system'));
+
+  expect(people).toEqual([{ email: `admin@${key.name}.localhost`, roles: expect.arrayContaining(['admin']) }]);
+  expect(admin).toEqual({ email: `admin@${key.name}.localhost`, password: expect.stringMatching(/^\S{24}$/) });
+  const keys = await secretValues(cluster, namespace, `${key.name}-keys`);
+  expect(JSON.parse(keys?.['signing.json'] ?? '')).toMatchObject({ keys: [{ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' }] });
+});
+
+test('suspending takes the pods away and says so; the data stay', async () => {
+  const key = await readyTenant();
+
+  await cluster.tenants.patch(key, { spec: { suspended: true } });
+  await condition(cluster.tenants, key, 'Ready', 'False', 'Suspended');
+  const suspended = await cluster.of(children.DEPLOYMENT).get(key);
+  await cluster.tenants.patch(key, { spec: { suspended: false } });
+  await ready(cluster.tenants, key);
+
+  expect(suspended.spec?.replicas).toBe(0);
+  expect((await cluster.of(children.DEPLOYMENT).get(key)).spec?.replicas).toBe(1);
+});
+
+test('what the schema allows and is not built yet is told by its field', async () => {
+  const key = { namespace, name: unique() };
+  await cluster.tenants.create(
+    tenantOf(namespace, key.name, { autoscaling: { max: 3 }, helpers: { translateUrl: 'http://translate.local' } }),
+  );
+
+  const tenant = await condition(cluster.tenants, key, 'Accepted', 'False', 'NotYetSupported');
+
+  expect(conditionOf(tenant, 'Accepted')?.message).toBe('not supported yet: spec.autoscaling, spec.helpers');
+  expect(conditionOf(tenant, 'Ready')).toMatchObject({ status: 'False', reason: 'NotYetSupported' });
+  expect(conditionOf(tenant, 'DatabaseReady')).toMatchObject({ status: 'Unknown', reason: 'WaitingForAccepted' });
+  expect(await cluster.of(children.DEPLOYMENT).find(key)).toBeUndefined();
+});
