@@ -80,6 +80,7 @@ class Part {
   readonly #dir: string;
   readonly #arguments: string[];
   #process: ChildProcess | undefined;
+  #watchdog: ChildProcess | undefined;
 
   constructor(name: string, program: string, dir: string, args: string[]) {
     this.#name = name;
@@ -92,6 +93,12 @@ class Part {
     const log = openSync(this.logFile, 'a');
     this.#process = spawn(this.#program, this.#arguments, { stdio: ['ignore', log, log], cwd: this.#dir });
     closeSync(log);
+    // A test run that is killed closes the pipe, and the program goes with it.
+    this.#watchdog = spawn('sh', ['-c', `read -r _; kill -9 ${this.#process.pid}`], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    });
+    this.#watchdog.unref();
   }
 
   get logFile(): string {
@@ -109,6 +116,7 @@ class Part {
 
   async stop(signal: NodeJS.Signals): Promise<void> {
     const process = this.#process;
+    this.#watchdog?.kill('SIGKILL');
     this.#process = undefined;
     if (!process || process.exitCode !== null || process.signalCode !== null) return;
     const gone = new Promise((resolve) => process.once('exit', resolve));
