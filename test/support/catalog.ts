@@ -12,6 +12,7 @@ export async function catalogOf(sql: Sql, schema: string): Promise<string[]> {
      UNION ALL SELECT 'constraint ' || r.relname || ' ' || c.conname || ' ' || pg_get_constraintdef(c.oid) FROM relations r JOIN pg_constraint c ON c.conrelid = r.oid
      UNION ALL SELECT 'index ' || pg_get_indexdef(i.indexrelid) FROM relations r JOIN pg_index i ON i.indrelid = r.oid
      UNION ALL SELECT 'trigger ' || pg_get_triggerdef(t.oid) FROM relations r JOIN pg_trigger t ON t.tgrelid = r.oid AND NOT t.tgisinternal
+     UNION ALL SELECT 'policy ' || tablename || ' ' || policyname || ' ' || roles::text || ' ' || cmd || ' ' || coalesce(qual, '') || ' ' || coalesce(with_check, '') FROM pg_policies WHERE schemaname = $1
      UNION ALL SELECT 'function ' || p.oid::regprocedure || ' ' || coalesce(p.proacl::text, '') FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1`,
     [schema],
   );

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import { isError } from '../unavailable.ts';
+import { StoreUnavailableError } from '../unavailable.ts';
+import { translateError } from './errors.ts';
 
 /** A statement that went to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (design: section 12). */
 export interface ObservedStatement {
@@ -38,8 +39,8 @@ export const types: pg.CustomTypesConfig = {
 };
 
 /**
- * A node-postgres client that reports each statement, and that leaves its connection when an answer did not come in time
- * (`query_timeout`): the answer would otherwise reach whoever uses the connection next.
+ * A node-postgres client that reports each statement, and that leaves its connection at once when it failed or an answer did not come
+ * in time (`query_timeout`): the late answer would otherwise reach whoever uses the connection next.
  */
 export function observedClient(observe: ObserveStatement | undefined): typeof pg.Client {
   return class ObservedClient extends pg.Client {
@@ -50,7 +51,7 @@ export function observedClient(observe: ObserveStatement | undefined): typeof pg
         const sql = textOf(args[0]);
         const started = performance.now();
         const done = (error: unknown): void => {
-          if (isError(error) && error.message === 'Query read timeout') abandon(this);
+          if (translateError(error) instanceof StoreUnavailableError) abandon(this);
           if (observe && !NOT_A_STATEMENT.test(sql)) observe({ sql, ms: performance.now() - started, failed: Boolean(error) });
         };
         const callback = args.at(-1);
@@ -72,6 +73,16 @@ export function observedClient(observe: ObserveStatement | undefined): typeof pg
 
 const textOf = (query: unknown): string => (typeof query === 'string' ? query : ((query as { text?: string } | null)?.text ?? ''));
 
+/** Sequelize's pool gives out no connection that is marked so; node-postgres' own throws away one that failed. */
+interface Abandonable {
+  _invalid?: boolean;
+  readonly connection: { readonly stream: Socket };
+}
+
 const abandon = (client: pg.Client): void => {
-  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy(new Error('Query read timeout'));
+  const connection = client as unknown as Abandonable;
+  connection._invalid = true;
+  connection.connection.stream.destroy();
 };
+
+export const isAbandoned = (client: pg.Client): boolean => (client as unknown as Abandonable)._invalid === true;

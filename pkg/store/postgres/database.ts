@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type Model, type ModelStatic, Sequelize, type Transaction } from 'sequelize';
 import type { Logger } from '../../runtime/log.ts';
-import { observedClient, types } from './client.ts';
+import { isAbandoned, observedClient, types } from './client.ts';
 import { attributesOf, type NewOf, type RowOf, type TableDefinition } from './columns.ts';
 import { sqlState, translateError } from './errors.ts';
 import {
@@ -81,18 +81,12 @@ export class Database implements Sql {
   /** Commits when `fn` resolves, rolls back when it throws; then runs what was left for after the commit. */
   async transaction<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const committed: (() => Promise<void> | void)[] = [];
-    let result: T;
-    try {
-      result = await this.#sequelize.transaction(async (transaction) => {
-        if (options.role !== undefined)
-          await this.#run(transaction, { text: `SET LOCAL ROLE ${quoteIdentifier(options.role)}`, values: [] });
-        return fn(
-          Object.assign(this.#executor(transaction), { afterCommit: (work: () => Promise<void> | void) => void committed.push(work) }),
-        );
-      });
-    } catch (error) {
-      throw translateError(error);
-    }
+    const result = await this.#committed(async (transaction) => {
+      if (options.role !== undefined) await this.#run(transaction, { text: `SET LOCAL ROLE ${quoteIdentifier(options.role)}`, values: [] });
+      return fn(
+        Object.assign(this.#executor(transaction), { afterCommit: (work: () => Promise<void> | void) => void committed.push(work) }),
+      );
+    });
     for (const work of committed) {
       try {
         await work();
@@ -109,6 +103,23 @@ export class Database implements Sql {
 
   async close(): Promise<void> {
     await this.#sequelize.close();
+  }
+
+  async #committed<T>(fn: (transaction: Transaction) => Promise<T>): Promise<T> {
+    let transaction: Transaction | undefined;
+    try {
+      transaction = await this.#sequelize.transaction();
+      const result = await fn(transaction);
+      const ending = transaction;
+      transaction = undefined;
+      await ending.commit();
+      return result;
+    } catch (error) {
+      // A lost connection has nothing to roll back; Sequelize would try, and complain on the console.
+      if (transaction && isAbandoned(connectionOf(transaction))) await forceCleanup(transaction);
+      else await transaction?.rollback().catch(() => {});
+      throw translateError(error);
+    }
   }
 
   #executor(transaction?: Transaction): Executor {
@@ -178,3 +189,7 @@ const connectionManager = (sequelize: Sequelize): ConnectionManager =>
   (sequelize as unknown as { connectionManager: ConnectionManager }).connectionManager;
 
 const connectionOf = (transaction: Transaction): pg.Client => (transaction as unknown as { connection: pg.Client }).connection;
+
+/** Throws the connection away instead of giving it back. */
+const forceCleanup = (transaction: Transaction): Promise<void> =>
+  (transaction as unknown as { forceCleanup(): Promise<void> }).forceCleanup();

@@ -1,4 +1,4 @@
-import { type Administrator, ensureAdministrator, ensureSystemUser, type Usage, usageOf } from './provisioning/accounts.ts';
+import { type Administrator, ensureAdministrator, type Usage, usageOf } from './provisioning/accounts.ts';
 import { ensureShard, type ShardAccess } from './provisioning/base.ts';
 import {
   disableLogin,
@@ -12,7 +12,8 @@ import {
 } from './provisioning/tenant.ts';
 
 export type { Administrator, Usage } from './provisioning/accounts.ts';
-export { SYSTEM_USERNAME } from './provisioning/accounts.ts';
+export { SYSTEM_USERNAME } from './migrations/tenant/0001-people.ts';
+export { MAX_FOLDER_DEPTH } from './migrations/tenant/0002-files.ts';
 export { ShardUnfit, TENANT_GROUP, WORKER_ROLE } from './provisioning/base.ts';
 export { LATEST_VERSION, type TenantDatabase, tenantRole } from './provisioning/tenant.ts';
 
@@ -37,11 +38,9 @@ export class Shard {
     return ensureTenantDatabase(this.#access, tenant);
   }
 
-  /** Migrates to `latestVersion` and seeds the system user; gives that version. */
-  async migrateTenant(tenant: TenantId): Promise<string> {
-    const version = await migrateTenant(this.#access, tenant);
-    await ensureSystemUser(this.#access, tenant.slug);
-    return version;
+  /** Migrates to `latestVersion`, the system user included; gives that version. */
+  migrateTenant(tenant: TenantId): Promise<string> {
+    return migrateTenant(this.#access, tenant);
   }
 
   rollbackTenant(tenant: TenantId, to: string | 0): Promise<string | null> {

@@ -3,9 +3,13 @@ import { Client } from 'pg';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Shard, ShardUnfit, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { tenants } from '../../../pkg/store/postgres/migrations/registry/0001-tenants.ts';
+import { work } from '../../../pkg/store/postgres/migrations/shard/0001-work.ts';
 import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/index.ts';
+import { Registry } from '../../../pkg/store/postgres/registry.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { catalogOf } from '../../support/catalog.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
@@ -126,6 +130,32 @@ test('every migration goes up, down and up again to the same catalog', async () 
   expect(await shard.schemaVersion(tenant.slug)).toBeNull();
   expect(await catalogOf(pool, role)).toEqual(empty);
   expect(full.length).toBeGreaterThan(150);
+});
+
+test.each([
+  ['carrel', work],
+  ['registry', tenants],
+])('the migration of schema %s goes down and up again to the same catalog', async (schema, migration) => {
+  const name = `empty_${schema}`;
+  await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
+  const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
+  await new Shard({ pool: own, ...time }).ensureShard();
+  await new Registry({ pool: own, sealer: new Sealer([{ id: 'x', key: systemRandom.bytes(32) }], systemRandom), ...time }).ensureSchema();
+  const before = await catalogOf(own, schema);
+  const [lower, after] = await own.transaction(async (tx) => {
+    await migration.down(tx, {});
+    const lower = await catalogOf(tx, schema);
+    await migration.up(tx, {});
+    const after = await catalogOf(tx, schema);
+    await migration.down(tx, {});
+    expect(await catalogOf(tx, schema)).toEqual(lower);
+    await migration.up(tx, {});
+    return [lower, after];
+  });
+
+  expect(after).toEqual(before);
+  expect(lower.length).toBeLessThan(before.length);
+  await own.close();
 });
 
 test('an operator whose connection is cut at any step leaves what the next one finishes', async () => {

@@ -4,21 +4,7 @@ import { quoteIdentifier, type Sql } from '../pool.ts';
 import { tenantRole } from './tenant.ts';
 import type { ShardAccess } from './base.ts';
 
-/** What the operator writes into a tenant's schema: its first people, and what it reads for the status. */
-
-export const SYSTEM_USERNAME = 'system';
-
-/** Makes the one system user, which owns course folders and what deleted people leave. It cannot sign in. Once is enough; again is harmless. */
-export async function ensureSystemUser(shard: ShardAccess, slug: string): Promise<void> {
-  await inSchema(shard, slug, (tx) =>
-    tx.query(
-      `INSERT INTO users (uuid, email, username, display_name, roles, is_active, is_system, storage_quota)
-       VALUES ($1, 'system@carrel.invalid', '${SYSTEM_USERNAME}', 'System', '{}', false, true, ${Number.MAX_SAFE_INTEGER})
-       ON CONFLICT DO NOTHING`,
-      [shard.random.uuid()],
-    ),
-  );
-}
+/** What the operator writes into a tenant's schema: its first administrator, and what it reads for the status. */
 
 export interface Administrator {
   readonly email: string;

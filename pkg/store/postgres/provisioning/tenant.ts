@@ -115,7 +115,7 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase): Promise<
   `);
 }
 
-/** Applies what is missing and seeds the system user. Gives the version reached. */
+/** Applies what is missing. Gives the version reached. */
 export async function migrateTenant(shard: ShardAccess, tenant: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<string> {
   await migrateUp(migrationRun(shard, tenant));
   return LATEST_VERSION;

@@ -1,6 +1,8 @@
 import type { TenantMigration } from './index.ts';
 
-/** specification.md, User; design: Sign-in, Roles, groups. Lengths of e-mail and user name hold in any case of letters, so does their uniqueness. */
+export const SYSTEM_USERNAME = 'system';
+
+/** specification.md, User; design: Sign-in, Roles, groups. E-mail and user name are unique whatever the case of their letters. */
 export const people: TenantMigration = {
   name: '0001-people',
   up: (tx, { tenantId }) =>
@@ -30,6 +32,10 @@ export const people: TenantMigration = {
       -- Bytes counted are no change of the person: only these columns make a new revision.
       CREATE TRIGGER touch BEFORE UPDATE OF email, username, display_name, password_hash, roles, storage_quota, is_active ON users
         FOR EACH ROW EXECUTE FUNCTION carrel.touch();
+
+      -- Owns course folders and what deleted people leave; cannot sign in.
+      INSERT INTO users (uuid, email, username, display_name, roles, is_active, is_system, storage_quota)
+        VALUES (gen_random_uuid(), 'system@carrel.invalid', '${SYSTEM_USERNAME}', 'System', '{}', false, true, ${Number.MAX_SAFE_INTEGER});
 
       CREATE TABLE sessions (
         id uuid PRIMARY KEY,

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { Database } from '../../../pkg/store/postgres/database.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { asTenant, requestWork, WorkQueue } from '../../../pkg/store/postgres/work.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { newTenant, openDatabase, operatorSide, type TenantLogin } from '../../support/tenant.ts';
+
+let running: TestStores;
+let pool: SqlPool;
+let workerPool: SqlPool;
+let worker: Database;
+let a: TenantLogin;
+let b: TenantLogin;
+let dbA: Database;
+let dbB: Database;
+
+beforeAll(async () => {
+  running = await stores();
+  const side = await operatorSide(running);
+  pool = side.pool;
+  [a, b] = [await newTenant(running, side.shard), await newTenant(running, side.shard)];
+  [dbA, dbB] = [openDatabase(a), openDatabase(b)];
+  worker = new Database({ url: running.postgres.worker, poolSize: 4, log: silentLogger });
+  workerPool = new SqlPool({ url: running.postgres.worker, poolSize: 4, log: silentLogger });
+});
+afterAll(async () => {
+  await Promise.all([dbA, dbB, worker, workerPool, pool].map((each) => each?.close()));
+  await running?.stop();
+});
+
+test("a tenant's role reaches nothing of another's, nor of the registry, nor of the shard's own", async () => {
+  await dbB.transaction((tx) => requestWork(tx, 'secret', { of: 'b' }));
+  const attempts = [
+    `SELECT * FROM "${b.role}".users`,
+    `INSERT INTO "${b.role}".users (uuid, email, username) VALUES (gen_random_uuid(), 'x', 'x')`,
+    `SET ROLE "${b.role}"`,
+    'SET ROLE carrel_worker',
+    'SET ROLE carrel_operator',
+    `SET SESSION AUTHORIZATION "${b.role}"`,
+    'SELECT * FROM registry.tenants',
+    'SELECT * FROM registry.secrets',
+    'SELECT * FROM carrel.tenants',
+    'SELECT * FROM carrel.schema_migrations',
+    `INSERT INTO carrel.work (tenant, kind, payload) VALUES ('${b.role}', 'forged', '{}')`,
+    `UPDATE carrel.work SET kind = 'x'`,
+    'DELETE FROM carrel.work',
+    'TRUNCATE carrel.work',
+    'CREATE SCHEMA mine',
+    `CREATE TABLE mine (id int)`,
+    `CREATE TABLE public.mine (id int)`,
+    'CREATE TABLE ext.mine (id int)',
+    'CREATE TEMPORARY TABLE mine (id int)',
+    `CREATE FUNCTION "${a.role}".mine() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
+    'DROP TABLE users',
+    'ALTER TABLE users DISABLE TRIGGER ALL',
+    'TRUNCATE users CASCADE',
+    'DELETE FROM schema_migrations',
+    'CREATE ROLE mine',
+    `ALTER ROLE "${a.role}" CONNECTION LIMIT -1`,
+    'CREATE EXTENSION dblink',
+    `COPY users TO PROGRAM 'cat'`,
+    `SELECT pg_read_file('/etc/passwd')`,
+    `SELECT rolpassword FROM pg_authid`,
+    `SELECT carrel.touch()`,
+  ];
+
+  const outcomes = await Promise.all(
+    attempts.map(async (sql) => [
+      sql,
+      await dbA.query(sql).then(
+        () => 'allowed',
+        (error: Error) => error.message,
+      ),
+    ]),
+  );
+  expect(
+    outcomes.filter(([, outcome]) => !/permission denied|must be owner|must have|row-level security|Only roles with/.test(outcome ?? '')),
+  ).toEqual([]);
+  expect(await dbA.query('SELECT * FROM carrel.work')).toEqual([]);
+});
+
+test('work is asked for in the tenant’s name and commits with what it follows', async () => {
+  const rollback = dbA.transaction(async (tx) => {
+    await requestWork(tx, 'purge', { keys: ['gone'] });
+    throw new Error('no');
+  });
+  await expect(rollback).rejects.toThrow('no');
+  await dbA.transaction((tx) => requestWork(tx, 'purge', { keys: ['x'] }, new Date(Date.now() + 3_600_000)));
+  await dbA.transaction((tx) => requestWork(tx, 'purge', { keys: ['kept'] }));
+
+  const [item, ...more] = (await new WorkQueue(workerPool).takeDue({ limit: 10, perTenant: 10, leaseSeconds: 60 })).filter(
+    ({ tenant }) => tenant === a.role,
+  );
+
+  expect(more).toEqual([]);
+  expect(item).toMatchObject({
+    tenant: a.role,
+    kind: 'purge',
+    payload: { keys: ['kept'] },
+    attempts: 1,
+    fence: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+});
+
+test('an item has one holder at a time; who lost the lease changes nothing; a failed one comes again', async () => {
+  await pool.query('DELETE FROM carrel.work');
+  await dbA.transaction(async (tx) => {
+    for (let n = 0; n < 40; n += 1) await requestWork(tx, 'n', n);
+  });
+  const queue = new WorkQueue(workerPool);
+  const taken = (await Promise.all(Array.from({ length: 8 }, () => queue.takeDue({ limit: 10, perTenant: 10, leaseSeconds: 60 })))).flat();
+  expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length);
+  const [item, other] = taken;
+  if (!item || !other) throw new Error('nothing was taken');
+
+  expect(await queue.extend(item, -1)).toBe(true);
+  const [again] = await queue.takeDue({ limit: 1, perTenant: 1, leaseSeconds: 60 });
+  expect(again).toMatchObject({ id: item.id, attempts: 2 });
+  expect(await queue.finish(item)).toBe(false);
+  expect(await queue.fail(item, { error: 'late', retryAt: new Date() })).toBe(false);
+  expect(again && (await queue.finish(again))).toBe(true);
+  expect(await queue.fail(other, { error: 'x'.repeat(5000), retryAt: new Date() })).toBe(true);
+  expect((await queue.takeDue({ limit: 100, perTenant: 100, leaseSeconds: 60 })).map(({ id }) => id)).toContain(other.id);
+  expect((await queue.depth()).count).toBe(39);
+});
+
+test('a backlog of one tenant takes its window only, and another’s work comes along', async () => {
+  await pool.query('DELETE FROM carrel.work');
+  await pool.query(`INSERT INTO carrel.work (tenant, kind, payload) SELECT $1, 'many', '{}' FROM generate_series(1, 5000)`, [a.role]);
+  await dbB.transaction((tx) => requestWork(tx, 'one', {}));
+
+  const taken = await new WorkQueue(workerPool).takeDue({ limit: 20, perTenant: 5, leaseSeconds: 60 });
+
+  expect(taken.filter(({ tenant }) => tenant === a.role)).toHaveLength(5);
+  expect(taken.filter(({ tenant }) => tenant === b.role)).toHaveLength(1);
+});
+
+test('the worker acts as one tenant for one transaction, and has nothing of any outside it', async () => {
+  const uuid = systemRandom.uuid();
+  await asTenant(worker, b.role, (tx) => tx.users.insert({ uuid, email: 'w@example.org', username: 'w' }));
+
+  const seen = await Promise.all(
+    [a, b, a, b].map(({ role }) => asTenant(worker, role, async (tx) => (await tx.users.find({ uuid }))?.username ?? null)),
+  );
+  const asB = asTenant(worker, b.role, (tx) => tx.query(`SELECT * FROM "${a.role}".users`));
+
+  expect(seen).toEqual([null, 'w', null, 'w']);
+  await expect(asB).rejects.toThrow('permission denied');
+  await expect(worker.query(`SELECT * FROM "${a.role}".users`)).rejects.toThrow('permission denied');
+  await expect(worker.tables.users.count({})).rejects.toThrow('does not exist');
+  expect(await worker.query('SELECT current_user::text AS who')).toEqual([{ who: 'carrel_worker' }]);
+  await expect(asTenant(worker, 'carrel_operator', (tx) => tx.query('SELECT 1'))).rejects.toThrow('permission denied');
+  expect(systemClock.now()).toBeInstanceOf(Date);
+});

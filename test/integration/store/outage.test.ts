@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { Database } from '../../../pkg/store/postgres/database.ts';
+import { StatementTimeout } from '../../../pkg/store/postgres/errors.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { newTenant, openDatabase, operatorSide, type TenantLogin } from '../../support/tenant.ts';
+
+let running: TestStores;
+let pool: SqlPool;
+let tenant: TenantLogin;
+let db: Database;
+
+beforeAll(async () => {
+  running = await stores();
+  const side = await operatorSide(running);
+  pool = side.pool;
+  tenant = await newTenant(running, side.shard);
+  db = openDatabase(tenant);
+});
+afterAll(async () => {
+  await db?.close();
+  await pool?.close();
+  await running?.stop();
+});
+
+const outcome = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'done',
+    (error: unknown) => error,
+  );
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function untilUp(database: { ping(): Promise<void> }): Promise<number> {
+  const began = performance.now();
+  while ((await outcome(database.ping())) !== 'done') await pause(20);
+  return performance.now() - began;
+}
+
+test.each(['SIGKILL', 'SIGINT'] as const)(
+  'Postgres ended by %s fails what is in flight cleanly, and the pools mend themselves',
+  async (signal) => {
+    await Promise.all(Array.from({ length: 5 }, () => db.ping()));
+    const inFlight = [
+      db.query('SELECT pg_sleep(5)'),
+      db.tables.users.list({}).then(() => db.query('SELECT pg_sleep(5)')),
+      db.transaction(async (tx) => {
+        await tx.users.count({});
+        await tx.query('SELECT pg_sleep(5)');
+      }),
+      pool.query('SELECT pg_sleep(5)'),
+      pool.transaction(async (tx) => tx.query('SELECT pg_sleep(5)')),
+    ].map(outcome);
+    await pause(200);
+
+    await running.kill('postgres', signal);
+
+    for (const result of await Promise.all(inFlight)) expect(result).toBeInstanceOf(StoreUnavailableError);
+    await untilUp(db);
+    await untilUp(pool);
+    expect(await Promise.all(Array.from({ length: 10 }, () => outcome(db.transaction((tx) => tx.users.count({})))))).toEqual(
+      Array.from({ length: 10 }, () => 'done'),
+    );
+  },
+);
+
+test('a transaction cut before its commit is told, and leaves nothing', async () => {
+  const superuser = new SqlPool({ url: running.postgres.superuser, poolSize: 1, log: silentLogger });
+  const cut = db.transaction(async (tx) => {
+    await tx.users.insert({ uuid: crypto.randomUUID(), email: 'cut@example.org', username: 'cut' });
+    const [me] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    await superuser.query('SELECT pg_terminate_backend($1)', [me?.pid]);
+  });
+
+  expect(await outcome(cut)).toBeInstanceOf(StoreUnavailableError);
+  expect(await db.tables.users.find({ username: 'cut' })).toBeNull();
+  await superuser.close();
+});
+
+test('a Postgres that hangs is told within ten seconds, and used again when it goes on', async () => {
+  await db.ping();
+
+  running.signal('postgres', 'SIGSTOP');
+  const began = performance.now();
+  // The postmaster alone is frozen: what is connected goes on, what must connect cannot.
+  const fresh = openDatabase(tenant);
+  const result = await outcome(fresh.ping());
+  const took = performance.now() - began;
+  running.signal('postgres', 'SIGCONT');
+
+  expect(result).toBeInstanceOf(StoreUnavailableError);
+  expect(took).toBeLessThan(10_000);
+  await untilUp(fresh);
+  await fresh.close();
+});
+
+test('a connection whose answer is overdue is left, and the next one answers', async () => {
+  const hasty = openDatabase(tenant, { queryTimeoutMs: 300, poolSize: 1 });
+
+  expect(await outcome(hasty.query('SELECT pg_sleep(2)'))).toBeInstanceOf(StoreUnavailableError);
+  expect(await hasty.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(await outcome(hasty.transaction((tx) => tx.query('SELECT pg_sleep(2)')))).toBeInstanceOf(StoreUnavailableError);
+  expect(await hasty.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await hasty.close();
+});
+
+test('a statement that runs too long is cancelled by the server', async () => {
+  await expect(
+    db.transaction(async (tx) => {
+      await tx.query(`SET LOCAL statement_timeout = '100ms'`);
+      await tx.query('SELECT pg_sleep(2)');
+    }),
+  ).rejects.toBeInstanceOf(StatementTimeout);
+});
+
+test('a full pool is told within its time-out', async () => {
+  const small = openDatabase(tenant, { poolSize: 1 });
+
+  const [held, waiting] = await Promise.all([outcome(small.query('SELECT pg_sleep(6)')), outcome(small.query('SELECT 1'))]);
+
+  expect(held).toBe('done');
+  expect(waiting).toBeInstanceOf(StoreUnavailableError);
+  await small.close();
+}, 20_000);
+
+test('a database that is idle holds no connection', async () => {
+  const idle = openDatabase(tenant);
+  const connections = async (): Promise<number> => {
+    const [row] = await pool.query<{ n: number }>(
+      `SELECT count(*) AS n FROM pg_stat_activity WHERE usename = $1 AND pid <> pg_backend_pid()`,
+      [tenant.role],
+    );
+    return row?.n ?? -1;
+  };
+  await db.close();
+  await Promise.all(Array.from({ length: 5 }, () => idle.query('SELECT pg_sleep(0.1)')));
+  expect(await connections()).toBe(5);
+
+  for (const deadline = performance.now() + 15_000; (await connections()) > 0; await pause(200))
+    expect(performance.now()).toBeLessThan(deadline);
+  await idle.close();
+}, 30_000);

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { SealError, Sealer } from '../../../pkg/runtime/sealing.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { type ClaimRequest, Registry } from '../../../pkg/store/postgres/registry.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { operatorSide } from '../../support/tenant.ts';
+
+let running: TestStores;
+let pool: SqlPool;
+let registry: Registry;
+
+beforeAll(async () => {
+  running = await stores();
+  ({ pool, registry } = await operatorSide(running));
+});
+afterAll(async () => {
+  await pool?.close();
+  await running?.stop();
+});
+
+const newSlug = (): string => `t-${systemRandom.hex(5)}`;
+const ownerOf = (name: string, namespaceUid = 'uid-1') => ({ namespace: 'schools', namespaceUid, name });
+const request = (slug: string, more: Partial<ClaimRequest> = {}): ClaimRequest => ({
+  slug,
+  owner: ownerOf(slug),
+  hosts: [`${slug}.localhost`, `lti.${slug}.localhost`],
+  shards: ['main'],
+  ...more,
+});
+const tally = (results: PromiseSettledResult<unknown>[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const result of results) {
+    const key = result.status === 'fulfilled' ? 'won' : (result.reason as Error).name;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+};
+
+test('of 50 resources that claim one slug at once, one wins', async () => {
+  const slug = newSlug();
+
+  const results = await Promise.allSettled(
+    Array.from({ length: 50 }, (_, index) => registry.claim(request(slug, { owner: ownerOf(`owner-${index}`), hosts: [] }))),
+  );
+
+  expect(tally(results)).toEqual({ won: 1, SlugTaken: 49 });
+});
+
+test('of 50 tenants that claim one host at once, one wins, and the others keep nothing of it', async () => {
+  const host = `${newSlug()}.example.org`;
+  const slugs = Array.from({ length: 50 }, newSlug);
+
+  const results = await Promise.allSettled(slugs.map((slug) => registry.claim(request(slug, { hosts: [host, `${slug}.localhost`] }))));
+
+  expect(tally(results)).toEqual({ won: 1, HostTaken: 49 });
+  expect(await pool.query('SELECT count(*) AS n FROM registry.hosts WHERE host = $1', [host])).toEqual([{ n: 1 }]);
+  const refused = results.find((result) => result.status === 'rejected');
+  expect(refused).toMatchObject({ reason: { host } });
+});
+
+test('a claim that holds is one statement that writes nothing; hosts follow the resource', async () => {
+  const slug = newSlug();
+  const first = await registry.claim(request(slug));
+  const seen: string[] = [];
+  const watched = new SqlPool({
+    url: running.postgres.operator,
+    poolSize: 1,
+    log: silentLogger,
+    observe: ({ sql }) => void seen.push(sql),
+  });
+  const time = { clock: systemClock, random: systemRandom };
+  const sealer = new Sealer([{ id: 'x', key: systemRandom.bytes(32) }], systemRandom);
+
+  const again = await new Registry({ pool: watched, sealer, ...time }).claim(request(slug));
+  await watched.close();
+  const moved = await registry.claim(request(slug, { hosts: ['other.example.org'] }));
+
+  expect(first).toMatchObject({ outcome: 'new', slug, shard: 'main', state: 'active', tenantId: expect.stringMatching(/^\d+$/) });
+  expect(again).toEqual({ ...first, outcome: 'existing' });
+  expect(seen).toHaveLength(1);
+  expect(moved).toMatchObject({ tenantId: first.tenantId, hosts: ['other.example.org'] });
+  await expect(registry.claim(request(newSlug(), { hosts: [`${slug}.localhost`] }))).resolves.toMatchObject({ outcome: 'new' });
+});
+
+test('kept data are adopted by the same namespace and name, or by who names the id, and by nobody else', async () => {
+  const slug = newSlug();
+  const { tenantId } = await registry.claim(request(slug));
+  await registry.retain(tenantId);
+  const stranger = request(slug, { owner: ownerOf(slug, 'uid-of-a-namespace-made-anew') });
+
+  await expect(registry.claim(stranger)).rejects.toMatchObject({ name: 'SlugTaken', retained: true });
+  await expect(registry.claim({ ...stranger, adopt: '999999' })).rejects.toMatchObject({ name: 'SlugTaken' });
+  expect(await registry.claim(request(slug))).toMatchObject({ tenantId, outcome: 'adopted', state: 'active' });
+  await expect(registry.claim({ ...stranger, adopt: tenantId })).rejects.toMatchObject({ name: 'SlugTaken', retained: false });
+  await registry.retain(tenantId);
+  expect(await registry.claim({ ...stranger, adopt: tenantId })).toMatchObject({ tenantId, outcome: 'adopted', owner: stranger.owner });
+  await registry.markDeleting(tenantId);
+  await expect(registry.claim(stranger)).rejects.toMatchObject({ name: 'SlugTaken' });
+  await registry.remove(tenantId);
+  const fresh = await registry.claim(request(slug));
+  expect(fresh.outcome).toBe('new');
+  expect(Number(fresh.tenantId)).toBeGreaterThan(Number(tenantId));
+});
+
+test('tenants go to the least full shard, never past its bound, however many come at once; none moves', async () => {
+  const shards = [`a-${systemRandom.hex(3)}`, `b-${systemRandom.hex(3)}`];
+  const slugs = Array.from({ length: 12 }, newSlug);
+
+  const results = await Promise.allSettled(slugs.map((slug) => registry.claim(request(slug, { shards, maxPerShard: 5 }))));
+
+  expect(tally(results)).toEqual({ won: 10, NoShard: 2 });
+  expect((await registry.shards()).filter(({ name }) => shards.includes(name)).map(({ tenants }) => tenants)).toEqual([5, 5]);
+  const slug = newSlug();
+  await registry.claim(request(slug));
+  await expect(registry.claim(request(slug, { shard: shards[0] ?? '' }))).rejects.toMatchObject({ name: 'ShardConflict' });
+  await expect(registry.claim(request(newSlug(), { shard: 'nowhere' }))).rejects.toMatchObject({ name: 'NoShard' });
+});
+
+test('a secret is made once, opens for its own tenant and name alone, and is sealed anew after a rotation', async () => {
+  const [one, two] = await Promise.all([registry.claim(request(newSlug())), registry.claim(request(newSlug()))]);
+  const made = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => registry.ensureSecret(one.tenantId, 'database', () => `secret-${index}`)),
+  );
+
+  expect(new Set(made).size).toBe(1);
+  expect(await registry.getSecret(one.tenantId, 'database')).toBe(made[0]);
+  expect(await registry.getSecret(two.tenantId, 'database')).toBeNull();
+  const [row] = await pool.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1', [one.tenantId]);
+  expect(row?.sealed).not.toContain(made[0]);
+  await pool.query(
+    'INSERT INTO registry.secrets (tenant_id, name, sealed) SELECT $2, name, sealed FROM registry.secrets WHERE tenant_id = $1',
+    [one.tenantId, two.tenantId],
+  );
+  await expect(registry.getSecret(two.tenantId, 'database')).rejects.toBeInstanceOf(SealError);
+  await registry.setSecret(two.tenantId, 'database', 'set');
+  expect(await registry.secrets(two.tenantId)).toEqual(new Map([['database', 'set']]));
+  await registry.deleteSecret(two.tenantId, 'database');
+  expect(await registry.getSecret(two.tenantId, 'database')).toBeNull();
+});
+
+test('after a rotation of the platform key the older key may go', async () => {
+  await pool.query('DELETE FROM registry.secrets');
+  const { tenantId } = await registry.claim(request(newSlug()));
+  const [old, young] = ['old', 'young'].map((id) => ({ id, key: systemRandom.bytes(32) }));
+  const time = { clock: systemClock, random: systemRandom };
+  const under = (...keys: { id: string; key: Buffer }[]) => new Registry({ pool, sealer: new Sealer(keys, systemRandom), ...time });
+  await under(old!).setSecret(tenantId, 'redis', 'kept');
+
+  expect(await under(young!, old!).resealAll()).toBe(1);
+  expect(await under(young!, old!).resealAll()).toBe(0);
+
+  expect(await under(young!).getSecret(tenantId, 'redis')).toBe('kept');
+});
