@@ -12,6 +12,7 @@ import { nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/own.t
 import { postgresSpec, postgresUrls } from './programs/postgres.ts';
 import { valkeySpec, valkeyUrl } from './programs/valkey.ts';
 import { s3Access, versitygwSpec } from './programs/versitygw.ts';
+import { installResources } from './resources.ts';
 import { Supervisor, type ProgramSpec, type ProgramStatus } from './supervisor.ts';
 
 /** Postgres, Valkey and S3; the control plane; process node and router; operator and worker. */
@@ -64,7 +65,13 @@ export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[
   if (groups.includes('node')) specs.push(nodeSpec(home, machine), routerSpec(home, machine));
   if (groups.includes('programs')) specs.push(operatorSpec(home, machine), workerSpec(home, machine));
   const names = new Set(specs.map(({ name }) => name));
-  return specs.map((spec) => ({ ...spec, after: spec.after.filter((name) => names.has(name)) }));
+  const withResources = groups.includes('programs') && groups.includes('controlplane');
+  return specs.map((spec) => ({
+    ...spec,
+    after: spec.after.filter((name) => names.has(name)),
+    // Before operator and worker start, which watch them.
+    ...(withResources && spec.name === 'kube-apiserver' ? { afterReady: () => installResources(home.path, machine.root) } : {}),
+  }));
 }
 
 /** `.carrel/bin`: links to the parts in use, so that a person has the kubectl that fits. */

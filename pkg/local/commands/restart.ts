@@ -2,7 +2,7 @@ import { Listr, type ListrTask } from 'listr2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../errors.ts';
 import { signal } from '../processes.ts';
-import { kubectl } from './kubectl.ts';
+import { kubectl } from '../kubectl.ts';
 import { readReport } from './supervise.ts';
 
 /** What every child of a Tenant carries (pkg/operator/names.ts). */

@@ -1,17 +1,14 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Listr, type ListrTask } from 'listr2';
 import { LocalError } from '../errors.ts';
-import { writeAtomically } from '../files.ts';
 import { openHome, paths, readSettings } from '../home.ts';
 import { lock } from '../lock.ts';
 import { resolvePart, thisMachine, type Machine } from '../parts/resolve.ts';
 import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, PARTS_OF, untilReady } from '../platform.ts';
 import { probePort, probePortPatiently } from '../ports.ts';
+import { applySamples, installResources } from '../resources.ts';
 import { clientOf } from '../run.ts';
 import { endPlatform } from './down.ts';
-import { kubectl } from './kubectl.ts';
 import { readReport, startSupervisor } from './supervise.ts';
 import { listTenants } from './tenants.ts';
 
@@ -25,7 +22,6 @@ export interface UpOptions {
   readonly onlyPlatform: boolean;
 }
 
-const NAMESPACE = 'carrel-system';
 /** Another `up` may be building parts. */
 const OTHER_UP_MS = 45 * 60_000;
 const TENANTS_MS = 180_000;
@@ -49,7 +45,7 @@ export async function up(options: UpOptions): Promise<void> {
     ];
     if (!options.onlyPlatform) {
       tasks.push(
-        { title: 'Custom resources', task: () => installResources(options) },
+        { title: 'Samples', task: () => applySamples(home, options.root) },
         { title: 'Tenants', task: (_, task) => untilTenantsReady(home, onChange(task)) },
       );
     }
@@ -90,6 +86,7 @@ async function startPrograms(options: UpOptions, groups: readonly Group[], tell:
   const { home, root } = options;
   const running = readReport(home);
   if (running) refuseOtherPort(options);
+  if (running?.groups.includes('programs')) await installResources(home, root); // the sources may have changed since
   let failed: () => string | undefined = () => undefined;
   if (!running || groups.some((group) => !running.groups.includes(group))) {
     await endPlatform(home);
@@ -123,19 +120,6 @@ async function requireFreePort(port: number): Promise<void> {
     while (other < 65_535 && (await probePort(host, other)) === 'taken') other++;
     throw new LocalError(`port ${port} on ${host} is taken by another program. Choose a free one: CARREL_PORT=${other} make up`);
   }
-}
-
-async function installResources({ home, root }: UpOptions): Promise<void> {
-  const apply = ['apply', '--server-side', '--force-conflicts', '--field-manager=carrel-up'];
-  const crds = join(root, 'crds');
-  await kubectl(home, ...apply, '-f', crds);
-  await kubectl(home, 'wait', '--for=condition=Established', '--timeout=60s', '-f', crds);
-  const namespaces = await kubectl(home, 'get', 'namespace', NAMESPACE, '--ignore-not-found', '-o', 'name');
-  if (namespaces.trim() === '') await kubectl(home, 'create', 'namespace', NAMESPACE);
-  const samples = join(root, 'config', 'samples');
-  if (existsSync(paths(home).samples) || !existsSync(samples) || !readdirSync(samples).some((name) => name.endsWith('.yaml'))) return;
-  await kubectl(home, ...apply, '-f', samples);
-  writeAtomically(paths(home).samples, '');
 }
 
 /** Waits for the tenants that can become Ready: not for those that are suspended, or whose resource is refused. */

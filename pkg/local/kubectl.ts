@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { LocalError } from '../errors.ts';
-import { paths } from '../home.ts';
-import { lastLine, run } from '../parts/run.ts';
+import { LocalError } from './errors.ts';
+import { paths } from './home.ts';
+import { lastLine, run } from './parts/run.ts';
 
 /** Runs the platform's own kubectl. Throws LocalError with its last line. */
 export async function kubectl(home: string, ...args: string[]): Promise<string> {
