@@ -22,8 +22,8 @@ import { Uploads } from './uploads/uploads.service.ts';
 
 export { grantSource } from './access/grant-source.ts';
 
-/** Where nothing sets it, a file is bounded by its owner's quota and by what one multipart upload to S3 can hold (10,000 parts of 5 MiB). */
-const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 5 * 1024 * 1024;
+/** Where nothing sets it, a file is bounded by its owner's quota and by what one multipart upload to S3 can hold (10,000 parts of 8 MiB). */
+const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * 1024 * 1024;
 
 export interface ContentDeps {
   readonly db: Database;

@@ -8,7 +8,8 @@ import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
-import { allows, grantedAtLeast, levelOn, requireLevel } from '../access/access.policy.ts';
+import { allows, type Granted, grantedAtLeast, levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Writes, writesOf } from '../access/writes.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { openFolder } from '../folders/folder.record.ts';
 import { extensionOf, pathFault, pathOf } from '../names/names.policy.ts';
@@ -35,6 +36,7 @@ export class Files {
   readonly #db: Database;
   readonly #cache: GenerationCache;
   readonly #permissionSets: PermissionSets;
+  readonly #writes: Writes;
   readonly #work: WorkRequests;
   readonly #clock: Clock;
 
@@ -42,6 +44,7 @@ export class Files {
     this.#db = deps.db;
     this.#cache = deps.cache;
     this.#permissionSets = deps.permissionSets;
+    this.#writes = writesOf(deps);
     this.#work = deps.work;
     this.#clock = deps.clock;
   }
@@ -73,10 +76,10 @@ export class Files {
 
   /** Renames and moves. A move needs the level write on the destination; into the root only the owner moves. Throws `name_conflict`. */
   async change(actor: Actor, id: string, patch: FilePatch, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
-    return this.#cache.transaction(this.#db, async (tx) => {
-      const file = await this.lock(tx, actor, id, 'write');
+    return this.#writes.run(actor, async (tx, granted) => {
+      const file = await this.lock(tx, actor, granted, id, 'write');
       requireMatch(ifMatch, fileEtag(file));
-      const place = await this.#destination(tx, actor, file, patch.folder_id);
+      const place = await this.#destination(tx, actor, granted, file, patch.folder_id);
       const name = patch.name ?? file.name;
       const path = pathOf(place.path, name);
       const fault = pathFault(path);
@@ -92,8 +95,8 @@ export class Files {
 
   /** Moves the file to the trash. Throws `not_found` when it is there already. */
   async trash(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
-    await this.#cache.transaction(this.#db, async (tx) => {
-      const file = await this.lock(tx, actor, id, 'write');
+    await this.#writes.run(actor, async (tx, granted) => {
+      const file = await this.lock(tx, actor, granted, id, 'write');
       requireMatch(ifMatch, fileEtag(file));
       await tx.files.update({ id: file.id }, { deletedAt: this.#clock.now() });
       this.#cache.touch(tx, subject.file(id));
@@ -102,8 +105,8 @@ export class Files {
 
   /** Deletes the file for ever, from the trash or directly. */
   async purge(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
-    await this.#cache.transaction(this.#db, async (tx) => {
-      const file = await this.lock(tx, actor, id, 'write', 'any');
+    await this.#writes.run(actor, async (tx, granted) => {
+      const file = await this.lock(tx, actor, granted, id, 'write', 'any');
       requireMatch(ifMatch, fileEtag(file));
       const versions = await tx.fileVersions.list({ fileId: file.id });
       await tx.permissions.delete({ resourceType: 'file', resourceId: file.id });
@@ -120,8 +123,8 @@ export class Files {
 
   /** Takes a file out of the trash; a live one is left as it is. Throws `name_conflict` when its name has been taken since. */
   async restore(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
-    return this.#cache.transaction(this.#db, async (tx) => {
-      const file = await this.lock(tx, actor, id, 'write', 'any');
+    return this.#writes.run(actor, async (tx, granted) => {
+      const file = await this.lock(tx, actor, granted, id, 'write', 'any');
       requireMatch(ifMatch, fileEtag(file));
       if (file.deletedAt === null) return presentFile(file);
       const folder = file.folder && (await tx.folders.find({ id: file.folder.id }, { lock: 'share' }));
@@ -134,8 +137,7 @@ export class Files {
   }
 
   /** A file that the actor has this level on, locked until the end of the transaction. `any`: in the trash too. One statement. */
-  async lock(tx: Tx, actor: Actor, id: string, wanted: Level, state: 'live' | 'any' = 'live'): Promise<FileRecord> {
-    const granted = await this.#permissionSets.of(actor);
+  async lock(tx: Tx, actor: Actor, granted: Granted, id: string, wanted: Level, state: 'live' | 'any' = 'live'): Promise<FileRecord> {
     const file = await findFile(tx, id, true);
     if (!file) throw new Problem('not_found');
     const level = levelOn('file', actor, file, granted);
@@ -155,13 +157,12 @@ export class Files {
   }
 
   /** Where the file will be; `undefined` leaves it where it is. */
-  async #destination(tx: Tx, actor: Actor, file: FileRecord, folderId: string | null | undefined): Promise<Place> {
+  async #destination(tx: Tx, actor: Actor, granted: Granted, file: FileRecord, folderId: string | null | undefined): Promise<Place> {
     if (folderId === undefined || folderId === (file.folder?.uuid ?? null)) return placeOf(file);
     if (folderId === null) {
       if (file.ownerId !== actor.userId) throw new Problem('forbidden', 'Only its owner moves a file into their root.');
       return { folder: null, ancestors: [], path: null };
     }
-    const granted = await this.#permissionSets.of(actor);
     const folder = await openFolder(tx, actor, granted, folderId, 'folder_id');
     return { folder, ancestors: folder.ancestors, path: folder.path };
   }

@@ -6,7 +6,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
-import { levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Granted, levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Writes, writesOf } from '../access/writes.ts';
 import { findFile } from '../files/file.record.ts';
 import { findFolder } from '../folders/folder.record.ts';
 import type { NewPermission, PermissionQuery, PermissionView } from './permissions.schema.ts';
@@ -41,6 +42,7 @@ export class Permissions {
   readonly #db: Database;
   readonly #cache: GenerationCache;
   readonly #permissionSets: PermissionSets;
+  readonly #writes: Writes;
   readonly #clock: Clock;
   readonly #random: Random;
 
@@ -48,13 +50,14 @@ export class Permissions {
     this.#db = deps.db;
     this.#cache = deps.cache;
     this.#permissionSets = deps.permissionSets;
+    this.#writes = writesOf(deps);
     this.#clock = deps.clock;
     this.#random = deps.random;
   }
 
   async list(actor: Actor, resource: Resource, query: PermissionQuery): Promise<Page<PermissionView>> {
     const request: PageRequest = pageRequest(query, { fields: ['id'], fallback: 'id', tieBreaker: 'id' });
-    const id = await this.#require(this.#db.tables, actor, resource);
+    const id = await this.#require(this.#db.tables, actor, await this.#permissionSets.of(actor), resource);
     const way = request.sort[0]?.descending ? ['<', 'DESC'] : ['>', 'ASC'];
     const sql = `${GRANTS} AND ($3::bigint IS NULL OR p.id ${way[0]} $3) ORDER BY p.id ${way[1]} LIMIT $4`;
     const rows = await this.#db.query<GrantRow>(sql, [resource.kind, id, request.after?.[0] ?? null, request.limit + 1]);
@@ -70,8 +73,8 @@ export class Permissions {
   async grant(actor: Actor, resource: Resource, input: NewPermission): Promise<{ created: boolean; grant: PermissionView }> {
     const expiresAt = input.expires_at ? new Date(input.expires_at) : null;
     if (expiresAt !== null && expiresAt <= this.#clock.now()) throw invalid('expires_at', 'must be in the future');
-    return this.#cache.transaction(this.#db, async (tx) => {
-      const resourceId = await this.#require(tx, actor, resource, true);
+    return this.#writes.run(actor, async (tx, granted) => {
+      const resourceId = await this.#require(tx, actor, granted, resource, true);
       const grantee = await this.#grantee(tx, input);
       const place = { resourceType: resource.kind, resourceId, userId: grantee.userId, groupId: grantee.groupId };
       const terms = { permissionLevel: input.permission_level, expiresAt, grantedBy: actor.userId };
@@ -90,8 +93,8 @@ export class Permissions {
   }
 
   async revoke(actor: Actor, resource: Resource, permissionId: string): Promise<void> {
-    await this.#cache.transaction(this.#db, async (tx) => {
-      const resourceId = await this.#require(tx, actor, resource, true);
+    await this.#writes.run(actor, async (tx, granted) => {
+      const resourceId = await this.#require(tx, actor, granted, resource, true);
       const grant = await tx.permissions.find({ uuid: permissionId, resourceType: resource.kind, resourceId });
       if (!grant) throw new Problem('not_found');
       await tx.permissions.delete({ id: grant.id });
@@ -100,8 +103,7 @@ export class Permissions {
   }
 
   /** Internal id of a live resource on which the actor is admin. */
-  async #require(sql: Executor, actor: Actor, { kind, uuid }: Resource, lock = false): Promise<number> {
-    const granted = await this.#permissionSets.of(actor);
+  async #require(sql: Executor, actor: Actor, granted: Granted, { kind, uuid }: Resource, lock = false): Promise<number> {
     const found = kind === 'file' ? await findFile(sql, uuid, lock) : await findFolder(sql, uuid, lock ? 'update' : undefined);
     if (!found || ('deletedAt' in found && found.deletedAt !== null)) throw new Problem('not_found');
     requireLevel(levelOn(kind, actor, found, granted), 'admin');

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import type { Objects } from '../../store/s3/objects.ts';
+import { newKey, type Objects } from '../../store/s3/objects.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 
 /** What lies in the bucket now and belongs to no row yet. */
@@ -56,7 +56,7 @@ export class Blobs {
     const now = this.#clock.now();
     const day = dayOf(now);
     await this.#sweepAskedFor(day, now);
-    return `${day}-${this.#random.hex(16)}`;
+    return `${day}/${newKey(this.#random)}`;
   }
 
   /**

@@ -54,7 +54,8 @@ export async function readForm<T>(
     fields.set(name, value);
   });
   parser.on('file', (name: string | undefined, stream, info) => {
-    stream.on('error', (error) => fail(malformed(error)));
+    // Whoever reads it tells of any other error by rejecting.
+    stream.on('error', (error) => isCutShort(error) && fail(cutShort()));
     if (name !== rules.file || broken.signal.aborted) {
       fail(unknownField(name));
       stream.resume();
@@ -124,6 +125,8 @@ function parserFor(contentType: string | undefined, rules: FormRules): busboy.Bu
   }
 }
 
+/** The parser has no codes for it. */
+const isCutShort = (error: unknown): boolean => error instanceof Error && error.message.startsWith('Unexpected end of');
 const asError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 const cutShort = (): Problem => new Problem('validation_failed', 'The body ended before the form was complete.');
 const tooManyParts = (): Problem => new Problem('validation_failed', 'The form has too many parts.');
@@ -133,7 +136,6 @@ const unknownField = (name: string | undefined): Problem =>
 
 function malformed(error: unknown): unknown {
   if (error instanceof Problem) return error;
-  const message = error instanceof Error ? error.message : '';
-  if (/Unexpected end/.test(message)) return cutShort();
+  if (isCutShort(error)) return cutShort();
   return new Problem('validation_failed', 'The body is not well-formed multipart/form-data.', { cause: error });
 }

@@ -6,7 +6,8 @@ import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
-import { levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Granted, levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Writes, writesOf } from '../access/writes.ts';
 import { fileEtag, type FileRecord, presentFile } from '../files/file.record.ts';
 import type { FileView, UploadView } from '../files/files.schema.ts';
 import type { Files } from '../files/files.service.ts';
@@ -41,6 +42,7 @@ export class Uploads {
   readonly #db: Database;
   readonly #cache: GenerationCache;
   readonly #permissionSets: PermissionSets;
+  readonly #writes: Writes;
   readonly #files: Files;
   readonly #blobs: Blobs;
   readonly #random: Random;
@@ -61,6 +63,7 @@ export class Uploads {
     this.#db = deps.db;
     this.#cache = deps.cache;
     this.#permissionSets = deps.permissionSets;
+    this.#writes = writesOf(deps);
     this.#files = deps.files;
     this.#blobs = deps.blobs;
     this.#random = deps.random;
@@ -74,7 +77,7 @@ export class Uploads {
     return this.#blobs.keptIfCommitted(key, async () => {
       const form = await this.#read(request, UPLOAD_FIELDS, (part) => this.#receive(actor, key, part));
       const fields = uploadFields(form.fields);
-      return this.#cache.transaction(this.#db, (tx) => this.#commit(tx, actor, form.file, fields));
+      return this.#writes.run(actor, (tx, granted) => this.#commit(tx, actor, granted, form.file, fields));
     });
   }
 
@@ -91,8 +94,8 @@ export class Uploads {
         return { mimeType, blob: await this.#store(key, part, mimeType, room.bytes) };
       });
       const comment = versionFields(form.fields).comment ?? null;
-      return this.#cache.transaction(this.#db, async (tx) => {
-        const locked = await this.#files.lock(tx, actor, id, 'write');
+      return this.#writes.run(actor, async (tx, granted) => {
+        const locked = await this.#files.lock(tx, actor, granted, id, 'write');
         requireMatch(request.ifMatch, fileEtag(locked));
         return presentFile(await this.#replaceContent(tx, actor, locked, form.file, comment));
       });
@@ -127,8 +130,13 @@ export class Uploads {
     return this.#blobs.store(key, part.stream, { room, contentType, signal: part.signal });
   }
 
-  async #commit(tx: Tx, actor: Actor, upload: Upload, fields: UploadFields): Promise<{ created: boolean; file: FileRecord }> {
-    const granted = await this.#permissionSets.of(actor);
+  async #commit(
+    tx: Tx,
+    actor: Actor,
+    granted: Granted,
+    upload: Upload,
+    fields: UploadFields,
+  ): Promise<{ created: boolean; file: FileRecord }> {
     const folder = fields.folder_id === undefined ? null : await openFolder(tx, actor, granted, fields.folder_id, 'folder_id');
     for (let attempt = 0; attempt <= RENAME_ATTEMPTS; attempt += 1) {
       const name = attempt === 0 || fields.on_conflict === 'replace' ? upload.name : alternativeName(upload.name, attempt);
@@ -136,7 +144,7 @@ export class Uploads {
       if (file) return { created: true, file };
       if (fields.on_conflict === 'fail') break;
       if (fields.on_conflict === 'replace') {
-        const present = await this.#ofName(tx, actor, name, folder?.id ?? null);
+        const present = await this.#ofName(tx, actor, granted, name, folder?.id ?? null);
         if (present) return { created: false, file: await this.#replaceContent(tx, actor, present, upload, null) };
       }
     }
@@ -178,10 +186,10 @@ export class Uploads {
     };
   }
 
-  async #ofName(tx: Tx, actor: Actor, name: string, folderId: number | null): Promise<FileRecord | null> {
+  async #ofName(tx: Tx, actor: Actor, granted: Granted, name: string, folderId: number | null): Promise<FileRecord | null> {
     const root = folderId === null ? { ownerId: actor.userId } : {};
     const row = await tx.files.find({ folderId, name, deletedAt: null, ...root });
-    return row && this.#files.lock(tx, actor, row.uuid, 'write');
+    return row && this.#files.lock(tx, actor, granted, row.uuid, 'write');
   }
 
   async #replaceContent(

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
+
+/** The settings of the worker, by the names of their environment variables. */
+export const workerConfigSchema = z.object({
+  CARREL_SHARDS_DIR: z.string().min(1).describe('a folder with one sub folder per shard, each with a file worker-url'),
+  CARREL_PLATFORM_KEYS: z.string().min(1).describe('id:base64 of 32 bytes, comma-separated, the first seals'),
+  CARREL_REDIS_ADMIN_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://user:password@host:6379'),
+  CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
+  CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
+  CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100'),
+  CARREL_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('fatal, error, warn, info, debug or trace'),
+});
+
+/** Name and address of each shard, sorted by name: the first holds the registry. Throws ConfigError. */
+export function readShardUrls(dir: string): { name: string; url: string }[] {
+  const wrong = (what: string): ConfigError =>
+    new ConfigError(`worker: CARREL_SHARDS_DIR: ${what}. Give it a folder per shard with a file worker-url (docs/operate.md).`);
+  let names: string[];
+  try {
+    // A mounted Secret has hidden folders beside the visible ones.
+    names = readdirSync(dir).filter((name) => !name.startsWith('.'));
+  } catch {
+    throw wrong(`${dir} cannot be read`);
+  }
+  if (names.length === 0) throw wrong(`${dir} holds no shard`);
+  return names.toSorted().map((name) => {
+    try {
+      const url = readFileSync(join(dir, name, 'worker-url'), 'utf8').trim();
+      if (URL.canParse(url)) return { name, url };
+    } catch {
+      // the same message
+    }
+    throw wrong(`shard ${name} has no address in its file worker-url`);
+  });
+}

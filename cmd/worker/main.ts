@@ -1,0 +1,52 @@
+import { startWorker } from '../../pkg/jobs/worker.ts';
+import { systemClock } from '../../pkg/runtime/clock.ts';
+import { ConfigError, readConfig } from '../../pkg/runtime/config.ts';
+import { createLogger, type Logger, silentLogger } from '../../pkg/runtime/log.ts';
+import { createMetrics } from '../../pkg/runtime/metrics.ts';
+import { startOpsServer } from '../../pkg/runtime/ops.ts';
+import { runProgram } from '../../pkg/runtime/program.ts';
+import { systemRandom } from '../../pkg/runtime/random.ts';
+import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';
+import { SqlPool } from '../../pkg/store/postgres/pool.ts';
+import { Registry } from '../../pkg/store/postgres/registry.ts';
+import { readShardUrls, workerConfigSchema } from './config.ts';
+
+let log: Logger = silentLogger;
+
+await runProgram(
+  () => log,
+  async (program) => {
+    log = createLogger({ program: 'worker' });
+    const config = readConfig('worker', workerConfigSchema, process.env);
+    log = createLogger({ program: 'worker', level: config.CARREL_LOG_LEVEL });
+    const time = { clock: systemClock, random: systemRandom };
+    const metrics = createMetrics('worker');
+    const sealer = new Sealer(platformKeys(config.CARREL_PLATFORM_KEYS), systemRandom);
+    const shards = new Map(
+      readShardUrls(config.CARREL_SHARDS_DIR).map(({ name, url }) => [
+        name,
+        new SqlPool({ url, poolSize: config.CARREL_DATABASE_POOL_SIZE, log }),
+      ]),
+    );
+    program.onStop('pools', async () => void (await Promise.all([...shards.values()].map((pool) => pool.close()))));
+    const [registryPool] = shards.values();
+    if (!registryPool) throw new ConfigError('worker: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
+    const registry = new Registry({ pool: registryPool, sealer, ...time });
+
+    const worker = startWorker({ shards, registry, redisUrl: config.CARREL_REDIS_ADMIN_URL, ...time, log, metrics });
+    program.onStop('worker', () => worker.close());
+    const ready = (): string | null => (program.stopping.aborted ? 'stopping' : null);
+    const ops = await startOpsServer({ host: config.CARREL_LISTEN_HOST, port: config.CARREL_OPS_PORT, metrics, ready });
+    program.onStop('ops', () => ops.close());
+    log.info({ opsPort: ops.port, shards: [...shards.keys()] }, 'started');
+  },
+);
+
+function platformKeys(text: string): SealingKey[] {
+  try {
+    return parseSealingKeys(text);
+  } catch (error) {
+    if (error instanceof SealError) throw new ConfigError(`worker: CARREL_PLATFORM_KEYS is not valid: ${error.message} (docs/operate.md).`);
+    throw error;
+  }
+}

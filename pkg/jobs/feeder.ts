@@ -1,0 +1,93 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Redis } from '../store/redis/redis.ts';
+import type { Ledger } from './ledger.ts';
+import { QUEUE_PREFIX, type TicketQueue } from './queue.ts';
+
+/** Work is looked for at least so often, whatever wake-ups get lost. */
+const SWEEP_MS = 2_000;
+/** Items of one tenant in flight: a backlog of one waits for itself, not for others. */
+const WINDOW_PER_TENANT = 4;
+/** Tickets that may wait in Redis: enough to keep runners busy, few enough to be worked off within their lease. */
+const MAX_WAITING = 200;
+/** How long a ticket may wait in Redis before its row is taken anew. */
+const TICKET_LEASE_SECONDS = 30;
+
+/**
+ * Takes what is due in one shard and hands tickets to the runners (design: section 7).
+ *
+ * Invariants:
+ * - Postgres is the truth: a ticket that is lost, in whatever way, is made again once its lease has run out;
+ *   when Redis has lost its memory, at the next round.
+ * - Several feeders share a shard: `FOR UPDATE SKIP LOCKED` and the lease keep them apart.
+ */
+export class Feeder {
+  readonly #shard: string;
+  readonly #ledger: Ledger;
+  readonly #queue: TicketQueue;
+  readonly #redis: Redis;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #wake: () => void = () => undefined;
+  #woken = false;
+
+  constructor(deps: { shard: string; ledger: Ledger; queue: TicketQueue; redis: Redis; clock: Clock; log: Logger }) {
+    this.#shard = deps.shard;
+    this.#ledger = deps.ledger;
+    this.#queue = deps.queue;
+    this.#redis = deps.redis;
+    this.#clock = deps.clock;
+    this.#log = deps.log.child({ shard: deps.shard });
+  }
+
+  /** Looks for work at once. */
+  wake(): void {
+    this.#woken = true;
+    this.#wake();
+  }
+
+  /** Resolves once the signal is aborted and the round under way is over. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#woken = false;
+      try {
+        await this.#round();
+      } catch (error) {
+        this.#log.warn({ err: error }, 'a round of the feeder failed; the next one goes on');
+      }
+      await this.#pause(signal);
+    }
+  }
+
+  async #round(): Promise<void> {
+    await this.#noticeLostMemory();
+    const room = MAX_WAITING - (await this.#queue.waiting());
+    if (room <= 0) return;
+    const items = await this.#ledger.takeDue({ limit: room, perTenant: WINDOW_PER_TENANT, leaseSeconds: TICKET_LEASE_SECONDS });
+    if (items.length === 0) return;
+    try {
+      await this.#queue.add(items.map(({ tenant, id, attempts }) => ({ shard: this.#shard, tenant, id, attempt: attempts })));
+    } catch (error) {
+      const retryAt = this.#clock.now();
+      for (const item of items) await this.#ledger.fail(item, { error: 'the queue does not answer', retryAt });
+      throw error;
+    }
+  }
+
+  /** Redis was flushed or began empty: the tickets of all present leases are gone, so the leases are given back. */
+  async #noticeLostMemory(): Promise<void> {
+    const [isNew] = await this.#redis.run([['set', `${QUEUE_PREFIX}:memory:${this.#shard}`, '1', 'NX']]);
+    if (isNew === 'OK') await this.#ledger.releaseAll();
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    if (this.#woken || signal.aborted) return;
+    const until = new AbortController();
+    this.#wake = () => until.abort();
+    const onStop = (): void => until.abort();
+    signal.addEventListener('abort', onStop, { once: true });
+    await this.#clock.sleep(SWEEP_MS, until.signal).catch(() => undefined);
+    signal.removeEventListener('abort', onStop);
+    this.#wake = () => undefined;
+  }
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, waitFor } from '../../support/wait.ts';
+import { field, filePart, FORM, sendForm } from './raw-form.ts';
+import { objectCount, quotaOf } from './tenant-state.ts';
+
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await startTenant({ maxUploadBytes: 20 << 20 });
+});
+afterAll(() => tenant.stop());
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+describe('an upload', () => {
+  test.each([
+    ['hello.txt', Buffer.from('hello'), 'text/plain'],
+    ['empty', Buffer.alloc(0), 'application/octet-stream'],
+    ['отчёт за год.PDF', Buffer.alloc(70_000, 7), 'application/pdf'],
+    ['報告書 (最終).docx', Buffer.alloc(1, 1), 'application/msword'],
+    ['تقرير.tar.gz', Buffer.alloc(12 << 20, 5), 'application/gzip'],
+    ['🗂️ 100%.zip', Buffer.alloc(3, 3), 'application/zip'],
+  ])('of %s comes down as it went up', async (name, file, type) => {
+    const { api, user } = await tenant.user();
+
+    const up = await api.upload('/files', { file, name, type });
+    const down = await api.get(`/files/${up.body.id}/download`);
+
+    expect(up.status).toBe(201);
+    expect(up.body).toMatchObject({ name, size: file.length, mime_type: type, version: 1, checksum: sha256(file), folder_id: null });
+    expect(up.body.url).toBe(`${tenant.apiUrl}/files/${up.body.id}/download`);
+    expect(up.headers['etag']).toBe(`"${up.body.etag}"`);
+    expect(sha256(down.bytes)).toBe(sha256(file));
+    expect(await quotaOf(tenant, user.id)).toBe(file.length);
+  });
+
+  test('costs at most five statements', async () => {
+    const { api } = await tenant.user();
+    const folder = await api.post('/folders', { name: 'counted' });
+    await api.upload('/files', { file: Buffer.from('warm'), name: 'warm' });
+
+    const { reply, sql } = await tenant.counting(() =>
+      api.upload('/files', { file: Buffer.alloc(4096), name: 'a', fields: { folder_id: folder.body.id } }),
+    );
+
+    expect(reply.status).toBe(201);
+    expect(sql).toHaveLength(4);
+  });
+
+  test('takes folder_id after the file too', async () => {
+    const { api } = await tenant.user();
+    const folder = await api.post('/folders', { name: 'late' });
+    const up = await sendForm(api, [filePart('a', 'a.txt'), field('folder_id', folder.body.id)]);
+    expect(up).toMatchObject({ status: 201, body: { folder_id: folder.body.id, name: 'a.txt' } });
+  });
+
+  test('of a name that is taken fails, gets another name, or becomes the next version', async () => {
+    const { api } = await tenant.user();
+    const first = await api.upload('/files', { file: Buffer.from('one'), name: 'a.txt' });
+    const put = (on_conflict: string) => api.upload('/files', { file: Buffer.from('two'), name: 'a.txt', fields: { on_conflict } });
+
+    expect((await put('fail')).body.error).toBe('name_conflict');
+    expect((await put('rename')).body).toMatchObject({ name: 'a (1).txt', version: 1 });
+    const replaced = await put('replace');
+
+    expect(replaced.status).toBe(200);
+    expect(replaced.body).toMatchObject({ id: first.body.id, version: 2, size: 3 });
+    expect((await api.get(`/files/${first.body.id}/download`)).bytes.toString()).toBe('two');
+  });
+
+  test('by PUT adds a version, and If-Match guards it', async () => {
+    const { api, user } = await tenant.user();
+    const first = await api.upload('/files', { file: Buffer.from('one'), name: 'v.txt' });
+    const stale = await api.upload(`/files/${first.body.id}`, {
+      method: 'PUT',
+      file: Buffer.from('x'),
+      name: 'v',
+      headers: { 'if-match': '"stale"' },
+    });
+    const second = await api.upload(`/files/${first.body.id}`, {
+      method: 'PUT',
+      file: Buffer.from('second'),
+      name: 'other.txt',
+      headers: { 'if-match': `"${first.body.etag}"` },
+    });
+
+    expect(stale.status).toBe(412);
+    expect(second.status).toBe(200);
+    expect(second.body).toMatchObject({ id: first.body.id, name: 'v.txt', version: 2, size: 6 });
+    expect(await quotaOf(tenant, user.id)).toBe(9);
+  });
+});
+
+describe('a hostile upload', () => {
+  const big = Buffer.alloc((20 << 20) + 1);
+  test.each<[string, number, string, Buffer[]]>([
+    ['without a file', 400, 'validation_failed', [field('on_conflict', 'fail')]],
+    ['with an unknown field', 400, 'validation_failed', [field('colour', 'red'), filePart('a', 'a')]],
+    ['with an unknown field after the file', 400, 'validation_failed', [filePart('a', 'a'), field('colour', 'red')]],
+    ['with two files', 400, 'validation_failed', [filePart('a', 'a'), filePart('b', 'b')]],
+    ['with folder_id twice', 400, 'validation_failed', [field('folder_id', 'a'), field('folder_id', 'b'), filePart('a', 'a')]],
+    ['with a folder_id that is no UUID', 400, 'validation_failed', [field('folder_id', '../x'), filePart('a', 'a')]],
+    ['into a folder that is not there', 404, 'not_found', [field('folder_id', '00000000-0000-4000-8000-000000000000'), filePart('a', 'a')]],
+    [
+      'into such a folder, named after the file',
+      404,
+      'not_found',
+      [filePart('a', 'a'), field('folder_id', '00000000-0000-4000-8000-000000000000')],
+    ],
+    ['named ..', 400, 'validation_failed', [filePart('a', '..')]],
+    ['named by a path', 400, 'validation_failed', [filePart('a', '../../etc/passwd')]],
+    ['named with a control character', 400, 'validation_failed', [filePart('a', 'a\u0001b')]],
+    ['named in bytes that are no UTF-8', 400, 'validation_failed', [filePart('a', Buffer.from([0x61, 0xff, 0x62]))]],
+    ['without a name', 400, 'validation_failed', [filePart('a', '')]],
+    ['with a name of 256 characters', 400, 'validation_failed', [filePart('a', 'x'.repeat(256))]],
+    ['with 200 fields', 400, 'validation_failed', [...Array.from({ length: 200 }, () => field('folder_id', 'a')), filePart('a', 'a')]],
+    ['that is larger than allowed', 413, 'payload_too_large', [filePart(big, 'big')]],
+  ])('%s is a %d and leaves nothing', async (_, status, code, parts) => {
+    const { api, user } = await tenant.user();
+    const before = await objectCount(tenant);
+
+    const answer = await sendForm(api, parts);
+
+    expect(answer).toMatchObject({ status, body: { error: code } });
+    expect(await objectCount(tenant)).toBe(before);
+    expect(await quotaOf(tenant, user.id)).toBe(0);
+    expect((await api.get('/files')).body.data).toEqual([]);
+  });
+
+  test('of a client that goes away in the middle leaves nothing', async () => {
+    const { api, user } = await tenant.user();
+    const before = await objectCount(tenant);
+    const { port } = new URL(tenant.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    const head = filePart(Buffer.alloc(9 << 20), 'half.bin').subarray(0, -1000);
+    socket.write(
+      `POST /api/v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.token}\r\nContent-Length: 99999999\r\nContent-Type: ${FORM}\r\n\r\n`,
+    );
+    if (!socket.write(head)) await once(socket, 'drain');
+    socket.destroy();
+
+    await waitFor('the bucket without the half object', async () => (await objectCount(tenant)) === before);
+    expect(await quotaOf(tenant, user.id)).toBe(0);
+    expect((await api.get('/files')).body.data).toEqual([]);
+  });
+});
+
+describe('a quota', () => {
+  test('is never passed by 50 racing uploads', async () => {
+    const { api, user } = await tenant.user({ storage_quota: 10_500 });
+    const before = await objectCount(tenant);
+
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => api.upload('/files', { file: Buffer.alloc(1000, at), name: `f${at}` })),
+    );
+
+    expect(countBy(results, ({ status, body }) => body.error ?? status)).toEqual({ 201: 10, quota_exceeded: 40 });
+    expect(await quotaOf(tenant, user.id)).toBe(10_000);
+    expect(await objectCount(tenant)).toBe(before + 10);
+  });
+
+  test('refuses a stream of unknown length as soon as it is passed', async () => {
+    const { api } = await tenant.user({ storage_quota: 100_000 });
+    const endless = Readable.from(
+      (async function* () {
+        for (let at = 0; at < 10_000; at += 1) yield Buffer.alloc(65_536);
+      })(),
+    );
+    const answer = await api.upload('/files', { file: endless, name: 'endless' }).catch((error: NodeJS.ErrnoException) => error);
+    // The server answers and closes; a client that keeps writing may see the closing first.
+    if (!('status' in answer)) expect(answer.message).toMatch(/ECONNRESET|EPIPE|closed|other side/);
+    else expect(answer).toMatchObject({ status: 507, body: { error: 'quota_exceeded' } });
+    expect((await api.get('/files')).body.data).toEqual([]);
+  });
+
+  test('counts versions and trash, and a purge gives it all back', async () => {
+    const { api, user } = await tenant.user();
+    const { body: file } = await api.upload('/files', { file: Buffer.alloc(10), name: 'a' });
+    await api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.alloc(5), name: 'a' });
+    await api.delete(`/files/${file.id}`);
+
+    expect(await quotaOf(tenant, user.id)).toBe(15);
+    expect((await api.delete(`/files/${file.id}`, { query: { permanent: true } })).status).toBe(204);
+    expect(await quotaOf(tenant, user.id)).toBe(0);
+  });
+});
