@@ -56,13 +56,13 @@ export class Door {
     const entries = claims
       ? [this.#sessions.entry(claims), this.#permissionSets.entry(claims.userUuid), ...(replyEntry ? [replyEntry] : [])]
       : [];
-    const lookups = entries.map((entry) => this.#cache.command(entry));
+    const lookups = entries.length > 0 ? this.#cache.command(entries) : undefined;
     let verdict: Verdict;
     let found: CacheLookup[] = [];
     try {
-      const [standing = null, ...replies] = await this.#redis.run([windows.call, ...lookups.map(({ call }) => call)]);
+      const [standing = null, looked = null] = await this.#redis.run([windows.call, ...(lookups ? [lookups.call] : [])]);
       verdict = windows.read(standing);
-      found = lookups.map(({ read }, index) => read(replies[index] ?? null));
+      if (lookups) found = lookups.read(looked);
     } catch {
       verdict = windows.without();
     }

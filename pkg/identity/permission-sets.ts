@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type Actor, type Level, LEVELS } from '../api/actor.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type CacheEntry, type CacheLookup, type GenerationCache, subject } from '../store/redis/generation.ts';
@@ -19,7 +18,10 @@ export interface PermissionSet {
   levelOf(kind: 'file' | 'folder', uuid: string): Level | null;
 }
 
-const Kept = z.object({ entries: z.array(z.string()), ends_at: z.iso.datetime().nullable() });
+interface Kept {
+  readonly entries: readonly string[];
+  readonly ends_at: string | null;
+}
 
 /**
  * Users' permission sets, kept 1800 s or until the soonest grant in them ends.
@@ -59,7 +61,7 @@ export class PermissionSets {
     const lookup = this.#lookups.get(actor) ?? (await this.#cache.lookup(this.entry(actor.userUuid)));
     const now = this.#clock.now();
     if (lookup.value !== undefined) {
-      const kept = Kept.parse(JSON.parse(lookup.value));
+      const kept = JSON.parse(lookup.value) as Kept;
       if (kept.ends_at === null || new Date(kept.ends_at) > now) return permissionSet(kept.entries);
     }
     const { entries: grants, endsAt } = await this.#grants.grantsOf(actor.userId, now);

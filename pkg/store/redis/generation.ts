@@ -55,26 +55,35 @@ const GENERATION_TTL_SECONDS = 86_400;
 /** Longer than any transaction may last (the role's statement and idle-in-transaction time-outs). */
 const PENDING_SECONDS = 120;
 
-// KEYS: the value, then the generations. ARGV: a fresh generation, its lifetime, seconds to slide (0: none), the time now.
+// Several look-ups at once. KEYS: of each the value, then its generations. ARGV: a fresh generation, its lifetime, the time now,
+// then of each how many generations it has and the seconds to slide (0: none).
 const LOOKUP = defineScript(
-  `local generations = {}
-   for i = 2, #KEYS do
-     local generation = redis.call('GET', KEYS[i])
-     if not generation then
-       generation = ARGV[1]
-       redis.call('SET', KEYS[i], generation, 'EX', ARGV[2])
+  `local function lookup(first, count, slide)
+     local generations = redis.call('MGET', unpack(KEYS, first + 1, first + count))
+     for i = 1, count do
+       if not generations[i] then
+         generations[i] = ARGV[1]
+         redis.call('SET', KEYS[first + i], ARGV[1], 'EX', ARGV[2])
+       elseif string.sub(generations[i], 1, 7) == 'pending' then
+         return {false, false, false}
+       end
      end
-     if string.sub(generation, 1, 7) == 'pending' then return {false, false, false} end
-     generations[#generations + 1] = generation
+     local present = table.concat(generations, ' ')
+     local kept = redis.call('HMGET', KEYS[first], 'generations', 'value', 'last_activity')
+     if kept[1] ~= present then return {present, false, false} end
+     if slide ~= '0' then
+       redis.call('HSET', KEYS[first], 'last_activity', ARGV[3])
+       redis.call('EXPIRE', KEYS[first], slide)
+     end
+     return {present, kept[2], kept[3]}
    end
-   local present = table.concat(generations, ' ')
-   local kept = redis.call('HMGET', KEYS[1], 'generations', 'value', 'last_activity')
-   if kept[1] ~= present then return {present, false, false} end
-   if ARGV[3] ~= '0' then
-     redis.call('HSET', KEYS[1], 'last_activity', ARGV[4])
-     redis.call('EXPIRE', KEYS[1], ARGV[3])
+   local found, first = {}, 1
+   for at = 4, #ARGV, 2 do
+     local count = tonumber(ARGV[at])
+     found[#found + 1] = lookup(first, count, ARGV[at + 1])
+     first = first + count + 1
    end
-   return {present, kept[2], kept[3]}`,
+   return found`,
 );
 
 // KEYS: the value. ARGV: its generations, itself, its lifetime, the time now.
@@ -140,10 +149,14 @@ export class GenerationCache {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #touched = new WeakMap<Tx, Set<string>>();
+  /** Of this process, and what it has made so far. */
+  readonly #series: string;
+  #made = 0;
 
   constructor(deps: { redis: Redis; random: Random; log: Logger; clock?: Clock }) {
     this.#redis = deps.redis;
     this.#random = deps.random;
+    this.#series = deps.random.base64url(12);
     this.#log = deps.log;
     this.#clock = deps.clock ?? systemClock;
   }
@@ -171,30 +184,38 @@ export class GenerationCache {
 
   /** One round trip. Never throws: a Redis that is away or full means no cache. */
   async lookup(entry: CacheEntry): Promise<CacheLookup> {
-    const { call, read } = this.command(entry);
+    const { call, read } = this.command([entry]);
     try {
-      return read(await this.#redis.eval(call));
+      return read(await this.#redis.eval(call))[0] ?? NO_CACHE;
     } catch {
       return NO_CACHE;
     }
   }
 
-  /** A look-up as a command of `redis.run`, to share a round trip; `read` takes its reply. */
-  command(entry: CacheEntry): { call: ScriptCall; read: (reply: Reply) => CacheLookup } {
-    const keys = [valueKey(entry.key), ...entry.restsOn.map(generationKey)];
-    const args = [this.#random.base64url(12), GENERATION_TTL_SECONDS, entry.slideSeconds ?? 0, this.#clock.now().toISOString()];
+  /** Look-ups as one command of `redis.run`, to share a round trip; `read` takes its reply and gives them in the same order. */
+  command(entries: readonly CacheEntry[]): { call: ScriptCall; read: (reply: Reply) => CacheLookup[] } {
+    const keys = entries.flatMap((entry) => [valueKey(entry.key), ...entry.restsOn.map(generationKey)]);
+    const sizes = entries.flatMap((entry) => [entry.restsOn.length, entry.slideSeconds ?? 0]);
+    const now = this.#clock.now().toISOString();
     return {
-      call: LOOKUP.call(keys, args),
-      read: (reply) => {
-        const [generations, value, lastActivity] = reply as (string | null)[];
-        if (typeof generations !== 'string') return NO_CACHE;
-        return {
-          value: value ?? undefined,
-          lastActivity: lastActivity ?? undefined,
-          keep: (loaded, ttlSeconds) => this.#keep(entry.key, generations, loaded, ttlSeconds),
-        };
-      },
+      call: LOOKUP.call(keys, [this.#fresh(), GENERATION_TTL_SECONDS, now, ...sizes]),
+      read: (reply) => entries.map((entry, index) => this.#found(entry, (reply as Reply[])[index] as (string | null)[])),
     };
+  }
+
+  #found(entry: CacheEntry, [generations, value, lastActivity]: readonly (string | null)[]): CacheLookup {
+    if (typeof generations !== 'string') return NO_CACHE;
+    return {
+      value: value ?? undefined,
+      lastActivity: lastActivity ?? undefined,
+      keep: (loaded, ttlSeconds) => this.#keep(entry.key, generations, loaded, ttlSeconds),
+    };
+  }
+
+  /** A generation is no secret: it need only never come again. */
+  #fresh(): string {
+    this.#made += 1;
+    return `${this.#series}.${this.#made}`;
   }
 
   async #keep(key: string, generations: string, value: string, ttlSeconds: number): Promise<void> {
@@ -222,7 +243,7 @@ export class GenerationCache {
   async #release(marked: { mark: string; keys: string[] }): Promise<void> {
     try {
       await this.#redis.eval(
-        RENEW.call(marked.keys, [marked.mark, this.#random.base64url(12), GENERATION_TTL_SECONDS, seconds(this.#clock)]),
+        RENEW.call(marked.keys, [marked.mark, this.#fresh(), GENERATION_TTL_SECONDS, seconds(this.#clock)]),
       );
     } catch (error) {
       this.#log.warn({ err: error }, 'Redis went away after a commit: what it touched is not cached until the mark lapses');

@@ -62,13 +62,15 @@ const logKey = (limit: Limit): string => `w:${limit.key}`;
 export class SlidingWindows {
   readonly #redis: Redis;
   readonly #clock: Clock;
-  readonly #random: Random;
+  /** Calls are told apart by the process and a count. */
+  readonly #series: string;
+  #calls = 0;
   readonly #local = new LocalWindows();
 
   constructor(deps: { redis: Redis; clock: Clock; random: Random }) {
     this.#redis = deps.redis;
     this.#clock = deps.clock;
-    this.#random = deps.random;
+    this.#series = deps.random.base64url(9);
   }
 
   /** One round trip. `limits` is not empty. */
@@ -84,7 +86,8 @@ export class SlidingWindows {
   /** The same as one command of `redis.run`, to share a round trip: `read` takes its reply, `without` decides when there is none. */
   command(limits: readonly Limit[]): { call: ScriptCall; read: (reply: Reply) => Verdict; without: () => Verdict } {
     const now = this.#clock.now().getTime();
-    const name = this.#random.base64url(9);
+    this.#calls += 1;
+    const name = `${this.#series}.${this.#calls}`;
     const args = [now, name, ...limits.flatMap((limit) => [limit.max, limit.windowSeconds * 1000])];
     return {
       call: TAKE.call(limits.map(logKey), args),
