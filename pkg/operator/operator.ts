@@ -142,7 +142,7 @@ export class Operator {
       databases: new Databases({ shards, secrets, migrations, random }),
       storages: new Storages({ settings, shards, secrets, admin: storage, redis, random }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
-      workloads: new Workloads({ settings, applier, stores: ownedStores(this.#informers) }),
+      workloads: new Workloads({ settings, applier, stores: ownedStores(this.#informers), services: owned.services.api }),
       finalizer: new TenantFinalizer({ tenants, owned, pods, claims, shards, storage, redis, statusWriter, events, clock }),
       events,
       clock,

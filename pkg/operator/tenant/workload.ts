@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Applier } from '../../kube/apply.ts';
-import { CONFIG_MAP, DEPLOYMENT, INGRESS, SECRET, SERVICE, SERVICE_ACCOUNT, type Deployment } from '../../kube/kinds.ts';
-import type { Observed } from '../../kube/object.ts';
+import { CONFIG_MAP, DEPLOYMENT, INGRESS, SECRET, SERVICE, SERVICE_ACCOUNT, type Deployment, type Service } from '../../kube/kinds.ts';
+import { isInvalid } from '../../kube/errors.ts';
+import { keyOf, type Observed } from '../../kube/object.ts';
+import type { ResourceApi } from '../../kube/resource.ts';
 import { ownerReference } from '../../kube/owner.ts';
 import { isConditionTrue } from '../../kube/status.ts';
 import { TENANT, type ObservedTenant } from '../kinds.ts';
-import { secretNames } from '../names.ts';
+import { FIELD_MANAGER, secretNames } from '../names.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { OwnedStores } from '../informers.ts';
 import type { Outcome } from '../steps.ts';
@@ -27,11 +29,13 @@ export class Workloads {
   readonly #settings: OperatorSettings;
   readonly #applier: Applier;
   readonly #stores: OwnedStores;
+  readonly #services: ResourceApi<Service>;
 
-  constructor(deps: { settings: OperatorSettings; applier: Applier; stores: OwnedStores }) {
+  constructor(deps: { settings: OperatorSettings; applier: Applier; stores: OwnedStores; services: ResourceApi<Service> }) {
     this.#settings = deps.settings;
     this.#applier = deps.applier;
     this.#stores = deps.stores;
+    this.#services = deps.services;
   }
 
   /** The step `WorkloadAvailable`. `checksums` are those of the Secrets that pods read at their start. */
@@ -52,7 +56,7 @@ export class Workloads {
     const owner = ownerReference(tenant, TENANT);
     const { namespace } = tenant.metadata;
     const wanted = ingress(tenant, hosts);
-    await this.#applier.apply(SERVICE, service(tenant), { owner, store: this.#stores.services });
+    await this.#applyService(tenant);
     if (wanted) await this.#applier.apply(INGRESS, wanted, { owner, store: this.#stores.ingresses });
     await this.#applier.prune(INGRESS, { owner, namespace, store: this.#stores.ingresses, keep: wanted ? [tenant.metadata.name] : [] });
     if (!wanted) return { value: {}, reason: 'NotExposed', message: 'reached by its Service only, as spec.exposure says' };
@@ -62,6 +66,19 @@ export class Workloads {
   #availability(tenant: ObservedTenant, object: Observed<Deployment>): Omit<Outcome<unknown>, 'value'> {
     if (tenant.spec.suspended) return { status: 'False', reason: 'Suspended', message: 'no pods are wanted' };
     return availabilityOf(object, isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'WorkloadAvailable'));
+  }
+
+  /** A port that somebody renumbered still bears our port's name, and applying can only add to the list: then it is replaced as a whole. */
+  async #applyService(tenant: ObservedTenant): Promise<void> {
+    const wanted = service(tenant);
+    const options = { owner: ownerReference(tenant, TENANT), store: this.#stores.services };
+    try {
+      await this.#applier.apply(SERVICE, wanted, options);
+    } catch (error) {
+      if (!isInvalid(error) || !this.#stores.services.get(keyOf(wanted))) throw error;
+      await this.#services.patch(keyOf(wanted), { spec: { ports: wanted.spec?.ports } }, { fieldManager: FIELD_MANAGER });
+      await this.#applier.apply(SERVICE, wanted, options);
+    }
   }
 
   /** A Secret of ours goes when a person's takes its place. */

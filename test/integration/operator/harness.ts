@@ -259,7 +259,10 @@ function collect(child: ChildProcess): () => string {
   return () => text;
 }
 
-/** Successful writes that the API server has taken since it began, leases apart, by verb and resource. */
+/** Kept by the API server itself: its own Service's addresses. */
+const ITS_OWN = ['leases', 'endpoints', 'endpointslices'];
+
+/** Writes that the API server was asked for since it began, by verb and resource; leases apart. */
 export async function writes(cluster: Cluster): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const line of (await metricsOf(cluster)).split('\n')) {
@@ -268,7 +271,7 @@ export async function writes(cluster: Cluster): Promise<Record<string, number>> 
     const labels = Object.fromEntries(
       [...(match[1] ?? '').matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name ?? '', value ?? '']),
     );
-    if (!/^(POST|PUT|PATCH|APPLY|DELETE)$/.test(labels['verb'] ?? '') || labels['resource'] === 'leases') continue;
+    if (!/^(POST|PUT|PATCH|APPLY|DELETE)$/.test(labels['verb'] ?? '') || ITS_OWN.includes(labels['resource'] ?? '')) continue;
     const key = `${labels['verb']} ${labels['resource']}${labels['subresource'] ? `/${labels['subresource']}` : ''}`;
     counts[key] = (counts[key] ?? 0) + Number(match[2]);
   }

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Kind, KubeObject, Observed } from '../../../pkg/kube/object.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { Passwords } from '../../../pkg/identity/passwords.ts';
+import { waitFor } from '../../support/wait.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  difference,
+  newNamespace,
+  playPods,
+  ready,
+  secretValues,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+  writes,
+  type Cluster,
+  type OperatorProcess,
+} from './harness.ts';
+
+let cluster: Cluster;
+let operator: OperatorProcess | undefined;
+let stopPods: () => Promise<void>;
+let namespace: string;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  stopPods = playPods(cluster);
+  operator = await startOperator(cluster);
+  namespace = await newNamespace(cluster);
+}, 120_000);
+
+afterAll(async () => {
+  await operator?.end();
+  await stopPods();
+  await cluster.close();
+});
+
+async function readyTenant(spec: object = {}): Promise<{ namespace: string; name: string }> {
+  const key = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, key.name, spec));
+  await ready(cluster.tenants, key);
+  return key;
+}
+
+const { CONFIG_MAP, DEPLOYMENT, INGRESS, SECRET, SERVICE, SERVICE_ACCOUNT } = children;
+/** The promise is one second; a busy machine may need a little more. */
+const DRIFT_LIMIT_MS = 3_000;
+const kinds = [SERVICE_ACCOUNT, CONFIG_MAP, DEPLOYMENT, SERVICE, INGRESS] as readonly Kind<KubeObject>[];
+
+/** What a person would call the object: without what the API server counts. */
+function content(object: Observed | undefined): unknown {
+  if (!object) return undefined;
+  const { metadata, status: _status, ...rest } = object as Observed & { status?: unknown };
+  const spec = structuredClone((rest as { spec?: Record<string, unknown> }).spec);
+  if (spec) for (const name of ['clusterIP', 'clusterIPs']) delete spec[name];
+  return {
+    ...rest,
+    spec,
+    labels: metadata.labels,
+    annotations: { ...metadata.annotations, 'deployment.kubernetes.io/revision': undefined },
+  };
+}
+
+test.each(kinds)('a deleted $kind comes back as it was', async (kind) => {
+  const key = await readyTenant();
+  const api = cluster.of(kind);
+  const before = await api.get(key);
+
+  await api.delete(key);
+
+  const after = await waitFor(`the ${kind.kind}`, async () => (await api.find(key)) ?? undefined, DRIFT_LIMIT_MS);
+  expect(after.metadata.uid).not.toBe(before.metadata.uid);
+  expect(content(after)).toEqual(content(before));
+});
+
+test.each<[string, Kind<KubeObject>, object]>([
+  ['a port of the Service', SERVICE as Kind<KubeObject>, { spec: { ports: [{ name: 'http', port: 81, targetPort: 'http' }] } }],
+  ['a setting of the ConfigMap', CONFIG_MAP as Kind<KubeObject>, { data: { CARREL_LIMIT_USER_PER_MINUTE: '9' } }],
+  ['the image of the Deployment', DEPLOYMENT as Kind<KubeObject>, { spec: { replicas: 7 } }],
+  [
+    'a container that somebody added',
+    DEPLOYMENT as Kind<KubeObject>,
+    { spec: { template: { spec: { hostNetwork: null, initContainers: [{ name: 'x', image: 'x' }] } } } },
+  ],
+  ['a label that was taken away', SERVICE_ACCOUNT as Kind<KubeObject>, { metadata: { labels: { 'app.kubernetes.io/managed-by': null } } }],
+  ['a host of the Ingress', INGRESS as Kind<KubeObject>, { spec: { rules: [{ host: 'elsewhere.localhost' }] } }],
+])('%s is put right', async (_what, kind, change) => {
+  const key = await readyTenant();
+  const api = cluster.of(kind);
+  const before = content(await api.get(key));
+
+  await api.patch(key, change);
+
+  await waitFor('the repair', async () => JSON.stringify(content(await api.get(key))) === JSON.stringify(before), DRIFT_LIMIT_MS);
+});
+
+test('generated Secrets come back with the same values, deleted or edited', async () => {
+  const key = await readyTenant();
+  for (const suffix of ['database', 'redis', 'storage', 'keys']) {
+    const name = `${key.name}-${suffix}`;
+    const before = await secretValues(cluster, namespace, name);
+    const isBack = async (): Promise<boolean> => JSON.stringify(await secretValues(cluster, namespace, name)) === JSON.stringify(before);
+
+    await cluster.of(SECRET).delete({ namespace, name });
+    await waitFor(`${name} after its deletion`, isBack, DRIFT_LIMIT_MS);
+    await cluster.of(SECRET).patch({ namespace, name }, { stringData: { url: 'mine', endpoint: 'mine' } });
+    await waitFor(`${name} after an edit`, isBack, DRIFT_LIMIT_MS);
+  }
+});
+
+test("the administrator's password: deleting the Secret sets a new one, editing it sets that one", async () => {
+  const key = await readyTenant();
+  const name = `${key.name}-admin`;
+  const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
+  const { email = '', password: first = '' } = (await secretValues(cluster, namespace, name)) ?? {};
+  const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });
+  const passwords = new Passwords();
+  const signsIn = async (password: string): Promise<boolean> => {
+    const [user] = await sql.query<{ hash: string }>('SELECT password_hash AS hash FROM users WHERE email = $1', [email]);
+    return passwords.verify(user?.hash ?? null, password);
+  };
+
+  try {
+    expect(await signsIn(first)).toBe(true);
+    await cluster.of(SECRET).delete({ namespace, name });
+    const second = await waitFor('a new password', async () => (await secretValues(cluster, namespace, name))?.['password']);
+    expect(second).not.toBe(first);
+    expect([await signsIn(first), await signsIn(second)]).toEqual([false, true]);
+    await cluster.of(SECRET).patch({ namespace, name }, { stringData: { password: 'of my own choice' } });
+    await waitFor('the edited password to sign in', () => signsIn('of my own choice'));
+  } finally {
+    await sql.close();
+  }
+});
+
+test('a change of limits, replicas, hosts and image takes effect; kubectl scale is a change of replicas', async () => {
+  const key = await readyTenant();
+  const deployments = cluster.of(DEPLOYMENT);
+  const before = await deployments.get(key);
+  const hosts = { app: `${key.name}.files.localhost`, lti: `${key.name}.lti.localhost` };
+
+  await cluster.tenants.patch(key, { spec: { limits: { requestsPerUserPerMinute: 5 }, hosts, image: 'carrel:next' } });
+  const tenant = await ready(cluster.tenants, key);
+  const after = await deployments.get(key);
+  await cluster.tenants.patch(key, { spec: { replicas: 3 } }, { subresource: 'scale' });
+  const scaled = await ready(cluster.tenants, key);
+
+  const annotation = (one: typeof before): string | undefined => one.spec?.template.metadata?.annotations?.['carrel.dev/config'];
+  expect(annotation(after)).not.toBe(annotation(before));
+  expect((await cluster.of(CONFIG_MAP).get(key)).data?.['CARREL_LIMIT_USER_PER_MINUTE']).toBe('5');
+  expect((await cluster.of(INGRESS).get(key)).spec?.rules?.map(({ host }) => host)).toEqual([hosts.app, hosts.lti]);
+  expect(tenant.status).toMatchObject({ appUrl: `http://${hosts.app}:8080`, image: 'carrel:next' });
+  expect(scaled.status).toMatchObject({ replicas: 3, readyReplicas: 3 });
+});
+
+test('an Ingress goes when it is no longer wanted, and an own certificate makes https', async () => {
+  const key = await readyTenant({ exposure: { tls: { secretName: 'cert' } } });
+  const { appUrl } = (await cluster.tenants.get(key)).status ?? {};
+
+  await cluster.tenants.patch(key, { spec: { exposure: { type: 'None', tls: null } } });
+  await condition(cluster.tenants, key, 'Exposed', 'True', 'NotExposed');
+
+  expect(appUrl).toBe(`https://${key.name}.localhost`);
+  await waitFor('the Ingress to go', async () => (await cluster.of(INGRESS).find(key)) === undefined);
+});
+
+test("an object of a wanted name that is somebody else's is not touched", async () => {
+  const key = { namespace, name: unique() };
+  const theirs = await cluster.of(CONFIG_MAP).create({ metadata: key, data: { mine: 'yes' } });
+  await cluster.tenants.create(tenantOf(namespace, key.name));
+
+  const tenant = await condition(cluster.tenants, key, 'WorkloadAvailable', 'False', 'NameConflict');
+
+  expect(conditionOf(tenant, 'Exposed')?.status).toBe('True');
+  expect(conditionOf(tenant, 'Stalled')).toMatchObject({ status: 'True', reason: 'NameConflict' });
+  expect((await cluster.of(CONFIG_MAP).get(key)).metadata.resourceVersion).toBe(theirs.metadata.resourceVersion);
+});
+
+test('what the operator does not allow is told in the condition', async () => {
+  const refused = async (spec: object): Promise<string> => {
+    const key = { namespace, name: unique() };
+    await cluster.tenants.create(tenantOf(namespace, key.name, spec));
+    const found = conditionOf(await condition(cluster.tenants, key, 'Accepted', 'False'), 'Accepted');
+    return `${found?.reason}: ${found?.message}`;
+  };
+
+  expect(await refused({ image: 'evil/carrel:1' })).toBe('ImageNotAllowed: spec.image: this operator takes images of carrel only');
+  expect(await refused({ exposure: { annotations: { 'x/y': '1' } } })).toBe(
+    'AnnotationNotAllowed: spec.exposure.annotations: this operator does not take x/y',
+  );
+  expect(await refused({ database: { shard: 'moon' } })).toMatch(/^ShardUnknown: spec.database.shard: there is no shard moon; there are /);
+  expect(await refused({ hosts: { app: 'api.localhost' } })).toBe('HostReserved: api.localhost is the shared API host; take another');
+});
+
+test('a tenant that is Ready is left alone', async () => {
+  await readyTenant();
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const before = await writes(cluster);
+
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+
+  expect(difference(before, await writes(cluster))).toEqual({});
+});
