@@ -1,0 +1,86 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { systemClock } from '../runtime/clock.ts';
+import { systemRandom } from '../runtime/random.ts';
+import { isAlive, processesOf } from './processes.ts';
+import { type ProgramSpec, Supervisor } from './supervisor.ts';
+import { untilReady } from './platform.ts';
+
+let home: string;
+let supervisor: Supervisor | undefined;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'carrel-supervisor-'));
+});
+afterEach(async () => {
+  await supervisor?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const program = (name: string, script: string, after: string[] = []): ProgramSpec => ({
+  name,
+  command: process.execPath,
+  args: ['-e', script],
+  after,
+  ready: async () => {
+    if (!readFileSync(join(home, 'logs', `${name}.log`), 'utf8').includes('ready')) throw new Error('not ready yet');
+  },
+});
+const start = (...specs: ProgramSpec[]): Supervisor => {
+  supervisor = new Supervisor({ home, specs, clock: systemClock, random: systemRandom });
+  supervisor.start();
+  return supervisor;
+};
+const STAYS = 'console.log("ready"); setInterval(() => {}, 1000)';
+
+test('a program that is killed is started again, under a new pid in its file', async () => {
+  const running = start(program('store', STAYS));
+  await running.whenReady();
+  const before = running.status['store']?.pid ?? 0;
+
+  process.kill(before, 'SIGKILL');
+  while (running.status['store']?.pid === before || running.status['store']?.state !== 'ready') await systemClock.sleep(10);
+
+  expect(isAlive(before)).toBe(false);
+  expect(running.status['store']?.restarts).toBe(1);
+  expect(Number(readFileSync(join(home, 'run', 'store.pid'), 'utf8'))).toBe(running.status['store']?.pid);
+});
+
+test('a program waits for those it needs, and outlives those that need it', async () => {
+  const log = (name: string): string =>
+    `console.log("ready"); setInterval(() => {}, 1000); process.on("SIGTERM", () => { console.log(Date.now()); process.exit() }); // ${name}`;
+  const running = start(program('client', log('client'), ['store']), program('store', log('store')));
+  expect(running.status['client']?.state).toBe('waiting');
+  await running.whenReady();
+
+  await running.stop();
+
+  const endedAt = (name: string): number =>
+    Number(
+      readFileSync(join(home, 'logs', `${name}.log`), 'utf8')
+        .trim()
+        .split('\n')
+        .at(-1),
+    );
+  expect(endedAt('client')).toBeLessThanOrEqual(endedAt('store'));
+  expect(processesOf(home)).toEqual([]);
+});
+
+test('a program that never starts is told in one line with its known reason and its log', async () => {
+  const running = start({
+    ...program('s3', 'console.log("xattr check failed"); process.exit(1)'),
+    explain: (log) => (log.includes('xattr') ? 'no extended attributes' : undefined),
+  });
+
+  await expect(untilReady(home, () => running.status)).rejects.toThrow(
+    `s3 does not start: no extended attributes. Its log: ${join(home, 'logs', 's3.log')}`,
+  );
+});
+
+test('processes of a home are found by their marks, whoever started them', async () => {
+  const running = start(program('store', STAYS));
+  await running.whenReady();
+
+  expect(processesOf(home)).toMatchObject([{ pid: running.status['store']?.pid, program: 'store' }]);
+});
