@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { type Model, type ModelStatic, Sequelize, type Transaction } from 'sequelize';
 import type { Logger } from '../../runtime/log.ts';
+import { StoreUnavailableError } from '../unavailable.ts';
 import { isAbandoned, observedClient, types } from './client.ts';
 import { attributesOf, type NewOf, type RowOf, type TableDefinition } from './columns.ts';
 import { sqlState, translateError } from './errors.ts';
@@ -110,6 +111,8 @@ export class Database implements Sql {
     try {
       transaction = await this.#sequelize.transaction();
       const result = await fn(transaction);
+      if (isAbandoned(connectionOf(transaction)))
+        throw new StoreUnavailableError('postgres', new Error('the connection was lost before the commit'));
       const ending = transaction;
       transaction = undefined;
       await ending.commit();

@@ -28,6 +28,9 @@ export interface Table<Row, New> {
 
 type Values = Record<string, unknown>;
 
+/** Validation is the database's, and there are no hooks: both cost more than the statement. */
+const PLAIN = { validate: false, hooks: false } as const;
+
 /** A table over a Sequelize model, in a transaction or by itself. */
 export class ModelTable implements Table<Values, Values> {
   readonly #definition: TableDefinition;
@@ -44,7 +47,7 @@ export class ModelTable implements Table<Values, Values> {
 
   async insert(row: Values): Promise<Values> {
     return this.#translated(async () => {
-      const created = await this.#model.create(defined(row), { ...this.#scope(), returning: true });
+      const created = await this.#model.create(defined(row), { ...this.#scope(), ...PLAIN, returning: true });
       return created.get({ plain: true }) as Values;
     });
   }
@@ -70,6 +73,7 @@ export class ModelTable implements Table<Values, Values> {
     return this.#translated(async () => {
       const rows = await this.#model.findAll({
         ...this.#scope(),
+        ...PLAIN,
         where: conditions(where),
         raw: true,
         ...(options.orderBy ? { order: options.orderBy.map(([field, way]): [string, string] => [field, way]) } : {}),
@@ -84,7 +88,13 @@ export class ModelTable implements Table<Values, Values> {
 
   async update(where: Where<Values>, changes: Partial<Values>): Promise<Values[]> {
     return this.#translated(async () => {
-      const [, rows] = await this.#model.update(defined(changes), { ...this.#scope(), where: conditions(where), returning: true });
+      const [, rows] = await this.#model.update(defined(changes), {
+        ...this.#scope(),
+        ...PLAIN,
+        sideEffects: false,
+        where: conditions(where),
+        returning: true,
+      });
       return rows.map((row) => row.get({ plain: true }) as Values);
     });
   }
