@@ -13,7 +13,8 @@ const home = async (): Promise<Platform> => {
   return made;
 };
 const ONLY = ['--only', 'platform'];
-const pidOf = (where: Platform, program: string): number => Number(readFileSync(join(where.home, 'run', `${program}.pid`), 'utf8'));
+const pidOf = (where: Platform, program: string): number =>
+  Number.parseInt(readFileSync(join(where.home, 'run', `${program}.pid`), 'utf8'), 10);
 
 afterAll(async () => {
   for (const where of homes) await forget(where);

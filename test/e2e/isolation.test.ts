@@ -44,7 +44,7 @@ async function storage(tenant: DemoTenant): Promise<{ client: S3Client; bucket: 
 
 async function redis(tenant: DemoTenant): Promise<{ client: Redis; prefix: string }> {
   const { url = '' } = await secretValues(where, tenant.namespace, `${tenant.name}-redis`);
-  const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0 });
+  const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, enableReadyCheck: false });
   await client.connect();
   return { client, prefix: `t:${new URL(url).username.replace(/^tenant_/, '')}:` };
 }
