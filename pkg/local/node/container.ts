@@ -14,7 +14,7 @@ import { messageOf } from '../errors.ts';
 import { marks, signal as send } from '../processes.ts';
 import { type PodAddress, withPorts } from './addresses.ts';
 import { type Container, NotStartable, resolveEnvironment, type Settings } from './environment.ts';
-import { commandOf } from './image.ts';
+import { commandOf, requireImage } from './image.ts';
 import { type ProbeTarget, tryProbe, watchProbe } from './probes.ts';
 import { mountVolumes } from './volumes.ts';
 
@@ -168,6 +168,7 @@ export class ContainerRunner {
     const pod = this.#pod();
     const container = this.#container;
     try {
+      requireImage(container);
       const own = await resolveEnvironment(container, pod, settings(pod.metadata?.namespace ?? ''));
       const command = commandOf(container, own, root);
       const environment = {

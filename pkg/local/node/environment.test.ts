@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { ConfigMap, Pod, Secret } from '../../kube/kinds.ts';
 import { type Container, expand, resolveEnvironment, type Settings } from './environment.ts';
-import { commandOf } from './image.ts';
+import { commandOf, requireImage } from './image.ts';
 import { PodAddresses, withPorts } from './addresses.ts';
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
@@ -67,8 +67,8 @@ test('carrel:* runs the checkout’s TypeScript by this Node; any other image ca
   const own = container({ command: ['node', 'cmd/carrel/main.js'], args: ['--name=$(NAME)'] });
 
   expect(commandOf(own, { NAME: 'x' }, root)).toEqual([process.execPath, 'cmd/carrel/main.ts', '--name=x']);
-  expect(() => commandOf({ ...own, image: 'nginx:1' }, {}, root)).toThrow(expect.objectContaining({ reason: 'ErrImagePull' }));
-  expect(() => commandOf({ ...own, image: 'carrelly/x:1' }, {}, root)).toThrow('image carrelly/x:1 cannot be had');
+  expect(() => requireImage({ ...own, image: 'nginx:1' })).toThrow(expect.objectContaining({ reason: 'ErrImagePull' }));
+  expect(() => requireImage({ ...own, image: 'carrelly/x:1' })).toThrow('image carrelly/x:1 cannot be had');
 });
 
 test('each pod has an address of its own, keeps it over a restart of the node, and gives it back at its end', async () => {

@@ -4,16 +4,18 @@ import { type Container, expand, NotStartable } from './environment.ts';
 
 /**
  * There are no images here: `carrel:<any tag>` stands for the checkout, run by this Node; every other image cannot be pulled.
- * The image's working folder is the built `dist/`, so a `.js` of ours is its `.ts` in the checkout.
+ * Asked first, as a kubelet pulls before it looks at settings.
  */
+export function requireImage({ image = '' }: Container): void {
+  if (/^carrel(:|@|$)/.test(image)) return;
+  throw new NotStartable(
+    'ErrImagePull',
+    `image ${image} cannot be had: the process node runs only carrel:* (this checkout). A real cluster runs any (docs/operate.md).`,
+  );
+}
+
+/** Command line of a container. The image's working folder is the built `dist/`, so a `.js` of ours is its `.ts` in the checkout. */
 export function commandOf(container: Container, environment: Readonly<Record<string, string>>, root: string): string[] {
-  const image = container.image ?? '';
-  if (!/^carrel(:|@|$)/.test(image)) {
-    throw new NotStartable(
-      'ErrImagePull',
-      `image ${image} cannot be had: the process node runs only carrel:* (this checkout). A real cluster runs any (docs/operate.md).`,
-    );
-  }
   const words = [...(container.command ?? []), ...(container.args ?? [])].map((word) => expand(word, environment));
   const [program, ...args] = words;
   if (program === undefined) throw new NotStartable('RunContainerError', `container ${container.name} has no command`);
