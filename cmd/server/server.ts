@@ -107,7 +107,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     tenantPerMinute: config.CARREL_LIMIT_TENANT_PER_MINUTE,
     addressPerHour: config.CARREL_LIMIT_IP_PER_HOUR,
   };
-  const door = new Door({ redis, windows, cache, sessions: identity.sessions, permissionSets, limits });
+  const door = new Door({ redis, windows, cache, sessions: identity.sessions, permissionSets, limits, metrics });
   const app = createApp(
     {
       door,
@@ -118,9 +118,8 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
       apiUrl,
       log,
       metrics,
-      tenant,
+      tenant: { ...tenant, suspended: config.CARREL_SUSPENDED },
       exact: options.exact ?? false,
-      suspended: config.CARREL_SUSPENDED,
       trustedProxies: config.CARREL_TRUSTED_PROXIES,
     },
     [...identity.endpoints, ...content.endpoints],

@@ -9,7 +9,7 @@ import type { Random } from '../runtime/random.ts';
 import { errors } from './middleware/errors.ts';
 import { observe } from './middleware/observe.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
-import { suspendedCheck, tenantCheck } from './middleware/tenant.ts';
+import { refusalOf } from './middleware/tenant.ts';
 import { referenceEndpoints } from './openapi/endpoints.ts';
 import { enter, serve, type ServeDeps } from './serve.ts';
 import type { Middleware, RequestState } from './state.ts';
@@ -20,8 +20,7 @@ export interface AppDeps extends ServeDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly random: Random;
-  readonly tenant: { readonly slug: string; readonly id: string };
-  readonly suspended: boolean;
+  readonly tenant: { readonly slug: string; readonly id: string; readonly suspended: boolean };
   /** Proxies in front of us whose X-Forwarded-For counts; 0: nobody's does. */
   readonly trustedProxies: number;
 }
@@ -47,8 +46,7 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[]): App {
   app.use(observe({ ...deps }));
   app.use(securityHeaders({ https: deps.apiUrl.startsWith('https:') }));
   app.use(errors);
-  app.use(tenantCheck(deps.tenant));
-  app.use(suspendedCheck(deps.suspended));
+  app.use(doorkeeper(deps));
   app.use(router.routes() as unknown as Middleware);
   app.use(noEndpoint(router, deps));
   return app;
@@ -59,10 +57,22 @@ const specificity = (endpoint: Endpoint): number => endpoint.path.split('{').len
 
 const CLIENT_WENT_AWAY = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ECANCELED']);
 
+/** Refuses what cannot be for this tenant; counted like any request. */
+function doorkeeper(deps: AppDeps): Middleware {
+  return async (ctx, next) => {
+    const refusal = refusalOf(ctx.req.headers['x-tenant-id'], deps.tenant);
+    if (!refusal) return next();
+    if (isApi(ctx.path)) await enter(ctx, deps.door);
+    throw refusal;
+  };
+}
+
+const isApi = (path: string): boolean => path.startsWith(`${BASE_PATH}/`);
+
 /** 404, or 405 with `Allow` where another method is taken. Counted like any request. */
 function noEndpoint(router: Router<RequestState, DefaultContext>, deps: AppDeps): Middleware {
   return async (ctx) => {
-    if (!ctx.path.startsWith(`${BASE_PATH}/`)) throw new Problem('not_found');
+    if (!isApi(ctx.path)) throw new Problem('not_found');
     await enter(ctx, deps.door);
     const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
     if (methods.size === 0) throw new Problem('not_found', 'There is no such address in this API.');

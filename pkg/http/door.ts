@@ -1,7 +1,9 @@
+import { Counter } from 'prom-client';
 import type { Actor } from '../api/actor.ts';
 import type { PermissionSets } from '../identity/permission-sets.ts';
 import type { Sessions } from '../identity/sessions.service.ts';
 import type { AccessClaims } from '../identity/tokens.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { type CacheEntry, type CacheLookup, type GenerationCache, NO_CACHE } from '../store/redis/generation.ts';
 import type { Redis } from '../store/redis/redis.ts';
 import type { Limit, SlidingWindows, Verdict } from '../store/redis/window.ts';
@@ -12,6 +14,9 @@ export interface Limits {
   readonly tenantPerMinute: number;
   readonly addressPerHour: number;
 }
+
+/** In the order in which they are looked up. */
+const CACHES = ['session', 'permissions', 'reply'];
 
 /** What a request finds at the door. */
 export interface Entrance {
@@ -34,6 +39,8 @@ export class Door {
   readonly #sessions: Sessions;
   readonly #permissionSets: PermissionSets;
   readonly #limits: Limits;
+  readonly #withoutRedis: Counter;
+  readonly #lookups: Counter<'cache' | 'result'>;
 
   constructor(deps: {
     redis: Redis;
@@ -42,6 +49,7 @@ export class Door {
     sessions: Sessions;
     permissionSets: PermissionSets;
     limits: Limits;
+    metrics: Metrics;
   }) {
     this.#redis = deps.redis;
     this.#windows = deps.windows;
@@ -49,6 +57,17 @@ export class Door {
     this.#sessions = deps.sessions;
     this.#permissionSets = deps.permissionSets;
     this.#limits = deps.limits;
+    this.#withoutRedis = new Counter({
+      name: 'http_requests_without_redis_total',
+      help: 'Requests that were let in while Redis did not answer',
+      registers: [deps.metrics],
+    });
+    this.#lookups = new Counter({
+      name: 'cache_lookups_total',
+      help: 'Look-ups at the door, by what was looked up',
+      labelNames: ['cache', 'result'],
+      registers: [deps.metrics],
+    });
   }
 
   async enter(address: string, claims?: AccessClaims, replyEntry?: CacheEntry): Promise<Entrance> {
@@ -63,7 +82,11 @@ export class Door {
       const [standing = null, looked = null] = await this.#redis.run([windows.call, ...(lookups ? [lookups.call] : [])]);
       verdict = windows.read(standing);
       if (lookups) found = lookups.read(looked);
+      found.forEach((lookup, index) =>
+        this.#lookups.inc({ cache: CACHES[index] as string, result: lookup.value === undefined ? 'miss' : 'hit' }),
+      );
     } catch {
+      this.#withoutRedis.inc();
       verdict = windows.without();
     }
     const [session = NO_CACHE, permissions = NO_CACHE, reply = NO_CACHE] = found;

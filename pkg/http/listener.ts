@@ -7,7 +7,7 @@ import { errorBody } from './middleware/errors.ts';
 
 const HEADERS_TIMEOUT_MS = 20_000;
 /** A connection on which nothing moves, in or out, is given up: uploads and downloads may take as long as they move. */
-const SILENCE_TIMEOUT_MS = 60_000;
+const SILENCE_TIMEOUT_MS = 120_000;
 /** Longer than a proxy keeps its own, so that it is the proxy who closes. */
 const KEEP_ALIVE_MS = 75_000;
 const HEADER_BYTES_MAX = 16 * 1024;

@@ -57,6 +57,8 @@ export interface TestTenant {
   }): Promise<{ api: Api; user: UserView; password: string }>;
   /** SQL statements and Redis round trips that the server makes while `work` runs. */
   counting<T>(work: () => Promise<T>): Promise<{ reply: T; sql: string[]; redisTrips: number; redisCommands: string[][] }>;
+  /** The same as they come, since the last `counting`. */
+  readonly observed: { readonly sql: readonly string[]; readonly trips: readonly (readonly string[])[] };
   /** Another server of the same tenant, with other settings. */
   restart(settings?: Partial<ServerConfig>): Promise<void>;
   stop(): Promise<void>;
@@ -130,6 +132,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
       const user = created.body as UserView;
       return { api: await anonymous.login(user.email, password), user, password };
     },
+    observed: { sql, trips },
     counting: async (work) => {
       sql.length = 0;
       trips.length = 0;

@@ -24,7 +24,8 @@ type IfMatch = readonly string[] | '*' | undefined;
  * Invariants:
  * - E-mail addresses and user names are unique in any case of letters, however many creations race.
  * - There is always an active administrator: the last one can be neither deleted, deactivated nor stripped of the role.
- * - A user who is deactivated, deleted, given another e-mail address, password or roles by somebody has no session under the old ones.
+ * - New roles and a new e-mail address hold from the next request on. Who is deactivated, deleted or given a new password has no session left
+ *   (but the one in which one's own password was changed).
  * - The system user is nobody's to see or change.
  */
 export class Users {

@@ -28,6 +28,7 @@ test('every reply of the API tells how the tightest limit stands', async () => {
     await tenant.anonymous.get('/users/me'),
     await tenant.anonymous.get('/nothing'),
     await tenant.anonymous.get('/openapi.json'),
+    await tenant.anonymous.get('/users', { headers: { 'x-tenant-id': 'another' } }),
   ];
 
   expect(replies.map(standing)).toEqual([
@@ -36,6 +37,7 @@ test('every reply of the API tells how the tightest limit stands', async () => {
     ['1000', '996', reset], // the sign-in of the harness was the first
     ['1000', '995', reset],
     ['1000', '994', reset],
+    ['1000', '993', reset],
   ]);
 });
 
