@@ -88,19 +88,24 @@ async function startPrograms(options: UpOptions, groups: readonly Group[], tell:
   if (running) refuseOtherPort(options);
   if (running?.groups.includes('programs')) await installResources(home, root); // the sources may have changed since
   let failed: () => string | undefined = () => undefined;
-  if (!running || groups.some((group) => !running.groups.includes(group))) {
+  const startedHere = !running || groups.some((group) => !running.groups.includes(group));
+  if (startedHere) {
     await endPlatform(home);
     const { settings } = await openHome(home, { routerPort: options.port });
     await requireFreePort(settings.routerPort);
     ({ failed } = startSupervisor({ home, root, groups }));
   }
-  await untilReady(home, () => {
+  const ready = untilReady(home, () => {
     const last = failed();
     if (last !== undefined) throw new LocalError(last.replace(/^carrel: /, ''));
     const programs = readReport(home)?.programs;
     const late = Object.entries(programs ?? {}).filter(([, { state }]) => state !== 'ready');
     tell(late.map(([name, { state, reason }]) => (state === 'restarting' ? `${name}: ${reason}` : name)).join(', '));
     return programs;
+  });
+  await ready.catch(async (error: unknown) => {
+    if (startedHere) await endPlatform(home); // what cannot come up is not left trying
+    throw error;
   });
 }
 

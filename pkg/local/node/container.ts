@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
-import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { V1ContainerState, V1ContainerStatus, V1LifecycleHandler } from '@kubernetes/client-node';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { V1ContainerState, V1ContainerStatus } from '@kubernetes/client-node';
 import type { Occurrence } from '../../kube/events.ts';
 import type { Pod } from '../../kube/kinds.ts';
 import type { Json } from '../../kube/object.ts';
@@ -11,8 +9,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import { messageOf } from '../errors.ts';
-import { marks, signal as send } from '../processes.ts';
+import { marks } from '../processes.ts';
 import { type PodAddress, withPorts } from './addresses.ts';
+import { ContainerProcess, execBeside, type Launch } from './container-process.ts';
 import { type Container, NotStartable, resolveEnvironment, type Settings } from './environment.ts';
 import { commandOf, requireImage } from './image.ts';
 import { type ProbeTarget, tryProbe, watchProbe } from './probes.ts';
@@ -43,12 +42,6 @@ const STEADY_MS = 60_000;
 /** A missing Secret is looked for again so often; a person is about to make it. */
 const CONFIG_RETRY_MS = 1_000;
 const EAGER_PROBE_MS = 200;
-
-/** One start of the process, with everything it needs. */
-interface Launch {
-  readonly command: readonly string[];
-  readonly environment: Record<string, string>;
-}
 
 /**
  * Keeps one container of a pod running as its restart policy says.
@@ -182,7 +175,7 @@ export class ContainerRunner {
         CARREL_POD: `${pod.metadata?.namespace}/${pod.metadata?.name}`,
         CARREL_POD_UID: pod.metadata?.uid ?? '',
       };
-      return { command, environment };
+      return { command, environment, cwd: root };
     } catch (error) {
       const reason = error instanceof NotStartable ? error.reason : 'CreateContainerError';
       this.#set({ image: container.image ?? '', state: { waiting: { reason, message: messageOf(error) } } });
@@ -195,14 +188,10 @@ export class ContainerRunner {
   /** One life of the process, from its start to its end. */
   async #live(launch: Launch): Promise<NonNullable<ContainerState['terminated']>> {
     const { clock } = this.#context;
-    const child = this.#spawn(launch);
-    const over = new AbortController();
-    const ended = endOf(child).then((end) => {
-      over.abort();
-      return end;
-    });
+    rmSync(join(this.#folder, 'logs', this.#name, `${this.#status.restartCount - 2}.log`), { force: true });
+    const process = new ContainerProcess(launch, this.logFile({ previous: false }));
     const startedAt = clock.now().toISOString();
-    const containerID = `process://${child.pid ?? 0}`;
+    const containerID = `process://${process.pid ?? 0}`;
     const container = this.#container;
     this.#set({
       image: container.image ?? '',
@@ -214,14 +203,13 @@ export class ContainerRunner {
     });
     this.#tell('Normal', 'Started', `Started container ${this.#name}`);
     let killed: string | undefined;
-    const end = this.#endWhenAsked(child, launch, over.signal, (why) => {
+    const ending = this.#endWhenAsked(process, launch, (why) => {
       killed ??= why;
       this.#tell('Normal', 'Killing', why);
     });
-    void this.#watch(launch, over.signal);
-    const { code, signal, error } = await ended;
-    await end;
-    killGroup(child);
+    void this.#watch(launch, process.over);
+    const { code, signal, error } = await process.ended;
+    await ending;
     const message = error ?? killed;
     return {
       containerID,
@@ -234,57 +222,36 @@ export class ContainerRunner {
     };
   }
 
-  #spawn({ command, environment }: Launch): ChildProcess {
-    const file = this.logFile({ previous: false });
-    mkdirSync(dirname(file), { recursive: true });
-    rmSync(join(dirname(file), `${this.#status.restartCount - 2}.log`), { force: true });
-    const output = openSync(file, 'a', 0o600);
-    try {
-      const [program = '', ...args] = command;
-      // A group of its own, so that what it started goes with it.
-      return spawn(program, args, { cwd: this.#context.root, env: environment, stdio: ['ignore', output, output], detached: true });
-    } finally {
-      closeSync(output);
-    }
-  }
-
-  /** Waits until the pod stops or a probe or a new image asks for a restart, then ends the process as a kubelet does. */
-  async #endWhenAsked(child: ChildProcess, launch: Launch, over: AbortSignal, tell: (why: string) => void): Promise<void> {
+  /** Waits until the pod stops, or a probe or a new image asks for a restart; then ends the process. */
+  async #endWhenAsked(process: ContainerProcess, launch: Launch, tell: (why: string) => void): Promise<void> {
     const asked = Promise.withResolvers<void>();
     this.#restart = (why) => {
       tell(why);
       this.#graceMs = (this.#pod().spec?.terminationGracePeriodSeconds ?? 30) * 1000;
       asked.resolve();
     };
-    const onStop = (): void => asked.resolve();
-    this.#stop.signal.addEventListener('abort', onStop, { once: true });
-    over.addEventListener('abort', onStop, { once: true });
-    if (this.#stop.signal.aborted) asked.resolve();
+    const either = AbortSignal.any([this.#stop.signal, process.over]);
+    either.addEventListener('abort', () => asked.resolve(), { once: true });
+    if (either.aborted) asked.resolve();
     await asked.promise;
-    this.#stop.signal.removeEventListener('abort', onStop);
     this.#restart = undefined;
-    if (over.aborted || child.pid === undefined) return;
+    if (process.over.aborted) return;
     this.#set({ ready: false });
-    const { clock } = this.#context;
-    const began = clock.monotonic();
-    const spent = (): boolean => clock.monotonic() - began >= this.#graceMs;
-    const hook = this.#container.lifecycle?.preStop;
-    if (hook) {
-      const ran = this.#preStop(hook, launch).catch((error: unknown) =>
-        this.#context.log.warn({ err: error, container: this.#name }, 'preStop failed'),
-      );
-      const hookOver = new AbortController();
-      void ran.finally(() => hookOver.abort());
-      while (!hookOver.signal.aborted && !spent() && !over.aborted) await clock.sleep(20);
-    }
-    send(child.pid, 'SIGTERM');
-    while (!over.aborted && !spent()) await clock.sleep(20);
-    if (!over.aborted) killGroup(child);
+    await process.end(
+      this.#context.clock,
+      () => this.#graceMs,
+      () => this.#preStop(launch),
+    );
   }
 
-  async #preStop(hook: Json<V1LifecycleHandler>, launch: Launch): Promise<void> {
-    if (hook.sleep) await this.#context.clock.sleep(hook.sleep.seconds * 1000);
-    else await tryProbe({ ...hook, timeoutSeconds: this.#graceMs / 1000 }, this.#target(launch));
+  async #preStop(launch: Launch): Promise<void> {
+    const hook = this.#container.lifecycle?.preStop;
+    try {
+      if (hook?.sleep) await this.#context.clock.sleep(hook.sleep.seconds * 1000);
+      else if (hook) await tryProbe({ ...hook, timeoutSeconds: this.#graceMs / 1000 }, this.#target(launch));
+    } catch (error) {
+      this.#tell('Warning', 'FailedPreStopHook', messageOf(error));
+    }
   }
 
   /** Startup first, then liveness and readiness side by side. */
@@ -324,19 +291,10 @@ export class ContainerRunner {
   }
 
   #target(launch: Launch): ProbeTarget {
-    const { root } = this.#context;
     return {
       container: this.#container,
       address: this.#address(),
-      exec: async ([program = '', ...args], timeoutMs) => {
-        const child = spawn(program === 'node' ? process.execPath : program, args, {
-          cwd: root,
-          env: launch.environment,
-          stdio: 'ignore',
-          timeout: timeoutMs,
-        });
-        return (await endOf(child)).code;
-      },
+      exec: (command, timeoutMs) => execBeside(launch, command, timeoutMs),
     };
   }
 
@@ -348,19 +306,4 @@ export class ContainerRunner {
     this.#status = { ...this.#status, ...change };
     this.#onChange();
   }
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid !== undefined) send(-child.pid, 'SIGKILL');
-}
-
-/** Exit code as a shell counts: 128 + the signal's number; 128 when it did not start. */
-function endOf(child: ChildProcess): Promise<{ code: number; signal: number | null; error?: string }> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ code: 128, signal: null, error: error.message }));
-    child.once('exit', (code, name) => {
-      const signal = name === null ? null : constants.signals[name];
-      resolve({ code: code ?? 128 + (signal ?? 0), signal });
-    });
-  });
 }
