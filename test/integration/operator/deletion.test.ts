@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Readable } from 'node:stream';
+import { isDeleting, type ObjectKey } from '../../../pkg/kube/object.ts';
+import { POD } from '../../../pkg/kube/kinds.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { Objects } from '../../../pkg/store/s3/objects.ts';
+import { waitFor } from '../../support/wait.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  newNamespace,
+  playPods,
+  ready,
+  secretValues,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+  type Cluster,
+  type OperatorProcess,
+} from './harness.ts';
+
+let cluster: Cluster;
+let operator: OperatorProcess | undefined;
+let stopPods: () => Promise<void>;
+let namespace: string;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  stopPods = playPods(cluster);
+  operator = await startOperator(cluster);
+  namespace = await newNamespace(cluster);
+}, 120_000);
+
+afterAll(async () => {
+  await operator?.end();
+  await stopPods();
+  await cluster.close();
+});
+
+async function readyTenant(spec: object = {}, where = namespace): Promise<ObjectKey> {
+  const key = { namespace: where, name: unique() };
+  await cluster.tenants.create(tenantOf(where, key.name, spec));
+  await ready(cluster.tenants, key);
+  return key;
+}
+
+const gone = (key: ObjectKey): Promise<unknown> =>
+  waitFor(`${key.name} to be gone`, async () => (await cluster.tenants.find(key)) === undefined);
+
+const urlOf = async ({ namespace, name }: ObjectKey): Promise<string> =>
+  (await secretValues(cluster, namespace, `${name}-database`))?.['url'] ?? '';
+
+/** What a login with this address sees of the users, or why it sees nothing. */
+async function usersAt(url: string): Promise<string> {
+  const pool = new SqlPool({ url, poolSize: 1, log: silentLogger });
+  try {
+    return `${(await pool.query('SELECT email FROM users WHERE NOT is_system')).length} users`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await pool.close();
+  }
+}
+
+async function objectsOf({ namespace, name }: ObjectKey): Promise<Objects> {
+  const values = (await secretValues(cluster, namespace, `${name}-storage`)) as unknown as ConstructorParameters<typeof Objects>[0];
+  return new Objects(values);
+}
+
+test('Retain: the workloads go, the role cannot log in, the data stay, and the same resource goes on with them', async () => {
+  const key = await readyTenant();
+  const url = await urlOf(key);
+  const { tenantId } = (await cluster.tenants.get(key)).status ?? {};
+  const objects = await objectsOf(key);
+  await objects.put('kept', Readable.from(['text']), { contentLength: 4 });
+
+  await cluster.tenants.delete(key);
+  await gone(key);
+  const children_ = await Promise.all(
+    [children.DEPLOYMENT, children.SERVICE, children.INGRESS].map((kind) => cluster.of(kind as typeof children.SERVICE).find(key)),
+  );
+  const whileGone = await usersAt(url);
+  await cluster.tenants.create(tenantOf(namespace, key.name));
+  const again = await ready(cluster.tenants, key);
+
+  expect(children_).toEqual([undefined, undefined, undefined]);
+  expect(whileGone).toMatch(/not permitted to log in/);
+  expect(conditionOf(again, 'Accepted')).toMatchObject({
+    reason: 'Adopted',
+    message: `goes on with the data that were kept for tenant ${tenantId}`,
+  });
+  expect(again.status?.tenantId).toBe(tenantId);
+  expect(await urlOf(key)).toBe(url);
+  expect(await usersAt(url)).toBe('1 users');
+  expect((await objects.head('kept'))?.size).toBe(4);
+  objects.close();
+});
+
+test('Retain: another namespace takes the data over only by their id', async () => {
+  const key = await readyTenant();
+  const { tenantId = '' } = (await cluster.tenants.get(key)).status ?? {};
+  const elsewhere = { namespace: await newNamespace(cluster), name: key.name };
+  await cluster.tenants.delete(key);
+  await gone(key);
+
+  await cluster.tenants.create(tenantOf(elsewhere.namespace, elsewhere.name));
+  const refused = await condition(cluster.tenants, elsewhere, 'Accepted', 'False', 'SlugTaken');
+  await cluster.tenants.patch(elsewhere, { metadata: { annotations: { 'carrel.dev/adopt': tenantId } } });
+  const adopted = await ready(cluster.tenants, elsewhere);
+
+  expect(conditionOf(refused, 'Accepted')?.message).toMatch(/whose data are kept; annotate this Tenant with carrel.dev\/adopt: <its id>/);
+  expect(adopted.status?.tenantId).toBe(tenantId);
+  expect(conditionOf(adopted, 'Accepted')?.reason).toBe('Adopted');
+});
+
+test('Delete: schema, role, bucket and name are gone, and the name is free for another', async () => {
+  const key = await readyTenant({ deletionPolicy: 'Delete' });
+  const url = await urlOf(key);
+  const { tenantId } = (await cluster.tenants.get(key)).status ?? {};
+  const objects = await objectsOf(key);
+  for (const name of ['a', 'b', 'c']) await objects.put(name, Readable.from(['text']), { contentLength: 4 });
+
+  await cluster.tenants.delete(key);
+  await gone(key);
+  const elsewhere = { namespace: await newNamespace(cluster), name: key.name };
+  await cluster.tenants.create(tenantOf(elsewhere.namespace, elsewhere.name));
+  const another = await ready(cluster.tenants, elsewhere);
+
+  expect(await usersAt(url)).not.toMatch(/users$/);
+  await expect(objects.head('a')).rejects.toThrow();
+  expect(another.status?.tenantId).not.toBe(tenantId);
+  objects.close();
+});
+
+test('a deletion waits for the last pod, and says so', async () => {
+  const key = await readyTenant({ deletionPolicy: 'Delete' });
+  const { selector } = (await cluster.tenants.get(key)).status ?? {};
+  const labels = Object.fromEntries((selector ?? '').split(',').map((pair) => pair.split('=') as [string, string]));
+  const pod = { namespace, name: `${key.name}-0` };
+  await cluster.of(POD).create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
+
+  await cluster.tenants.delete(key);
+  const waiting = await waitFor('the message', async () => {
+    const tenant = await cluster.tenants.get(key);
+    return conditionOf(tenant, 'Ready')?.reason === 'Deleting' ? tenant : undefined;
+  });
+  await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
+  await gone(key);
+
+  expect(conditionOf(waiting, 'Ready')).toMatchObject({ status: 'False', message: 'waits for 1 pod to end' });
+});
+
+test('in a namespace that is being deleted nothing is made, and its Tenants are let go', async () => {
+  const where = await newNamespace(cluster);
+  const key = await readyTenant({}, where);
+
+  await cluster.of(children.NAMESPACE).delete({ namespace: '', name: where });
+  await waitFor('the namespace to be terminating', async () =>
+    isDeleting(await cluster.of(children.NAMESPACE).get({ namespace: '', name: where })),
+  );
+  await cluster.of(children.SERVICE).delete(key);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const service = await cluster.of(children.SERVICE).find(key);
+  await cluster.tenants.delete(key);
+  await gone(key);
+
+  expect(service).toBeUndefined();
+});
+
+test('two namespaces that want one slug, and two that want one host, at once: one of each has it', async () => {
+  const [a, b] = [await newNamespace(cluster), await newNamespace(cluster)];
+  const slug = unique();
+  const host = `${unique()}.localhost`;
+  const outcomes = async (keys: ObjectKey[]): Promise<string[]> => {
+    const tenants = await Promise.all(
+      keys.map((key) =>
+        waitFor(`an answer to ${key.name}`, async () => {
+          const accepted = conditionOf(await cluster.tenants.get(key), 'Accepted');
+          return accepted && accepted.status !== 'Unknown' ? accepted : undefined;
+        }),
+      ),
+    );
+    return tenants.map(({ reason }) => reason).toSorted();
+  };
+
+  const slugs = [a, b].map((namespace) => ({ namespace, name: 'same' }));
+  await Promise.all(slugs.map((key) => cluster.tenants.create(tenantOf(key.namespace, key.name, { slug }))));
+  const hosts = [a, b].map((namespace) => ({ namespace, name: unique() }));
+  await Promise.all(hosts.map((key) => cluster.tenants.create(tenantOf(key.namespace, key.name, { hosts: { app: host } }))));
+
+  expect(await outcomes(slugs)).toEqual(['Accepted', 'SlugTaken']);
+  expect(await outcomes(hosts)).toEqual(['Accepted', 'HostTaken']);
+});

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { isConditionTrue } from '../../../pkg/kube/status.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import {
+  difference,
+  newNamespace,
+  playPods,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+  writes,
+  type Cluster,
+  type OperatorProcess,
+} from './harness.ts';
+
+const TENANTS = 200;
+const REST_MS = 60_000;
+
+let cluster: Cluster;
+let operator: OperatorProcess | undefined;
+let stopPods: () => Promise<void>;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  stopPods = playPods(cluster);
+  operator = await startOperator(cluster);
+}, 120_000);
+
+afterAll(async () => {
+  await operator?.end();
+  await stopPods();
+  await cluster.close();
+});
+
+test('200 Tenants applied at once become Ready, and then there is no write for a minute', async () => {
+  const namespace = await newNamespace(cluster);
+  const prefix = unique('s');
+
+  await Promise.all(range(TENANTS).map((i) => cluster.tenants.create(tenantOf(namespace, `${prefix}-${i}`))));
+  await waitFor(
+    'all of them to be Ready',
+    async () =>
+      (await cluster.tenants.list({ namespace })).every((tenant) =>
+        isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'Ready'),
+      ),
+    240_000,
+  );
+  // The last Events are on their way.
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  const before = await writes(cluster);
+  await new Promise((resolve) => setTimeout(resolve, REST_MS));
+
+  expect(difference(before, await writes(cluster))).toEqual({});
+}, 400_000);
