@@ -130,7 +130,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
   const http = createHttpServer(app, random);
   await listen(http, config.CARREL_PORT, config.CARREL_LISTEN_HOST);
   refusal = null;
-  log.info({ tenant: tenant.slug, port: portOf(http), opsPort: ops.port }, 'listening');
+  log.info({ port: portOf(http), opsPort: ops.port }, 'listening');
 
   return {
     port: portOf(http),

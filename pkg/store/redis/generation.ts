@@ -242,9 +242,7 @@ export class GenerationCache {
 
   async #release(marked: { mark: string; keys: string[] }): Promise<void> {
     try {
-      await this.#redis.eval(
-        RENEW.call(marked.keys, [marked.mark, this.#fresh(), GENERATION_TTL_SECONDS, seconds(this.#clock)]),
-      );
+      await this.#redis.eval(RENEW.call(marked.keys, [marked.mark, this.#fresh(), GENERATION_TTL_SECONDS, seconds(this.#clock)]));
     } catch (error) {
       this.#log.warn({ err: error }, 'Redis went away after a commit: what it touched is not cached until the mark lapses');
     }
