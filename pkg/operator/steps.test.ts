@@ -1,0 +1,61 @@
+import { expect, test } from '@jest/globals';
+import { KubeError } from '../kube/errors.ts';
+import { StoreUnavailableError } from '../store/unavailable.ts';
+import { failureOf, NotYet, Steps } from './steps.ts';
+
+const never = new AbortController().signal;
+const good = async (value: string) => ({ value, reason: 'Good', message: '' });
+
+test('a step whose input is missing waits for it by name, and independent steps run', async () => {
+  const steps = new Steps(never);
+
+  const first = await steps.run('First', {}, () => Promise.reject(new NotYet('TooEarly', 'not now')));
+  await steps.run('Second', { first }, () => good('second'));
+  const third = await steps.run('Third', {}, () => good('third'));
+
+  expect(third.value).toBe('third');
+  expect(steps.conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`)).toEqual([
+    'First False TooEarly',
+    'Second Unknown WaitingForFirst',
+    'Third True Good',
+  ]);
+  expect(steps.worst?.type).toBe('First');
+});
+
+test('a value that is undefined is a value', async () => {
+  const steps = new Steps(never);
+  const first = await steps.run('First', {}, async () => ({ value: undefined, reason: 'Good', message: '' }));
+  await steps.run('Second', { first }, () => good('second'));
+
+  expect(steps.worst).toBeUndefined();
+});
+
+test('what is known in advance is looked at again after its time, the soonest first; a failure is thrown for the back-off', async () => {
+  const steps = new Steps(never);
+  await steps.run('A', {}, () => Promise.reject(new NotYet('Later', '', { retryAfterMs: 500 })));
+  await steps.run('B', {}, () => Promise.reject(new NotYet('Soon', '', { retryAfterMs: 100, isStuck: true })));
+
+  expect(steps.result()).toEqual({ requeueAfterMs: 100 });
+  expect(steps.stuck?.type).toBe('B');
+
+  const failure = new StoreUnavailableError('redis', new Error('ECONNREFUSED 127.0.0.1:1234'));
+  await steps.run('C', {}, () => Promise.reject(failure));
+  expect(() => steps.result()).toThrow(failure);
+});
+
+test('a reconcile that was told to stop ends at once', async () => {
+  const stopped = AbortSignal.abort(new Error('stop'));
+
+  await expect(new Steps(stopped).run('A', {}, () => Promise.reject(new Error('cut off')))).rejects.toThrow('cut off');
+});
+
+test.each([
+  [new StoreUnavailableError('postgres', new Error('port 5432')), 'PostgresUnavailable', 'Postgres does not answer; it is tried again'],
+  [new KubeError(0, 'Unreachable', 'x'), 'ApiServerUnavailable', 'the API server does not answer; it is tried again'],
+  [new KubeError(409, 'Conflict', 'x'), 'Conflict', 'somebody else changed an object at the same time; it is tried again'],
+  [new KubeError(422, 'Invalid', 'spec.x is wrong'), 'Invalid', 'spec.x is wrong'],
+  [new KubeError(403, 'Forbidden', 'exceeded quota'), 'Refused', 'exceeded quota'],
+  [new Error('boom'), 'Failed', 'boom'],
+])('%s reads as %s', (error, reason, message) => {
+  expect(failureOf(error)).toMatchObject({ status: 'False', reason, message });
+});

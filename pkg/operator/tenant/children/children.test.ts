@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import { settingsWith, tenantWith } from '../tenant.fixture.ts';
+import { configMap, days } from './configmap.ts';
+import { deployment, replicasOf } from './deployment.ts';
+import { ingress } from './ingress.ts';
+import { service } from './service.ts';
+import { serviceAccount } from './serviceaccount.ts';
+
+const hosts = { app: 'north.files.example', lti: 'lti.north.files.example' };
+const addresses = { appUrl: 'https://a', ltiUrl: 'https://l', apiUrl: 'https://a/api/v1' };
+const of = (tenant = tenantWith()) => deployment(tenant, { image: 'carrel:1', config: 'abc' });
+const pod = (tenant = tenantWith()) => of(tenant).spec?.template.spec;
+
+test('every child bears the name of its tenant and the labels that its watches select', () => {
+  const tenant = tenantWith();
+  const all = [
+    serviceAccount(tenant),
+    configMap(tenant, { tenantId: '7', addresses }, settingsWith()),
+    of(),
+    service(tenant),
+    ingress(tenant, hosts),
+  ];
+
+  for (const child of all) {
+    expect(child?.metadata).toMatchObject({
+      name: 'north',
+      namespace: 'schools',
+      labels: { 'app.kubernetes.io/managed-by': 'carrel-operator', 'app.kubernetes.io/instance': 'north' },
+    });
+  }
+});
+
+describe('the Deployment', () => {
+  test('runs after the restricted pod security standard', () => {
+    const [container] = pod()?.containers ?? [];
+
+    expect(pod()?.securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(container?.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(pod()?.automountServiceAccountToken).toBe(false);
+  });
+
+  test('gives the server longer to end than the server takes', () => {
+    expect(pod()?.terminationGracePeriodSeconds).toBeGreaterThan(25 + 3);
+  });
+
+  test('has its replicas: one by default, as many as are wanted, none while suspended', () => {
+    expect([
+      replicasOf(tenantWith()),
+      replicasOf(tenantWith({ replicas: 4 })),
+      replicasOf(tenantWith({ replicas: 4, suspended: true })),
+    ]).toEqual([1, 4, 0]);
+  });
+
+  test('takes what a tenant says of resources as a whole', () => {
+    expect(pod(tenantWith({ resources: { limits: { cpu: 1, memory: '1Gi' } } }))?.containers[0]?.resources).toEqual({
+      limits: { cpu: '1', memory: '1Gi' },
+    });
+    expect(pod()?.containers[0]?.resources?.limits).toEqual({ memory: '512Mi' });
+  });
+
+  test('selects its pods by labels that never change, and names no secret value', () => {
+    expect(of().spec?.selector.matchLabels).toEqual({
+      'app.kubernetes.io/name': 'carrel',
+      'app.kubernetes.io/component': 'server',
+      'app.kubernetes.io/instance': 'north',
+    });
+    const variables = pod()?.containers[0]?.env?.filter(({ valueFrom }) => valueFrom) ?? [];
+    expect(variables.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name)).toContain('north-database');
+  });
+});
+
+test('the ConfigMap holds sizes in bytes, times in days, and no limit of an upload where none is set', () => {
+  const { data } = configMap(tenantWith({ trashRetention: '36h' }), { tenantId: '7', addresses }, settingsWith());
+
+  expect(data).toMatchObject({
+    CARREL_TENANT_ID: '7',
+    CARREL_TENANT_SLUG: 'north',
+    CARREL_DEFAULT_USER_QUOTA_BYTES: '10737418240',
+    CARREL_TRASH_RETENTION_DAYS: '2',
+  });
+  expect(data).not.toHaveProperty('CARREL_MAX_UPLOAD_BYTES');
+});
+
+test.each([
+  ['30d', 30],
+  ['1h', 1],
+  ['24h', 1],
+  ['25h', 2],
+])('%s is %d days', (duration, expected) => {
+  expect(days(duration)).toBe(expected);
+});
+
+test('the Service finds the port of the server by its name', () => {
+  expect(service(tenantWith()).spec?.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP', targetPort: 'http' }]);
+});
+
+describe('the Ingress', () => {
+  test('leads both hosts to the Service, one rule where they are equal', () => {
+    const rules = (given: typeof hosts) => ingress(tenantWith(), given)?.spec?.rules?.map(({ host }) => host);
+
+    expect(rules(hosts)).toEqual(['north.files.example', 'lti.north.files.example']);
+    expect(rules({ app: 'x.example', lti: 'x.example' })).toEqual(['x.example']);
+  });
+
+  test('carries class, annotations and certificate', () => {
+    const exposure = { type: 'Ingress', ingressClassName: 'nginx', annotations: { team: 'x' }, tls: { secretName: 'cert' } } as const;
+    const made = ingress(tenantWith({ exposure }), hosts);
+
+    expect(made?.metadata?.annotations).toEqual({ team: 'x' });
+    expect(made?.spec).toMatchObject({ ingressClassName: 'nginx', tls: [{ hosts: Object.values(hosts), secretName: 'cert' }] });
+  });
+
+  test('is not there for another exposure', () => {
+    expect(ingress(tenantWith({ exposure: { type: 'None' } }), hosts)).toBeUndefined();
+  });
+});

@@ -1,0 +1,48 @@
+import type { ObservedTenant, Tenant } from '../kinds.ts';
+import type { OperatorSettings } from '../settings.ts';
+
+type Spec = Partial<Tenant['spec']>;
+
+/** For unit tests: a Tenant as the API server gives it, with the schema's defaults. */
+export const tenantWith = (spec: Spec = {}, status?: NonNullable<Tenant['status']>): ObservedTenant => ({
+  apiVersion: 'carrel.dev/v1alpha1',
+  kind: 'Tenant',
+  metadata: {
+    name: 'north',
+    namespace: 'schools',
+    uid: 'u-1',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    generation: 1,
+  },
+  spec: {
+    exposure: { type: 'Ingress' },
+    database: { poolSize: 5 },
+    storage: { defaultUserQuota: '10Gi' },
+    limits: { requestsPerUserPerMinute: 100, requestsPerTenantPerMinute: 1000, requestsPerIpPerHour: 10000 },
+    trashRetention: '30d',
+    suspended: false,
+    deletionPolicy: 'Retain',
+    ...spec,
+  },
+  ...(status ? { status } : {}),
+});
+
+export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSettings => ({
+  baseDomain: 'files.example',
+  publicScheme: 'https',
+  publicPort: 443,
+  image: 'registry.example:5000/carrel:1.2',
+  imageRepositories: ['mirror.example/carrel'],
+  ingressAnnotations: ['nginx.ingress.kubernetes.io/*', 'team'],
+  redisAddress: 'redis:6379',
+  redisTls: false,
+  s3Endpoint: 'https://s3.example',
+  s3Region: 'us-east-1',
+  trustedProxies: 1,
+  logLevel: 'info',
+  egressAllow: '',
+  maxTenantsPerShard: 1000,
+  migrationConcurrency: 4,
+  ...more,
+});

@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import { settingsWith, tenantWith } from './tenant.fixture.ts';
+import { refusalOf, repositoryOf } from './validate.ts';
+
+const refusal = (spec: Parameters<typeof tenantWith>[0], settings = settingsWith()): string | undefined => {
+  const found = refusalOf(tenantWith(spec), settings, ['one', 'two']);
+  return found && `${found.reason}: ${found.message}`;
+};
+
+test('a Tenant of defaults is accepted', () => {
+  expect(refusal({})).toBeUndefined();
+});
+
+test.each<[Parameters<typeof tenantWith>[0], string]>([
+  [{ autoscaling: { min: 1, max: 2, targetCPUPercent: 80 } }, 'NotYetSupported: not supported yet: spec.autoscaling'],
+  [{ exposure: { type: 'Gateway', gateway: { name: 'g' } } }, 'NotYetSupported: not supported yet: spec.exposure.type: Gateway'],
+  [
+    { exposure: { type: 'Ingress', tls: { secretName: 's', clusterIssuer: 'c' } } },
+    'NotYetSupported: not supported yet: spec.exposure.tls.clusterIssuer',
+  ],
+  [{ schedules: [{ name: 'a', job: 'trash', cron: '0 0 * * *' }] }, 'NotYetSupported: not supported yet: spec.schedules'],
+  [
+    { image: 'docker.io/evil:1' },
+    'ImageNotAllowed: spec.image: this operator takes images of registry.example:5000/carrel, mirror.example/carrel only',
+  ],
+  [
+    { exposure: { type: 'Ingress', annotations: { 'a/b': '1', team: 'x' } } },
+    'AnnotationNotAllowed: spec.exposure.annotations: this operator does not take a/b',
+  ],
+  [{ database: { poolSize: 5, shard: 'three' } }, 'ShardUnknown: spec.database.shard: there is no shard three; there are one, two'],
+  [{ storage: { defaultUserQuota: '9Pi' } }, 'SizeTooLarge: spec.storage.defaultUserQuota is more than 9007199254740991 bytes'],
+  [{ hosts: { app: 'api.files.example' } }, 'HostReserved: api.files.example is the shared API host; take another'],
+  [{ slug: 'api' }, 'HostReserved: api.files.example is the shared API host; set spec.hosts, since api would be there'],
+])('%j is refused', (spec, message) => {
+  expect(refusal(spec)).toBe(message);
+});
+
+test('images of an allowed repository and annotations of an allowed prefix are taken', () => {
+  expect(refusal({ image: 'mirror.example/carrel@sha256:abc' })).toBeUndefined();
+  expect(refusal({ exposure: { type: 'Ingress', annotations: { 'nginx.ingress.kubernetes.io/proxy-body-size': '0' } } })).toBeUndefined();
+});
+
+test('without a base domain both hosts must be named', () => {
+  const settings = settingsWith({ baseDomain: undefined });
+
+  expect(refusal({}, settings)).toBe('HostMissing: set spec.hosts.app and spec.hosts.lti: this operator has no base domain');
+  expect(refusal({ hosts: { app: 'a.example' } }, settings)).toBe('HostMissing: set spec.hosts.lti: this operator has no base domain');
+  expect(refusal({ hosts: { app: 'a.example', lti: 'a.example' } }, settings)).toBeUndefined();
+});
+
+test.each([
+  ['carrel', 'carrel'],
+  ['carrel:dev', 'carrel'],
+  ['host:5000/carrel', 'host:5000/carrel'],
+  ['host:5000/team/carrel:1@sha256:ab', 'host:5000/team/carrel'],
+])('the repository of %s is %s', (image, repository) => {
+  expect(repositoryOf(image)).toBe(repository);
+});
