@@ -9,9 +9,9 @@ const SWEEP_MS = 2_000;
 /** Items of one tenant in flight: a backlog of one waits for itself, not for others. */
 const WINDOW_PER_TENANT = 4;
 /** Tickets that may wait in Redis: enough to keep runners busy, few enough to be worked off within their lease. */
-const MAX_WAITING = 200;
-/** How long a ticket may wait in Redis before its row is taken anew. */
-const TICKET_LEASE_SECONDS = 30;
+const MAX_WAITING = 64;
+/** How long a ticket may wait in Redis before its row is taken anew; the old one then does nothing. So long is what a dead worker took with it missed. */
+const TICKET_LEASE_SECONDS = 5;
 
 /**
  * Takes what is due in one shard and hands tickets to the runners (design: section 7).

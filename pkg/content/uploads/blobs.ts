@@ -40,6 +40,8 @@ export class Blobs {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
+  /** Keys under which something may lie by now. */
+  readonly #begun = new Set<string>();
   #sweep: { day: string; asked: Promise<void> } | undefined;
 
   constructor(deps: { db: Database; objects: Objects; work: WorkRequests; clock: Clock; random: Random; log: Logger }) {
@@ -64,6 +66,7 @@ export class Blobs {
    * `room`: more bytes than this are refused with `quota_exceeded` as soon as they come.
    */
   async store(key: string, source: Readable, options: { room: number; contentType: string; signal: AbortSignal }): Promise<StoredBlob> {
+    this.#begun.add(key);
     const hash = createHash('sha256');
     let size = 0;
     let refusal: Problem | undefined;
@@ -89,10 +92,17 @@ export class Blobs {
     try {
       return await upload();
     } catch (error) {
-      const unknown = error instanceof StoreUnavailableError && error.store === 'postgres';
-      if (!unknown) await this.#discard(key);
+      if (this.#begun.has(key)) await this.#undo(key, error);
       throw error;
+    } finally {
+      this.#begun.delete(key);
     }
+  }
+
+  async #undo(key: string, error: unknown): Promise<void> {
+    if (!(error instanceof StoreUnavailableError)) return this.#discard(key);
+    // Where S3 is away it is tried once, and the client's answer does not wait for that.
+    if (error.store === 's3') void this.#discard(key);
   }
 
   async #discard(key: string): Promise<void> {

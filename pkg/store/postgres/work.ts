@@ -43,7 +43,7 @@ export class WorkQueue {
     this.#sql = pool;
   }
 
-  /** What is due and not leased among the oldest `perTenant` items of each tenant, oldest first, at most `limit` in all. */
+  /** What is due and not leased among the oldest `perTenant` items of each tenant, at most `limit` in all; the first of each tenant go before the second of any. */
   async takeDue(options: { limit: number; perTenant: number; leaseSeconds: number }): Promise<WorkItem[]> {
     return this.#sql.query<WorkItem>(
       `WITH RECURSIVE tenants AS (
@@ -51,13 +51,13 @@ export class WorkQueue {
          UNION ALL
          SELECT (SELECT w.tenant FROM carrel.work w WHERE w.tenant > t.tenant ORDER BY w.tenant LIMIT 1) FROM tenants t WHERE t.tenant IS NOT NULL
        ), window_of AS (
-         SELECT due.tenant, due.id, due.due_at FROM tenants t CROSS JOIN LATERAL (
-           SELECT w.tenant, w.id, w.due_at, w.leased_until FROM carrel.work w
+         SELECT due.tenant, due.id, due.due_at, due.place FROM tenants t CROSS JOIN LATERAL (
+           SELECT w.tenant, w.id, w.due_at, w.leased_until, row_number() OVER (ORDER BY w.due_at, w.id) AS place FROM carrel.work w
            WHERE w.tenant = t.tenant AND w.due_at <= now()
            ORDER BY w.due_at, w.id LIMIT $2
          ) due WHERE due.leased_until IS NULL OR due.leased_until < now()
        ), taken AS (
-         SELECT w.tenant, w.id FROM carrel.work w JOIN (SELECT * FROM window_of ORDER BY due_at, id LIMIT $1) o USING (tenant, id)
+         SELECT w.tenant, w.id FROM carrel.work w JOIN (SELECT * FROM window_of ORDER BY place, due_at, id LIMIT $1) o USING (tenant, id)
          WHERE w.leased_until IS NULL OR w.leased_until < now()
          FOR UPDATE OF w SKIP LOCKED
        )

@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
 import {
+  AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
   ListObjectsV2Command,
   S3Client,
 } from '@aws-sdk/client-s3';
@@ -181,6 +183,19 @@ export class Objects {
       }
       token = page.NextContinuationToken;
     } while (token !== undefined);
+  }
+
+  /** Gives up every upload under way below `prefix`, which a program that died has left; its parts go. */
+  async abandonUploads(prefix: string): Promise<void> {
+    for (;;) {
+      const page = await this.#send('', () =>
+        this.#client.send(new ListMultipartUploadsCommand({ Bucket: this.bucket, Prefix: this.#prefix + prefix })),
+      );
+      for (const { Key, UploadId } of page.Uploads ?? []) {
+        await this.#send('', () => this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.bucket, Key, UploadId })));
+      }
+      if (!page.IsTruncated) return;
+    }
   }
 
   async ping(): Promise<void> {

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Readable } from 'node:stream';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { waitFor } from '../../support/wait.ts';
+import { objectCount, quotaOf } from './tenant-state.ts';
+
+let running: TestStores;
+let tenant: TestTenant;
+beforeAll(async () => {
+  running = await stores();
+  tenant = await startTenant({ stores: running });
+});
+afterAll(async () => {
+  await tenant?.stop();
+  await running?.stop();
+});
+
+test('S3 that goes away in the middle of an upload is a 503, and there is no row, no object, and the quota is as it was', async () => {
+  const { api, user } = await tenant.user();
+  await api.upload('/files', { file: Buffer.from('before'), name: 'before' });
+  const MIB = 1 << 20;
+  const file = Readable.from(
+    (async function* () {
+      for (let at = 0; at < 40; at += 1) {
+        if (at === 20) await running.kill('versitygw');
+        yield Buffer.alloc(MIB, at);
+      }
+    })(),
+  );
+
+  const reply = await api.upload('/files', { file, name: 'half.bin' });
+
+  expect(reply).toMatchObject({ status: 503, body: { error: 'unavailable' } });
+  expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+  expect(await quotaOf(tenant, user.id)).toBe(6);
+  expect((await api.get('/files')).body.data).toHaveLength(1);
+  await waitFor('S3 again', async () => (await objectCount(tenant)) === 1);
+  expect((await api.upload('/files', { file: Buffer.from('after'), name: 'after' })).status).toBe(201);
+});
+
+test('Postgres that restarts in the middle of an upload leaves either the file that was acknowledged, or nothing', async () => {
+  const { api, user } = await tenant.user();
+  const file = Readable.from(
+    (async function* () {
+      yield Buffer.alloc(1000);
+      await running.kill('postgres', 'SIGINT'); // at once, but with its log written: these stores do not wait for the disk
+      yield Buffer.alloc(1000);
+    })(),
+  );
+
+  const started = performance.now();
+  const reply = await api.upload('/files', { file, name: 'late' });
+
+  expect([201, 503]).toContain(reply.status);
+  expect(performance.now() - started).toBeLessThan(15_000);
+  await waitFor('Postgres again', async () => (await api.get('/files')).status === 200);
+  const { data } = (await api.get('/files')).body;
+  expect(data).toHaveLength(reply.status === 201 ? 1 : 0);
+  expect(await quotaOf(tenant, user.id)).toBe(reply.status === 201 ? 2000 : 0);
+  expect((await api.upload('/files', { file: Buffer.from('again'), name: 'again' })).status).toBe(201);
+});
+
+test('Redis that is away costs speed, not correctness', async () => {
+  const { api } = await tenant.user();
+  const { body: file } = await api.upload('/files', { file: Buffer.from('a'), name: 'a' });
+  await api.get(`/files/${file.id}`);
+  running.signal('valkey', 'SIGSTOP');
+  try {
+    expect((await api.patch(`/files/${file.id}`, { name: 'b' })).status).toBe(200);
+    expect((await api.get(`/files/${file.id}`)).body.name).toBe('b');
+  } finally {
+    running.signal('valkey', 'SIGCONT');
+  }
+  const [work] = await tenant.db.query<{ subjects: string[] }>(
+    `SELECT payload->'subjects' AS subjects FROM carrel.work WHERE kind = 'cache.clear'`,
+  );
+  expect(work?.subjects).toEqual([`file:${file.id}`]);
+});

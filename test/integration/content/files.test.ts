@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Api } from '../../support/api.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { range } from '../../support/wait.ts';
+
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await startTenant();
+});
+afterAll(() => tenant.stop());
+
+const put = async (api: Api, name: string, fields: Record<string, string> = {}, type = 'text/plain') => {
+  const reply = await api.upload('/files', { file: Buffer.from(name), name, fields, type });
+  expect(reply.status).toBe(201);
+  return reply.body;
+};
+const folder = async (api: Api, name: string, parent_id?: string) => {
+  const reply = await api.post('/folders', { name, ...(parent_id ? { parent_id } : {}) });
+  expect(reply.status).toBe(201);
+  return reply.body;
+};
+const names = async (api: Api, query: Record<string, string | number> = {}): Promise<string[]> =>
+  (await api.get('/files', { query })).body.data.map(({ name }: { name: string }) => name);
+
+describe('metadata', () => {
+  test('has the specified shape, and none of it costs SQL when warm', async () => {
+    const { api, user } = await tenant.user();
+    const home = await folder(api, 'Home');
+    const { id } = await put(api, 'Notes.TXT', { folder_id: home.id });
+    await api.get(`/files/${id}`);
+
+    const { reply, sql, redisTrips } = await tenant.counting(() => api.get(`/files/${id}`));
+
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({
+      id,
+      name: 'Notes.TXT',
+      size: 9,
+      mime_type: 'text/plain',
+      owner: { id: user.id, name: user.username },
+      folder: { id: home.id, name: 'Home' },
+      path: '/Home/Notes.TXT',
+      version: 1,
+      deleted_at: null,
+    });
+    expect(sql).toEqual([]);
+    expect(redisTrips).toBeLessThanOrEqual(2);
+  });
+
+  test('is not sent again to whoever has it, until it changes', async () => {
+    const { api } = await tenant.user();
+    const { id } = await put(api, 'a');
+    const first = await api.get(`/files/${id}`);
+    const known = { headers: { 'if-none-match': first.headers['etag'] ?? '' } };
+
+    expect((await api.get(`/files/${id}`, known)).status).toBe(304);
+    await api.patch(`/files/${id}`, { name: 'b' });
+    expect((await api.get(`/files/${id}`, known)).body).toMatchObject({ name: 'b' });
+  });
+
+  test('shows the new name of its owner at once', async () => {
+    const { api, user } = await tenant.user();
+    const { id } = await put(api, 'a');
+    await api.get(`/files/${id}`);
+    const { body } = await tenant.admin.get(`/users/${user.id}`);
+    const { email, username, roles, storage_quota, is_active } = body;
+    const changed = await tenant.admin.put(`/users/${user.id}`, { email, username, roles, storage_quota, is_active, display_name: 'Ada' });
+    expect(changed.status).toBe(200);
+    expect((await api.get(`/files/${id}`)).body.owner).toEqual({ id: user.id, name: 'Ada' });
+  });
+});
+
+describe('a change', () => {
+  test('renames and moves, and conflicts are told', async () => {
+    const { api } = await tenant.user();
+    const [a, b] = [await folder(api, 'A'), await folder(api, 'B')];
+    const file = await put(api, 'x.txt', { folder_id: a.id });
+    await put(api, 'taken.txt', { folder_id: b.id });
+
+    const moved = await api.put(`/files/${file.id}`, { name: 'y.md', folder_id: b.id });
+    expect(moved.body).toMatchObject({ name: 'y.md', folder: { id: b.id }, path: '/B/y.md' });
+    expect((await api.patch(`/files/${file.id}`, { name: 'taken.txt' })).body.error).toBe('name_conflict');
+    expect((await api.put(`/files/${file.id}`, { name: 'z.md' })).status).toBe(400);
+    expect((await api.patch(`/files/${file.id}`, { name: 'a/b' })).status).toBe(400);
+    expect((await api.patch(`/files/${file.id}`, { folder_id: null })).body).toMatchObject({ folder: null, path: '/y.md' });
+    expect(await names(api, { folder_id: b.id })).toEqual(['taken.txt']);
+  });
+
+  test('is refused when If-Match names an older version', async () => {
+    const { api } = await tenant.user();
+    const file = await put(api, 'a');
+    const guard = { headers: { 'if-match': `"${file.etag}"` } };
+    expect((await api.patch(`/files/${file.id}`, { name: 'b' }, guard)).status).toBe(200);
+    expect((await api.patch(`/files/${file.id}`, { name: 'c' }, guard)).status).toBe(412);
+    expect((await api.delete(`/files/${file.id}`, guard)).status).toBe(412);
+    expect((await api.get(`/files/${file.id}`)).body.name).toBe('b');
+  });
+});
+
+describe('the trash', () => {
+  test('takes a file out of everything but itself, and gives it back', async () => {
+    const { api } = await tenant.user();
+    const file = await put(api, 'a');
+    await api.get(`/files/${file.id}`);
+
+    expect((await api.delete(`/files/${file.id}`)).status).toBe(204);
+
+    expect((await api.get(`/files/${file.id}`)).status).toBe(404);
+    expect((await api.get(`/files/${file.id}/download`)).status).toBe(404);
+    expect((await api.patch(`/files/${file.id}`, { name: 'b' })).status).toBe(404);
+    expect((await api.delete(`/files/${file.id}`)).status).toBe(404);
+    expect(await names(api)).toEqual([]);
+    expect(await names(api, { trashed: 'true' })).toEqual(['a']);
+    const restored = await api.post(`/files/${file.id}/restore`);
+    expect(restored).toMatchObject({ status: 200, body: { id: file.id, deleted_at: null } });
+    expect(await names(api)).toEqual(['a']);
+  });
+
+  test('does not give back a file whose name was taken since', async () => {
+    const { api } = await tenant.user();
+    const file = await put(api, 'a');
+    await api.delete(`/files/${file.id}`);
+    await put(api, 'a');
+    expect((await api.post(`/files/${file.id}/restore`)).body.error).toBe('name_conflict');
+  });
+
+  test('is left for ever by a permanent deletion', async () => {
+    const { api } = await tenant.user();
+    const file = await put(api, 'a');
+    await api.delete(`/files/${file.id}`);
+    expect((await api.delete(`/files/${file.id}`, { query: { permanent: true } })).status).toBe(204);
+    expect((await api.post(`/files/${file.id}/restore`)).status).toBe(404);
+    expect(await names(api, { trashed: 'true' })).toEqual([]);
+  });
+});
+
+describe('a list', () => {
+  test('gives every file once, page by page, in each order, in one statement a page', async () => {
+    const { api } = await tenant.user();
+    for (const at of range(7)) await put(api, `f${at}`);
+    for (const sort of ['name', '-name', '-updated_at', 'size,-name', undefined]) {
+      const seen: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const query: Record<string, string | number> = { limit: 3, ...(sort ? { sort } : {}), ...(cursor ? { cursor } : {}) };
+        const { reply, sql } = await tenant.counting(() => api.get('/files', { query }));
+        expect(sql).toHaveLength(1);
+        expect(reply.headers['link']?.includes('rel="next"') ?? false).toBe(reply.body.pagination.has_more);
+        seen.push(...reply.body.data.map(({ name }: { name: string }) => name));
+        cursor = reply.body.pagination.next_cursor;
+      } while (cursor);
+      expect(seen.toSorted()).toEqual(range(7).map((at) => `f${at}`));
+      if (sort === 'name') expect(seen).toEqual(seen.toSorted());
+      if (sort === '-name' || sort === 'size,-name') expect(seen).toEqual(seen.toSorted().toReversed());
+    }
+  });
+
+  test('filters by text, type, owner, folder', async () => {
+    const { api, user } = await tenant.user();
+    const home = await folder(api, 'home');
+    await put(api, 'Résumé 100%.pdf', { folder_id: home.id }, 'application/pdf');
+    await put(api, 'photo.png', {}, 'image/png');
+
+    expect(await names(api, { q: 'resume' })).toEqual(['Résumé 100%.pdf']);
+    expect(await names(api, { q: '100%' })).toEqual(['Résumé 100%.pdf']);
+    expect(await names(api, { q: '%' })).toEqual(['Résumé 100%.pdf']);
+    expect(await names(api, { q: '_' })).toEqual([]);
+    expect(await names(api, { mime_type: 'image/*' })).toEqual(['photo.png']);
+    expect(await names(api, { mime_type: 'application/pdf' })).toEqual(['Résumé 100%.pdf']);
+    expect(await names(api, { owner: user.id })).toHaveLength(2);
+    expect(await names(api, { folder_id: home.id })).toEqual(['Résumé 100%.pdf']);
+    expect(await names(api, { folder_id: 'root' })).toEqual(['photo.png']);
+  });
+
+  test.each([{ limit: 0 }, { limit: 201 }, { cursor: 'x' }, { sort: 'colour' }, { colour: 'red' }, { folder_id: 'x' }, { mime_type: 'x' }])(
+    'with %j is a 400',
+    async (query) => {
+      expect((await tenant.admin.get('/files', { query: query as Record<string, string> })).status).toBe(400);
+    },
+  );
+});
+
+describe('folders', () => {
+  test('nest, with unique names among siblings', async () => {
+    const { api } = await tenant.user();
+    const top = await folder(api, 'top');
+    const sub = await folder(api, 'sub', top.id);
+    expect(sub).toMatchObject({ path: '/top/sub', depth: 1, parent_id: top.id });
+    expect((await api.post('/folders', { name: 'sub', parent_id: top.id })).body.error).toBe('name_conflict');
+    expect((await api.post('/folders', { name: '..' })).status).toBe(400);
+    expect((await api.post('/folders', { name: 'x', parent_id: '00000000-0000-4000-8000-000000000000' })).status).toBe(404);
+    expect((await api.get(`/folders/${sub.id}`)).body).toEqual(sub);
+  });
+
+  test('refuse a path of more than 2048 characters', async () => {
+    const { api } = await tenant.user();
+    let parent: string | undefined;
+    for (const _ of range(8)) parent = (await folder(api, 'x'.repeat(255), parent)).id;
+    const refused = await api.post('/folders', { name: 'y', parent_id: parent });
+    expect(refused).toMatchObject({ status: 400, body: { error: 'validation_failed' } });
+  });
+});

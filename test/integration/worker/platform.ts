@@ -1,0 +1,66 @@
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { formatSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { Shard } from '../../../pkg/store/postgres/provisioning.ts';
+import { Registry } from '../../../pkg/store/postgres/registry.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+
+/** Stores of the test's own, with a registry as the operator leaves it. */
+export interface TestPlatform {
+  readonly stores: TestStores;
+  /** The operator's pool. */
+  readonly pool: SqlPool;
+  /** CARREL_PLATFORM_KEYS */
+  readonly platformKeys: string;
+  /** The worker's own address of the shard. */
+  readonly workerUrl: string;
+  /** A registry as the worker opens it. */
+  registryOn(pool: SqlPool): Registry;
+  /** A tenant that the worker finds in the registry. */
+  tenant(): Promise<TestTenant>;
+  stop(): Promise<void>;
+}
+
+export async function startPlatform(): Promise<TestPlatform> {
+  const running = await stores();
+  const time = { clock: systemClock, random: systemRandom };
+  const keys = [{ id: 'p1', key: systemRandom.bytes(32) }];
+  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 5, log: silentLogger });
+  const workerPassword = systemRandom.base64url(18);
+  await new Shard({ pool, ...time }).ensureShard({ workerPassword });
+  const registryOn = (of: SqlPool): Registry => new Registry({ pool: of, sealer: new Sealer(keys, systemRandom), ...time });
+  await registryOn(pool).ensureSchema();
+  const tenants: TestTenant[] = [];
+  return {
+    stores: running,
+    pool,
+    platformKeys: formatSealingKeys(keys),
+    workerUrl: `postgres://carrel_worker:${workerPassword}@${running.postgres.tenantAddress}/carrel`,
+    registryOn,
+    tenant: async () => {
+      const tenant = await startTenant({ stores: running });
+      const { config, slug } = tenant;
+      const owner = { namespace: 'test', namespaceUid: 'uid', name: slug };
+      const claim = await registryOn(pool).claim({ slug, owner, hosts: [], shards: ['one'] });
+      const storage = {
+        endpoint: config.CARREL_S3_ENDPOINT,
+        region: config.CARREL_S3_REGION,
+        bucket: config.CARREL_S3_BUCKET,
+        prefix: '',
+        accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
+        secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
+      };
+      await registryOn(pool).setSecret(claim.tenantId, 'storage', JSON.stringify(storage));
+      tenants.push(tenant);
+      return tenant;
+    },
+    stop: async () => {
+      await Promise.all(tenants.map((tenant) => tenant.stop()));
+      await pool.close();
+      await running.stop();
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { requestWork } from '../../../pkg/store/postgres/work.ts';
+import { newKey } from '../../../pkg/store/s3/objects.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { objectCount } from '../content/tenant-state.ts';
+import { startPlatform, type TestPlatform } from './platform.ts';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+let platform: TestPlatform;
+let worker: WorkerProcess;
+beforeAll(async () => {
+  platform = await startPlatform();
+  worker = await startWorkerProcess(platform);
+});
+afterAll(async () => {
+  await worker?.end('SIGTERM');
+  await platform?.stop();
+});
+
+const workLeft = async (kind = 'objects.purge'): Promise<number> => {
+  const [row] = await platform.pool.query<{ count: number }>('SELECT count(*) AS count FROM carrel.work WHERE kind = $1', [kind]);
+  return row?.count ?? -1;
+};
+
+async function tenantWithObjects(count: number): Promise<{ tenant: TestTenant; keys: string[] }> {
+  const tenant = await platform.tenant();
+  const keys = range(count).map(() => newKey(systemRandom));
+  await Promise.all(keys.map((key) => tenant.objects.put(key, Buffer.from('x'))));
+  return { tenant, keys };
+}
+
+test('what is deleted for ever is purged from the bucket, and nothing else is', async () => {
+  const tenant = await platform.tenant();
+  const { api } = await tenant.user();
+  const { body: gone } = await api.upload('/files', { file: Buffer.from('a'), name: 'a' });
+  const { body: kept } = await api.upload('/files', { file: Buffer.from('b'), name: 'b' });
+  await api.upload(`/files/${gone.id}`, { method: 'PUT', file: Buffer.from('a2'), name: 'a' });
+
+  await api.delete(`/files/${gone.id}`, { query: { permanent: true } });
+
+  await waitFor('the purge', async () => (await objectCount(tenant)) === 1);
+  expect((await api.get(`/files/${kept.id}/download`)).bytes.toString()).toBe('b');
+  await waitFor('the end of the work', async () => (await workLeft()) === 0);
+});
+
+test('a worker killed in the middle of a purge loses nothing: the next one goes on', async () => {
+  const { tenant, keys } = await tenantWithObjects(120);
+  const spared = newKey(systemRandom);
+  await tenant.objects.put(spared, Buffer.from('x'));
+  await tenant.db.transaction(async (tx) => {
+    for (const key of keys) await requestWork(tx, 'objects.purge', { keys: [key] });
+  });
+  await waitFor('the first ones to go', async () => (await workLeft()) < 100);
+
+  await worker.end('SIGKILL');
+  const leftByTheDead = await workLeft();
+  worker = await startWorkerProcess(platform);
+
+  await waitFor('the purge', async () => (await workLeft()) === 0);
+  expect(leftByTheDead).toBeGreaterThan(0);
+  expect(await objectCount(tenant)).toBe(1);
+});
+
+test('a Redis that forgets everything in the middle loses nothing', async () => {
+  const { tenant, keys } = await tenantWithObjects(60);
+  await tenant.db.transaction(async (tx) => {
+    for (const key of keys) await requestWork(tx, 'objects.purge', { keys: [key] });
+  });
+  await waitFor('the first ones to go', async () => (await workLeft()) < 50);
+  await platform.stores.kill('valkey');
+
+  await waitFor('the purge', async () => (await workLeft()) === 0);
+  expect(await objectCount(tenant)).toBe(0);
+});
+
+test('S3 that is away delays the work', async () => {
+  const { tenant, keys } = await tenantWithObjects(3);
+  await platform.stores.kill('versitygw');
+  await tenant.db.transaction((tx) => requestWork(tx, 'objects.purge', { keys }));
+  await waitFor('the purge', async () => (await workLeft()) === 0);
+  expect(await objectCount(tenant)).toBe(0);
+});
+
+test('a sweep deletes what no row knows of that day, and keeps what a row knows', async () => {
+  const tenant = await platform.tenant();
+  const { api } = await tenant.user();
+  const { body: kept } = await api.upload('/files', { file: Buffer.from('kept'), name: 'kept' });
+  const [asked] = await tenant.db.query<{ day: string; hours: number }>(
+    `SELECT payload->>'day' AS day, extract(epoch FROM due_at - now())::float8 / 3600 AS hours FROM carrel.work WHERE kind = 'objects.sweep'`,
+  );
+  const day = asked?.day ?? '';
+  for (const _ of range(3)) await tenant.objects.put(`${day}/${newKey(systemRandom)}`, Buffer.from('orphan'));
+  await tenant.objects.put(`20200101/${newKey(systemRandom)}`, Buffer.from('of another day'));
+
+  const half = await halfUpload(tenant, `${day}/half`);
+
+  await tenant.db.transaction((tx) => requestWork(tx, 'objects.sweep', { day }));
+
+  await waitFor('the sweep', async () => (await objectCount(tenant)) === 2);
+  expect(asked?.hours).toBeGreaterThan(24);
+  expect(await half.isThere()).toBe(false);
+  expect((await api.get(`/files/${kept.id}/download`)).status).toBe(200);
+});
+
+/** A multipart upload that nobody goes on with. */
+async function halfUpload({ config }: TestTenant, key: string): Promise<{ isThere(): Promise<boolean> }> {
+  const Bucket = config.CARREL_S3_BUCKET;
+  const credentials = { accessKeyId: config.CARREL_S3_ACCESS_KEY_ID, secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY };
+  const client = new S3Client({ endpoint: config.CARREL_S3_ENDPOINT, region: config.CARREL_S3_REGION, forcePathStyle: true, credentials });
+  await client.send(new CreateMultipartUploadCommand({ Bucket, Key: key }));
+  const isThere = async (): Promise<boolean> => {
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+    return Uploads.length > 0;
+  };
+  expect(await isThere()).toBe(true);
+  return { isThere };
+}
+
+test('work that can never be done is kept as a dead letter, with its error, and counted', async () => {
+  const tenant = await platform.tenant();
+  await tenant.db.transaction(async (tx) => {
+    await requestWork(tx, 'objects.purge', { keys: 'all of them' });
+    await requestWork(tx, 'no.such.kind', {});
+  });
+  const dead = () =>
+    platform.pool.query<{ kind: string; error: string }>(
+      `SELECT kind, last_error AS error FROM carrel.work WHERE due_at = 'infinity' AND tenant = $1 ORDER BY kind`,
+      [`tenant_${tenant.slug}`],
+    );
+  await waitFor('two dead letters', async () => (await dead()).length === 2);
+  expect((await dead()).map(({ error }) => error)).toEqual([
+    'there is no processor for the kind no.such.kind',
+    expect.stringContaining('the payload is not of the form it should have: keys'),
+  ]);
+  expect(await worker.metrics()).toMatch(/carrel_work_dead\{[^}]*kind="no\.such\.kind"[^}]*\} 1/);
+  await platform.pool.query(`DELETE FROM carrel.work WHERE due_at = 'infinity'`);
+});
+
+test("one tenant's backlog does not hold up another", async () => {
+  const [busy, quiet] = [await platform.tenant(), await tenantWithObjects(1)];
+  await busy.db.query(
+    `INSERT INTO carrel.work (kind, payload) SELECT 'objects.purge', jsonb_build_object('keys', jsonb_build_array('20200101/' || n)) FROM generate_series(1, 5000) n`,
+  );
+  await waitFor('the backlog to be under way', async () => (await workLeft()) < 4990);
+
+  await quiet.tenant.db.transaction((tx) => requestWork(tx, 'objects.purge', { keys: quiet.keys }));
+
+  await waitFor('the other purge', async () => (await objectCount(quiet.tenant)) === 0, 5_000);
+  expect(await workLeft()).toBeGreaterThan(0);
+  await platform.pool.query(`DELETE FROM carrel.work WHERE tenant = $1`, [`tenant_${busy.slug}`]);
+});
+
+test('a graceful stop ends with 0', async () => {
+  expect(await worker.end('SIGTERM')).toBe(0);
+  worker = await startWorkerProcess(platform);
+});

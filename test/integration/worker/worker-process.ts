@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../../support/parts.ts';
+import { freePort } from '../../support/ports.ts';
+import { waitFor } from '../../support/wait.ts';
+import type { TestPlatform } from './platform.ts';
+
+export interface WorkerProcess {
+  /** Text of /metrics. */
+  metrics(): Promise<string>;
+  /** Ends it as the kernel would, or gracefully; gives its exit code. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
+}
+
+/** The program itself, cmd/worker/main.ts, in a process that a test may kill. Resolves when it is ready. */
+export async function startWorkerProcess(platform: TestPlatform): Promise<WorkerProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-worker-'));
+  mkdirSync(join(folder, 'one'));
+  writeFileSync(join(folder, 'one', 'worker-url'), platform.workerUrl);
+  const port = await freePort();
+  const child: ChildProcess = spawn(process.execPath, ['cmd/worker/main.ts'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      CARREL_SHARDS_DIR: folder,
+      CARREL_PLATFORM_KEYS: platform.platformKeys,
+      CARREL_REDIS_ADMIN_URL: platform.stores.redis.adminUrl,
+      CARREL_LISTEN_HOST: '127.0.0.1',
+      CARREL_OPS_PORT: String(port),
+    },
+  });
+  await waitFor('the worker', async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
+  return {
+    metrics: async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+    end: async (signal) => {
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      const [code] = (await ended) as [number | null];
+      rmSync(folder, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
