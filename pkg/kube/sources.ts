@@ -1,4 +1,4 @@
-import { keyOf, type Kind, type KubeObject, type ObjectKey } from './object.ts';
+import { keyOf, keyText, type Kind, type KubeObject, type ObjectKey } from './object.ts';
 import { controllerOf } from './owner.ts';
 import { PRIORITY, type Priority } from './queue.ts';
 import type { Change, Store } from './store.ts';
@@ -44,7 +44,9 @@ function source<T extends KubeObject>(
   return {
     subscribe: (enqueue) =>
       store.onChange((change) => {
-        for (const key of keysOf(change)) enqueue(key, priorityOf(change));
+        // Once each: a key that is named twice would be reconciled twice, the first time being under way at once.
+        const keys = new Map(keysOf(change).map((key) => [keyText(key), key]));
+        for (const key of keys.values()) enqueue(key, priorityOf(change));
       }),
     waitForSync: (signal) => store.waitForSync(signal),
   };

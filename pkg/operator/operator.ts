@@ -17,13 +17,14 @@ import type { Random } from '../runtime/random.ts';
 import type { SealingKey } from '../runtime/sealing.ts';
 import type { StorageAdmin } from '../store/s3/admin.ts';
 import { allInformers, BY_NAMED_SECRET, BY_TENANT, createInformers, haveSynced, ownedStores, type Informers } from './informers.ts';
-import { TENANT, WEBHOOK } from './kinds.ts';
+import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
 import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
 import { FIELD_MANAGER, PREFIX } from './names.ts';
 import { Secrets } from './secrets.ts';
 import type { OperatorSettings } from './settings.ts';
 import type { Shards } from './shards.ts';
 import { TenantAccess } from './tenant-rows.ts';
+import { Adoption } from './tenant/adoption.ts';
 import { Administrators } from './tenant/administrator.ts';
 import { Claims } from './tenant/claims.ts';
 import { Databases } from './tenant/database.ts';
@@ -104,17 +105,17 @@ export class Operator {
       tenants: this.#controller('tenant', ofTenants, TENANT_CONCURRENCY, [
         forObject(tenants.store),
         ...Object.values(owned).map(({ store }) => forOwner(store as Store<KubeObject>, TENANT)),
-        // Read, and so waited for; what happens to a namespace happens to its Tenants.
+        // These are read, and so waited for; what happens to them concerns no Tenant.
         forMapped(namespaces.store, () => []),
+        forMapped(registrations.store, () => []),
+        forMapped(webhooks.store, () => []),
         namedBy(tenants.store),
       ]),
       registrations: this.#controller('ltiregistration', ofRegistrations, 2, [
         forObject(registrations.store),
         referringTo(registrations.store),
         namedBy(registrations.store),
-        forMapped(registrations.store, ({ metadata, spec }) =>
-          registrations.store.byIndex(BY_TENANT, `${metadata.namespace}/${spec.tenantRef.name}`).map(keyOf),
-        ),
+        siblingsIn(registrations.store),
       ]),
       webhooks: this.#controller('webhook', ofWebhooks, 2, [
         forObject(webhooks.store),
@@ -139,7 +140,7 @@ export class Operator {
       tenants,
       statusWriter,
       claims,
-      databases: new Databases({ shards, secrets, migrations, random }),
+      databases: new Databases({ shards, secrets, migrations, adoption: new Adoption(this.#informers), random }),
       storages: new Storages({ settings, shards, secrets, admin: storage, redis, random }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
       workloads: new Workloads({ settings, applier, stores: ownedStores(this.#informers), services: owned.services.api }),
@@ -158,6 +159,15 @@ export class Operator {
     return new Controller({ ...this.#deps, name, concurrency, sources, reconcile: (key, signal) => reconciler.reconcile(key, signal) });
   }
 }
+
+/** Other registrations of the same tenant: what one says may be what another must not. */
+const siblingsIn = (store: Store<LtiRegistration>): Source =>
+  forMapped(store, ({ metadata, spec }) =>
+    store
+      .byIndex(BY_TENANT, `${metadata.namespace}/${spec.tenantRef.name}`)
+      .filter((other) => other.metadata.name !== metadata.name)
+      .map(keyOf),
+  );
 
 interface Indexed {
   byIndex(name: string, value: string): KubeObject[];

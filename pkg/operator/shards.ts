@@ -5,6 +5,7 @@ import { ConfigError } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Sealer } from '../runtime/sealing.ts';
+import type { ObserveStatement } from '../store/postgres/client.ts';
 import { SqlPool } from '../store/postgres/pool.ts';
 import { Shard, ShardUnfit } from '../store/postgres/provisioning.ts';
 import { Registry } from '../store/postgres/registry.ts';
@@ -70,11 +71,18 @@ export class Shards {
   readonly #registry: Registry;
   readonly #ready = new Map<string, Promise<void>>();
 
-  constructor(deps: { shards: readonly ShardSettings[]; sealer: Sealer; clock: Clock; random: Random; log: Logger }) {
+  constructor(deps: {
+    shards: readonly ShardSettings[];
+    sealer: Sealer;
+    clock: Clock;
+    random: Random;
+    log: Logger;
+    observe?: ObserveStatement;
+  }) {
     const { clock, random, log, sealer } = deps;
     this.#shards = new Map(
       deps.shards.map((settings) => {
-        const pool = new SqlPool({ url: settings.url, poolSize: POOL_SIZE, log });
+        const pool = new SqlPool({ url: settings.url, poolSize: POOL_SIZE, log, ...(deps.observe ? { observe: deps.observe } : {}) });
         return [settings.name, { settings, pool, shard: new Shard({ pool, clock, random }) }];
       }),
     );

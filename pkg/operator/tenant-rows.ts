@@ -12,11 +12,15 @@ import { NotYet } from './steps.ts';
 /** `managed_by` of rows that a resource made; the REST API refuses to change them. */
 export const MANAGED_BY = 'kubernetes';
 
-/** Where rows of a tenant are written by the operator, and what seals their secrets. */
-export interface TenantRows {
-  readonly tenantId: string;
+/** Where rows of a tenant are written by the operator. */
+export interface TenantSchema {
   readonly slug: string;
   readonly pool: SqlPool;
+}
+
+/** The same, and what seals their secrets. */
+export interface TenantRows extends TenantSchema {
+  readonly tenantId: string;
   readonly sealer: Sealer;
 }
 

@@ -3,7 +3,7 @@ import { UniqueViolation } from '../../store/postgres/errors.ts';
 import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 import { NotYet } from '../steps.ts';
-import { MANAGED_BY, type TenantRows } from '../tenant-rows.ts';
+import { MANAGED_BY, type TenantRows, type TenantSchema } from '../tenant-rows.ts';
 import type { ToolKey } from './keys.ts';
 
 export interface PlatformRow {
@@ -38,7 +38,7 @@ interface Stored extends Registration {
 
 type Tables = Readonly<Record<'tools' | 'platforms' | 'deployments' | 'identities', string>>;
 
-function tablesOf({ slug }: TenantRows): Tables {
+function tablesOf({ slug }: TenantSchema): Tables {
   const schema = quoteIdentifier(tenantRole(slug));
   return {
     tools: `${schema}.lti_tools`,
@@ -81,7 +81,7 @@ export async function syncRegistration(
 }
 
 /** Removes tool and deployments; the platform goes or rests when no other tool uses it. Gone already is fine. */
-export async function removeRegistration(rows: TenantRows, reference: string): Promise<void> {
+export async function removeRegistration(rows: TenantSchema, reference: string): Promise<void> {
   const tables = tablesOf(rows);
   await rows.pool.transaction(async (tx) => {
     const [tool] = await tx.query<{ platformId: number | null }>(
@@ -90,6 +90,15 @@ export async function removeRegistration(rows: TenantRows, reference: string): P
     );
     if (tool?.platformId != null) await dropUnused(tx, tables, tool.platformId);
   });
+}
+
+/** Removes the rows of all resources but these. */
+export async function keepRegistrations(schema: TenantSchema, references: readonly string[]): Promise<void> {
+  const others = await schema.pool.query<{ reference: string }>(
+    `SELECT managed_ref AS reference FROM ${tablesOf(schema).tools} WHERE managed_by = $1 AND NOT managed_ref = ANY ($2)`,
+    [MANAGED_BY, references],
+  );
+  for (const { reference } of others) await removeRegistration(schema, reference);
 }
 
 const isAsWanted = (present: Stored, { platform, tool, deploymentIds }: Registration): boolean =>

@@ -25,6 +25,8 @@ export interface Claim {
   readonly shard: string;
   readonly hosts: Hosts;
   readonly addresses: Addresses;
+  /** It goes on with data that were kept, and has not been Ready with them yet. */
+  readonly isAdopting: boolean;
 }
 
 /** Nobody tells us when another tenant frees a slug or a host. */
@@ -63,8 +65,10 @@ export class Claims {
         throw refusalFor(error);
       });
     const { tenantId, slug } = registered;
-    const claim = { tenantId, slug, shard: registered.shard, hosts, addresses: addressesOf(tenant, hosts, this.#settings) };
-    return { value: claim, ...told(tenant, registered) };
+    const condition = told(tenant, registered);
+    const isAdopting = condition.reason === 'Adopted' && findCondition(tenant.status?.conditions ?? [], 'Ready')?.status !== 'True';
+    const claim = { tenantId, slug, shard: registered.shard, hosts, addresses: addressesOf(tenant, hosts, this.#settings), isAdopting };
+    return { value: claim, ...condition };
   }
 
   /** All that this resource has claimed and not let go. */

@@ -6,6 +6,7 @@ import type { Secrets } from '../secrets.ts';
 import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
 import type { Outcome } from '../steps.ts';
 import { MAX_SURGE } from './children/deployment.ts';
+import type { Adoption } from './adoption.ts';
 import type { Claim } from './claims.ts';
 import type { Migrations } from './migrations.ts';
 import { secretOwner } from './owner.ts';
@@ -26,16 +27,18 @@ export class Databases {
   readonly #shards: Shards;
   readonly #secrets: Secrets;
   readonly #migrations: Migrations;
+  readonly #adoption: Adoption;
   readonly #random: Random;
 
-  constructor(deps: { shards: Shards; secrets: Secrets; migrations: Migrations; random: Random }) {
+  constructor(deps: { shards: Shards; secrets: Secrets; migrations: Migrations; adoption: Adoption; random: Random }) {
     this.#shards = deps.shards;
     this.#secrets = deps.secrets;
     this.#migrations = deps.migrations;
+    this.#adoption = deps.adoption;
     this.#random = deps.random;
   }
 
-  async ensure(tenant: ObservedTenant, { tenantId, slug, shard: name }: Claim): Promise<Outcome<DatabaseAccess>> {
+  async ensure(tenant: ObservedTenant, { tenantId, slug, shard: name, isAdopting }: Claim): Promise<Outcome<DatabaseAccess>> {
     const open = await this.#shards.open(name);
     const { shard, settings } = open;
     const password = this.#passwordInUse(tenant) ?? (await this.#sealedPassword(tenantId));
@@ -44,6 +47,7 @@ export class Databases {
       database.schemaVersion === shard.latestVersion
         ? database.schemaVersion
         : await this.#migrations.run({ slug, isUpgrade: database.schemaVersion !== null }, () => shard.migrateTenant({ slug, tenantId }));
+    if (isAdopting) await this.#adoption.clean(tenant, { slug, pool: open.pool });
     const url = tenantUrl(settings, tenantRole(slug), password);
     const checksum = await this.#secrets.write(secretOwner(tenant), secretNames(tenant).database, { url });
     return { value: { shard: open, schemaVersion, checksum }, reason: 'Migrated', message: `schema at ${schemaVersion} on shard ${name}` };

@@ -33,7 +33,8 @@ test('upgrades halt when they failed for several tenants; new tenants and those 
 test('a database that is away counts for no failure', async () => {
   const migrations = new Migrations({ concurrency: 2 });
   const away = (): Promise<never> => Promise.reject(new StoreUnavailableError('postgres', new Error('gone')));
-  for (const slug of ['a', 'b', 'c', 'd', 'e']) await expect(migrations.run(upgrade(slug), away)).rejects.toThrow();
+  for (const slug of ['a', 'b', 'c', 'd', 'e'])
+    await expect(migrations.run(upgrade(slug), away)).rejects.toThrow('postgres is not available');
 
   expect(await migrations.run(upgrade('f'), async () => 'done')).toBe('done');
 });

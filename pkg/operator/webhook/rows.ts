@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../runtime/random.ts';
 import { quoteIdentifier } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
-import { MANAGED_BY, type TenantRows } from '../tenant-rows.ts';
+import { MANAGED_BY, type TenantRows, type TenantSchema } from '../tenant-rows.ts';
 
 /** A Webhook as its row in the tenant's schema should be. */
 export interface Endpoint {
@@ -36,7 +36,7 @@ const OVERLAP_HOURS = 24;
 const COLUMNS = `uuid, url, events, secret, headers, active, failing_since AS "failingSince", disabled_reason AS "disabledReason",
   last_delivery_at AS "lastDeliveryAt", last_status_code AS "lastStatusCode"`;
 
-const tableOf = ({ slug }: TenantRows): string => `${quoteIdentifier(tenantRole(slug))}.webhooks`;
+const tableOf = ({ slug }: TenantSchema): string => `${quoteIdentifier(tenantRole(slug))}.webhooks`;
 
 /** The row of a Webhook, by its `<namespace>/<name>`. */
 export async function findEndpoint(rows: TenantRows, reference: string): Promise<Row | undefined> {
@@ -62,8 +62,13 @@ export async function syncEndpoint(rows: TenantRows, reference: string, wanted: 
 }
 
 /** Gone already is fine. */
-export async function removeEndpoint(rows: TenantRows, reference: string): Promise<void> {
-  await rows.pool.query(`DELETE FROM ${tableOf(rows)} WHERE managed_ref = $1 AND managed_by = $2`, [reference, MANAGED_BY]);
+export async function removeEndpoint(schema: TenantSchema, reference: string): Promise<void> {
+  await schema.pool.query(`DELETE FROM ${tableOf(schema)} WHERE managed_ref = $1 AND managed_by = $2`, [reference, MANAGED_BY]);
+}
+
+/** Removes the rows of all resources but these. */
+export async function keepEndpoints(schema: TenantSchema, references: readonly string[]): Promise<void> {
+  await schema.pool.query(`DELETE FROM ${tableOf(schema)} WHERE managed_by = $1 AND NOT managed_ref = ANY ($2)`, [MANAGED_BY, references]);
 }
 
 export const openSecret = ({ sealer, tenantId }: TenantRows, row: Pick<Row, 'uuid' | 'secret'>): string =>

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Operator } from '../../../pkg/operator/operator.ts';
+import { readShards, Shards } from '../../../pkg/operator/shards.ts';
+import { settingsWith } from '../../../pkg/operator/tenant/tenant.fixture.ts';
+import { TenantRedis } from '../../../pkg/operator/tenant/redis.ts';
+import { KubeClient } from '../../../pkg/kube/transport.ts';
+import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger as log } from '../../../pkg/runtime/log.ts';
+import { createMetrics } from '../../../pkg/runtime/metrics.ts';
+import { systemRandom as random } from '../../../pkg/runtime/random.ts';
+import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
+import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
+import { parts } from '../../support/parts.ts';
+import { waitFor } from '../../support/wait.ts';
+import {
+  difference,
+  newNamespace,
+  playPods,
+  ready,
+  registrationOf,
+  startCluster,
+  tenantOf,
+  unique,
+  webhookOf,
+  writes,
+  type Cluster,
+} from './harness.ts';
+
+const metrics = createMetrics('test');
+const statements: string[] = [];
+const stopping = new AbortController();
+let cluster: Cluster;
+let stopPods: () => Promise<void>;
+let close: () => Promise<unknown>;
+
+/** The operator in this process, so that its statements can be counted. */
+beforeAll(async () => {
+  cluster = await startCluster();
+  stopPods = playPods(cluster);
+  const { stores } = parts();
+  const platformKeys = parseSealingKeys(stores.platformKeys);
+  const sealer = new Sealer(platformKeys, random);
+  const shards = new Shards({
+    shards: readShards(stores.shardsDir),
+    sealer,
+    clock,
+    random,
+    log,
+    observe: ({ sql }) => statements.push(sql),
+  });
+  const redis = new TenantRedis({ url: stores.redis.adminUrl, log });
+  const client = new KubeClient({ kubeConfig: cluster.operatorConfig, metrics });
+  const settings = settingsWith({
+    baseDomain: 'localhost',
+    redisAddress: stores.redis.address,
+    s3Endpoint: stores.s3.endpoint,
+    s3Region: stores.s3.region,
+  });
+  const storage = new StorageAdmin(stores.s3);
+  const operator = new Operator({ settings, client, shards, redis, storage, platformKeys, instance: 'test', clock, random, log, metrics });
+  const running = Promise.all([operator.watch(stopping.signal), operator.lead(stopping.signal)]);
+  close = async () => {
+    stopping.abort(new Error('the test is over'));
+    await running;
+    await Promise.all([shards.close(), redis.close(), client.close()]);
+  };
+}, 120_000);
+
+afterAll(async () => {
+  await close();
+  await stopPods();
+  await cluster.close();
+});
+
+async function reconciles(controller: string): Promise<number> {
+  const metric = await metrics.getSingleMetric('controller_runtime_reconcile_total')?.get();
+  return (metric?.values ?? []).filter(({ labels }) => labels['controller'] === controller).reduce((sum, { value }) => sum + value, 0);
+}
+
+/** The statements of a reconcile that an annotation of no meaning causes. */
+async function statementsOf(controller: string, touch: () => Promise<unknown>): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const [before, from] = [await reconciles(controller), statements.length];
+  await touch();
+  await waitFor(`a reconcile of ${controller}`, async () => (await reconciles(controller)) > before);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return statements.length - from;
+}
+
+test('a reconcile that finds nothing to do is two statements for a Tenant, one for a Webhook or an LtiRegistration, and no write', async () => {
+  const namespace = await newNamespace(cluster);
+  const key = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, key.name));
+  await ready(cluster.tenants, key);
+  const tenantRef = { name: key.name };
+  await cluster.webhooks.create(webhookOf(namespace, key.name, { tenantRef, url: 'https://example.com/', events: ['file.created'] }));
+  const platform = { preset: 'moodle', issuer: 'https://moodle.example' };
+  await cluster.registrations.create(registrationOf(namespace, key.name, { tenantRef, platform, clientId: 'x' }));
+  await Promise.all([ready(cluster.webhooks, key), ready(cluster.registrations, key)]);
+  const touched = (value: string): object => ({ metadata: { annotations: { touched: value } } });
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const before = await writes(cluster);
+
+  const counts = {
+    webhook: await statementsOf('webhook', () => cluster.webhooks.patch(key, touched('1'))),
+    ltiregistration: await statementsOf('ltiregistration', () => cluster.registrations.patch(key, touched('1'))),
+    // The Tenant's change is looked at by all three.
+    tenant: (await statementsOf('tenant', () => cluster.tenants.patch(key, touched('1')))) - 2,
+  };
+
+  expect(counts).toEqual({ webhook: 1, ltiregistration: 1, tenant: 2 });
+  expect(difference(before, await writes(cluster))).toEqual({ 'PATCH webhooks': 1, 'PATCH ltiregistrations': 1, 'PATCH tenants': 1 });
+});
