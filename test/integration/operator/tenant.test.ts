@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { informer } from '../../../pkg/kube/informer.ts';
+import { TENANT, type Tenant } from '../../../pkg/operator/kinds.ts';
+import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
+import { createMetrics } from '../../../pkg/runtime/metrics.ts';
+import { systemRandom as random } from '../../../pkg/runtime/random.ts';
+import { waitFor } from '../../support/wait.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import {
@@ -118,4 +124,56 @@ test('what the schema allows and is not built yet is told by its field', async (
   expect(conditionOf(tenant, 'Ready')).toMatchObject({ status: 'False', reason: 'NotYetSupported' });
   expect(conditionOf(tenant, 'DatabaseReady')).toMatchObject({ status: 'Unknown', reason: 'WaitingForAccepted' });
   expect(await cluster.of(children.DEPLOYMENT).find(key)).toBeUndefined();
+});
+
+test('Ready is Unknown from the first pass, True only of what runs, and never of a spec that is not rolled out yet', async () => {
+  const key = { namespace, name: unique() };
+  const seen: string[] = [];
+  const stopping = new AbortController();
+  const watched = informer<Tenant>({
+    client: cluster.client,
+    kind: TENANT,
+    namespace,
+    clock,
+    random,
+    log: silentLogger,
+    metrics: createMetrics('watch'),
+  });
+  watched.store.onChange(({ object }) => {
+    const found = conditionOf(object, 'Ready');
+    if (object.metadata.name !== key.name || !found) return;
+    const entry = `${found.status} ${found.reason} of ${found.observedGeneration}`;
+    if (seen.at(-1) !== entry) seen.push(entry);
+  });
+  const running = watched.run(stopping.signal);
+
+  await cluster.tenants.create(tenantOf(namespace, key.name));
+  await ready(cluster.tenants, key);
+  await cluster.tenants.patch(key, { spec: { limits: { requestsPerUserPerMinute: 7 } } });
+  await ready(cluster.tenants, key);
+  stopping.abort();
+  await running;
+
+  expect(seen[0]).toBe('Unknown Reconciling of 1');
+  expect(seen.at(-1)).toBe('True Ready of 2');
+  expect(seen.filter((entry) => entry.startsWith('True'))).toEqual(['True Ready of 1', 'True Ready of 2']);
+  expect(seen.slice(seen.indexOf('True Ready of 1') + 1, -1)).toEqual(['False RollingOut of 2']);
+});
+
+test('Events tell a person when a tenant is ready and when it is refused', async () => {
+  const [good, refused] = [
+    { namespace, name: unique() },
+    { namespace, name: unique() },
+  ];
+  await cluster.tenants.create(tenantOf(namespace, good.name));
+  await cluster.tenants.create(tenantOf(namespace, refused.name, { image: 'evil:1' }));
+  const told = async (name: string): Promise<string[]> =>
+    (await cluster.of(children.EVENT).list({ namespace }))
+      .filter(({ regarding }) => regarding?.name === name)
+      .map(({ type, reason }) => `${type} ${reason}`);
+
+  await waitFor('both Events', async () => (await told(good.name)).length > 0 && (await told(refused.name)).length > 0);
+
+  expect(await told(good.name)).toEqual(['Normal Ready']);
+  expect(await told(refused.name)).toEqual(['Warning ImageNotAllowed']);
 });
