@@ -62,7 +62,7 @@ export function fileList(viewer: Viewer, query: FileQuery, request: PageRequest<
     below AS (
       SELECT ${columns} FROM files f
       WHERE f.folder_id IN (SELECT b.id FROM roots r JOIN folders b ON b.ancestry <@ r.ancestry)
-        AND f.owner_id <> ${me} AND f.uuid <> ALL (${files}) AND ${where} ${end}
+        AND (f.owner_id < ${me} OR f.owner_id > ${me}) AND f.uuid <> ALL (${files}) AND ${where} ${end}
     ),
     picked AS (SELECT f.id FROM (TABLE own UNION ALL TABLE granted UNION ALL TABLE below) f ${end})
     SELECT ${FILE_COLUMNS} FROM picked p JOIN files f ON f.id = p.id ${FILE_JOINS} ORDER BY ${order}`;

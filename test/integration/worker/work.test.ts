@@ -76,6 +76,21 @@ test('a Redis that forgets everything in the middle loses nothing', async () => 
   expect(await objectCount(tenant)).toBe(0);
 });
 
+test('a Redis that is frozen delays the work until shortly after it thaws', async () => {
+  const { tenant, keys } = await tenantWithObjects(40);
+  await tenant.db.transaction(async (tx) => {
+    for (const key of keys) await requestWork(tx, 'objects.purge', { keys: [key] });
+  });
+  await waitFor('the first ones to go', async () => (await workLeft()) < 35);
+  platform.stores.signal('valkey', 'SIGSTOP');
+  // Longer than any command's time-out: every connection of the worker has given up by then.
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  platform.stores.signal('valkey', 'SIGCONT');
+
+  await waitFor('the purge', async () => (await workLeft()) === 0, 15_000);
+  expect(await objectCount(tenant)).toBe(0);
+});
+
 test('S3 that is away delays the work', async () => {
   const { tenant, keys } = await tenantWithObjects(3);
   await platform.stores.kill('versitygw');

@@ -60,6 +60,8 @@ export const files: TenantMigration = {
       CREATE UNIQUE INDEX files_live_name_key ON files (folder_id, name) WHERE deleted_at IS NULL AND folder_id IS NOT NULL;
       CREATE UNIQUE INDEX files_live_root_name_key ON files (owner_id, name) WHERE deleted_at IS NULL AND folder_id IS NULL;
       CREATE INDEX files_folder_id_idx ON files (folder_id, updated_at, id);
+      -- Finds what others keep in one's folders, without reading what one keeps there oneself.
+      CREATE INDEX files_guests_idx ON files (folder_id, owner_id);
       CREATE INDEX files_owner_id_idx ON files (owner_id, updated_at, id);
       CREATE INDEX files_updated_at_idx ON files (updated_at, id) WHERE deleted_at IS NULL;
       CREATE INDEX files_deleted_at_idx ON files (deleted_at, id) WHERE deleted_at IS NOT NULL;
