@@ -115,7 +115,8 @@ export async function openHome(path: string, options: { routerPort?: number | un
   return { path, settings };
 }
 
-function makeFolders(path: string): void {
+/** The home's empty folders. Throws LocalError where they cannot be made. */
+export function makeFolders(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     for (const folder of ['bin', 'logs', 'run', 'data', 'pki', 'shards', 'pods'] as const)

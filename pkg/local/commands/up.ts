@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Listr, type ListrTask } from 'listr2';
 import { LocalError } from '../errors.ts';
-import { openHome, paths, readSettings } from '../home.ts';
+import { makeFolders, openHome, paths, readSettings } from '../home.ts';
 import { lock } from '../lock.ts';
 import { resolvePart, thisMachine, type Machine } from '../parts/resolve.ts';
 import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, PARTS_OF, untilReady } from '../platform.ts';
@@ -33,6 +33,7 @@ const TENANTS_MS = 180_000;
 export async function up(options: UpOptions): Promise<void> {
   const { home } = options;
   const groups = options.onlyPlatform ? GROUPS_OF_PLATFORM : ALL_GROUPS;
+  makeFolders(home);
   const held = await lock(paths(home).upLock, {
     timeoutMs: OTHER_UP_MS,
     onWait: (pid) => process.stderr.write(`waiting for process ${pid}, which is at work in ${home}\n`),

@@ -32,7 +32,7 @@ export function versitygwSpec(home: Home, program: string): ProgramSpec {
     },
     explain: (log) =>
       log.includes('xattr')
-        ? `the file system of ${data} keeps no extended attributes (user.*), which versitygw needs. Set CARREL_HOME to a folder on one that does (ext4, xfs, btrfs, APFS; tmpfs from Linux 6.6).`
+        ? `the file system of ${data} keeps no extended attributes (user.*), which versitygw needs. Set CARREL_HOME to a folder on one that does (ext4, xfs, btrfs, APFS; tmpfs from Linux 6.6)`
         : undefined,
   };
 }
