@@ -71,7 +71,7 @@ export class TenantStatusBuilder {
 
   #stalled(): StepCondition {
     const { stuck } = this.#steps;
-    if (!stuck) return { type: 'Stalled', status: 'False', reason: 'Progressing', message: '' };
+    if (!stuck) return { type: 'Stalled', status: 'False', reason: 'NotStalled', message: '' };
     return { type: 'Stalled', status: 'True', reason: stuck.reason, message: `${stuck.type}: ${stuck.message}` };
   }
 }

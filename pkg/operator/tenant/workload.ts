@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Applier } from '../../kube/apply.ts';
-import { CONFIG_MAP, DEPLOYMENT, INGRESS, SECRET, SERVICE, SERVICE_ACCOUNT, type Deployment, type Service } from '../../kube/kinds.ts';
+import {
+  CONFIG_MAP,
+  DEPLOYMENT,
+  INGRESS,
+  SECRET,
+  SERVICE,
+  SERVICE_ACCOUNT,
+  type Deployment,
+  type Secret,
+  type Service,
+} from '../../kube/kinds.ts';
 import { isInvalid } from '../../kube/errors.ts';
 import { keyOf, type Observed } from '../../kube/object.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
@@ -57,9 +67,11 @@ export class Workloads {
     const { namespace } = tenant.metadata;
     const wanted = ingress(tenant, hosts);
     await this.#applyService(tenant);
-    if (wanted) await this.#applier.apply(INGRESS, wanted, { owner, store: this.#stores.ingresses });
-    await this.#applier.prune(INGRESS, { owner, namespace, store: this.#stores.ingresses, keep: wanted ? [tenant.metadata.name] : [] });
-    if (!wanted) return { value: {}, reason: 'NotExposed', message: 'reached by its Service only, as spec.exposure says' };
+    if (!wanted) {
+      await this.#applier.prune(INGRESS, { owner, namespace, store: this.#stores.ingresses, keep: [] });
+      return { value: {}, reason: 'NotExposed', message: 'reached by its Service only, as spec.exposure says' };
+    }
+    await this.#applier.apply(INGRESS, wanted, { owner, store: this.#stores.ingresses });
     return { value: {}, reason: 'Exposed', message: `Ingress for ${[...new Set([hosts.app, hosts.lti])].join(', ')}` };
   }
 
@@ -83,10 +95,17 @@ export class Workloads {
 
   /** A Secret of ours goes when a person's takes its place. */
   async #pruneSecrets(tenant: ObservedTenant): Promise<void> {
+    if (!tenant.spec.admin?.passwordSecretRef) return;
     const { admin, ...others } = secretNames(tenant);
-    const keep = [...Object.values(others), ...(tenant.spec.admin?.passwordSecretRef ? [] : [admin])];
     const { namespace } = tenant.metadata;
-    await this.#applier.prune(SECRET, { owner: ownerReference(tenant, TENANT), namespace, store: this.#stores.secrets, keep });
+    const matches = ({ metadata }: Observed<Secret>): boolean => metadata.name === admin;
+    await this.#applier.prune(SECRET, {
+      owner: ownerReference(tenant, TENANT),
+      namespace,
+      store: this.#stores.secrets,
+      keep: Object.values(others),
+      matches,
+    });
   }
 }
 

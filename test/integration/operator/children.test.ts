@@ -138,6 +138,30 @@ test("the administrator's password: deleting the Secret sets a new one, editing 
   }
 });
 
+test('a password of one’s own takes the place of the generated one, and follows its Secret', async () => {
+  const key = await readyTenant();
+  const own = { namespace, name: unique() };
+  const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
+  const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });
+  const signsIn = async (password: string): Promise<boolean> => {
+    const [user] = await sql.query<{ hash: string }>('SELECT password_hash AS hash FROM users WHERE email = $1', ['me@example.com']);
+    return new Passwords().verify(user?.hash ?? null, password);
+  };
+
+  try {
+    await cluster.tenants.patch(key, { spec: { admin: { email: 'me@example.com', passwordSecretRef: { name: own.name, key: 'pw' } } } });
+    await condition(cluster.tenants, key, 'KeysReady', 'False', 'SecretMissing');
+    await cluster.of(SECRET).create({ metadata: own, stringData: { pw: 'first choice' } });
+    await ready(cluster.tenants, key);
+    expect(await signsIn('first choice')).toBe(true);
+    expect(await secretValues(cluster, namespace, `${key.name}-admin`)).toBeUndefined();
+    await cluster.of(SECRET).patch(own, { stringData: { pw: 'second choice' } });
+    await waitFor('the second password to sign in', () => signsIn('second choice'));
+  } finally {
+    await sql.close();
+  }
+});
+
 test('a change of limits, replicas, hosts and image takes effect; kubectl scale is a change of replicas', async () => {
   const key = await readyTenant();
   const deployments = cluster.of(DEPLOYMENT);
