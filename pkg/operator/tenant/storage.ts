@@ -144,8 +144,9 @@ async function reach(storage: StorageCredentials): Promise<void> {
   try {
     await objects.ping();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new NotYet('StorageUnreachable', `spec.storage: bucket ${storage.bucket} cannot be reached with the key given: ${why}`, {
+    // Messages of a store bear an id of the request: another one each time.
+    const why = error instanceof Error ? error.name : String(error);
+    throw new NotYet('StorageUnreachable', `spec.storage: bucket ${storage.bucket} cannot be reached with the key given (${why})`, {
       retryAfterMs: 30_000,
       cause: error,
     });
