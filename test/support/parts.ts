@@ -1,8 +1,10 @@
-import { mkdtemp, mkdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openHome } from '../../pkg/local/home.ts';
 import { thisMachine } from '../../pkg/local/parts/resolve.ts';
+import { endLeftovers } from '../../pkg/local/processes.ts';
 import { startControlPlane, startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
 
 /** The checkout. */
@@ -53,8 +55,15 @@ export async function startParts(): Promise<() => Promise<void>> {
   };
 }
 
-async function makeScratch(): Promise<string> {
+/** A new folder for this run; what a run that was killed left behind, programs and folder, is ended first. */
+export async function makeScratch(): Promise<string> {
   const folder = join(ROOT, '.carrel', 'test');
   await mkdir(folder, { recursive: true });
-  return mkdtemp(join(folder, 'run-'));
+  for (const name of await readdir(folder)) {
+    const pid = Number(/^run-(\d+)-/.exec(name)?.[1]);
+    if (!(pid > 0) || existsSync(`/proc/${pid}`)) continue;
+    await endLeftovers(join(folder, name, 'home'));
+    await rm(join(folder, name), { recursive: true, force: true });
+  }
+  return mkdtemp(join(folder, `run-${process.pid}-`));
 }

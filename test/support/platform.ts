@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { ROOT } from './parts.ts';
+import { makeScratch, ROOT } from './parts.ts';
 
 /** The platform of this run as `carrel up` brings it up; plain data, handed to jest's workers by the environment. */
 export interface Platform {
@@ -26,11 +26,7 @@ export function platform(): Platform {
 }
 
 /** A new folder for a home; remove it with `forget`. */
-export async function newHome(): Promise<Platform> {
-  const folder = join(ROOT, '.carrel', 'test');
-  await mkdir(folder, { recursive: true });
-  return { home: join(await mkdtemp(join(folder, 'e2e-')), 'home'), port: await freePort() };
-}
+export const newHome = async (): Promise<Platform> => ({ home: join(await makeScratch(), 'home'), port: await freePort() });
 
 export async function freePort(): Promise<number> {
   const server = createServer();
