@@ -127,10 +127,18 @@ test("the administrator's password: deleting the Secret sets a new one, editing 
 
   try {
     expect(await signsIn(first)).toBe(true);
+    await sql.query(
+      "INSERT INTO sessions (id, user_id, expires_at) SELECT gen_random_uuid(), id, now() + interval '1 h' FROM users WHERE email = $1",
+      [email],
+    );
     await cluster.of(SECRET).delete({ namespace, name });
     const second = await waitFor('a new password', async () => (await secretValues(cluster, namespace, name))?.['password']);
     expect(second).not.toBe(first);
     expect([await signsIn(first), await signsIn(second)]).toEqual([false, true]);
+    const [user] = await sql.query<{ uuid: string }>('SELECT uuid FROM users WHERE email = $1', [email]);
+    expect(await sql.query('SELECT 1 AS live FROM sessions WHERE ended_at IS NULL')).toEqual([]);
+    const [work] = await sql.query<{ kind: string; payload: { subjects: string[] } }>('SELECT kind, payload FROM carrel.work');
+    expect(work).toMatchObject({ kind: 'cache.clear', payload: { subjects: expect.arrayContaining([`user:${user?.uuid}`]) } });
     await cluster.of(SECRET).patch({ namespace, name }, { stringData: { password: 'of my own choice' } });
     await waitFor('the edited password to sign in', () => signsIn('of my own choice'));
   } finally {
