@@ -4,7 +4,7 @@ import { invalid, Problem } from '../../api/problem.ts';
 
 /** A part of a multipart/form-data body that is a file; `stream` must be read to its end or destroyed. */
 export interface FilePart {
-  /** As sent, in UTF-8: `filename*` (RFC 8187) where there is one, else `filename` (RFC 7578 §4.2); never shortened to its last segment. */
+  /** In UTF-8, as the client's user sees it; never shortened to its last segment. */
   readonly name: string | undefined;
   /** `type/subtype` in lower case; `text/plain` where the part names none (RFC 7578 §4.4). */
   readonly mimeType: string;
@@ -63,7 +63,7 @@ export async function readForm<T>(
     }
     stream.on('limit', () => fail(tooLarge(rules.maxFileBytes)));
     broken.signal.addEventListener('abort', () => stream.destroy(asError(broken.signal.reason)), { once: true });
-    receiving = receive({ name: info.filename, mimeType: info.mimeType, stream, fields: new Map(fields), signal: broken.signal });
+    receiving = receive({ name: fileName(info.filename), mimeType: info.mimeType, stream, fields: new Map(fields), signal: broken.signal });
     receiving.catch(fail);
   });
   parser.on('filesLimit', () => fail(invalid(rules.file, 'is given twice')));
@@ -124,6 +124,14 @@ function parserFor(contentType: string | undefined, rules: FormRules): busboy.Bu
     throw malformed(error);
   }
 }
+
+const FORM_ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
+
+/**
+ * Browsers, fetch and curl write these three characters of a name so, and nothing else (HTML, multipart/form-data encoding algorithm):
+ * undone, the name is what the client's user sees. The parser does not tell `filename*` (RFC 8187) from `filename`; RFC 7578 §4.2 forbids it in forms.
+ */
+const fileName = (sent: string | undefined): string | undefined => sent?.replaceAll(/%22|%0D|%0A/g, (sign) => FORM_ESCAPES[sign] ?? sign);
 
 /** The parser has no codes for it. */
 const isCutShort = (error: unknown): boolean => error instanceof Error && error.message.startsWith('Unexpected end of');

@@ -1,12 +1,15 @@
+import { lookup } from 'mrmime';
 import { z } from 'zod';
 import { invalid } from '../../api/problem.ts';
 import { Uuid } from '../../api/schemas.ts';
 import { ON_CONFLICT } from '../files/files.schema.ts';
-import { nameFault, normalName } from '../names/names.policy.ts';
+import { extensionOf, nameFault, normalName } from '../names/names.policy.ts';
 import type { FilePart } from './multipart.ts';
 
 /** specification: File, mime_type. */
 const MIME_TYPE_MAX_CHARACTERS = 100;
+/** What clients say that do not know (RFC 2046 §4.5.1). */
+const UNKNOWN_TYPE = 'application/octet-stream';
 
 const UploadFields = z.object({ folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).default('fail') });
 export type UploadFields = z.output<typeof UploadFields>;
@@ -37,9 +40,13 @@ export function uploadName(part: FilePart): string {
   return name;
 }
 
-/** The media type of an uploaded file. Throws `validation_failed`. */
-export function uploadType(part: FilePart): string {
+/**
+ * The media type of an uploaded file called `name`: what the client says or, where it does not know, what the extension says.
+ * Downloads are neither run nor sniffed, so that a wrong one does no harm. Throws `validation_failed`.
+ */
+export function uploadType(part: FilePart, name: string): string {
   if (part.mimeType.length > MIME_TYPE_MAX_CHARACTERS)
     throw invalid('file', `its Content-Type must have at most ${MIME_TYPE_MAX_CHARACTERS} characters`);
-  return part.mimeType;
+  if (part.mimeType !== UNKNOWN_TYPE) return part.mimeType;
+  return lookup(extensionOf(name) ?? '') ?? UNKNOWN_TYPE;
 }

@@ -89,7 +89,7 @@ export class Uploads {
     const key = await this.#blobs.newKey();
     return this.#blobs.keptIfCommitted(key, async () => {
       const form = await this.#read(request, VERSION_FIELDS, async (part) => {
-        const mimeType = uploadType(part);
+        const mimeType = uploadType(part, file.name);
         const room = await roomOf(this.#db.tables, file.ownerId, undefined);
         return { mimeType, blob: await this.#store(key, part, mimeType, room.bytes) };
       });
@@ -114,7 +114,7 @@ export class Uploads {
   /** Everything that can be refused before the bytes flow is refused here. */
   async #receive(actor: Actor, key: string, part: FilePart): Promise<Upload> {
     const name = uploadName(part);
-    const mimeType = uploadType(part);
+    const mimeType = uploadType(part, name);
     const fields = uploadFields(part.fields);
     const room = await roomOf(this.#db.tables, actor.userId, fields.folder_id);
     if (fields.folder_id !== undefined) {

@@ -20,6 +20,7 @@ describe('an upload', () => {
   test.each([
     ['hello.txt', Buffer.from('hello'), 'text/plain'],
     ['empty', Buffer.alloc(0), 'application/octet-stream'],
+    [`it's a "quoted" name; 100%.txt`, Buffer.from('a'), 'text/plain'],
     ['отчёт за год.PDF', Buffer.alloc(70_000, 7), 'application/pdf'],
     ['報告書 (最終).docx', Buffer.alloc(1, 1), 'application/msword'],
     ['تقرير.tar.gz', Buffer.alloc(12 << 20, 5), 'application/gzip'],
@@ -36,6 +37,18 @@ describe('an upload', () => {
     expect(up.headers['etag']).toBe(`"${up.body.etag}"`);
     expect(sha256(down.bytes)).toBe(sha256(file));
     expect(await quotaOf(tenant, user.id)).toBe(file.length);
+  });
+
+  test.each([
+    ['notes.MD', undefined, 'text/markdown'],
+    ['photo.jpeg', 'application/octet-stream', 'image/jpeg'],
+    ['photo.jpeg', 'text/x-mine', 'text/x-mine'],
+    ['data.unheard-of', undefined, 'application/octet-stream'],
+  ])('of %s sent as %s has the type %s', async (name, type, expected) => {
+    const { api } = await tenant.user();
+    const up = await api.upload('/files', { file: Buffer.from('x'), name, ...(type === undefined ? {} : { type }) });
+    const version = await api.upload(`/files/${up.body.id}`, { method: 'PUT', file: Buffer.from('y'), name: 'other.png', type: type ?? '' });
+    expect([up.body.mime_type, version.body.mime_type]).toEqual([expected, expected]);
   });
 
   test('costs at most five statements', async () => {
@@ -113,6 +126,7 @@ describe('a hostile upload', () => {
     ],
     ['named ..', 400, 'validation_failed', [filePart('a', '..')]],
     ['named by a path', 400, 'validation_failed', [filePart('a', '../../etc/passwd')]],
+    ['named with a line break, as a browser sends it', 400, 'validation_failed', [filePart('a', 'a%0D%0Ab')]],
     ['named with a control character', 400, 'validation_failed', [filePart('a', 'a\u0001b')]],
     ['named in bytes that are no UTF-8', 400, 'validation_failed', [filePart('a', Buffer.from([0x61, 0xff, 0x62]))]],
     ['without a name', 400, 'validation_failed', [filePart('a', '')]],
