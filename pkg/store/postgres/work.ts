@@ -15,6 +15,11 @@ export async function requestWork(tx: Sql, kind: string, payload: Json, dueAt?: 
   ]);
 }
 
+/** The same of the operator's, for a tenant (its role) whose rows it has changed. */
+export async function requestWorkOf(tx: Sql, tenant: string, kind: string, payload: Json): Promise<void> {
+  await tx.query('INSERT INTO carrel.work (tenant, kind, payload) VALUES ($1, $2, $3)', [tenant, kind, JSON.stringify(payload)]);
+}
+
 export interface WorkItem {
   /** The role that asked, `tenant_<slug>`. */
   readonly tenant: string;

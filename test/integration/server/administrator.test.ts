@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Passwords } from '../../../pkg/identity/passwords.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { Shard } from '../../../pkg/store/postgres/provisioning.ts';
+import { CLEAR_CACHES, renewGenerations } from '../../../pkg/store/redis/generation.ts';
+import { parts } from '../../support/parts.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+
+let tenant: TestTenant;
+let pool: SqlPool;
+let shard: Shard;
+beforeAll(async () => {
+  tenant = await startTenant();
+  pool = new SqlPool({ url: parts().stores.postgres.operator, poolSize: 1, log: silentLogger });
+  shard = new Shard({ pool, clock: systemClock, random: systemRandom });
+});
+afterAll(() => Promise.all([tenant.stop(), pool.close()]));
+
+const ensure = async (email: string, password: string): Promise<void> =>
+  shard.ensureAdministrator(tenant.slug, { email, passwordHash: await new Passwords().hash(password) });
+
+/** What the worker does with the work that was asked for. */
+async function clearCaches(): Promise<void> {
+  const work = await tenant.db.query<{ payload: { subjects: string[] } }>('SELECT payload FROM carrel.work WHERE kind = $1', [
+    CLEAR_CACHES,
+  ]);
+  for (const { payload } of work) await renewGenerations(tenant.redis, systemRandom, payload.subjects);
+}
+
+test('a person who becomes the administrator of the Secret is shown and let in as one', async () => {
+  const { user, api, password } = await tenant.user();
+  const admin = await tenant.anonymous.login(tenant.administrator.email, tenant.administrator.password);
+  const listed = async (): Promise<unknown> => (await admin.get(`/users?email=${user.email}`)).body.data[0];
+  await api.get('/users/me');
+  expect(await listed()).toMatchObject({ roles: ['member'] });
+
+  await ensure(user.email, password);
+  await clearCaches();
+
+  expect(await listed()).toMatchObject({ roles: ['member', 'admin'], is_active: true });
+  expect((await (await tenant.anonymous.login(user.email, password)).get('/users')).status).toBe(200);
+});
+
+test('a new password from the Secret ends the sessions of before, their access tokens too, however warm they are', async () => {
+  const { email } = tenant.administrator;
+  const before = await tenant.anonymous.login(email, tenant.administrator.password);
+  await before.get('/users/me');
+
+  await ensure(email, 'a new password');
+  await clearCaches();
+
+  const after = await tenant.anonymous.login(email, 'a new password');
+  const refresh = await tenant.anonymous.post('/auth/refresh', { refresh_token: before.refreshToken });
+  expect([(await before.get('/users/me')).status, refresh.status, (await after.get('/users/me')).status]).toEqual([401, 401, 200]);
+});
