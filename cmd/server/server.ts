@@ -1,17 +1,16 @@
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createContent, grantSource } from '../../pkg/content/content.ts';
 import { BASE_PATH, createApp } from '../../pkg/http/app.ts';
 import { Door } from '../../pkg/http/door.ts';
 import { IdempotencyKeys } from '../../pkg/http/idempotency.ts';
-import { createHttpServer } from '../../pkg/http/listener.ts';
+import { createListener } from '../../pkg/http/listener.ts';
 import { createIdentity } from '../../pkg/identity/identity.ts';
 import { PermissionSets } from '../../pkg/identity/permission-sets.ts';
 import { Tokens } from '../../pkg/identity/tokens.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
 import type { Logger } from '../../pkg/runtime/log.ts';
 import { createMetrics } from '../../pkg/runtime/metrics.ts';
-import { closeServer, listen, startOpsServer } from '../../pkg/runtime/ops.ts';
+import { listen, startOpsServer } from '../../pkg/runtime/ops.ts';
 import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import type { ConnectionOptions } from '../../pkg/store/postgres/pool.ts';
@@ -127,33 +126,19 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
 
   let refusal: string | null = 'starting';
   const ops = await startOpsServer({ host: config.CARREL_LISTEN_HOST, port: config.CARREL_OPS_PORT, metrics, ready: () => refusal });
-  const http = createHttpServer(app, random);
-  await listen(http, config.CARREL_PORT, config.CARREL_LISTEN_HOST);
+  const listener = createListener(app, random);
+  await listen(listener.server, config.CARREL_PORT, config.CARREL_LISTEN_HOST);
   refusal = null;
-  log.info({ port: portOf(http), opsPort: ops.port }, 'listening');
+  const { port } = listener.server.address() as AddressInfo;
+  log.info({ port, opsPort: ops.port }, 'listening');
 
   return {
-    port: portOf(http),
+    port,
     opsPort: ops.port,
     stop: async () => {
       refusal = 'stopping';
-      await drain(http);
+      await listener.drain(DRAIN_MS);
       await Promise.allSettled([db.close(), redis.close(), Promise.resolve(objects.close()), ops.close()]);
     },
   };
-}
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
-/** Finishes what is under way; each reply closes its connection. What takes longer than DRAIN_MS is cut off. */
-async function drain(server: Server): Promise<void> {
-  server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
-  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  const idle = setInterval(() => server.closeIdleConnections(), 100);
-  try {
-    await closeServer(server);
-  } finally {
-    clearTimeout(cut);
-    clearInterval(idle);
-  }
 }

@@ -60,7 +60,7 @@ const CLIENT_WENT_AWAY = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_C
 /** Refuses what cannot be for this tenant; counted like any request. */
 function doorkeeper(deps: AppDeps): Middleware {
   return async (ctx, next) => {
-    const refusal = refusalOf(ctx.req.headers['x-tenant-id'], deps.tenant);
+    const refusal = refusalOf(ctx.req, deps.tenant);
     if (!refusal) return next();
     if (isApi(ctx.path)) await enter(ctx, deps.door);
     throw refusal;
