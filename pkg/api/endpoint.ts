@@ -136,6 +136,8 @@ export const REPLY_TTL_SECONDS = 300;
 export const COMMON_ERRORS: readonly ProblemCode[] = [
   'validation_failed',
   'tenant_mismatch',
+  'request_timeout',
+  'headers_too_large',
   'rate_limit_exceeded',
   'internal',
   'unavailable',
@@ -149,7 +151,8 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
       ...COMMON_ERRORS,
       ...(endpoint.caller === 'anyone' ? [] : (['unauthenticated'] as const)),
       ...(typeof endpoint.caller === 'object' ? (['forbidden'] as const) : []),
-      ...(endpoint.body === undefined ? [] : (['unsupported_media_type', 'payload_too_large', 'request_timeout'] as const)),
+      ...(endpoint.method === 'get' ? [] : (['payload_too_large'] as const)),
+      ...(endpoint.body === undefined ? [] : (['unsupported_media_type'] as const)),
       ...(endpoint.idempotent ? (['idempotency_key_reused', 'conflict'] as const) : []),
       ...(endpoint.errors ?? []),
     ]),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid } from './problem.ts';
+import { invalid, type Problem } from './problem.ts';
 
 /** Lists (design: Lists): keyset paging, at most 200 a page, an opaque cursor that holds the place after the last item. */
 export const PAGE_LIMIT_DEFAULT = 50;
@@ -69,8 +69,11 @@ function decodeCursor(cursor: string, sort: readonly SortKey[]): readonly (strin
   } catch {
     // falls through to the one message: a client can do nothing with the details
   }
-  throw invalid('cursor', 'does not belong to this list and order; start again without it');
+  throw foreignCursor();
 }
+
+/** A cursor that this list did not give. */
+export const foreignCursor = (): Problem => invalid('cursor', 'does not belong to this list and order; start again without it');
 
 /** Makes a page of `limit + 1` fetched items: the one too many tells that there is more. */
 export function page<T, R>(

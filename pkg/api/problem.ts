@@ -12,7 +12,6 @@ export const CATALOGUE = {
   managed: { status: 403, meaning: 'A Kubernetes resource manages this; change it there.' },
   not_found: { status: 404, meaning: 'There is no such thing, or the caller may not know of it.' },
   method_not_allowed: { status: 405, meaning: 'This address does not take that method; `Allow` lists those it takes.' },
-  not_acceptable: { status: 406, meaning: 'None of the types that Accept names can be given; the API speaks application/json.' },
   request_timeout: { status: 408, meaning: 'The body of the request came too slowly.' },
   name_conflict: { status: 409, meaning: 'Something of that name is there already.' },
   conflict: { status: 409, meaning: 'The request contradicts the present state, or another one that is under way.' },

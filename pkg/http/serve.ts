@@ -3,9 +3,11 @@ import { z } from 'zod';
 import type { Actor } from '../api/actor.ts';
 import { type Endpoint, problemsOf, type Reply, type RequestInfo } from '../api/endpoint.ts';
 import { parseEntityTags } from '../api/etag.ts';
+import { foreignCursor } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
 import type { AccessClaims, Tokens } from '../identity/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { DataException } from '../store/postgres/errors.ts';
 import { type Door, type Entrance, limitHeaders } from './door.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
 import { problemOf } from './middleware/errors.ts';
@@ -53,7 +55,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps): Middleware {
     const sent = await readBody(ctx.req, endpoint);
     const body = sent.kind === 'json' && shapes.body ? validate(shapes.body, sent.value) : undefined;
 
-    const handle = (): Promise<Reply> => handled(endpoint, deps, { actor, params, query, body, request });
+    const handle = (): Promise<Reply> => handled(endpoint, deps, { actor, params, query, body, request }).catch(blameCursor(query));
     const reply = await once(endpoint, deps, ctx, actor, sent, handle);
     if (entry) await keepReply(entrance.reply, reply, deps.clock.now());
     return send(ctx, deps, reply);
@@ -118,6 +120,14 @@ async function handled(endpoint: Endpoint, deps: ServeDeps, request: Parameters<
     throw error;
   }
 }
+
+/** Values in a cursor come from us; when the database cannot read one, somebody changed it. */
+const blameCursor =
+  (query: unknown) =>
+  (error: unknown): never => {
+    const hasCursor = (query as { cursor?: string }).cursor !== undefined;
+    throw hasCursor && error instanceof DataException ? foreignCursor() : error;
+  };
 
 function requireDeclared(endpoint: Endpoint, reply: Reply): void {
   const shape = endpoint.replies[reply.status];

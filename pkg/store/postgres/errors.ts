@@ -35,6 +35,11 @@ export class SerializationFailure extends Error {
   override readonly name = 'SerializationFailure';
 }
 
+/** A value that the database cannot take for what it stands for (SQLSTATE class 22): no number, no time, out of range, a NUL. */
+export class DataException extends Error {
+  override readonly name = 'DataException';
+}
+
 /** What node-postgres throws for an error that the server reported. */
 export interface PgError extends Error {
   readonly code?: string;
@@ -72,6 +77,7 @@ export function translateError(thrown: unknown): unknown {
   if (code === '57014') return new StatementTimeout(error.message, { cause: error });
   if (code === '55P03') return new LockTimeout(error.message, { cause: error });
   if (code === '40001' || code === '40P01') return new SerializationFailure(error.message, { cause: error });
+  if (/^22...$/.test(code)) return new DataException(error.message, { cause: error });
   if (isUnavailable(error, code) || UNAVAILABLE_SEQUELIZE.test(thrown.name)) return new StoreUnavailableError('postgres', error);
   return error;
 }

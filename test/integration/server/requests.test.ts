@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ApiReply } from '../../support/api.ts';
+import { type ApiReply, sendRaw } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 
 let tenant: TestTenant;
@@ -83,6 +83,17 @@ describe('parameters', () => {
     expect(refused(await tenant.admin.get(`/users${query}`))).toEqual([400, 'validation_failed', field]);
   });
 
+  const cursor = (...values: unknown[]): string => Buffer.from(JSON.stringify({ s: '-created_at,-id', v: values })).toString('base64url');
+
+  test.each([
+    ['text for a time', cursor("' OR 1=1", 1)],
+    ['a time out of range', cursor('9999999-01-01T00:00:00Z', 1)],
+    ['text for a number', cursor('2026-01-01T00:00:00Z', 'x')],
+    ['a NUL', cursor('\0', 1)],
+  ])('a cursor that somebody changed to hold %s is a 400', async (_what, changed) => {
+    expect(refused(await tenant.admin.get(`/users?cursor=${changed}`))).toEqual([400, 'validation_failed', 'cursor']);
+  });
+
   test('an id that is no UUID is a 400, one of nobody a 404', async () => {
     expect(refused(await tenant.admin.get('/users/1'))).toEqual([400, 'validation_failed', 'id']);
     expect(refused(await tenant.admin.get('/users/%zz'))).toEqual([400, 'validation_failed', 'id']);
@@ -154,11 +165,13 @@ describe('HEAD', () => {
 });
 
 describe('what Node refuses before the application', () => {
-  const exchange = (text: string): Promise<string> =>
+  /** `late` is sent when the reply has begun. */
+  const exchange = (text: string, late?: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const socket = connect(Number(new URL(tenant.url).port), '127.0.0.1', () => socket.write(text));
       socket.on('data', (chunk) => chunks.push(chunk));
+      if (late !== undefined) socket.once('data', () => socket.write(late));
       socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
       socket.on('error', reject);
     });
@@ -172,6 +185,42 @@ describe('what Node refuses before the application', () => {
       message: expect.any(String),
       request_id: expect.any(String),
     });
+  });
+
+  const refusedRaw = async (text: string): Promise<[string | undefined, string | undefined]> => {
+    const reply = await exchange(text);
+    const body = reply.split('\r\n\r\n')[1];
+    return [reply.split(' ')[1], body ? (JSON.parse(body) as { error: string }).error : undefined];
+  };
+
+  test.each([
+    ['no Host', ''],
+    ['two Hosts', 'Host: a\r\nHost: b\r\n'],
+  ])('%s is a 400 in the one shape', async (_what, host) => {
+    expect(await refusedRaw(`GET /api/v1/openapi.json HTTP/1.1\r\nConnection: close\r\n${host}\r\n`)).toEqual(['400', 'validation_failed']);
+  });
+
+  test('a header that is sent twice where one counts is not taken for its first', async () => {
+    const twice = [`Bearer ${tenant.admin.token}`, 'Bearer another'].flatMap((value) => ['authorization', value]);
+
+    expect((await sendRaw(`${tenant.apiUrl}/users/me`, { headers: ['host', 'x', ...twice] })).status).toBe(401);
+  });
+
+  test('CONNECT is a 405, and an expectation that we do not know is ignored', async () => {
+    expect(await refusedRaw('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n')).toEqual(['405', 'method_not_allowed']);
+    expect(await refusedRaw('GET /api/v1/users/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: wonders\r\n\r\n')).toEqual([
+      '401',
+      'unauthenticated',
+    ]);
+  });
+
+  test('nonsense after a request whose reply has begun does not get into that reply', async () => {
+    const { body } = await tenant.admin.upload('/files', { name: 'pure.bin', file: Buffer.alloc(8_000_000, 'x') });
+    const get = `GET /api/v1/files/${body.id}/download HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.admin.token}\r\n\r\n`;
+
+    const [, content = ''] = (await exchange(get, 'nonsense\r\n\r\n')).split('\r\n\r\n');
+
+    expect(content.replaceAll('x', '')).toBe('');
   });
 
   test('what is no HTTP is a 400 in the one shape', async () => {
