@@ -16,8 +16,12 @@ interface Administrator {
   readonly isActive: boolean;
 }
 
+type Standing = Pick<UserChanges, 'roles' | 'is_active'>;
+
+/** Whether a change would take an administrator away, if it is one who is changed. */
+export const mayResign = (changes: Standing): boolean =>
+  changes.is_active === false || (changes.roles !== undefined && !changes.roles.includes('admin'));
+
 /** Whether a change takes an administrator away. */
-export const resigns = (user: Administrator, changes: Pick<UserChanges, 'roles' | 'is_active'>): boolean =>
-  user.roles.includes('admin') &&
-  user.isActive &&
-  (changes.is_active === false || (changes.roles !== undefined && !changes.roles.includes('admin')));
+export const resigns = (user: Administrator, changes: Standing): boolean =>
+  user.roles.includes('admin') && user.isActive && mayResign(changes);

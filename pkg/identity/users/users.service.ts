@@ -12,7 +12,7 @@ import type { Passwords } from '../passwords.ts';
 import type { Sessions } from '../sessions.service.ts';
 import type { Attempts } from '../sign-in/attempts.ts';
 import type { UserBelongings } from './belongings.ts';
-import { maySee, refusedFields, resigns } from './users.policy.ts';
+import { mayResign, maySee, refusedFields, resigns } from './users.policy.ts';
 import { listUsers } from './users.query.ts';
 import { type NewUser, presentUser, type UserChanges, userEtag, type UserQuery, type UserView } from './users.schema.ts';
 
@@ -98,8 +98,9 @@ export class Users {
     if (refused.length > 0) throw new Problem('forbidden', `Only an administrator changes ${refused.join(', ')}.`);
     const passwordHash = changes.password === undefined ? undefined : await this.#passwords.hash(changes.password);
     return this.#cache.transaction(this.#db, async (tx) => {
+      const administrators = mayResign(changes) ? await lockAdministrators(tx) : [];
       const user = await this.#require(tx, id, ifMatch);
-      if (resigns(user, changes)) await requireAnotherAdministrator(tx, user);
+      if (resigns(user, changes)) requireAnother(administrators, user);
       const [changed] = await conflictsAsProblems(() =>
         tx.users.update(
           { id: user.id },
@@ -140,8 +141,9 @@ export class Users {
   async remove(id: Uuid, transferTo: Uuid | undefined, ifMatch: IfMatch): Promise<void> {
     if (transferTo === id) throw invalid('transfer_to', 'is the user who is to be deleted');
     await this.#cache.transaction(this.#db, async (tx) => {
+      const administrators = await lockAdministrators(tx);
       const user = await this.#require(tx, id, ifMatch);
-      if (user.roles.includes('admin') && user.isActive) await requireAnotherAdministrator(tx, user);
+      if (user.roles.includes('admin') && user.isActive) requireAnother(administrators, user);
       if (transferTo !== undefined) {
         const heir = await tx.users.find({ uuid: transferTo, isSystem: false }, { lock: 'share' });
         if (!heir) throw invalid('transfer_to', 'is no user of this tenant');
@@ -170,12 +172,20 @@ export class Users {
 const given = <T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Locks all administrators in one order, so that two who resign at once see each other. */
-async function requireAnotherAdministrator(tx: Tx, user: User): Promise<void> {
-  const others = await tx.query<{ id: number }>(
+/**
+ * Ids of the active administrators, locked in one order, so that two who resign at once see each other.
+ * Goes before any other lock on a user: else two who take each other's role away would each hold what the other waits for.
+ */
+async function lockAdministrators(tx: Tx): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(
     `SELECT id FROM users WHERE 'admin' = ANY (roles) AND is_active AND NOT is_system ORDER BY id FOR UPDATE`,
   );
-  if (!others.some(({ id }) => id !== user.id)) throw new Problem('conflict', 'This is the last administrator; make another one first.');
+  return rows.map(({ id }) => id);
+}
+
+function requireAnother(administrators: readonly number[], user: User): void {
+  if (!administrators.some((id) => id !== user.id))
+    throw new Problem('conflict', 'This is the last administrator; make another one first.');
 }
 
 const TAKEN: Readonly<Record<string, string>> = {

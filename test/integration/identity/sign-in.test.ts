@@ -118,6 +118,17 @@ test('after 10 failures a person is refused for 15 minutes, even with the right 
   expect(right.headers['retry-after']).toBe(String(right.body.retry_after));
 });
 
+test('spellings of an address that find the same person share its ten guesses', async () => {
+  const { user } = await tenant.user({ email: `irina-${Date.now()}@example.org` });
+  const spellings = [user.email, user.email.toUpperCase(), user.email.replaceAll('i', 'İ'), user.email.replace('i', 'İ')];
+
+  const guesses = await Promise.all(
+    range(20).map((at) => tenant.anonymous.post('/auth/login', { email: spellings[at % 4], password: `guess ${at}` })),
+  );
+
+  expect(countBy(guesses, ({ status }) => status)).toEqual({ 401: 10, 429: 10 });
+});
+
 test('50 people who know their password sign in at once, also as the same person, in the memory of a few', async () => {
   const before = process.memoryUsage().rss;
 

@@ -182,6 +182,16 @@ describe('the last administrator', () => {
   });
 });
 
+test('administrators who take the role from each other in a ring all succeed while one is left', async () => {
+  const ring = await Promise.all(range(6).map(() => tenant.user({ roles: ['admin'] })));
+
+  const replies = await Promise.all(
+    ring.map(({ api }, at) => api.patch(`/users/${ring[(at + 1) % ring.length]?.user.id}`, { roles: ['member'] })),
+  );
+
+  expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 6 });
+});
+
 describe('deleting', () => {
   test('a user is gone, with sessions and all', async () => {
     const { api, user } = await tenant.user();
