@@ -20,26 +20,19 @@ import {
   unique,
   webhookOf,
   type Cluster,
-  type OperatorProcess,
 } from './harness.ts';
 
 let cluster: Cluster;
-let operator: OperatorProcess | undefined;
-let stopPods: () => Promise<void>;
 let namespace: string;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  stopPods = playPods(cluster);
-  operator = await startOperator(cluster);
+  playPods(cluster);
+  await startOperator(cluster);
   namespace = await newNamespace(cluster);
 }, 120_000);
 
-afterAll(async () => {
-  await operator?.end();
-  await stopPods();
-  await cluster.close();
-});
+afterAll(() => cluster.close());
 
 async function readyTenant(spec: object = {}, where = namespace): Promise<ObjectKey> {
   const key = { namespace: where, name: unique() };

@@ -25,19 +25,16 @@ import {
 let cluster: Cluster;
 let stores: TestStores;
 let operator: OperatorProcess | undefined;
-let stopPods: () => Promise<void>;
 let namespace: string;
 
 beforeAll(async () => {
   [cluster, stores] = await Promise.all([startCluster(), startStores()]);
-  stopPods = playPods(cluster);
+  playPods(cluster);
   operator = await startOperator(cluster, { stores });
   namespace = await newNamespace(cluster);
 }, 180_000);
 
 afterAll(async () => {
-  await operator?.end();
-  await stopPods();
   await cluster.close();
   await stores.stop();
 });

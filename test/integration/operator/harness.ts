@@ -44,6 +44,9 @@ export interface Cluster {
   readonly registrations: ResourceApi<LtiRegistration>;
   readonly webhooks: ResourceApi<Webhook>;
   of<T extends KubeObject>(kind: Kind<T>): ResourceApi<T>;
+  /** Runs before the API server ends, the newest first. */
+  onClose(end: () => Promise<unknown>): void;
+  /** Ends everything that was started on it. */
   close(): Promise<void>;
 }
 
@@ -53,22 +56,20 @@ export async function startCluster(): Promise<Cluster> {
   const api = await startApiServer();
   const client = new KubeClient({ kubeConfig: api.kubeConfig, metrics: createMetrics('test') });
   const of = <T extends KubeObject>(kind: Kind<T>): ResourceApi<T> => new ResourceApi(client, kind);
-  await installResources(of(CUSTOM_RESOURCE_DEFINITION));
-  await of(NAMESPACE).create({ metadata: { name: 'carrel-system' } });
-  const operatorConfig = await operatorAccess(api, client);
-  return {
-    api,
-    operatorConfig,
-    client,
-    of,
-    tenants: of(TENANT),
-    registrations: of(LTI_REGISTRATION),
-    webhooks: of(WEBHOOK),
-    close: async () => {
-      await client.close();
-      await api.close();
-    },
+  const ends = [(): Promise<void> => api.close(), (): Promise<void> => client.close()];
+  const close = async (): Promise<void> => {
+    for (const end of ends.toReversed()) await end();
   };
+  try {
+    await installResources(of(CUSTOM_RESOURCE_DEFINITION));
+    await of(NAMESPACE).create({ metadata: { name: 'carrel-system' } });
+    const operatorConfig = await operatorAccess(api, client);
+    const resources = { tenants: of(TENANT), registrations: of(LTI_REGISTRATION), webhooks: of(WEBHOOK) };
+    return { api, client, operatorConfig, of, ...resources, onClose: (end) => void ends.push(end as () => Promise<void>), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 async function installResources(definitions: ResourceApi<CustomResourceDefinition>): Promise<void> {
@@ -170,8 +171,8 @@ export function condition<T extends KubeObject>(
 export const ready = <T extends KubeObject>(api: ResourceApi<T>, key: { namespace: string; name: string }): Promise<Observed<T>> =>
   condition(api, key, 'Ready', 'True');
 
-/** Plays deployment controller and kubelet: every Deployment is available as soon as it is seen. The answer ends it. */
-export function playPods(cluster: Cluster): () => Promise<void> {
+/** Plays deployment controller and kubelet until the cluster is closed: every Deployment is available as soon as it is seen. */
+export function playPods(cluster: Cluster): void {
   const stopping = new AbortController();
   const deployments = informer<Deployment>({
     client: cluster.client,
@@ -196,10 +197,10 @@ export function playPods(cluster: Cluster): () => Promise<void> {
     void deployments.api.patchStatus(keyOf(object), status).catch(() => undefined);
   });
   const running = deployments.run(stopping.signal);
-  return async () => {
+  cluster.onClose(async () => {
     stopping.abort();
     await running;
-  };
+  });
 }
 
 export interface OperatorProcess {
@@ -242,15 +243,14 @@ export async function startOperator(cluster: Cluster, more: { env?: NodeJS.Proce
   });
   const output = collect(child);
   const gone = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  return {
-    output,
-    end: async (signal = 'SIGTERM') => {
-      child.kill(signal);
-      const code = await gone;
-      await rm(folder, { recursive: true, force: true });
-      return code;
-    },
+  const end = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+    child.kill(signal);
+    const code = await gone;
+    await rm(folder, { recursive: true, force: true });
+    return code;
   };
+  cluster.onClose(end);
+  return { output, end };
 }
 
 function collect(child: ChildProcess): () => string {

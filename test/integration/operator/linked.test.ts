@@ -24,12 +24,9 @@ import {
   unique,
   webhookOf,
   type Cluster,
-  type OperatorProcess,
 } from './harness.ts';
 
 let cluster: Cluster;
-let operator: OperatorProcess | undefined;
-let stopPods: () => Promise<void>;
 let namespace: string;
 let tenant: string;
 let tenantId: string;
@@ -37,8 +34,8 @@ let sql: SqlPool;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  stopPods = playPods(cluster);
-  operator = await startOperator(cluster);
+  playPods(cluster);
+  await startOperator(cluster);
   namespace = await newNamespace(cluster);
   tenant = unique();
   await cluster.tenants.create(tenantOf(namespace, tenant));
@@ -49,8 +46,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await sql.close();
-  await operator?.end();
-  await stopPods();
   await cluster.close();
 });
 

@@ -15,24 +15,17 @@ import {
   tenantOf,
   unique,
   type Cluster,
-  type OperatorProcess,
 } from './harness.ts';
 
 let cluster: Cluster;
-let operator: OperatorProcess | undefined;
-let stopPods: () => Promise<void>;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  stopPods = playPods(cluster);
-  operator = await startOperator(cluster);
+  playPods(cluster);
+  await startOperator(cluster);
 }, 120_000);
 
-afterAll(async () => {
-  await operator?.end();
-  await stopPods();
-  await cluster.close();
-});
+afterAll(() => cluster.close());
 
 test('storage of a person’s own is used once its key opens the bucket, and is theirs still when the tenant is deleted with its data', async () => {
   const namespace = await newNamespace(cluster);
