@@ -26,6 +26,7 @@ export class Belongings implements UserBelongings {
   }
 
   async transfer(tx: Tx, from: Person, to: Person): Promise<void> {
+    await holdFolders(tx, from);
     const bytes = await bytesOf(tx, from.id);
     await orNameConflict(tx.query('UPDATE folders SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
     await orNameConflict(tx.query('UPDATE files SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
@@ -35,11 +36,12 @@ export class Belongings implements UserBelongings {
   }
 
   async remove(tx: Tx, user: Person, systemUserId: number): Promise<void> {
+    await holdFolders(tx, user);
     const blobs = await tx.query<{ key: string }>(
       'SELECT v.blob_name AS key FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.owner_id = $1',
       [user.id],
     );
-    await tx.query(`DELETE FROM permissions WHERE (resource_type = 'file' AND resource_id IN (SELECT id FROM files WHERE owner_id = $1))`, [
+    await tx.query(`DELETE FROM permissions WHERE resource_type = 'file' AND resource_id IN (SELECT id FROM files WHERE owner_id = $1)`, [
       user.id,
     ]);
     await tx.query('DELETE FROM files WHERE owner_id = $1', [user.id]);
@@ -70,6 +72,10 @@ export class Belongings implements UserBelongings {
     await tx.query('DELETE FROM folders WHERE owner_id = $1', [user.id]);
   }
 }
+
+/** Nobody writes into the user's folders from here on: what is decided by what lies in them stays right. */
+const holdFolders = (tx: Tx, user: Person): Promise<unknown> =>
+  tx.query('SELECT FROM folders WHERE owner_id = $1 ORDER BY id FOR UPDATE', [user.id]);
 
 /** What the user may have made of others' things; each passes to the system user. */
 const MADE_BY = [

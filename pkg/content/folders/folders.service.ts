@@ -4,7 +4,9 @@ import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { CheckViolation } from '../../store/postgres/errors.ts';
+import type { GenerationCache } from '../../store/redis/generation.ts';
 import { levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Writes, writesOf } from '../access/writes.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { pathFault, pathOf } from '../names/names.policy.ts';
 import { findFolder, openFolder, presentFolder } from './folder.record.ts';
@@ -17,18 +19,19 @@ import type { FolderView, NewFolder } from './folders.schema.ts';
 export class Folders {
   readonly #db: Database;
   readonly #permissionSets: PermissionSets;
+  readonly #writes: Writes;
   readonly #random: Random;
 
-  constructor(deps: { db: Database; permissionSets: PermissionSets; random: Random }) {
+  constructor(deps: { db: Database; cache: GenerationCache; permissionSets: PermissionSets; random: Random }) {
     this.#db = deps.db;
     this.#permissionSets = deps.permissionSets;
+    this.#writes = writesOf(deps);
     this.#random = deps.random;
   }
 
   /** Throws `name_conflict`, `not_found` and `forbidden` (the parent), `validation_failed` (too deep, too long a path). */
   async create(actor: Actor, input: NewFolder): Promise<FolderView> {
-    const granted = await this.#permissionSets.of(actor);
-    return this.#db.transaction(async (tx) => {
+    return this.#writes.run(actor, async (tx, granted) => {
       const parent = input.parent_id ? await openFolder(tx, actor, granted, input.parent_id, 'parent_id') : null;
       const path = pathOf(parent?.path ?? null, input.name);
       const fault = pathFault(path);

@@ -17,11 +17,10 @@ const ROOM = `
     CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
   FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL WHERE u.id = $1`;
 
-/** One statement. */
-export async function roomOf(sql: Executor, ownerId: number, folderId: string | undefined): Promise<Room> {
+/** One statement. Null: the owner has been deleted. */
+export async function roomOf(sql: Executor, ownerId: number, folderId: string | undefined): Promise<Room | null> {
   const [room] = await sql.prepared<Room>('content-room', ROOM, [ownerId, folderId ?? null]);
-  if (!room) throw new Problem('unauthenticated');
-  return room;
+  return room ?? null;
 }
 
 /** Counts bytes to their owner; one conditional update decides, however many uploads race. Throws `quota_exceeded`. */

@@ -43,7 +43,7 @@ describe('a form', () => {
       `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="_"; filename*=UTF-8''%E2%82%AC.txt\r\n\r\nx\r\n`,
       '€.txt',
     ],
-    ["a browser's quotes", filePart('x', 'it\'s a %22quoted%22 name.txt'), 'it\'s a "quoted" name.txt'],
+    ["a browser's quotes", filePart('x', "it's a %22quoted%22 name.txt"), 'it\'s a "quoted" name.txt'],
     ['an escaped line break', filePart('x', 'a%0D%0Ab'), 'a\r\nb'],
     ['other percent signs, as they are', filePart('x', '100%25 %2522 %0d %41.txt'), '100%25 %2522 %0d %41.txt'],
     ['a path, unshortened', filePart('x', '../../etc/passwd'), '../../etc/passwd'],

@@ -1,7 +1,7 @@
 import type { Actor } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
 import { requireMatch } from '../../api/etag.ts';
-import { invalid } from '../../api/problem.ts';
+import { invalid, Problem } from '../../api/problem.ts';
 import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
@@ -91,6 +91,7 @@ export class Uploads {
       const form = await this.#read(request, VERSION_FIELDS, async (part) => {
         const mimeType = uploadType(part, file.name);
         const room = await roomOf(this.#db.tables, file.ownerId, undefined);
+        if (!room) throw new Problem('not_found');
         return { mimeType, blob: await this.#store(key, part, mimeType, room.bytes) };
       });
       const comment = versionFields(form.fields).comment ?? null;
@@ -117,6 +118,7 @@ export class Uploads {
     const mimeType = uploadType(part, name);
     const fields = uploadFields(part.fields);
     const room = await roomOf(this.#db.tables, actor.userId, fields.folder_id);
+    if (!room) throw new Problem('unauthenticated');
     if (fields.folder_id !== undefined) {
       const granted = await this.#permissionSets.of(actor);
       requireLevel(room.folder && levelOn('folder', actor, room.folder, granted), 'write');

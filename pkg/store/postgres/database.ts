@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/log.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { isAbandoned, observedClient, types } from './client.ts';
 import { attributesOf, type NewOf, type RowOf, type TableDefinition } from './columns.ts';
-import { sqlState, translateError } from './errors.ts';
+import { SerializationFailure, sqlState, translateError } from './errors.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type ConnectionOptions,
@@ -32,6 +32,8 @@ export interface Tx extends Executor {
 
 const ACQUIRE_TIMEOUT_MS = 5_000;
 const EVICT_EVERY_MS = 1_000;
+/** Each deadlock costs its victim Postgres' deadlock_timeout, 1 s. */
+const TRANSACTION_ATTEMPTS = 4;
 /** "cached plan must not change result type": a migration changed a table under a prepared statement. */
 const STALE_PLAN = '0A000';
 /** Sequelize asks the server for its version unless it is told one; nothing that we use depends on it beyond the oldest we take. */
@@ -79,8 +81,22 @@ export class Database implements Sql {
     return `${statement}.${this.#renewals.get(statement) ?? 0}`;
   }
 
-  /** Commits when `fn` resolves, rolls back when it throws; then runs what was left for after the commit. */
+  /**
+   * Commits when `fn` resolves, rolls back when it throws; then runs what was left for after the commit.
+   * What Postgres gave up for another (a deadlock, say) is run anew, so `fn` must do nothing outside the transaction.
+   */
   async transaction<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#attempt(fn, options);
+      } catch (error) {
+        // The other one has what it waited for by now, so there is nothing to wait for here.
+        if (!(error instanceof SerializationFailure) || attempt === TRANSACTION_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async #attempt<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
     const committed: (() => Promise<void> | void)[] = [];
     const result = await this.#committed(async (transaction) => {
       if (options.role !== undefined) await this.#run(transaction, { text: `SET LOCAL ROLE ${quoteIdentifier(options.role)}`, values: [] });

@@ -1,4 +1,5 @@
 import type { TestTenant } from '../../support/server.ts';
+import { invariantFaults } from '../../support/invariants.ts';
 
 /** How many objects lie in the tenant's bucket. */
 export async function objectCount(tenant: TestTenant): Promise<number> {
@@ -12,3 +13,6 @@ export async function quotaOf(tenant: TestTenant, userId: string): Promise<numbe
   const [row] = await tenant.db.query<{ used: number }>('SELECT storage_used AS used FROM users WHERE uuid = $1', [userId]);
   return row?.used ?? -1;
 }
+
+/** What of the tenant's rows and objects does not fit together; nothing is to be under way. */
+export const faultsOf = (tenant: TestTenant): Promise<string[]> => invariantFaults(tenant.db, tenant.objects);

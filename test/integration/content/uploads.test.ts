@@ -47,7 +47,12 @@ describe('an upload', () => {
   ])('of %s sent as %s has the type %s', async (name, type, expected) => {
     const { api } = await tenant.user();
     const up = await api.upload('/files', { file: Buffer.from('x'), name, ...(type === undefined ? {} : { type }) });
-    const version = await api.upload(`/files/${up.body.id}`, { method: 'PUT', file: Buffer.from('y'), name: 'other.png', type: type ?? '' });
+    const version = await api.upload(`/files/${up.body.id}`, {
+      method: 'PUT',
+      file: Buffer.from('y'),
+      name: 'other.png',
+      type: type ?? '',
+    });
     expect([up.body.mime_type, version.body.mime_type]).toEqual([expected, expected]);
   });
 

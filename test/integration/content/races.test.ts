@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, range, waitFor } from '../../support/wait.ts';
+import { faultsOf } from './tenant-state.ts';
+
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await startTenant();
+});
+afterAll(() => tenant.stop());
+
+/** Every status of the replies, and how often. */
+const statuses = (replies: readonly { status: number }[]): Record<string, number> => countBy(replies, ({ status }) => status);
+
+/** How many connections of the tenant wait for a lock. */
+const waiting = async (): Promise<number> =>
+  (await tenant.db.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = current_user`)).length;
+const somebodyWaits = async (): Promise<boolean> => (await waiting()) > 0;
+
+test('a write that Postgres gives up for another, in a deadlock, is run anew', async () => {
+  const { api, user } = await tenant.user();
+  const { body: file } = await api.upload('/files', { file: Buffer.from('one'), name: 'a' });
+
+  const upload = await tenant.db.transaction(async (tx) => {
+    await tx.query('SELECT FROM users WHERE uuid = $1 FOR UPDATE', [user.id]);
+    const reply = api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.from('two'), name: 'a' });
+    await waitFor('the upload to wait for its owner', somebodyWaits);
+    // The upload holds the file; whoever has waited longer is given up.
+    await tx.query('SELECT FROM files WHERE uuid = $1 FOR UPDATE', [file.id]);
+    return { reply };
+  });
+
+  expect(await upload.reply).toMatchObject({ status: 200, body: { version: 2 } });
+  expect(await faultsOf(tenant)).toEqual([]);
+});
+
+describe('a user who is deleted', () => {
+  test('while an upload of theirs commits is nobody any more', async () => {
+    const { api, user } = await tenant.user();
+    const upload = await tenant.db.transaction(async (tx) => {
+      await tx.query('SELECT FROM users WHERE uuid = $1 FOR UPDATE', [user.id]);
+      const reply = api.upload('/files', { file: Buffer.from('late'), name: 'late' });
+      await waitFor('the upload to wait for its owner', somebodyWaits);
+      await tx.query('DELETE FROM users WHERE uuid = $1', [user.id]);
+      return { reply };
+    });
+    expect(await upload.reply).toMatchObject({ status: 401, body: { error: 'unauthenticated' } });
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('while a folder of theirs is made, or they are given a grant, is no such user', async () => {
+    const [ada, bob] = [await tenant.user(), await tenant.user()];
+    const { body: file } = await ada.api.upload('/files', { file: Buffer.from('a'), name: 'a' });
+    const replies = await tenant.db.transaction(async (tx) => {
+      await tx.query('SELECT FROM users WHERE uuid = $1 FOR UPDATE', [bob.user.id]);
+      const folder = bob.api.post('/folders', { name: 'late' });
+      const grant = ada.api.post(`/files/${file.id}/permissions`, { permission_level: 'read', user_id: bob.user.id });
+      await waitFor('both to wait', async () => (await waiting()) === 2);
+      await tx.query('DELETE FROM users WHERE uuid = $1', [bob.user.id]);
+      return [folder, grant];
+    });
+    const [folder, grant] = await Promise.all(replies);
+    expect(folder).toMatchObject({ status: 401 });
+    expect(grant).toMatchObject({ status: 400, body: { details: [{ field: 'user_id' }] } });
+  });
+
+  test('while they upload leaves no file, and every upload gets its answer', async () => {
+    for (const _ of range(5)) {
+      const { api, user } = await tenant.user();
+      const uploads = range(12).map((at) => api.upload('/files', { file: Buffer.alloc(100, at), name: `f${at}` }));
+      await waitFor('the first uploads', async () => (await api.get('/files')).body.data.length > 0);
+      const deletion = await tenant.admin.delete(`/users/${user.id}`);
+
+      expect(deletion.status).toBe(204);
+      const counts = statuses(await Promise.all(uploads));
+      expect(Object.keys(counts).filter((status) => status !== '201' && status !== '401')).toEqual([]);
+    }
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('while others write into their folders: what the others keep there stays in its folder', async () => {
+    for (const _ of range(5)) {
+      const [ada, bob] = [await tenant.user(), await tenant.user()];
+      const { body: folder } = await ada.api.post('/folders', { name: 'shared' });
+      await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id });
+      const { body: file } = await ada.api.upload('/files', { file: Buffer.from('a'), name: 'f0', fields: { folder_id: folder.id } });
+      const put = (at: number) => {
+        const body = { file: Buffer.alloc(10, at), name: `f${at % 4}`, fields: { folder_id: folder.id, on_conflict: 'replace' } };
+        return at % 3 === 0
+          ? bob.api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.alloc(10, at), name: 'f0' })
+          : bob.api.upload('/files', body);
+      };
+      const uploads = range(12).map(put);
+      const deletion = await tenant.admin.delete(`/users/${ada.user.id}`);
+
+      expect(deletion.status).toBe(204);
+      const counts = statuses(await Promise.all(uploads));
+      expect(Object.keys(counts).filter((status) => !['200', '201', '404'].includes(status))).toEqual([]);
+      for (const kept of (await bob.api.get('/files')).body.data) expect(kept.folder).toMatchObject({ id: folder.id });
+    }
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+});
+
+describe('fifty racing', () => {
+  test('renames to one name: one wins', async () => {
+    const { api } = await tenant.user();
+    const files = await Promise.all(range(50).map((at) => api.upload('/files', { file: Buffer.from('x'), name: `r${at}` })));
+    const replies = await Promise.all(files.map(({ body }) => api.patch(`/files/${body.id}`, { name: 'wanted' })));
+    expect(statuses(replies)).toEqual({ 200: 1, 409: 49 });
+  });
+
+  test('deletions and restores of one file end in one of the two states', async () => {
+    const { api } = await tenant.user();
+    const { body: file } = await api.upload('/files', { file: Buffer.from('x'), name: 'x' });
+    const replies = await Promise.all(
+      range(50).map((at) => (at % 2 === 0 ? api.delete(`/files/${file.id}`) : api.post(`/files/${file.id}/restore`))),
+    );
+    expect(Object.keys(statuses(replies)).filter((status) => !['200', '204', '404'].includes(status))).toEqual([]);
+    const lists = await Promise.all([api.get('/files'), api.get('/files', { query: { trashed: 'true' } })]);
+    expect(lists.flatMap(({ body }) => body.data)).toHaveLength(1);
+  });
+
+  test('new versions under one If-Match: one wins, and only it counts', async () => {
+    const { api } = await tenant.user();
+    const { body: file } = await api.upload('/files', { file: Buffer.from('0'), name: 'v' });
+    const headers = { 'if-match': `"${file.etag}"` };
+    const replies = await Promise.all(
+      range(50).map((at) => api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.from(`v${at}`), name: 'v', headers })),
+    );
+    expect(statuses(replies)).toEqual({ 200: 1, 412: 49 });
+    expect((await api.get(`/files/${file.id}`)).body.version).toBe(2);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('replacements of one name become versions without a gap', async () => {
+    const { api } = await tenant.user();
+    const replies = await Promise.all(
+      range(50).map((at) => api.upload('/files', { file: Buffer.from(`${at}`), name: 'one', fields: { on_conflict: 'replace' } })),
+    );
+    expect(statuses(replies)).toEqual({ 200: 49, 201: 1 });
+    expect(replies.map(({ body }) => body.version).toSorted((a, b) => a - b)).toEqual(range(50).map((at) => at + 1));
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import type { Sql } from '../../pkg/store/postgres/pool.ts';
+import type { Objects } from '../../pkg/store/s3/objects.ts';
+
+/**
+ * What holds of a tenant's rows and objects whenever nothing is under way, however it was interrupted before. Gives a sentence for each fault:
+ *
+ * - what counts to a user is the sum of all versions of all files they own;
+ * - a file is its newest version, and its versions are numbered without a gap;
+ * - every version's object is there, with its size;
+ * - every object has a version, or work that waits will delete it (its purge, or the sweep of its day);
+ * - paths follow the folders.
+ */
+export async function invariantFaults(db: Sql, objects: Objects): Promise<string[]> {
+  return [...(await rowFaults(db)), ...(await objectFaults(db, objects))];
+}
+
+const ROW_FAULTS = `
+  SELECT format('%s: %s bytes count, %s are there', u.username, u.storage_used, coalesce(sum(v.size), 0)) AS fault
+  FROM users u LEFT JOIN files f ON f.owner_id = u.id LEFT JOIN file_versions v ON v.file_id = f.id
+  GROUP BY u.id HAVING u.storage_used <> coalesce(sum(v.size), 0)
+  UNION ALL
+  SELECT format('%s is version %s of %s', f.path, f.version_number, count(v.id))
+  FROM files f LEFT JOIN file_versions v ON v.file_id = f.id
+  GROUP BY f.id HAVING count(v.id) <> f.version_number OR max(v.version_number) <> f.version_number
+    OR NOT bool_or(v.version_number = f.version_number AND v.blob_name = f.blob_name AND v.size = f.size AND v.checksum = f.checksum)
+  UNION ALL
+  SELECT format('the path of %s is %s', f.name, f.path) FROM files f LEFT JOIN folders d ON d.id = f.folder_id
+  WHERE f.path <> coalesce(d.path, '') || '/' || f.name
+  UNION ALL
+  SELECT format('the path of folder %s is %s', d.name, d.path) FROM folders d LEFT JOIN folders p ON p.id = d.parent_id
+  WHERE d.path <> coalesce(p.path, '') || '/' || d.name`;
+
+const rowFaults = async (db: Sql): Promise<string[]> => (await db.query<{ fault: string }>(ROW_FAULTS)).map(({ fault }) => fault);
+
+async function objectFaults(db: Sql, objects: Objects): Promise<string[]> {
+  const stored = new Map<string, number>();
+  for await (const { key, size } of objects.list()) stored.set(key, size);
+  const versions = await db.query<{ key: string; size: number }>('SELECT blob_name AS key, size FROM file_versions');
+  const awaited = await db.query<{ key: string }>(
+    `SELECT jsonb_array_elements_text(payload->'keys') AS key FROM carrel.work WHERE kind = 'objects.purge'
+     UNION ALL SELECT payload->>'day' || '/' FROM carrel.work WHERE kind = 'objects.sweep'`,
+  );
+  const known = new Set(versions.map(({ key }) => key));
+  const isAwaited = (key: string): boolean =>
+    awaited.some((work) => (work.key.endsWith('/') ? key.startsWith(work.key) : key === work.key));
+  return [
+    ...versions
+      .filter(({ key, size }) => stored.get(key) !== size)
+      .map(({ key, size }) => `object ${key} of ${size} bytes: ${stored.get(key)}`),
+    ...[...stored.keys()].filter((key) => !known.has(key) && !isAwaited(key)).map((key) => `object ${key} is nobody's`),
+  ];
+}
