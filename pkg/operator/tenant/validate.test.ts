@@ -18,6 +18,7 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
     { exposure: { type: 'Ingress', tls: { secretName: 's', clusterIssuer: 'c' } } },
     'NotYetSupported: not supported yet: spec.exposure.tls.clusterIssuer',
   ],
+  [{ trashRetention: '7d' }, 'NotYetSupported: not supported yet: spec.trashRetention other than 30d'],
   [{ schedules: [{ name: 'a', job: 'trash', cron: '0 0 * * *' }] }, 'NotYetSupported: not supported yet: spec.schedules'],
   [
     { image: 'docker.io/evil:1' },

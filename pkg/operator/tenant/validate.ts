@@ -16,6 +16,8 @@ const NOT_YET: readonly { field: string; isUsed: (spec: TenantSpec) => boolean }
   { field: 'spec.exposure.tls.clusterIssuer', isUsed: (spec) => spec.exposure.tls?.clusterIssuer !== undefined },
   { field: 'spec.autoscaling', isUsed: (spec) => spec.autoscaling !== undefined },
   { field: 'spec.helpers', isUsed: (spec) => Object.keys(spec.helpers ?? {}).length > 0 },
+  // Nothing empties the trash by itself yet, so only the default, which is a least time, can be promised.
+  { field: 'spec.trashRetention other than 30d', isUsed: (spec) => spec.trashRetention !== '30d' },
   { field: 'spec.schedules', isUsed: (spec) => (spec.schedules?.length ?? 0) > 0 },
 ];
 
