@@ -1,0 +1,225 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { createSecureContext, getCACertificates } from 'node:tls';
+import { Counter } from 'prom-client';
+import { Agent, type Dispatcher } from 'undici';
+import type { Clock } from '../runtime/clock.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { Deadline } from './deadline.ts';
+import { guardedConnector, type OpenSocket, openTcp } from './dial.ts';
+import { EgressError, egressErrorOf } from './egress-error.ts';
+import { type AllowedRange, literalInwardAddress } from './inward.ts';
+import { type Resolve, systemResolver } from './resolve.ts';
+
+export type EgressMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface EgressRequest {
+  /** http or https, any port, no user name or password. */
+  readonly url: string;
+  /** Default GET. */
+  readonly method?: EgressMethod;
+  /** Names in any case. Those that frame the message or name its receiver (`host`, `connection`, `content-length`, …) are refused. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+  /** Bound of the reply's body as it comes over the wire, in bytes. */
+  readonly maxBytes?: number;
+  /** What a longer body does: `refuse` (default) is `reply_too_large`, `cut` gives its first `maxBytes` and ends the connection. */
+  readonly whenTooLarge?: 'refuse' | 'cut';
+  /** From the call to the reply's last header, in milliseconds. */
+  readonly firstByteMs?: number;
+  /** From the call to the end of the reply, in milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+export interface EgressReply {
+  /** Any; a redirect is an answer like others and is not followed. */
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  /** As it came: never decompressed (`accept-encoding: identity` is asked for; a server may ignore that). */
+  readonly body: Buffer;
+  readonly isCut: boolean;
+}
+
+export interface EgressLimits {
+  /** Name, connection and TLS together. */
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly maxHeaderBytes: number;
+  readonly connectionsPerOrigin: number;
+}
+
+export const EGRESS_LIMITS: EgressLimits = {
+  connectMs: 5_000,
+  firstByteMs: 15_000,
+  timeoutMs: 20_000,
+  maxBytes: 1024 * 1024,
+  maxHeaderBytes: 16 * 1024,
+  connectionsPerOrigin: 8,
+};
+
+export interface GuardedClientOptions {
+  /** Inward ranges that are opened on purpose (`parseAllowedRanges`). */
+  readonly allow: readonly AllowedRange[];
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly limits?: Partial<EgressLimits>;
+  /** Default: http only to hosts all of whose addresses lie in `allow`. `anywhere` is for addresses that the operator of a tenant chose. */
+  readonly plainHttp?: 'allowed-ranges' | 'anywhere';
+  /** Certificate authorities trusted beside Node's own, in PEM. */
+  readonly ca?: readonly string[];
+  readonly resolve?: Resolve;
+  readonly openSocket?: OpenSocket;
+}
+
+export interface GuardedClient {
+  /** Throws EgressError for whatever the address, the network or the other side does. */
+  request(request: EgressRequest): Promise<EgressReply>;
+  /** Lets requests that run end (each within its own time), then closes all connections. Later requests are `aborted`. */
+  close(): Promise<void>;
+}
+
+/** A kept connection leads where it led when it was checked, so it is not kept for long. */
+const KEEP_ALIVE_MS = 10_000;
+const KEEP_ALIVE_MAX_MS = 30_000;
+
+/** Headers of the connection (RFC 9110 §7.6.1), of the framing, and `host`, which would also choose the certificate that is asked for. */
+const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|upgrade|keep-alive|te|trailer|expect|http2-settings|proxy-.*)$/;
+
+/**
+ * The HTTP client for every address that a tenant, an LMS or a file gave (design 7). The host as it stands in the URL, every address that it
+ * resolves to and the connected peer must be public, or lie in `allow`. No redirects, no proxy of the environment, no decompression, no HTTP/2;
+ * time and size have bounds. Metric: `egress_requests_total{outcome}`, the reply's class (`2xx`) or the error's code.
+ */
+export function guardedClient(options: GuardedClientOptions): GuardedClient {
+  const limits = { ...EGRESS_LIMITS, ...options.limits };
+  const agent = agentOf(options, limits);
+  const outcomes = outcomeCounter(options.metrics);
+  return {
+    async request(request) {
+      try {
+        const reply = await send(agent, options, limits, request);
+        outcomes.inc({ outcome: `${Math.floor(reply.status / 100)}xx` });
+        return reply;
+      } catch (error) {
+        outcomes.inc({ outcome: error instanceof EgressError ? error.code : 'internal_error' });
+        throw error;
+      }
+    },
+    close: () => agent.close(),
+  };
+}
+
+function agentOf(options: GuardedClientOptions, limits: EgressLimits): Agent {
+  const connect = guardedConnector({
+    allow: options.allow,
+    clock: options.clock,
+    resolve: options.resolve ?? systemResolver(),
+    openSocket: options.openSocket ?? openTcp,
+    connectMs: limits.connectMs,
+    plainHttpAnywhere: options.plainHttp === 'anywhere',
+    secureContext: options.ca && createSecureContext({ ca: [...getCACertificates('default'), ...options.ca] }),
+  });
+  return new Agent({
+    connect,
+    connections: limits.connectionsPerOrigin,
+    pipelining: 1,
+    allowH2: false,
+    maxHeaderSize: limits.maxHeaderBytes,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+    headersTimeout: 0, // `send` keeps the time: undici's own timers are half a second coarse
+    bodyTimeout: 0,
+  });
+}
+
+function outcomeCounter(metrics: Metrics): Counter<'outcome'> {
+  const name = 'egress_requests_total';
+  const help = 'Requests to addresses of others, by class of reply or code of error';
+  const standing = metrics.getSingleMetric(name) as Counter<'outcome'> | undefined;
+  return standing ?? new Counter({ name, help, labelNames: ['outcome'], registers: [metrics] });
+}
+
+async function send(agent: Agent, options: GuardedClientOptions, limits: EgressLimits, request: EgressRequest): Promise<EgressReply> {
+  const url = checkedUrl(request.url, options.allow);
+  const headers = checkedHeaders(request.headers ?? {});
+  const host = url.hostname;
+  const timeoutMs = request.timeoutMs ?? limits.timeoutMs;
+  const firstByteMs = request.firstByteMs ?? Math.max(limits.firstByteMs, request.timeoutMs ?? 0);
+
+  const deadline = new Deadline(
+    options.clock,
+    request.signal,
+    (cause) => new EgressError('aborted', `the request to ${host} was given up`, { cause }),
+  );
+  deadline.expireIn(timeoutMs, new EgressError('timeout', `${host} did not finish its reply within ${timeoutMs} ms`));
+  const headersCame = deadline.expireIn(firstByteMs, new EgressError('timeout', `${host} did not begin to reply within ${firstByteMs} ms`));
+  let status: number | undefined;
+  try {
+    const reply = await agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: request.method ?? 'GET',
+      headers,
+      body: request.body ?? null,
+      signal: deadline.signal,
+    });
+    headersCame();
+    status = reply.statusCode;
+    const body = await bodyOf(reply, host, request, request.maxBytes ?? limits.maxBytes);
+    return { status, headers: reply.headers, ...body };
+  } catch (error) {
+    throw egressErrorOf(deadline.signal.aborted ? deadline.signal.reason : error, host, status);
+  } finally {
+    deadline.end();
+  }
+}
+
+function checkedUrl(text: string, allow: readonly AllowedRange[]): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new EgressError('url_refused', 'the address is no http or https URL');
+  if (url.username !== '' || url.password !== '') {
+    throw new EgressError('url_refused', `the address at ${url.hostname} carries a user name or password`);
+  }
+  if (literalInwardAddress(url.href, allow) !== undefined) {
+    throw new EgressError('address_refused', `${url.hostname} leads to an inward address`);
+  }
+  return url;
+}
+
+function checkedHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
+  const headers: Record<string, string> = { 'user-agent': 'Carrel', 'accept-encoding': 'identity' };
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.toLowerCase();
+    if (OWN_HEADERS.test(lower)) throw new EgressError('request_refused', `the header ${lower} is not the caller's to set`);
+    headers[lower] = value;
+  }
+  return headers;
+}
+
+async function bodyOf(
+  reply: Dispatcher.ResponseData,
+  host: string,
+  { method, whenTooLarge = 'refuse' }: EgressRequest,
+  maxBytes: number,
+): Promise<{ body: Buffer; isCut: boolean }> {
+  const tooLarge = new EgressError('reply_too_large', `${host} sent a reply of more than ${maxBytes} bytes`);
+  const announced = method === 'HEAD' ? 0 : Number(reply.headers['content-length'] ?? 0);
+  if (announced > maxBytes && whenTooLarge === 'refuse') {
+    reply.body.on('error', () => undefined).destroy();
+    throw tooLarge;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop early ends the connection.
+  for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size <= maxBytes) continue;
+    if (whenTooLarge === 'refuse') throw tooLarge;
+    return { body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true };
+  }
+  return { body: Buffer.concat(chunks, size), isCut: false };
+}

@@ -1,0 +1,167 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContext } from 'node:tls';
+import type { buildConnector } from 'undici';
+import type { Clock } from '../runtime/clock.ts';
+import { Deadline } from './deadline.ts';
+import { EgressError } from './egress-error.ts';
+import { type AllowedRange, isInward, isLocalhost, isOpened, LOOPBACK } from './inward.ts';
+import type { Resolve } from './resolve.ts';
+
+/** How a TCP connection is begun; a test puts its own here, to play a machine whose routes lead elsewhere. */
+export type OpenSocket = (to: { host: string; port: number }) => Socket;
+
+export interface DialOptions {
+  readonly allow: readonly AllowedRange[];
+  readonly clock: Clock;
+  readonly resolve: Resolve;
+  readonly openSocket: OpenSocket;
+  /** Bounds name, connection and TLS together, in milliseconds. */
+  readonly connectMs: number;
+  /** Whether http may go to addresses that no allowed range opens. */
+  readonly plainHttpAnywhere: boolean;
+  /** Undefined: Node's own certificate authorities. */
+  readonly secureContext: SecureContext | undefined;
+}
+
+/** A name with many addresses is no reason to try for long; all are checked, so many are dialled. */
+const MAX_DIALLED_ADDRESSES = 4;
+
+export const openTcp: OpenSocket = ({ host, port }) =>
+  connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
+
+/**
+ * Opens the connections of the guarded client.
+ *
+ * Invariants:
+ * - Only an address that was checked is dialled, as an address: what a name server says later is never asked for.
+ * - A name with one inward address is refused whole.
+ * - Nothing is sent, not even a TLS greeting, before the connected peer's own address was checked.
+ * - TLS always verifies the certificate against the URL's host, whatever the environment says.
+ */
+export function guardedConnector(options: DialOptions): buildConnector.connector {
+  return ({ hostname, protocol, port }, done) => {
+    const isSecure = protocol === 'https:';
+    dial(options, { host: hostname, isSecure, port: Number(port || (isSecure ? 443 : 80)) }).then(
+      (socket) => done(null, socket),
+      (error: Error) => done(error, null),
+    );
+  };
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+}
+
+async function dial(options: DialOptions, target: Target): Promise<Socket> {
+  const deadline = new Deadline(options.clock);
+  deadline.expireIn(
+    options.connectMs,
+    new EgressError('timeout', `${target.host} did not take a connection within ${options.connectMs} ms`),
+  );
+  try {
+    const addresses = await deadline.race(checkedAddresses(options, target));
+    const socket = await dialOneOf(options, target, addresses, deadline.signal);
+    return target.isSecure ? await secured(options, target, socket, deadline.signal) : socket;
+  } finally {
+    deadline.end();
+  }
+}
+
+/** Where a host leads, when all of it may be dialled. */
+async function checkedAddresses(options: DialOptions, target: Target): Promise<string[]> {
+  const addresses = await addressesOf(options.resolve, target.host);
+  if (addresses.some((address) => isInward(address, options.allow))) throw leadsInside(target.host, addresses);
+  if (!target.isSecure && !options.plainHttpAnywhere && !addresses.every((address) => isOpened(address, options.allow))) {
+    throw new EgressError('plain_http_refused', `${target.host} is only spoken to by https`);
+  }
+  return addresses.slice(0, MAX_DIALLED_ADDRESSES);
+}
+
+async function addressesOf(resolve: Resolve, host: string): Promise<string[]> {
+  if (isIP(host) !== 0) return [host];
+  if (isLocalhost(host)) return [...LOOPBACK];
+  try {
+    const addresses = [...new Set(await resolve(host))];
+    if (addresses.length > 0) return addresses;
+  } catch (cause) {
+    throw new EgressError('dns_failed', `${host} does not resolve to an address`, { cause });
+  }
+  throw new EgressError('dns_failed', `${host} does not resolve to an address`);
+}
+
+/** The first address that takes a connection. Each gets an equal share of the time that is left, so that a dead one does not use it up. */
+async function dialOneOf(options: DialOptions, target: Target, addresses: string[], signal: AbortSignal): Promise<Socket> {
+  const end = options.clock.monotonic() + options.connectMs;
+  let cause: unknown;
+  for (const [index, host] of addresses.entries()) {
+    const attempt = new Deadline(options.clock, signal);
+    const isLast = index === addresses.length - 1;
+    if (!isLast) attempt.expireIn((end - options.clock.monotonic()) / (addresses.length - index), new Error(`${host} did not answer`));
+    try {
+      const socket = await once('connect', options.openSocket({ host, port: target.port }), attempt.signal);
+      return checkedPeer(socket, target.host, options.allow);
+    } catch (error) {
+      if (error instanceof EgressError) throw error;
+      cause = error;
+    } finally {
+      attempt.end();
+    }
+  }
+  throw new EgressError('connect_failed', `${target.host} takes no connection on port ${target.port}`, { cause });
+}
+
+function checkedPeer(socket: Socket, host: string, allow: readonly AllowedRange[]): Socket {
+  const peer = socket.remoteAddress;
+  if (peer !== undefined && !isInward(peer, allow)) return socket;
+  socket.destroy();
+  if (peer === undefined) throw new Error('the connection ended at once');
+  throw leadsInside(host, [peer]);
+}
+
+async function secured(options: DialOptions, target: Target, socket: Socket, signal: AbortSignal): Promise<Socket> {
+  const tls = connectTls({
+    socket,
+    host: target.host,
+    ...(isIP(target.host) === 0 ? { servername: target.host.replace(/\.$/, '') } : {}),
+    ...(options.secureContext ? { secureContext: options.secureContext } : {}),
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true, // NODE_TLS_REJECT_UNAUTHORIZED does not reach this client
+  });
+  try {
+    return await once('secureConnect', tls, signal);
+  } catch (cause) {
+    socket.destroy();
+    if (cause instanceof EgressError) throw cause;
+    const code = String((cause as { code?: unknown }).code);
+    if (code === 'ECONNRESET') throw new EgressError('connect_failed', `${target.host} ended the connection during TLS`, { cause });
+    throw new EgressError('tls_failed', `${target.host} has no valid TLS certificate or does not speak TLS (${code})`, { cause });
+  }
+}
+
+/** The socket when it is ready; destroyed when it fails or the signal fires. Its late errors are swallowed: undici learns of them by `close`. */
+function once<T extends Socket>(event: 'connect' | 'secureConnect', socket: T, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const give = (): void => {
+      signal.removeEventListener('abort', stop);
+      resolve(socket);
+    };
+    const fail = (error: Error): void => {
+      signal.removeEventListener('abort', stop);
+      reject(error);
+    };
+    const stop = (): void => {
+      socket.destroy();
+      fail(signal.reason as Error);
+    };
+    socket.on('error', fail).once(event, give);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** The addresses stay in the cause: what an inside name resolves to is nobody else's business. */
+const leadsInside = (host: string, addresses: string[]): EgressError =>
+  new EgressError('address_refused', `${host} leads to an inward address`, { cause: new Error(addresses.join(', ')) });

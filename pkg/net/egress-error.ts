@@ -1,0 +1,71 @@
+/**
+ * Why a request to an address of others came to nothing.
+ *
+ * - `url_refused`: no http or https URL, or one with a user name or password in it
+ * - `address_refused`: the host is, resolves to or was reached at an inward address
+ * - `plain_http_refused`: http to an address that no allowed range opens
+ * - `request_refused`: a header or the method is one that a caller may not set, or malformed
+ * - `dns_failed`, `connect_failed`, `tls_failed`: no connection; nothing of the request was sent
+ * - `connection_lost`: the connection ended before the reply did; the receiver may have acted on the request
+ * - `timeout`: connection, first byte or the whole took too long
+ * - `reply_too_large`: headers or body go past their bound
+ * - `bad_reply`: what came back is not HTTP/1.1
+ * - `aborted`: the caller's signal, or the client was closed
+ */
+export type EgressErrorCode =
+  | 'url_refused'
+  | 'address_refused'
+  | 'plain_http_refused'
+  | 'request_refused'
+  | 'dns_failed'
+  | 'connect_failed'
+  | 'tls_failed'
+  | 'connection_lost'
+  | 'timeout'
+  | 'reply_too_large'
+  | 'bad_reply'
+  | 'aborted';
+
+/**
+ * The only error that the guarded client throws for what the other side, the address or the caller's request did.
+ * The message is fit for the tenant to read: it names the host, never a path, a query, a header, a body or what a name resolved to.
+ * `cause` may, and belongs in no reply.
+ */
+export class EgressError extends Error {
+  override readonly name = 'EgressError';
+  readonly code: EgressErrorCode;
+  /** The status of the reply, where its headers had arrived before it failed. */
+  readonly status: number | undefined;
+
+  constructor(code: EgressErrorCode, message: string, more: { cause?: unknown; status?: number | undefined } = {}) {
+    super(message, { cause: more.cause });
+    this.code = code;
+    this.status = more.status;
+  }
+}
+
+/** What undici and Node call a failure, as the codes above; what is in neither list is a mistake of ours and stays as it is. */
+const CODES: Readonly<Record<string, readonly [EgressErrorCode, string]>> = {
+  UND_ERR_HEADERS_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],
+  HPE_HEADER_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],
+  UND_ERR_SOCKET: ['connection_lost', 'ended the connection before its reply was whole'],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['connection_lost', 'ended the connection before its reply was whole'],
+  ECONNRESET: ['connection_lost', 'ended the connection before its reply was whole'],
+  ETIMEDOUT: ['connection_lost', 'stopped answering before its reply was whole'],
+  EPIPE: ['connection_lost', 'ended the connection before the request was sent'],
+  UND_ERR_INVALID_ARG: ['request_refused', 'cannot be sent a malformed method or header'],
+  UND_ERR_NOT_SUPPORTED: ['request_refused', 'cannot be sent this method or header'],
+  UND_ERR_CLOSED: ['aborted', 'was not asked: the program is shutting down'],
+  UND_ERR_DESTROYED: ['aborted', 'was not asked: the program is shutting down'],
+};
+
+/** The EgressError that `error` amounts to, with the reply's status where it is known; any other error as it came. */
+export function egressErrorOf(error: unknown, host: string, status: number | undefined): unknown {
+  if (error instanceof EgressError) {
+    return status === undefined ? error : new EgressError(error.code, error.message, { cause: error.cause, status });
+  }
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code !== 'string') return error;
+  const known = CODES[code] ?? (code.startsWith('HPE_') ? (['bad_reply', 'does not speak HTTP/1.1'] as const) : undefined);
+  return known === undefined ? error : new EgressError(known[0], `${host} ${known[1]}`, { cause: error, status });
+}
