@@ -5,13 +5,16 @@ import type { Ledger } from './ledger.ts';
 import { QUEUE_PREFIX, type TicketQueue } from './queue.ts';
 
 /** Work is looked for at least so often, whatever wake-ups get lost. */
-const SWEEP_MS = 2_000;
+const SWEEP_MS = 1_000;
 /** Items of one tenant in flight: a backlog of one waits for itself, not for others. */
 const WINDOW_PER_TENANT = 4;
 /** Tickets that may wait in Redis: enough to keep runners busy, few enough to be worked off within their lease. */
 const MAX_WAITING = 64;
-/** How long a ticket may wait in Redis before its row is taken anew; the old one then does nothing. So long is what a dead worker took with it missed. */
-const TICKET_LEASE_SECONDS = 5;
+/**
+ * How long a ticket may wait in Redis before its row is taken anew; the old one then does nothing.
+ * Together with SWEEP_MS: what a dead worker took with it goes on within 5 s (design: section 13).
+ */
+const TICKET_LEASE_SECONDS = 4;
 
 /**
  * Takes what is due in one shard and hands tickets to the runners (design: section 7).

@@ -10,9 +10,9 @@ import { type JobContext, type Processor, UnprocessableWork } from './processor.
 import { bullConnection, DRAIN_DELAY_SECONDS, QUEUE_NAME, QUEUE_PREFIX } from './queue.ts';
 
 const CONCURRENCY = 16;
-/** A worker that died is missed after this; one that lives renews its leases three times as often. */
-const LEASE_SECONDS = 5;
-const RENEW_MS = (LEASE_SECONDS * 1000) / 3;
+/** A worker that died is missed after this; one that lives renews its leases four times as often. */
+const LEASE_SECONDS = 4;
+const RENEW_MS = (LEASE_SECONDS * 1000) / 4;
 const RETRY = { baseMs: 1_000, maxMs: 15 * 60_000, jitter: 0.5 };
 /** BullMQ would fail a job after some kills; here Postgres alone decides (design: BullMQ's traps). */
 const NEVER_STALLED_OUT = 1_000_000;

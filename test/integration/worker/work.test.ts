@@ -1,7 +1,9 @@
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { requestWork } from '../../../pkg/store/postgres/work.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { requestWork, WorkQueue } from '../../../pkg/store/postgres/work.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -55,11 +57,15 @@ test('a worker killed in the middle of a purge loses nothing: the next one goes 
   });
   await waitFor('the first ones to go', async () => (await workLeft()) < 100);
 
+  const leased = () => platform.pool.query('SELECT FROM carrel.work WHERE leased_until > now()');
+  await waitFor('work under way', async () => (await leased()).length > 0);
   await worker.end('SIGKILL');
   const leftByTheDead = await workLeft();
   worker = await startWorkerProcess(platform);
+  const started = performance.now();
 
   await waitFor('the purge', async () => (await workLeft()) === 0);
+  expect(performance.now() - started).toBeLessThan(5_000); // design: section 13
   expect(leftByTheDead).toBeGreaterThan(0);
   expect(await objectCount(tenant)).toBe(1);
 });
@@ -166,6 +172,30 @@ test("one tenant's backlog does not hold up another", async () => {
   await waitFor('the other purge', async () => (await objectCount(quiet.tenant)) === 0, 5_000);
   expect(await workLeft()).toBeGreaterThan(0);
   await platform.pool.query(`DELETE FROM carrel.work WHERE tenant = $1`, [`tenant_${busy.slug}`]);
+});
+
+test('a look for what is due does not walk over 2,000 tenants whose work is for tomorrow', async () => {
+  const pool = new SqlPool({ url: platform.stores.postgres.operator, poolSize: 1, log: silentLogger });
+  await pool.query(
+    `INSERT INTO carrel.work (tenant, kind, payload, due_at)
+     SELECT 'tenant_later' || t, 'objects.sweep', '{"day":"20200101"}', now() + interval '1 day' FROM generate_series(1, 2000) t, generate_series(1, 2)`,
+  );
+  /** Pages read so far; what this connection has read is counted, since it is the only one of its pool. */
+  const pages = async (): Promise<number> => {
+    await pool.query('SELECT pg_stat_force_next_flush()');
+    const [row] = await pool.query<{ pages: number }>(
+      `SELECT heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read AS pages FROM pg_statio_all_tables WHERE relid = 'carrel.work'::regclass`,
+    );
+    return row?.pages ?? -1;
+  };
+  const queue = new WorkQueue(pool);
+  const before = await pages();
+  for (const _ of range(10)) expect(await queue.takeDue({ limit: 64, perTenant: 4, leaseSeconds: 4 })).toEqual([]);
+  const perLook = ((await pages()) - before) / 10;
+  await pool.query(`DELETE FROM carrel.work WHERE tenant LIKE 'tenant_later%'`);
+  await pool.close();
+
+  expect(perLook).toBeLessThan(500); // a walk reads 10,000
 });
 
 test('a graceful stop ends with 0', async () => {
