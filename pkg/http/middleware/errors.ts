@@ -42,8 +42,8 @@ export const errors: Middleware = async (ctx, next) => {
     await next();
   } catch (error) {
     const problem = problemOf(error);
-    if (problem.code === 'internal') ctx.state.log.error({ err: problem.cause ?? problem }, 'a request failed');
-    else if (problem.code === 'unavailable') ctx.state.log.warn({ err: problem.cause }, 'a store is away');
+    if (problem.code === 'internal') ctx.state.log().error({ err: problem.cause ?? problem }, 'a request failed');
+    else if (problem.code === 'unavailable') ctx.state.log().warn({ err: problem.cause }, 'a store is away');
     if (ctx.headerSent) {
       ctx.res.destroy();
       return;
