@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -16,8 +16,8 @@ const ONLY = ['--only', 'platform'];
 const pidOf = (where: Platform, program: string): number =>
   Number.parseInt(readFileSync(join(where.home, 'run', `${program}.pid`), 'utf8'), 10);
 
-afterAll(async () => {
-  for (const where of homes) await forget(where);
+afterEach(async () => {
+  for (const where of homes.splice(0)) await forget(where);
 }, 120_000);
 
 test('up twice is harmless, and the programs stay the same ones', async () => {
