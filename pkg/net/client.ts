@@ -97,6 +97,7 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
   const limits = { ...EGRESS_LIMITS, ...options.limits };
   const agent = agentOf(options, limits);
   const outcomes = outcomeCounter(options.metrics);
+  let closed: Promise<void> | undefined;
   return {
     async request(request) {
       try {
@@ -108,7 +109,7 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
         throw error;
       }
     },
-    close: () => agent.close(),
+    close: () => (closed ??= agent.close()),
   };
 }
 
