@@ -25,7 +25,7 @@ export interface EgressRequest {
   readonly maxBytes?: number;
   /** What a longer body does: `refuse` (default) is `reply_too_large`, `cut` gives its first `maxBytes` and ends the connection. */
   readonly whenTooLarge?: 'refuse' | 'cut';
-  /** From the call to the reply's last header, in milliseconds. */
+  /** From the call to the reply's last header, in milliseconds. Default: the client's limit, or `timeoutMs` where that is longer. */
   readonly firstByteMs?: number;
   /** From the call to the end of the reply, in milliseconds. */
   readonly timeoutMs?: number;

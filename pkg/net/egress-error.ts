@@ -44,7 +44,7 @@ export class EgressError extends Error {
   }
 }
 
-/** What undici and Node call a failure, as the codes above; what is in neither list is a mistake of ours and stays as it is. */
+/** What undici and Node call a failure, as the codes above. What is not listed is a mistake of ours and stays as it is. */
 const CODES: Readonly<Record<string, readonly [EgressErrorCode, string]>> = {
   UND_ERR_HEADERS_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],
   HPE_HEADER_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],
