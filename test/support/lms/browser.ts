@@ -40,7 +40,7 @@ export class Browser {
 
   #keep(host: string, header: string): void {
     const [pair = '', ...attributes] = header.split(';').map((part) => part.trim());
-    const [name = '', value = ''] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
+    const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)];
     const attribute = (wanted: string): string | undefined => attributes.find((one) => one.startsWith(`${wanted}=`))?.split('=')[1];
     if (attribute('Max-Age') === '0') this.cookies.delete(`${host} ${name}`);
     else this.cookies.set(`${host} ${name}`, { value, path: attribute('Path') ?? '/' });
