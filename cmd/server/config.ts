@@ -54,7 +54,7 @@ export const serverConfigSchema = z.object({
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
   CARREL_LIMIT_USER_PER_MINUTE: wholeNumber(1, 10_000_000).default(100).describe('requests a user and minute, 100'),
   CARREL_LIMIT_TENANT_PER_MINUTE: wholeNumber(1, 10_000_000).default(1000).describe('requests a minute, 1000'),
-  CARREL_LIMIT_IP_PER_HOUR: wholeNumber(1, 10_000_000).default(10_000).describe('requests an address and hour, 10000'),
+  CARREL_LIMIT_IP_PER_HOUR: wholeNumber(1, 100_000_000).default(10_000).describe('requests an address and hour, 10000'),
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
   CARREL_TRASH_RETENTION_DAYS: wholeNumber(0, 3650).default(30).describe('days that the trash keeps files, 30'),

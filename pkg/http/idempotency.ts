@@ -18,6 +18,10 @@ const LOCK_MS = 60_000;
  * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply afterwards.
  * - A key that was used with another request is a 422.
  * - Replies of success are kept 24 h. A request that failed changed nothing, so its key is free again.
+ *
+ * Not promised: when the server dies, or loses Postgres, between the commit of the work and the keeping of its reply, the key is free
+ * after LOCK_MS and the request runs again. Names and addresses are unique, so that mostly ends as a 409; with `on_conflict=rename` or a
+ * new version it is done twice.
  */
 export class IdempotencyKeys {
   readonly #db: Database;

@@ -157,7 +157,7 @@ function once(
   const key = ctx.req.headers['idempotency-key'];
   if (!endpoint.idempotent || !actor || key === undefined) return handle();
   const fingerprint = fingerprintOf(ctx.method, ctx.url, sent.kind === 'json' ? sent.bytes : undefined);
-  return deps.idempotency.run(String(key), actor, fingerprint, ctx.state.log, handle);
+  return deps.idempotency.run(String(key), actor, fingerprint, ctx.state.log(), handle);
 }
 
 function send(ctx: Context, deps: ServeDeps, reply: Reply): void {

@@ -4,7 +4,8 @@ import type { Logger } from '../runtime/log.ts';
 /** What the middleware keeps about a request. */
 export interface RequestState {
   requestId: string;
-  log: Logger;
+  /** With the request's id. Made when first asked for: most requests say nothing. */
+  log: () => Logger;
   /** The client's address, normalised. */
   address: string;
   /** The endpoint's path template: the label of metrics and logs; never the path itself, which may hold a token. */

@@ -25,7 +25,7 @@ export interface EgressRequest {
   readonly maxBytes?: number;
   /** What a longer body does: `refuse` (default) is `reply_too_large`, `cut` gives its first `maxBytes` and ends the connection. */
   readonly whenTooLarge?: 'refuse' | 'cut';
-  /** From the call to the reply's last header, in milliseconds. */
+  /** From the call to the reply's last header, in milliseconds. Default: the client's limit, or `timeoutMs` where that is longer. */
   readonly firstByteMs?: number;
   /** From the call to the end of the reply, in milliseconds. */
   readonly timeoutMs?: number;
@@ -97,6 +97,7 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
   const limits = { ...EGRESS_LIMITS, ...options.limits };
   const agent = agentOf(options, limits);
   const outcomes = outcomeCounter(options.metrics);
+  let closed: Promise<void> | undefined;
   return {
     async request(request) {
       try {
@@ -108,7 +109,7 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
         throw error;
       }
     },
-    close: () => agent.close(),
+    close: () => (closed ??= agent.close()),
   };
 }
 

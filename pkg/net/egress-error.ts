@@ -44,7 +44,7 @@ export class EgressError extends Error {
   }
 }
 
-/** What undici and Node call a failure, as the codes above; what is in neither list is a mistake of ours and stays as it is. */
+/** What undici and Node call a failure, as the codes above. What is not listed is a mistake of ours and stays as it is. */
 const CODES: Readonly<Record<string, readonly [EgressErrorCode, string]>> = {
   UND_ERR_HEADERS_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],
   HPE_HEADER_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],
@@ -55,6 +55,7 @@ const CODES: Readonly<Record<string, readonly [EgressErrorCode, string]>> = {
   EPIPE: ['connection_lost', 'ended the connection before the request was sent'],
   UND_ERR_INVALID_ARG: ['request_refused', 'cannot be sent a malformed method or header'],
   UND_ERR_NOT_SUPPORTED: ['request_refused', 'cannot be sent this method or header'],
+  UND_ERR_ABORTED: ['aborted', 'was not heard out: the program is shutting down'],
   UND_ERR_CLOSED: ['aborted', 'was not asked: the program is shutting down'],
   UND_ERR_DESTROYED: ['aborted', 'was not asked: the program is shutting down'],
 };
@@ -64,8 +65,10 @@ export function egressErrorOf(error: unknown, host: string, status: number | und
   if (error instanceof EgressError) {
     return status === undefined ? error : new EgressError(error.code, error.message, { cause: error.cause, status });
   }
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code !== 'string') return error;
-  const known = CODES[code] ?? (code.startsWith('HPE_') ? (['bad_reply', 'does not speak HTTP/1.1'] as const) : undefined);
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  // A parser's error holds what was received; as a cause it would end up in a log.
+  if (name === 'HTTPParserError' && code !== 'HPE_HEADER_OVERFLOW')
+    return new EgressError('bad_reply', `${host} does not speak HTTP/1.1`, { status });
+  const known = typeof code === 'string' ? CODES[code] : undefined;
   return known === undefined ? error : new EgressError(known[0], `${host} ${known[1]}`, { cause: error, status });
 }

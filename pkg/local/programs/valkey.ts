@@ -21,6 +21,8 @@ export function valkeySpec(home: Home, program: string): ProgramSpec {
     'maxmemory-policy': 'noeviction',
     maxmemory: '512mb',
     daemonize: 'no',
+    // A title of its own overwrites the environment in /proc, by which what a killed supervisor left behind is found.
+    'set-proc-title': 'no',
   };
   return {
     name: 'valkey',

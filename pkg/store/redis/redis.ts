@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { type ChainableCommander, Redis as Client } from 'ioredis';
+import { Redis as Client } from 'ioredis';
 import { backOffMs } from '../../runtime/backoff.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { type Random, systemRandom } from '../../runtime/random.ts';
@@ -117,6 +117,7 @@ class IoRedis implements Redis {
   readonly #options: RedisOptions;
   /** The first attempt to connect, whatever came of it. */
   readonly #tried: Promise<unknown>;
+  #turn: Turn | undefined;
 
   constructor(options: RedisOptions) {
     this.#options = options;
@@ -200,13 +201,25 @@ class IoRedis implements Redis {
     return reply ?? null;
   }
 
-  async #send(words: readonly (readonly (string | number)[])[]): Promise<Answer[]> {
+  async #send(words: readonly Words[]): Promise<Answer[]> {
     await this.#tried;
     const started = performance.now();
-    const batch: ChainableCommander = this.#client.pipeline(words.map((command) => [...command]));
-    const replies = await batch.exec();
+    const turn = (this.#turn ??= this.#newTurn());
+    const from = turn.words.push(...words) - words.length;
+    const replies = await turn.replies;
     this.#options.observe?.({ commands: words.map(([name]) => String(name)), ms: performance.now() - started });
-    return (replies ?? []).map(([error, reply]) => error ?? (reply as Reply));
+    return replies.slice(from, from + words.length);
+  }
+
+  #newTurn(): Turn {
+    const words: Words[] = [];
+    const ended = new Promise((resolve) => setImmediate(resolve));
+    const replies = ended.then(async () => {
+      this.#turn = undefined;
+      const answers = await this.#client.pipeline(words.map((command) => [...command])).exec();
+      return (answers ?? []).map(([error, reply]) => error ?? (reply as Reply));
+    });
+    return { words, replies };
   }
 
   #open(keyPrefix: string): Client {
@@ -231,6 +244,13 @@ class IoRedis implements Redis {
 }
 
 type Answer = Reply | Error;
+type Words = readonly (string | number)[];
+
+/** What is asked in one turn of the event loop, by however many requests: one write and, mostly, one read. */
+interface Turn {
+  readonly words: Words[];
+  readonly replies: Promise<Answer[]>;
+}
 
 const toWords = (command: Command): (string | number)[] =>
   'script' in command ? ['evalsha', command.script.sha, command.keys.length, ...command.keys, ...command.args] : [...command];

@@ -33,26 +33,31 @@ export interface Verdict {
   undo(): Promise<void>;
 }
 
-// KEYS: the logs. ARGV: now in ms, the call's name, then max and window in ms of each. Replies with {count, wait, newest} of each.
+// KEYS: the logs. ARGV: now in ms, the call's name, then max and window in ms of each. Replies with {count, wait, newest} of each;
+// the newest of a call that is taken is that call.
 const TAKE = defineScript(
-  `local now, standings, refused = tonumber(ARGV[1]), {}, false
+  `local now, counts, refused = tonumber(ARGV[1]), {}, false
+   for i = 1, #KEYS do
+     redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now - ARGV[2 * i + 2])
+     counts[i] = redis.call('ZCARD', KEYS[i])
+     refused = refused or counts[i] >= tonumber(ARGV[2 * i + 1])
+   end
+   local standings = {}
    for i = 1, #KEYS do
      local max, window = tonumber(ARGV[2 * i + 1]), tonumber(ARGV[2 * i + 2])
-     redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now - window)
-     local count, wait = redis.call('ZCARD', KEYS[i]), 0
-     if count >= max then
-       refused = true
-       local first = redis.call('ZRANGE', KEYS[i], count - max, count - max, 'WITHSCORES')
-       wait = math.max(1, tonumber(first[2] or now) + window - now)
+     if not refused then
+       redis.call('ZADD', KEYS[i], now, ARGV[2])
+       redis.call('PEXPIRE', KEYS[i], window)
+       standings[i] = {counts[i] + 1, 0, now}
+     else
+       local wait = 0
+       if counts[i] >= max then
+         local first = redis.call('ZRANGE', KEYS[i], counts[i] - max, counts[i] - max, 'WITHSCORES')
+         wait = math.max(1, tonumber(first[2] or now) + window - now)
+       end
+       local last = redis.call('ZRANGE', KEYS[i], -1, -1, 'WITHSCORES')
+       standings[i] = {counts[i], wait, tonumber(last[2] or now)}
      end
-     local last = redis.call('ZRANGE', KEYS[i], -1, -1, 'WITHSCORES')
-     standings[i] = {count, wait, tonumber(last[2] or now)}
-   end
-   if refused then return standings end
-   for i = 1, #KEYS do
-     redis.call('ZADD', KEYS[i], now, ARGV[2])
-     redis.call('PEXPIRE', KEYS[i], ARGV[2 * i + 2])
-     standings[i] = {standings[i][1] + 1, 0, math.max(now, standings[i][3])}
    end
    return standings`,
 );

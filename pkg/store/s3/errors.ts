@@ -40,7 +40,8 @@ export const isMissing = (error: unknown): boolean =>
 /** No connection, no answer in time, a 5xx or a request to slow down become StoreUnavailableError; the rest stays as it is. */
 export const translateError = (error: unknown): unknown => (isAway(error) ? new StoreUnavailableError('s3', error) : error);
 
-function isAway(error: unknown): boolean {
+/** The store does not answer. */
+export function isAway(error: unknown): boolean {
   if (!isError(error)) return false;
   const { name, code, message } = error as ServiceError;
   const status = statusOf(error) ?? 0;

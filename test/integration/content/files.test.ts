@@ -192,6 +192,21 @@ describe('folders', () => {
     expect((await api.get(`/folders/${sub.id}`)).body).toEqual(sub);
   });
 
+  test('nest 100 levels deep and no deeper', async () => {
+    const { api } = await tenant.user();
+    let parent: string | undefined;
+    for (const _ of range(99)) parent = (await folder(api, 'd', parent)).id;
+    const deepest = await folder(api, 'd', parent);
+
+    const refused = await api.post('/folders', { name: 'd', parent_id: deepest.id });
+
+    expect(deepest.depth).toBe(99);
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { details: [{ field: 'parent_id', message: 'is too deep to hold another folder' }] },
+    });
+  });
+
   test('refuse a path of more than 2048 characters', async () => {
     const { api } = await tenant.user();
     let parent: string | undefined;

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ApiReply, sendRaw } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
+import { range } from '../../support/wait.ts';
 
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -145,6 +146,19 @@ describe('JSON bodies', () => {
 
     expect(refused(await send(big))).toEqual([413, 'payload_too_large', undefined]);
     expect(refused(chunked)).toEqual([413, 'payload_too_large', undefined]);
+  });
+
+  test('a client that reads no answer before it has sent its 20 MB gets the refusal, not a broken connection', async () => {
+    const socket = connect({ port: Number(new URL(tenant.url).port), host: '127.0.0.1' }).pause();
+    let answer = '';
+    const closed = new Promise((resolve) => socket.on('error', (error) => (answer = error.message)).on('close', resolve));
+    socket.write('POST /api/v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n');
+    await new Promise((resolve) => setTimeout(resolve, 200)); // long enough to be refused in
+    for (const chunk of range(20).map(() => Buffer.alloc(1_000_000))) await new Promise((resolve) => socket.write(chunk, resolve));
+    socket.on('data', (chunk) => (answer += String(chunk))).resume();
+    await closed;
+
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   test('where none is taken one is a 400, save the empty object that some clients always send', async () => {

@@ -1,8 +1,11 @@
 import { quoteIdentifier } from '../../pool.ts';
 import type { TenantMigration } from './index.ts';
 
-/** Deeper folders are refused: an ancestry must fit into an index row (8 KB; 256 ids of 19 digits are 5 KB). */
-export const MAX_FOLDER_DEPTH = 255;
+/**
+ * Deeper folders are refused (100 levels). The inner pages of the GiST index hold two whole ancestries an entry: at 100 levels a folder is
+ * made in half a millisecond, at 150 and more each entry needs a page of its own and a folder costs half a second of the shard's CPU (tried).
+ */
+export const MAX_FOLDER_DEPTH = 99;
 
 /** specification.md, Folder, File, Version, Permission. No index on path: 2048 characters are too long for a B-tree. */
 export const files: TenantMigration = {
