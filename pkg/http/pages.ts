@@ -68,8 +68,8 @@ function send(ctx: Context, { status, body, headers = {} }: PageReply): void {
 /** Tells the person, or the program that asks for JSON; a mistake of ours is logged with its stack. */
 function refuse(ctx: Context, error: unknown): void {
   const problem = error instanceof PageProblem ? error : problemOf(error);
-  if (problem.code === 'internal') ctx.state.log.error({ err: error }, 'a page failed');
-  else if (problem.status >= 500) ctx.state.log.warn({ err: error }, 'a page failed for what it needs');
+  if (problem.code === 'internal') ctx.state.log().error({ err: error }, 'a page failed');
+  else if (problem.status >= 500) ctx.state.log().warn({ err: error }, 'a page failed for what it needs');
   ctx.status = problem.status;
   if (problem instanceof Problem) {
     ctx.set({ ...problem.headers });
