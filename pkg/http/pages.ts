@@ -28,7 +28,7 @@ export function servePage(route: PageRoute, deps: PageDeps): Middleware {
     } catch (error) {
       refuse(ctx, error);
     }
-    if (!ctx.req.complete) ctx.set('Connection', 'close');
+    if (!ctx.req.complete && ctx.method === 'POST') ctx.set('Connection', 'close');
   };
 }
 
