@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseAllowedRanges } from '../../pkg/net/inward.ts';
 import { wholeNumber } from '../../pkg/runtime/config.ts';
 
 const BYTES_MAX = Number.MAX_SAFE_INTEGER;
@@ -9,6 +10,15 @@ const bytes = () =>
     .regex(/^\d{1,16}$/, 'must be a whole number of bytes')
     .transform(Number)
     .refine((value) => value <= BYTES_MAX, 'is above 2^53-1');
+
+function isRanges(text: string): boolean {
+  try {
+    parseAllowedRanges(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The settings of a tenant's server, by the names of their environment variables. The operator writes them all. */
 export const serverConfigSchema = z.object({
@@ -32,7 +42,13 @@ export const serverConfigSchema = z.object({
   CARREL_S3_ACCESS_KEY_ID: z.string().min(1).describe("the id of the tenant's S3 key"),
   CARREL_S3_SECRET_ACCESS_KEY: z.string().min(1).describe("the tenant's S3 key"),
   CARREL_SIGNING_KEYS: z.string().min(1).describe('{"keys":[private P-256 JWK, …]}'),
-  CARREL_DATA_KEYS: z.string().min(1).optional().describe('the keys of secrets at rest'),
+  CARREL_DATA_KEYS: z.string().min(1).describe('{"keys":[{"id":"…","key":"base64 of 32 bytes"}, …]}, the first seals'),
+  CARREL_EGRESS_ALLOW: z
+    .string()
+    .refine(isRanges, 'must be address ranges such as 127.0.0.0/8')
+    .transform(parseAllowedRanges)
+    .default([])
+    .describe('inward address ranges where an LMS may stand, such as 127.0.0.0/8,::1/128'),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
   CARREL_PORT: wholeNumber(0, 65_535).default(8080).describe('a port, 8080'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),

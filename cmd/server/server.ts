@@ -7,11 +7,15 @@ import { createListener } from '../../pkg/http/listener.ts';
 import { createIdentity } from '../../pkg/identity/identity.ts';
 import { PermissionSets } from '../../pkg/identity/permission-sets.ts';
 import { Tokens } from '../../pkg/identity/tokens.ts';
+import { createLti } from '../../pkg/lti/lti.ts';
+import { guardedClient } from '../../pkg/net/client.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
+import { ConfigError } from '../../pkg/runtime/config.ts';
 import type { Logger } from '../../pkg/runtime/log.ts';
 import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { listen, startOpsServer } from '../../pkg/runtime/ops.ts';
 import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
+import { parseDataKeys, SealError, Sealer } from '../../pkg/runtime/sealing.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import type { ConnectionOptions } from '../../pkg/store/postgres/pool.ts';
 import { redisPrefix } from '../../pkg/store/redis/acl.ts';
@@ -47,7 +51,9 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
   const { log, clock = systemClock, random = systemRandom, observeSql, observeRedis } = options;
   const metrics = createMetrics('server');
   const tenant = { slug: config.CARREL_TENANT_SLUG, id: config.CARREL_TENANT_ID };
-  const apiUrl = `${config.CARREL_APP_URL}${BASE_PATH}`;
+  const addresses = { appUrl: config.CARREL_APP_URL, ltiUrl: config.CARREL_LTI_URL ?? config.CARREL_APP_URL };
+  const apiUrl = `${addresses.appUrl}${BASE_PATH}`;
+  const sealer = dataSealer(config.CARREL_DATA_KEYS, random);
   const tokens = await Tokens.load(config.CARREL_SIGNING_KEYS, { tenant: tenant.slug, issuer: config.CARREL_APP_URL, clock, random });
 
   const db = new Database({
@@ -101,6 +107,21 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     basePath: BASE_PATH,
     secure: apiUrl.startsWith('https:'),
   });
+  const client = guardedClient({ allow: config.CARREL_EGRESS_ALLOW, clock, metrics });
+  const pages = createLti({
+    db,
+    cache,
+    sessions: identity.sessions,
+    tokens,
+    client,
+    sealer,
+    clock,
+    random,
+    metrics,
+    tenantId: tenant.id,
+    defaultQuota: config.CARREL_DEFAULT_USER_QUOTA_BYTES,
+    ...addresses,
+  });
   const limits = {
     userPerMinute: config.CARREL_LIMIT_USER_PER_MINUTE,
     tenantPerMinute: config.CARREL_LIMIT_TENANT_PER_MINUTE,
@@ -120,8 +141,10 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
       tenant: { ...tenant, suspended: config.CARREL_SUSPENDED },
       exact: options.exact ?? false,
       trustedProxies: config.CARREL_TRUSTED_PROXIES,
+      hosts: new Set(Object.values(addresses).map((url) => new URL(url).host)),
     },
     [...identity.endpoints, ...content.endpoints],
+    pages,
   );
 
   let refusal: string | null = 'starting';
@@ -138,7 +161,17 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     stop: async () => {
       refusal = 'stopping';
       await listener.drain(DRAIN_MS);
-      await Promise.allSettled([db.close(), redis.close(), Promise.resolve(objects.close()), ops.close()]);
+      await Promise.allSettled([client.close(), db.close(), redis.close(), Promise.resolve(objects.close()), ops.close()]);
     },
   };
+}
+
+/** Throws ConfigError. */
+function dataSealer(keys: string, random: Random): Sealer {
+  try {
+    return new Sealer(parseDataKeys(keys), random);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    throw new ConfigError(`server: CARREL_DATA_KEYS is not valid: ${error.message} (docs/operate.md).`);
+  }
 }

@@ -2,6 +2,7 @@ import { Router, type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
 import type { DefaultContext } from 'koa';
 import type { Endpoint } from '../api/endpoint.ts';
+import type { PageRoute } from '../api/page.ts';
 import { Problem } from '../api/problem.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -11,12 +12,13 @@ import { observe } from './middleware/observe.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { refusalOf } from './middleware/tenant.ts';
 import { referenceEndpoints } from './openapi/endpoints.ts';
+import { type PageDeps, servePage } from './pages.ts';
 import { enter, serve, type ServeDeps } from './serve.ts';
-import type { Middleware, RequestState } from './state.ts';
+import type { Context, Middleware, RequestState } from './state.ts';
 
 export const BASE_PATH = '/api/v1';
 
-export interface AppDeps extends ServeDeps {
+export interface AppDeps extends ServeDeps, PageDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly random: Random;
@@ -27,8 +29,8 @@ export interface AppDeps extends ServeDeps {
 
 export type App = Koa<RequestState, DefaultContext>;
 
-/** The application: every endpoint below /api/v1, the OpenAPI document of them, and the one shape for everything that is none of them. */
-export function createApp(deps: AppDeps, endpoints: readonly Endpoint[]): App {
+/** The application: every endpoint below /api/v1, the OpenAPI document of them, the pages beside it, and the one shape for everything that is none of them. */
+export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: readonly PageRoute[]): App {
   const app: App = new Koa<RequestState, DefaultContext>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies });
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (!CLIENT_WENT_AWAY.has(error.code ?? '')) deps.log.error({ err: error }, 'a reply failed');
@@ -43,12 +45,17 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[]): App {
     );
   }
 
+  const outside = new Router<RequestState, DefaultContext>({ sensitive: true, strict: true });
+  for (const page of pages)
+    outside.register(page.path, [...page.methods], servePage(page, deps) as unknown as RouterMiddleware<RequestState, DefaultContext>);
+
   app.use(observe({ ...deps }));
   app.use(securityHeaders({ https: deps.apiUrl.startsWith('https:') }));
   app.use(errors);
   app.use(doorkeeper(deps));
   app.use(router.routes() as unknown as Middleware);
-  app.use(noEndpoint(router, deps));
+  app.use(outside.routes() as unknown as Middleware);
+  app.use(noEndpoint(router, outside, deps));
   return app;
 }
 
@@ -69,12 +76,16 @@ function doorkeeper(deps: AppDeps): Middleware {
 
 const isApi = (path: string): boolean => path.startsWith(`${BASE_PATH}/`);
 
+type Routes = Router<RequestState, DefaultContext>;
+
 /** 404, or 405 with `Allow` where another method is taken. Counted like any request. */
-function noEndpoint(router: Router<RequestState, DefaultContext>, deps: AppDeps): Middleware {
+function noEndpoint(api: Routes, outside: Routes, deps: AppDeps): Middleware {
+  const methodsOf = (routes: Routes, ctx: Context): Set<string> =>
+    new Set(routes.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
   return async (ctx) => {
-    if (!isApi(ctx.path)) throw new Problem('not_found');
+    const methods = methodsOf(isApi(ctx.path) ? api : outside, ctx);
+    if (methods.size === 0 && !isApi(ctx.path)) throw new Problem('not_found');
     await enter(ctx, deps.door);
-    const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
     if (methods.size === 0) throw new Problem('not_found', 'There is no such address in this API.');
     throw new Problem('method_not_allowed', undefined, { headers: { Allow: [...methods].sort().join(', ') } });
   };

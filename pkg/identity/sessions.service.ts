@@ -80,7 +80,8 @@ export class Sessions {
     };
   }
 
-  create(tx: Tx, userId: number, launchId: string | null = null): Promise<Session> {
+  /** One statement. `lifetimeMs`: of a session that nothing renews. */
+  create(tx: Tx, userId: number, launchId: string | null = null, lifetimeMs = SESSION_MS): Promise<Session> {
     const now = this.#clock.now();
     return tx.sessions.insert({
       id: this.#random.uuid(),
@@ -88,7 +89,7 @@ export class Sessions {
       launchId,
       createdAt: now,
       lastActivity: now,
-      expiresAt: new Date(now.getTime() + SESSION_MS),
+      expiresAt: new Date(now.getTime() + lifetimeMs),
     });
   }
 

@@ -19,7 +19,7 @@ export interface OperatorSettings {
   /** How many proxies stand before a tenant's server (Koa's maxIpsCount). */
   readonly trustedProxies: number;
   readonly logLevel: string;
-  /** Inward addresses that a Webhook may name all the same: CIDR ranges with commas between. */
+  /** Inward addresses that a Webhook may name, and where an LMS may stand, all the same: CIDR ranges with commas between. */
   readonly egressAllow: string;
   readonly maxTenantsPerShard: number;
   /** Schema migrations that run at once. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { systemRandom } from './random.ts';
-import { formatSealingKeys, parseSealingKeys, SealError, Sealer, tenantDataKey, type SealingKey } from './sealing.ts';
+import { formatSealingKeys, parseDataKeys, parseSealingKeys, Sealer, SealError, type SealingKey, tenantDataKey } from './sealing.ts';
 
 const keyNamed = (id: string): SealingKey => ({ id, key: systemRandom.bytes(32) });
 const place = ['tenant_a', 'webhooks', '7', 'secret'];
@@ -69,4 +69,12 @@ test('keys are read as they are written, and a wrong one is named without showin
   expect(parseSealingKeys(formatSealingKeys(keys))).toEqual(keys);
   expect(() => parseSealingKeys('k9:c2hvcnQ=')).toThrow('key k9 is not 32 bytes in base64');
   expect(() => parseSealingKeys('c2hvcnQ=')).toThrow('a key is written id:base64');
+});
+
+test('data keys are read as their Secret holds them, and a mistake is told without a key', () => {
+  const key = Buffer.alloc(32, 7);
+
+  expect(parseDataKeys(JSON.stringify({ keys: [{ id: 'a', key: key.toString('base64') }] }))).toEqual([{ id: 'a', key }]);
+  for (const wrong of ['', '{}', '{"keys":[]}', '{"keys":[{"id":"a","key":"c2hvcnQ="}]}', '[]'])
+    expect(() => parseDataKeys(wrong)).toThrow(SealError);
 });

@@ -89,3 +89,13 @@ export function parseSealingKeys(text: string): SealingKey[] {
 
 export const formatSealingKeys = (keys: readonly SealingKey[]): string =>
   keys.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(',');
+
+/** Reads a tenant's data keys as its Secret holds them: `{"keys":[{"id","key": base64}, …]}`, the first seals. Throws SealError that names no key. */
+export function parseDataKeys(json: string): SealingKey[] {
+  try {
+    const { keys } = JSON.parse(json) as { keys: { id: string; key: string }[] };
+    return parseSealingKeys(keys.map(({ id, key }) => `${id}:${key}`).join(','));
+  } catch (error) {
+    throw error instanceof SealError ? error : new SealError('the keys are not {"keys":[{"id","key"}]}');
+  }
+}

@@ -5,6 +5,7 @@ import { Passwords } from '../../pkg/identity/passwords.ts';
 import type { UserView } from '../../pkg/identity/users/users.schema.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
 import { createLogger, silentLogger } from '../../pkg/runtime/log.ts';
+import { dataKeys } from '../../pkg/operator/tenant/keys.ts';
 import { freePort } from './ports.ts';
 import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
 import type { StoreAddresses } from '../../pkg/local/platform.ts';
@@ -195,6 +196,8 @@ async function provision(stores: StoreAddresses) {
     CARREL_S3_ACCESS_KEY_ID: bucket.accessKeyId,
     CARREL_S3_SECRET_ACCESS_KEY: bucket.secretAccessKey,
     CARREL_SIGNING_KEYS: JSON.stringify({ keys: [key] }),
+    CARREL_DATA_KEYS: dataKeys([{ id: 'test', key: systemRandom.bytes(32) }], tenantId),
+    CARREL_EGRESS_ALLOW: '127.0.0.0/8',
   };
   return { slug, tenantId, administrator, env };
 }

@@ -44,7 +44,7 @@ async function requireNoBody(request: IncomingMessage, endpoint: Endpoint): Prom
   if (text !== '' && text !== '{}') throw invalid('body', 'this operation takes none');
 }
 
-function mediaType(request: IncomingMessage): string {
+export function mediaType(request: IncomingMessage): string {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
   const charset = parameters.map((parameter) => parameter.trim().toLowerCase()).find((parameter) => parameter.startsWith('charset='));
   const utf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
@@ -52,7 +52,7 @@ function mediaType(request: IncomingMessage): string {
 }
 
 /** Collects a small body. A declared length that is too large is refused before a byte is read. */
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > JSON_BYTES_MAX) throw tooLarge(JSON_BYTES_MAX);
   const chunks: Buffer[] = [];
   let size = 0;

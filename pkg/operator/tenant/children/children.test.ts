@@ -118,3 +118,12 @@ describe('the Ingress', () => {
     expect(ingress(tenantWith({ exposure: { type: 'None' } }), hosts)).toBeUndefined();
   });
 });
+
+test.each([
+  ['', undefined],
+  ['127.0.0.0/8,::1/128', '127.0.0.0/8,::1/128'],
+])('inward ranges that the operator opens (%j) reach the server', (egressAllow, expected) => {
+  const settings = { ...settingsWith(), egressAllow };
+
+  expect(configMap(tenantWith(), { tenantId: '7', addresses }, settings).data?.CARREL_EGRESS_ALLOW).toBe(expected);
+});

@@ -9,7 +9,7 @@ import type { Addresses } from '../addresses.ts';
 export const configMap = (
   tenant: Tenant,
   claim: { readonly tenantId: string; readonly addresses: Addresses },
-  settings: Pick<OperatorSettings, 'trustedProxies' | 'logLevel'>,
+  settings: Pick<OperatorSettings, 'trustedProxies' | 'logLevel' | 'egressAllow'>,
 ): ConfigMap => ({
   ...identity(tenant, CONFIG_MAP, tenant.metadata.name),
   data: {
@@ -26,6 +26,7 @@ export const configMap = (
     CARREL_TRASH_RETENTION_DAYS: String(days(tenant.spec.trashRetention)),
     CARREL_TRUSTED_PROXIES: String(settings.trustedProxies),
     CARREL_LOG_LEVEL: settings.logLevel,
+    ...(settings.egressAllow === '' ? {} : { CARREL_EGRESS_ALLOW: settings.egressAllow }),
   },
 });
 

@@ -1,0 +1,38 @@
+/** What a browser or an LMS asks outside the REST API: pages, redirects, forms. Knows no Koa, and takes parameters that it does not know. */
+export interface PageRequest {
+  readonly requestId: string;
+  /** Upper case. */
+  readonly method: string;
+  /** Of the query, or of the form that was posted. A name that stands twice has two values. */
+  readonly parameters: ReadonlyMap<string, readonly string[]>;
+  /** Of the Cookie header; the first of a name. */
+  readonly cookies: ReadonlyMap<string, string>;
+}
+
+export interface PageReply {
+  readonly status: number;
+  /** Text of the media type that `headers` says; a page unless they say so. */
+  readonly body?: string;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** A route outside /api/v1. Its declaration gives the metric's label; its failures become a readable page, or the API's shape for `Accept: application/json`. */
+export interface PageRoute {
+  readonly methods: readonly ('get' | 'post')[];
+  readonly path: string;
+  readonly handle: (request: PageRequest) => Promise<PageReply>;
+}
+
+/** A failure of a page's: what is shown is its status, its code and the sentence for people. */
+export class PageProblem extends Error {
+  override readonly name: string = 'PageProblem';
+  readonly status: number;
+  readonly code: string;
+
+  constructor(code: string, status: number, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+    this.status = status;
+  }
+}

@@ -1,0 +1,101 @@
+import { Problem } from '../api/problem.ts';
+import { PageProblem, type PageReply, type PageRequest, type PageRoute } from '../api/page.ts';
+import type { Door } from './door.ts';
+import { problemOf } from './middleware/errors.ts';
+import { readForm } from './request/form.ts';
+import { enter } from './serve.ts';
+import type { Context, Middleware } from './state.ts';
+
+/** A page of words: nothing is loaded, and any site may show it in a frame, since it holds nothing of anybody's. */
+const PAGE_HEADERS = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors *" };
+
+export interface PageDeps {
+  readonly door: Door;
+  /** Hosts (with port) under which pages answer: those of the app address and of the LTI address. */
+  readonly hosts: ReadonlySet<string>;
+}
+
+/** A page as Koa serves it: host, limits, parameters, handler; every failure is told readably. */
+export function servePage(route: PageRoute, deps: PageDeps): Middleware {
+  return async (ctx) => {
+    ctx.state.route = route.path;
+    ctx.set(PAGE_HEADERS);
+    try {
+      if (!deps.hosts.has(ctx.get('host').toLowerCase()))
+        throw new PageProblem('host_unknown', 421, 'This service does not answer under that name.');
+      await enter(ctx, deps.door);
+      send(ctx, await route.handle(await pageRequest(ctx)));
+    } catch (error) {
+      refuse(ctx, error);
+    }
+    if (!ctx.req.complete && ctx.method === 'POST') ctx.set('Connection', 'close');
+  };
+}
+
+async function pageRequest(ctx: Context): Promise<PageRequest> {
+  const sent = ctx.method === 'POST' ? await readForm(ctx.req) : new URLSearchParams(ctx.querystring);
+  return {
+    requestId: ctx.state.requestId,
+    method: ctx.method,
+    parameters: grouped(sent),
+    cookies: cookiesOf(ctx.get('cookie')),
+  };
+}
+
+function grouped(parameters: URLSearchParams): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const [name, value] of parameters) values.set(name, [...(values.get(name) ?? []), value]);
+  return values;
+}
+
+function cookiesOf(header: string): Map<string, string> {
+  const cookies = new Map<string, string>();
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=');
+    const name = pair.slice(0, Math.max(at, 0)).trim();
+    if (name !== '' && !cookies.has(name)) cookies.set(name, pair.slice(at + 1).trim());
+  }
+  return cookies;
+}
+
+function send(ctx: Context, { status, body, headers = {} }: PageReply): void {
+  ctx.status = status;
+  ctx.body = body ?? '';
+  ctx.type = 'text/html; charset=utf-8';
+  for (const [name, value] of Object.entries(headers)) ctx.set(name, typeof value === 'string' ? value : [...value]);
+}
+
+/** Tells the person, or the program that asks for JSON; a mistake of ours is logged with its stack. */
+function refuse(ctx: Context, error: unknown): void {
+  const problem = error instanceof PageProblem ? error : problemOf(error);
+  if (problem.code === 'internal') ctx.state.log().error({ err: error }, 'a page failed');
+  else if (problem.status >= 500) ctx.state.log().warn({ err: error }, 'a page failed for what it needs');
+  ctx.status = problem.status;
+  if (problem instanceof Problem) {
+    ctx.set({ ...problem.headers });
+    if (problem.retryAfter !== undefined) ctx.set('Retry-After', String(problem.retryAfter));
+  }
+  const { code, message } = problem;
+  if (ctx.accepts('html', 'json') === 'json') {
+    ctx.body = { error: code, message, request_id: ctx.state.requestId };
+    return;
+  }
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.body = refusalPage({ code, message, requestId: ctx.state.requestId });
+}
+
+const refusalPage = (told: { code: string; message: string; requestId: string }): string =>
+  `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>This did not work</title>
+<h1>This did not work</h1>
+<p>${escapeHtml(told.message)}</p>
+<p>Code: <code>${escapeHtml(told.code)}</code></p>
+<p>Request: ${escapeHtml(told.requestId)}</p>
+</html>
+`;
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);

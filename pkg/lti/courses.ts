@@ -1,0 +1,110 @@
+import { normalName } from '../content/names/names.policy.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Tx } from '../store/postgres/database.ts';
+import { type GenerationCache, subject } from '../store/redis/generation.ts';
+import type { LaunchMessage } from './id-token.ts';
+import { COURSE_FOLDER, type Known } from './launch.record.ts';
+import type { Person } from './people.ts';
+import { courseRole } from './roles.policy.ts';
+
+/** Room for the uuid that tells two courses of one title apart. */
+const TITLE_MAX_CHARACTERS = 200;
+
+/**
+ * A course (the context of a launch) is a group and a folder of the system user, which is shared with the group.
+ *
+ * Invariants:
+ * - A context of a platform is one group with one folder, however many first launches race.
+ * - The group reads; each instructor has a grant of their own that writes, and loses it with the role.
+ */
+export class Courses {
+  readonly #cache: GenerationCache;
+  readonly #random: Random;
+
+  constructor(deps: { cache: GenerationCache; random: Random }) {
+    this.#cache = deps.cache;
+    this.#random = deps.random;
+  }
+
+  /** No statement when everything stands already. `tx` is one of GenerationCache. */
+  async settle(tx: Tx, known: Known, person: Person, { context, roles }: LaunchMessage): Promise<void> {
+    if (!context) return;
+    const role = courseRole(roles);
+    const writes = role === 'instructor';
+    if (known.folderId !== null && known.courseRole === role && known.mayWrite === writes) return;
+
+    const system = await tx.users.find({ isSystem: true });
+    if (!system) throw new Error('the tenant has no system user');
+    const group = await this.#group(tx, known.platformId, context, system.id);
+    await tx.query(
+      'INSERT INTO group_members (group_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (group_id, user_id) DO UPDATE SET role = excluded.role',
+      [group.id, person.id, role],
+    );
+    const folderId = await this.#folder(tx, group, context.title, system.id);
+    await this.#setWriting(tx, { folderId, userId: person.id, grantedBy: system.id }, writes);
+    this.#cache.touch(tx, subject.grants(person.uuid));
+  }
+
+  /** The group's row, locked: whoever settles the same course at once waits. */
+  async #group(
+    tx: Tx,
+    platformId: number,
+    context: { id: string; title: string },
+    systemId: number,
+  ): Promise<{ id: number; uuid: string }> {
+    const place = { platformId, contextId: context.id };
+    await tx.groups.insertIfAbsent({ uuid: this.#random.uuid(), name: context.title, ...place, createdBy: systemId });
+    const group = await tx.groups.find(place, { lock: 'update' });
+    if (!group) throw new Error('the group of a course went while it was locked');
+    return group;
+  }
+
+  async #folder(tx: Tx, group: { id: number; uuid: string }, title: string, ownerId: number): Promise<number> {
+    const [standing] = await tx.query<{ id: number }>(`SELECT c.id FROM groups g CROSS JOIN LATERAL (${COURSE_FOLDER}) c WHERE g.id = $1`, [
+      group.id,
+    ]);
+    if (standing) return standing.id;
+    const made = await this.#makeFolder(tx, folderName(title), ownerId, `(${group.uuid})`);
+    await tx.permissions.insert({
+      uuid: this.#random.uuid(),
+      resourceType: 'folder',
+      resourceId: made,
+      groupId: group.id,
+      permissionLevel: 'read',
+      grantedBy: ownerId,
+    });
+    const members = await tx.query<{ uuid: string }>(
+      'SELECT u.uuid FROM group_members m JOIN users u ON u.id = m.user_id WHERE m.group_id = $1',
+      [group.id],
+    );
+    this.#cache.touch(tx, ...members.map(({ uuid }) => subject.grants(uuid)));
+    return made;
+  }
+
+  /** Two courses may have one title: then the second's folder carries the id of its group. */
+  async #makeFolder(tx: Tx, title: string, ownerId: number, distinction: string): Promise<number> {
+    const row = (name: string) => ({ uuid: this.#random.uuid(), name, path: `/${name}`, ownerId, isSystem: true });
+    const folder = (await tx.folders.insertIfAbsent(row(title))) ?? (await tx.folders.insert(row(`${title} ${distinction}`)));
+    return folder.id;
+  }
+
+  async #setWriting(tx: Tx, at: { folderId: number; userId: number; grantedBy: number }, writes: boolean): Promise<void> {
+    const place = { resourceType: 'folder', resourceId: at.folderId, userId: at.userId } as const;
+    if (!writes) {
+      await tx.permissions.delete(place);
+      return;
+    }
+    const standing = await tx.permissions.find(place);
+    if (standing) return;
+    await tx.permissions.insert({ uuid: this.#random.uuid(), ...place, permissionLevel: 'write', grantedBy: at.grantedBy });
+  }
+}
+
+/** A title as the name of a folder (pkg/content/names): what a name cannot hold is replaced. */
+export function folderName(title: string): string {
+  const text = Array.from(normalName(title.replaceAll('/', '-').replaceAll('\uFFFD', '')))
+    .slice(0, TITLE_MAX_CHARACTERS)
+    .join('')
+    .trim();
+  return text === '' || text === '.' || text === '..' ? 'Course' : text;
+}

@@ -1,0 +1,182 @@
+import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type JWTPayload } from 'jose';
+import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
+import { LtiRefusal } from './refusal.ts';
+
+/** {lti_claim_ns} of the specification. */
+const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
+const AGS_CLAIM = 'https://purl.imsglobal.org/spec/lti-ags/claim/endpoint';
+const NRPS_CLAIM = 'https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice';
+
+/** Clocks of an LMS and of ours may differ so far (design: section 6). */
+export const LEEWAY_SECONDS = 30;
+const ID_MAX = 255;
+const URL_MAX = 2048;
+const ASCII_ID = /^[\x20-\x7e]{1,255}$/;
+
+/** A launch as the platform signed it. */
+export interface LaunchMessage {
+  readonly subject: string;
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+  readonly deploymentId: string;
+  readonly resourceLinkId: string;
+  readonly roles: readonly string[];
+  readonly context: { readonly id: string; readonly title: string } | undefined;
+  readonly ags:
+    { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] } | undefined;
+  readonly nrpsUrl: string | undefined;
+}
+
+/** What the token must agree with. */
+export interface Expected {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly nonce: string;
+  /** `origin` of the tenant's app address and of its LTI address. */
+  readonly origins: ReadonlySet<string>;
+  readonly now: Date;
+}
+
+/**
+ * The claims before anything is proved: good for looking up what the proof needs, and for nothing else. Throws LtiRefusal `id_token_…`.
+ */
+export function unprovenClaims(idToken: string | undefined): { subject: string; deploymentId: string; contextId: string } {
+  if (idToken === undefined || idToken === '') throw new LtiRefusal('id_token_missing');
+  let claims: JWTPayload;
+  try {
+    claims = decodeJwt(idToken);
+  } catch (error) {
+    throw new LtiRefusal('id_token_malformed', undefined, { cause: error });
+  }
+  const context = claims[`${LTI}/context`] as { id?: unknown } | null | undefined;
+  return { subject: storable(claims.sub), deploymentId: storable(claims[`${LTI}/deployment_id`]), contextId: storable(context?.id) };
+}
+
+/** The signature (specification: LTI endpoints, rule 1; 1EdTech Security Framework §5.1.3). Throws LtiRefusal. */
+export async function requireSignature(idToken: string, keys: PlatformKeys, keySetAddress: string): Promise<JWTPayload> {
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  try {
+    header = decodeProtectedHeader(idToken);
+  } catch (error) {
+    throw new LtiRefusal('id_token_malformed', undefined, { cause: error });
+  }
+  if (!isTakenAlgorithm(header.alg)) throw new LtiRefusal('alg_refused');
+  if (header.crit !== undefined) throw new LtiRefusal('crit_refused');
+  if (typeof header.kid !== 'string' || header.kid === '') throw new LtiRefusal('kid_missing');
+  const key = await keys.key(keySetAddress, header.kid, header.alg);
+  try {
+    const { payload } = await compactVerify(idToken, key, { algorithms: [header.alg] });
+    return JSON.parse(new TextDecoder().decode(payload)) as JWTPayload;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) throw new LtiRefusal('signature_invalid', undefined, { cause: error });
+    throw error;
+  }
+}
+
+/** Every rule on the claims of a resource link launch, each with its own code. */
+export function requireClaims(claims: JWTPayload, expected: Expected): LaunchMessage {
+  requireParties(claims, expected);
+  requireTimes(claims, Math.floor(expected.now.getTime() / 1000));
+  if (claims.nonce === undefined) throw new LtiRefusal('nonce_missing');
+  if (claims.nonce !== expected.nonce) throw new LtiRefusal('nonce_mismatch');
+  requireMessage(claims, expected.origins);
+  return messageOf(claims);
+}
+
+/** OpenID Connect Core §3.1.3.7, 2–5. */
+function requireParties({ iss, aud, azp }: JWTPayload, { issuer, clientId }: Expected): void {
+  if (iss !== issuer) throw new LtiRefusal('issuer_mismatch');
+  const audiences = Array.isArray(aud) ? aud : [aud];
+  if (!audiences.includes(clientId)) throw new LtiRefusal('audience_mismatch');
+  if (audiences.length > 1 && azp === undefined) throw new LtiRefusal('azp_missing');
+  if (azp !== undefined && azp !== clientId) throw new LtiRefusal('azp_mismatch');
+}
+
+function requireTimes({ exp, iat, nbf }: JWTPayload, now: number): void {
+  if (!isTime(exp)) throw new LtiRefusal('exp_missing');
+  if (exp + LEEWAY_SECONDS <= now) throw new LtiRefusal('id_token_expired');
+  if (!isTime(iat)) throw new LtiRefusal('iat_missing');
+  if (iat - LEEWAY_SECONDS > now) throw new LtiRefusal('iat_in_future');
+  if (nbf !== undefined && !(isTime(nbf) && nbf - LEEWAY_SECONDS <= now)) throw new LtiRefusal('not_yet_valid');
+}
+
+const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+/** LTI Core 1.3 §5.3. */
+function requireMessage(claims: JWTPayload, origins: ReadonlySet<string>): void {
+  const type = claims[`${LTI}/message_type`];
+  if (type === undefined) throw new LtiRefusal('message_type_missing');
+  if (type !== 'LtiResourceLinkRequest') throw new LtiRefusal('message_type_unsupported');
+  if (claims[`${LTI}/version`] !== '1.3.0') throw new LtiRefusal('version_unsupported');
+  if (storable(claims[`${LTI}/deployment_id`]) === '') throw new LtiRefusal('deployment_id_missing');
+  requireTarget(claims[`${LTI}/target_link_uri`], origins);
+}
+
+/** What is to be opened must lie on an address of the tenant's. */
+export function requireTarget(target: unknown, origins: ReadonlySet<string>): void {
+  if (typeof target !== 'string' || target === '') throw new LtiRefusal('target_link_uri_missing');
+  if (!URL.canParse(target) || !origins.has(new URL(target).origin)) throw new LtiRefusal('target_link_uri_foreign');
+}
+
+function messageOf(claims: JWTPayload): LaunchMessage {
+  if (claims.sub === undefined || claims.sub === null || claims.sub === '') throw new LtiRefusal('anonymous_launch');
+  if (typeof claims.sub !== 'string' || !ASCII_ID.test(claims.sub)) throw new LtiRefusal('sub_invalid');
+  const link = claims[`${LTI}/resource_link`] as { id?: unknown } | null | undefined;
+  const resourceLinkId = storable(link?.id);
+  if (resourceLinkId === '') throw new LtiRefusal('resource_link_missing');
+  const roles = claims[`${LTI}/roles`];
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) throw new LtiRefusal('roles_missing');
+  return {
+    subject: claims.sub,
+    name: nameOf(claims),
+    email: typeof claims.email === 'string' ? claims.email : undefined,
+    deploymentId: storable(claims[`${LTI}/deployment_id`]),
+    resourceLinkId,
+    roles: (roles as string[]).filter((role) => storable(role) !== ''),
+    context: contextOf(claims[`${LTI}/context`]),
+    ags: agsOf(claims[AGS_CLAIM]),
+    nrpsUrl: urlOf((claims[NRPS_CLAIM] as { context_memberships_url?: unknown } | null | undefined)?.context_memberships_url),
+  };
+}
+
+function nameOf({ name, given_name: given, family_name: family }: JWTPayload): string | undefined {
+  const text = shown(name) ?? shown([given, family].filter((part) => typeof part === 'string').join(' '));
+  return text;
+}
+
+function contextOf(claim: unknown): LaunchMessage['context'] {
+  if (claim === undefined || claim === null) return undefined;
+  const { id, title, label } = claim as { id?: unknown; title?: unknown; label?: unknown };
+  const contextId = storable(id);
+  if (contextId === '') throw new LtiRefusal('context_invalid');
+  return { id: contextId, title: shown(title) ?? shown(label) ?? contextId };
+}
+
+function agsOf(claim: unknown): LaunchMessage['ags'] {
+  if (typeof claim !== 'object' || claim === null) return undefined;
+  const { lineitems, lineitem, scope } = claim as { lineitems?: unknown; lineitem?: unknown; scope?: unknown };
+  const scopes = Array.isArray(scope) ? scope.filter((item) => storable(item) !== '').map(String) : [];
+  return { lineitems: urlOf(lineitems), lineitem: urlOf(lineitem), scopes };
+}
+
+/** An address for later; Moodle sends "" where there is none. Where it leads is checked when it is dialled. */
+const urlOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= URL_MAX && /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined;
+
+/** An id that fits its column; '' for anything else. */
+const storable = (value: unknown): string =>
+  typeof value === 'string' && value.length <= ID_MAX && value.isWellFormed() && !value.includes('\0') ? value : '';
+
+/** Text for people that fits its column, without control characters. */
+function shown(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = Array.from(
+    value
+      .toWellFormed()
+      .replaceAll(/\p{Cc}+/gu, ' ')
+      .trim(),
+  )
+    .slice(0, ID_MAX)
+    .join('');
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,144 @@
+import type { Sessions } from '../identity/sessions.service.ts';
+import type { Tokens } from '../identity/tokens.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Database, Tx } from '../store/postgres/database.ts';
+import type { GenerationCache } from '../store/redis/generation.ts';
+import type { Courses } from './courses.ts';
+import { type LaunchMessage, requireClaims, requireSignature, unprovenClaims } from './id-token.ts';
+import { findKnown, type Known } from './launch.record.ts';
+import { hashOf, type Login, type LoginStates } from './login-state.ts';
+import type { People } from './people.ts';
+import type { PlatformKeys } from './platform-keys.ts';
+import { LtiRefusal } from './refusal.ts';
+
+/** Lifetime of the application JWT and of its session, which nothing renews (design: section 6). */
+export const LAUNCH_SECONDS = 3600;
+
+/** The form that the LMS has the browser post (specification: LTI endpoints, step 3; OAuth 2.0 §4.1.2.1 for the error). */
+export interface AuthenticationResponse {
+  readonly state: string | undefined;
+  readonly idToken: string | undefined;
+  readonly error: string | undefined;
+  readonly cookies: ReadonlyMap<string, string>;
+}
+
+export interface Launched {
+  /** `{tool_url}/lti/entry?token=…` */
+  readonly location: string;
+  /** Ends the login's cookie. */
+  readonly cookie: string;
+}
+
+/**
+ * The launch: from the platform's answer to a session of ours.
+ *
+ * Invariants:
+ * - A refused launch leaves no session, no user and no course.
+ * - State and nonce are used once, however many posts race: the unique insert of the launch's row decides, before anything else is written.
+ * - Warm it costs three statements and no request to anybody.
+ */
+export class Launches {
+  readonly #db: Database;
+  readonly #cache: GenerationCache;
+  readonly #states: LoginStates;
+  readonly #keys: PlatformKeys;
+  readonly #people: People;
+  readonly #courses: Courses;
+  readonly #sessions: Sessions;
+  readonly #tokens: Tokens;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #origins: ReadonlySet<string>;
+
+  constructor(deps: {
+    db: Database;
+    cache: GenerationCache;
+    states: LoginStates;
+    keys: PlatformKeys;
+    people: People;
+    courses: Courses;
+    sessions: Sessions;
+    tokens: Tokens;
+    clock: Clock;
+    random: Random;
+    origins: ReadonlySet<string>;
+  }) {
+    this.#db = deps.db;
+    this.#cache = deps.cache;
+    this.#states = deps.states;
+    this.#keys = deps.keys;
+    this.#people = deps.people;
+    this.#courses = deps.courses;
+    this.#sessions = deps.sessions;
+    this.#tokens = deps.tokens;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#origins = deps.origins;
+  }
+
+  /** Throws LtiRefusal. */
+  async launch(response: AuthenticationResponse): Promise<Launched> {
+    const state = response.state ?? '';
+    const login = this.#states.open(response.state, response.cookies);
+    if (response.error !== undefined) throw new LtiRefusal('platform_error', `It said: ${response.error.slice(0, 100)}.`);
+    const idToken = response.idToken ?? '';
+    const { known, message } = await this.#proved(idToken, login);
+
+    const launchId = this.#random.uuid();
+    const { person, sessionId } = await this.#cache.transaction(this.#db, async (tx) => {
+      await this.#record(tx, { launchId, state, idToken, login, known, message });
+      const who = await this.#people.settle(tx, known, message);
+      await this.#courses.settle(tx, known, who, message);
+      const session = await this.#sessions.create(tx, who.id, launchId, LAUNCH_SECONDS * 1000);
+      return { person: who, sessionId: session.id };
+    });
+    const token = await this.#tokens.issue({ userUuid: person.uuid, sessionId, roles: person.roles, launchId }, LAUNCH_SECONDS);
+    return { location: `${known.toolUrl.replace(/\/+$/, '')}/lti/entry?token=${token}`, cookie: this.#states.ended(state) };
+  }
+
+  /** What is known, and what the token says once all of it is proved. One statement: the look-up goes by claims that nothing rests on before. */
+  async #proved(idToken: string, login: Login): Promise<{ known: Known; message: LaunchMessage }> {
+    const known = await findKnown(this.#db.tables, login.toolId, unprovenClaims(idToken));
+    if (!known?.isActive) throw new LtiRefusal('registration_inactive');
+    const claims = await requireSignature(idToken, this.#keys, known.jwksEndpoint);
+    const message = requireClaims(claims, {
+      issuer: known.issuer,
+      clientId: known.clientId,
+      nonce: login.nonce,
+      origins: this.#origins,
+      now: this.#clock.now(),
+    });
+    if (!known.isDeployed)
+      throw new LtiRefusal('unknown_deployment', `Its id is ${message.deploymentId}; add it to deploymentIds of the registration.`);
+    return { known, message };
+  }
+
+  async #record(
+    tx: Tx,
+    of: { launchId: string; state: string; idToken: string; login: Login; known: Known; message: LaunchMessage },
+  ): Promise<void> {
+    const { known, message } = of;
+    const now = this.#clock.now();
+    const row = await tx.ltiLaunches.insertIfAbsent({
+      launchId: of.launchId,
+      toolId: known.toolId,
+      platformId: known.platformId,
+      userId: message.subject,
+      contextId: message.context?.id ?? null,
+      resourceLinkId: message.resourceLinkId,
+      deploymentId: message.deploymentId,
+      launchToken: of.idToken,
+      stateToken: hashOf(of.state),
+      nonce: hashOf(of.login.nonce),
+      roles: message.roles,
+      agsLineitemsUrl: message.ags?.lineitems ?? null,
+      agsLineitemUrl: message.ags?.lineitem ?? null,
+      agsScopes: message.ags?.scopes ?? [],
+      nrpsUrl: message.nrpsUrl ?? null,
+      launchedAt: now,
+      expiresAt: new Date(now.getTime() + LAUNCH_SECONDS * 1000),
+    });
+    if (!row) throw new LtiRefusal('launch_used');
+  }
+}

@@ -1,0 +1,75 @@
+import type { Database } from '../store/postgres/database.ts';
+import { requireTarget } from './id-token.ts';
+import type { LoginStates } from './login-state.ts';
+import { LtiRefusal } from './refusal.ts';
+
+/** specification: LTI endpoints, step 1; LTI Core and OIDC add `client_id`, LTI Core also `lti_deployment_id`, which the id_token proves. */
+export interface LoginInitiation {
+  readonly iss: string | undefined;
+  readonly loginHint: string | undefined;
+  readonly targetLinkUri: string | undefined;
+  readonly ltiMessageHint: string | undefined;
+  readonly clientId: string | undefined;
+}
+
+interface Registration {
+  readonly toolId: number;
+  readonly clientId: string;
+  readonly scope: string;
+  readonly authEndpoint: string;
+}
+
+const ACTIVE_OF_ISSUER = `
+  SELECT t.id AS "toolId", t.client_id AS "clientId", t.scope, p.auth_endpoint AS "authEndpoint"
+  FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
+  WHERE p.issuer = $1 AND p.is_active AND t.is_active`;
+
+/** Login initiation: answers an LMS that wants to launch with the authentication request. */
+export class Logins {
+  readonly #db: Database;
+  readonly #states: LoginStates;
+  readonly #redirectUri: string;
+  readonly #origins: ReadonlySet<string>;
+
+  constructor(deps: { db: Database; states: LoginStates; redirectUri: string; origins: ReadonlySet<string> }) {
+    this.#db = deps.db;
+    this.#states = deps.states;
+    this.#redirectUri = deps.redirectUri;
+    this.#origins = deps.origins;
+  }
+
+  /** Where to send the browser (design: section 6), and the cookie that binds the launch to it. One statement. Throws LtiRefusal. */
+  async begin(initiation: LoginInitiation): Promise<{ location: string; cookie: string }> {
+    const { iss, loginHint, targetLinkUri, ltiMessageHint } = initiation;
+    if (!iss) throw new LtiRefusal('iss_missing');
+    if (!loginHint) throw new LtiRefusal('login_hint_missing');
+    requireTarget(targetLinkUri, this.#origins);
+    const registration = await this.#registration(iss, initiation.clientId);
+    const { state, nonce, cookie } = this.#states.begin(registration.toolId);
+    const location = new URL(registration.authEndpoint);
+    const parameters = {
+      response_type: 'id_token',
+      response_mode: 'form_post',
+      client_id: registration.clientId,
+      redirect_uri: this.#redirectUri,
+      scope: registration.scope,
+      login_hint: loginHint,
+      ...(ltiMessageHint === undefined ? {} : { lti_message_hint: ltiMessageHint }),
+      nonce,
+      state,
+      prompt: 'none',
+    };
+    for (const [name, value] of Object.entries(parameters)) location.searchParams.set(name, value);
+    return { location: location.href, cookie };
+  }
+
+  async #registration(issuer: string, clientId: string | undefined): Promise<Registration> {
+    if (issuer.includes('\0')) throw new LtiRefusal('issuer_unknown');
+    const active = await this.#db.prepared<Registration>('lti-active-of-issuer', ACTIVE_OF_ISSUER, [issuer]);
+    if (active.length === 0) throw new LtiRefusal('issuer_unknown');
+    if (!clientId && active.length > 1) throw new LtiRefusal('client_id_needed');
+    const registration = clientId ? active.find((one) => one.clientId === clientId) : active[0];
+    if (!registration) throw new LtiRefusal('client_id_unknown');
+    return registration;
+  }
+}

@@ -1,0 +1,45 @@
+import type { PageRoute } from '../api/page.ts';
+import type { Sessions } from '../identity/sessions.service.ts';
+import type { Tokens } from '../identity/tokens.ts';
+import type { GuardedClient } from '../net/client.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Sealer } from '../runtime/sealing.ts';
+import type { Database } from '../store/postgres/database.ts';
+import type { GenerationCache } from '../store/redis/generation.ts';
+import { Courses } from './courses.ts';
+import { Launches } from './launch.service.ts';
+import { Logins } from './login.service.ts';
+import { LoginStates } from './login-state.ts';
+import { ltiRoutes } from './lti.routes.ts';
+import { People } from './people.ts';
+import { PlatformKeys } from './platform-keys.ts';
+
+/** Wires the room: login initiation, launch, key set. */
+export function createLti(deps: {
+  db: Database;
+  cache: GenerationCache;
+  sessions: Sessions;
+  tokens: Tokens;
+  /** For what platforms publish. */
+  client: GuardedClient;
+  sealer: Sealer;
+  clock: Clock;
+  random: Random;
+  metrics: Metrics;
+  /** Decimal string. */
+  tenantId: string;
+  defaultQuota: number | undefined;
+  /** Addresses of the tenant, without a slash at the end. */
+  appUrl: string;
+  ltiUrl: string;
+}): readonly PageRoute[] {
+  const redirectUri = `${deps.ltiUrl}/launch`;
+  const origins = new Set([deps.appUrl, deps.ltiUrl].map((url) => new URL(url).origin));
+  const states = new LoginStates({ ...deps, path: new URL(redirectUri).pathname });
+  const logins = new Logins({ db: deps.db, states, redirectUri, origins });
+  const keys = new PlatformKeys(deps);
+  const launches = new Launches({ ...deps, states, keys, people: new People(deps), courses: new Courses(deps), origins });
+  return ltiRoutes({ ...deps, logins, launches });
+}

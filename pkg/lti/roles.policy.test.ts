@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import { courseRole, roleOf } from './roles.policy.ts';
+
+const LIS = 'http://purl.imsglobal.org/vocab/lis/v2';
+
+test.each([
+  [[`${LIS}/membership#Instructor`], 'instructor', 'instructor'],
+  [['Instructor'], 'instructor', 'instructor'],
+  [[`${LIS}/membership/Instructor#TeachingAssistant`], 'instructor', 'instructor'],
+  [[`${LIS}/membership#ContentDeveloper`], 'instructor', 'instructor'],
+  [[`${LIS}/membership#Administrator`], 'instructor', 'instructor'],
+  [[`${LIS}/membership#Learner`], 'learner', 'member'],
+  [['Learner'], 'learner', 'member'],
+  [[`${LIS}/membership/Learner#Instructor`], 'learner', 'member'],
+  [[`${LIS}/membership#Mentor`], 'learner', 'viewer'],
+  [[`${LIS}/institution/person#Instructor`], 'learner', 'viewer'],
+  [[`${LIS}/system/person#Administrator`], 'learner', 'viewer'],
+  [[`${LIS}/membership#Learner`, `${LIS}/institution/person#Faculty`], 'learner', 'member'],
+  [['https://lms.example.org/roles#Instructor'], 'learner', 'viewer'],
+  [[], 'learner', 'viewer'],
+])('%j is %s in the course and %s here', (roles, inCourse, here) => {
+  expect([courseRole(roles), roleOf(roles)]).toEqual([inCourse, here]);
+});

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
+import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, range } from '../../support/wait.ts';
+import { registeredLms, type Registration } from './registration.ts';
+
+let tenant: TestTenant;
+let at: Registration;
+beforeAll(async () => {
+  tenant = await startTenant();
+  at = await registeredLms(tenant);
+});
+afterAll(async () => {
+  await tenant.stop();
+  await at.lms.stop();
+});
+
+const tokenOf = (location: unknown): string => new URL(String(location)).searchParams.get('token') ?? '';
+
+test('a launch goes the whole way: session, person, launch row and an application JWT that opens the API', async () => {
+  const user = { id: 'ada', name: 'Ada Lovelace', email: 'ada@example.org' };
+
+  const page = await follow(new Browser(), at.lms.open(at.clientId, { user, roles: [INSTRUCTOR] }));
+
+  expect(page.status).toBe(303);
+  expect(String(page.headers.location)).toMatch(new RegExp(`^${tenant.url}/lti/entry\\?token=ey`));
+  const token = tokenOf(page.headers.location);
+  const { payload } = await jwtVerify(token, createRemoteJWKSet(new URL(`${tenant.url}/.well-known/jwks.json`)));
+  expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3600);
+  const me = await tenant.anonymous.as(token).get('/users/me');
+  expect([me.status, me.body]).toEqual([
+    200,
+    expect.objectContaining({ email: 'ada@example.org', display_name: 'Ada Lovelace', roles: ['instructor'] }),
+  ]);
+  expect(me.body.username).toMatch(/^lti-[0-9a-f]{32}$/);
+  const launch = await tenant.db.tables.ltiLaunches.find({ launchId: String(payload.launch_id) });
+  expect(launch).toMatchObject({
+    userId: 'ada',
+    contextId: 'history-1',
+    resourceLinkId: 'link-1',
+    deploymentId: '1',
+    roles: [INSTRUCTOR],
+    agsLineitemUrl: `${at.lms.issuer}/ags/history-1/lineitems/link-1`,
+    nrpsUrl: `${at.lms.issuer}/nrps/history-1/members`,
+  });
+});
+
+test('login initiation by POST works as by GET, and binds the launch by a partitioned cookie', async () => {
+  const browser = new Browser();
+  const login = at.lms.open(at.clientId);
+
+  const begun = await browser.post(`${login.origin}${login.pathname}`, login.searchParams);
+
+  expect(begun.status).toBe(302);
+  expect(String(begun.headers['set-cookie'])).toMatch(
+    /^carrel_lti_[0-9a-f]{16}=v1\.\S+; Path=\/launch; Max-Age=600; HttpOnly; Secure; SameSite=None; Partitioned$/,
+  );
+  expect((await browser.get(String(begun.headers.location))).text).toContain('id_token');
+});
+
+test('of 50 racing posts of one valid response exactly one launches', async () => {
+  const browser = new Browser();
+  const form = await toTheForm(browser, at.lms.open(at.clientId, { user: { id: 'racer' } }));
+  if ('ended' in form) throw new Error(form.ended.text);
+  const cookies = new Map(browser.cookies);
+
+  const pages = await Promise.all(
+    range(50).map(() => {
+      const tab = new Browser();
+      for (const [key, cookie] of cookies) tab.cookies.set(key, cookie);
+      return tab.post(form.action, form.fields);
+    }),
+  );
+
+  expect(countBy(pages, ({ status }) => status)).toEqual({ 303: 1, 409: 49 });
+  expect(pages.find(({ status }) => status === 409)?.code).toBe('launch_used');
+  expect(await tenant.db.tables.ltiLaunches.count({ userId: 'racer' })).toBe(1);
+});
+
+test('ten first launches of one person into one new course make one user, one group and one folder', async () => {
+  const opened = { user: { id: 'twin', email: 'twin@example.org' }, course: { id: 'new-course', title: 'New' }, roles: [INSTRUCTOR] };
+
+  const pages = await Promise.all(range(10).map(() => follow(new Browser(), at.lms.open(at.clientId, opened))));
+
+  expect(countBy(pages, ({ status }) => status)).toEqual({ 303: 10 });
+  expect(await tenant.db.tables.ltiIdentities.count({ subject: 'twin' })).toBe(1);
+  expect(await tenant.db.tables.groups.count({ contextId: 'new-course' })).toBe(1);
+  expect(await tenant.db.tables.folders.count({ name: 'New', isSystem: true })).toBe(1);
+  expect(await tenant.db.tables.permissions.count({ permissionLevel: 'write', userId: await idOf('twin') })).toBe(1);
+});
+
+const idOf = async (subject: string): Promise<number> => (await tenant.db.tables.ltiIdentities.find({ subject }))?.userId ?? 0;
+
+test('warm, login and launch are at most four statements together, and nobody else is asked', async () => {
+  const opened = { user: { id: 'regular' } };
+  await follow(new Browser(), at.lms.open(at.clientId, opened));
+  const asked = at.lms.keySetRequests;
+
+  const { reply, sql } = await tenant.counting(() => follow(new Browser(), at.lms.open(at.clientId, opened)));
+
+  expect(reply.status).toBe(303);
+  expect(sql).toHaveLength(4);
+  expect(at.lms.keySetRequests).toBe(asked);
+});
+
+test('the course is a folder: an instructor uploads, a learner reads, and who becomes a learner writes no more', async () => {
+  const course = { id: 'physics-1', title: 'Physics' };
+  const enter = async (id: string, role: string) => {
+    const page = await follow(new Browser(), at.lms.open(at.clientId, { user: { id }, roles: [role], course }));
+    return tenant.anonymous.as(tokenOf(page.headers.location));
+  };
+  const instructor = await enter('prof', INSTRUCTOR);
+  const folder = await tenant.db.tables.folders.find({ name: 'Physics', isSystem: true });
+  const upload = (api: typeof instructor, name: string) =>
+    api.upload('/files', { file: Buffer.from('E = mc²'), name, fields: { folder_id: folder?.uuid ?? '' } });
+
+  const written = await upload(instructor, 'notes.txt');
+  const learner = await enter('student', LEARNER);
+  const read = await learner.get(`/files/${written.body.id}`);
+  const refused = await upload(learner, 'mine.txt');
+  const demoted = await upload(await enter('prof', LEARNER), 'late.txt');
+
+  expect([written.status, read.status, refused.status, demoted.status]).toEqual([201, 200, 403, 403]);
+});
+
+test('two courses of one title have two folders', async () => {
+  for (const id of ['same-1', 'same-2']) {
+    await follow(new Browser(), at.lms.open(at.clientId, { course: { id, title: 'Same' } }));
+  }
+
+  const folders = await tenant.db.tables.folders.list({ isSystem: true });
+  expect(folders.filter(({ name }) => name.startsWith('Same')).map(({ name }) => name)).toEqual([
+    'Same',
+    expect.stringMatching(/^Same \([0-9a-f-]{36}\)$/),
+  ]);
+});
+
+test('a launch with the e-mail address of somebody here makes another person, and opens nothing of theirs', async () => {
+  const { user } = await tenant.user();
+
+  const page = await follow(new Browser(), at.lms.open(at.clientId, { user: { id: 'thief', email: user.email } }));
+
+  const me = await tenant.anonymous.as(tokenOf(page.headers.location)).get('/users/me');
+  expect(me.body.id).not.toBe(user.id);
+  expect(me.body.email).toMatch(/^[0-9a-f]{32}@lti\.invalid$/);
+});
+
+test('a deactivated person is refused with user_inactive', async () => {
+  await follow(new Browser(), at.lms.open(at.clientId, { user: { id: 'left' } }));
+  await tenant.db.tables.users.update({ id: await idOf('left') }, { isActive: false });
+
+  const page = await follow(new Browser(), at.lms.open(at.clientId, { user: { id: 'left' } }));
+
+  expect([page.status, page.code]).toEqual([403, 'user_inactive']);
+});
+
+test('the key set has the keys of active registrations and of tokens, and no private part', async () => {
+  const resting = await registeredLms(tenant, at);
+  await tenant.db.tables.ltiTools.update({ id: resting.toolId }, { isActive: false });
+
+  const reply = await tenant.anonymous.raw('GET', `${tenant.url}/.well-known/jwks.json`);
+
+  expect([reply.status, reply.headers['cache-control']]).toEqual([200, 'public, max-age=300']);
+  expect(reply.body).toEqual({
+    keys: [
+      { kty: 'RSA', kid: at.keyId, alg: 'RS256', use: 'sig', n: expect.any(String), e: 'AQAB' },
+      { kty: 'EC', crv: 'P-256', kid: expect.any(String), alg: 'ES256', use: 'sig', x: expect.any(String), y: expect.any(String) },
+    ],
+  });
+});
+
+test.each(['/lti/launch', '/launch'])('%s opened directly says to start from the LMS', async (path) => {
+  const page = await new Browser().get(`${tenant.url}${path}`);
+
+  expect([page.status, page.code]).toEqual([400, 'start_from_lms']);
+  expect(page.text).toContain('Start from your LMS');
+  expect(page.headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors *");
+});
+
+test('another host gets 421, another method 405, and Accept: application/json the one shape', async () => {
+  const browser = new Browser();
+  const foreign = await browser.get(`${tenant.url}/lti/launch`, { host: 'evil.example.org', accept: 'application/json' });
+  const method = await tenant.anonymous.raw('DELETE', `${tenant.url}/launch`);
+  const json = await browser.get(`${tenant.url}/lti/launch`, { accept: 'application/json' });
+
+  expect([foreign.status, JSON.parse(foreign.text).error]).toEqual([421, 'host_unknown']);
+  expect([method.status, method.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
+  expect(JSON.parse(json.text)).toEqual({ error: 'start_from_lms', message: expect.any(String), request_id: expect.any(String) });
+});
+
+test('launches are counted by their result', async () => {
+  const metrics = (await tenant.anonymous.raw('GET', `${tenant.opsUrl}/metrics`)).bytes.toString();
+
+  expect(metrics).toMatch(/lti_launches_total\{result="accepted",program="server"\} \d+/);
+  expect(metrics).toMatch(/lti_launches_total\{result="launch_used",program="server"\} 49/);
+});

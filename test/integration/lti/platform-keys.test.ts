@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createMetrics } from '../../../pkg/runtime/metrics.ts';
+import { guardedClient } from '../../../pkg/net/client.ts';
+import { parseAllowedRanges } from '../../../pkg/net/inward.ts';
+import { PlatformKeys } from '../../../pkg/lti/platform-keys.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { ManualClock } from '../../support/clock.ts';
+import { Browser, follow } from '../../support/lms/browser.ts';
+import { FAULTS } from '../../support/lms/faults.ts';
+import { type KeySetManner, Lms } from '../../support/lms/lms.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, range } from '../../support/wait.ts';
+import { registeredLms } from './registration.ts';
+
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await startTenant();
+});
+afterAll(() => tenant.stop());
+
+test('a rotated key works at once, the former one while it is published', async () => {
+  const { lms, clientId } = await registeredLms(tenant);
+  const before = await follow(new Browser(), lms.open(clientId));
+
+  lms.rotate();
+  const after = await follow(new Browser(), lms.open(clientId));
+  await lms.stop();
+
+  expect([before.status, after.status, lms.keySetRequests]).toEqual([303, 303, 2]);
+});
+
+test('launches that come at once before the key set is known share one request', async () => {
+  const { lms, clientId } = await registeredLms(tenant);
+
+  const pages = await Promise.all(range(20).map(() => follow(new Browser(), lms.open(clientId))));
+  await lms.stop();
+
+  expect(countBy(pages, ({ status }) => status)).toEqual({ 303: 20 });
+  expect(lms.keySetRequests).toBe(1);
+});
+
+test('an unknown key id causes one request a minute, the first at once', async () => {
+  const lms = await Lms.start();
+  const clock = new ManualClock();
+  const client = guardedClient({ allow: parseAllowedRanges('127.0.0.0/8'), clock: systemClock, metrics: createMetrics('test') });
+  const keys = new PlatformKeys({ client, clock });
+  const ask = async () => {
+    await Promise.allSettled(range(5).map((number) => keys.key(lms.jwksEndpoint, `unknown-${number}`, 'RS256')));
+    return lms.keySetRequests;
+  };
+
+  const first = await ask();
+  const again = await ask();
+  await clock.advance(59_000);
+  const soon = await ask();
+  await clock.advance(1_000);
+  const later = await ask();
+  await Promise.all([client.close(), lms.stop()]);
+
+  expect([first, again, soon, later]).toEqual([2, 2, 2, 3]);
+});
+
+test('forged key ids do not lock a rotated key out for longer than the minute, nor known keys at all', async () => {
+  const { lms, clientId } = await registeredLms(tenant);
+  await follow(new Browser(), lms.open(clientId));
+  const forged = await follow(new Browser(), lms.open(clientId, {}, FAULTS['a key that is not published']));
+  const known = await follow(new Browser(), lms.open(clientId));
+  await lms.stop();
+
+  expect([forged.code, known.status, lms.keySetRequests]).toEqual(['key_unknown', 303, 2]);
+});
+
+test.each<[KeySetManner, number, string]>([
+  ['down', 503, 'platform_keys_unreachable'],
+  ['slow', 504, 'platform_keys_timeout'],
+  ['huge', 502, 'platform_keys_invalid'],
+  ['html', 502, 'platform_keys_invalid'],
+  ['error', 502, 'platform_keys_invalid'],
+  ['no keys', 502, 'platform_keys_invalid'],
+])('a key set that is %s makes a %d %s, and launches go on once it is well', async (manner, status, code) => {
+  const { lms, clientId } = await registeredLms(tenant);
+  lms.keySetManner = manner;
+
+  const refused = await follow(new Browser(), lms.open(clientId));
+  lms.keySetManner = 'well';
+  const accepted = await follow(new Browser(), lms.open(clientId));
+  await lms.stop();
+
+  expect([refused.status, refused.code, accepted.status]).toEqual([status, code, 303]);
+});
+
+test('an LMS inside, where nothing allows it, is not asked', async () => {
+  const { lms, clientId } = await registeredLms(tenant);
+  await tenant.restart({ CARREL_EGRESS_ALLOW: [] });
+
+  const page = await follow(new Browser(), lms.open(clientId));
+  await tenant.restart();
+  await lms.stop();
+
+  expect([page.status, page.code, lms.keySetRequests]).toEqual([503, 'platform_keys_unreachable', 0]);
+});

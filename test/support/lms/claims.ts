@@ -1,0 +1,52 @@
+/** Names of claims and roles as the 1EdTech documents write them (LTI Core 1.3 §5.3, AGS 2.0 §3.1, NRPS 2.0 §3.6.1.1). */
+export const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
+export const AGS = 'https://purl.imsglobal.org/spec/lti-ags/claim/endpoint';
+export const NRPS = 'https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice';
+export const INSTRUCTOR = 'http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor';
+export const LEARNER = 'http://purl.imsglobal.org/vocab/lis/v2/membership#Learner';
+
+export type Claims = Record<string, unknown>;
+
+/** A link in a course, opened by a person. */
+export interface Launch {
+  readonly user: { readonly id: string; readonly name?: string; readonly email?: string };
+  readonly roles: readonly string[];
+  readonly course: { readonly id: string; readonly title: string } | null;
+  readonly resourceLinkId: string;
+  readonly targetLinkUri: string;
+}
+
+/** The claims of a resource link launch. */
+export function claimsOf(
+  launch: Launch,
+  to: { issuer: string; clientId: string; deploymentId: string; nonce: string; now: number; lifetimeSeconds: number },
+): Claims {
+  const course = launch.course;
+  return {
+    iss: to.issuer,
+    sub: launch.user.id,
+    aud: to.clientId,
+    iat: to.now,
+    exp: to.now + to.lifetimeSeconds,
+    nonce: to.nonce,
+    ...(launch.user.name === undefined ? {} : { name: launch.user.name }),
+    ...(launch.user.email === undefined ? {} : { email: launch.user.email }),
+    [`${LTI}/message_type`]: 'LtiResourceLinkRequest',
+    [`${LTI}/version`]: '1.3.0',
+    [`${LTI}/deployment_id`]: to.deploymentId,
+    [`${LTI}/target_link_uri`]: launch.targetLinkUri,
+    [`${LTI}/resource_link`]: { id: launch.resourceLinkId, title: 'Files' },
+    [`${LTI}/roles`]: launch.roles,
+    ...(course === null ? {} : { [`${LTI}/context`]: { id: course.id, label: course.id, title: course.title } }),
+    ...(course === null
+      ? {}
+      : {
+          [AGS]: {
+            scope: ['https://purl.imsglobal.org/spec/lti-ags/scope/score'],
+            lineitems: `${to.issuer}/ags/${course.id}/lineitems`,
+            lineitem: `${to.issuer}/ags/${course.id}/lineitems/${launch.resourceLinkId}`,
+          },
+          [NRPS]: { context_memberships_url: `${to.issuer}/nrps/${course.id}/members`, service_versions: ['2.0'] },
+        }),
+  };
+}

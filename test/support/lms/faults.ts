@@ -1,0 +1,140 @@
+import { AGS, type Claims, LTI } from './claims.ts';
+
+/** Whose key signs, and under which key id. */
+export type Signer = 'own' | 'unpublished' | 'impostor' | 'weak' | 'encryption';
+
+/** What an LMS, or somebody in between, does otherwise than the documents say. Each breaks one rule. */
+export interface Fault {
+  /** Parameters of login initiation. */
+  readonly login?: (parameters: URLSearchParams) => void;
+  readonly claims?: (claims: Claims) => void;
+  readonly header?: (header: Claims) => void;
+  /** `own` unless said: the key is published. `impostor` signs with another key under the published key's id. */
+  readonly signer?: Signer;
+  /** The finished text of the token. */
+  readonly token?: (token: string) => string;
+  /** Fields of the form that the browser posts. */
+  readonly form?: (fields: URLSearchParams) => void;
+}
+
+const claim = (name: string, value: unknown): Fault => ({ claims: (claims) => void (claims[name] = value) });
+const noClaim = (name: string): Fault => ({ claims: (claims) => void delete claims[name] });
+const login = (name: string, value: string | null): Fault => ({ login: (parameters) => put(parameters, name, value) });
+const field = (name: string, value: string | null): Fault => ({ form: (fields) => put(fields, name, value) });
+const ahead = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
+
+function put(parameters: URLSearchParams, name: string, value: string | null): void {
+  if (value === null) parameters.delete(name);
+  else parameters.set(name, value);
+}
+
+/** Replaces one of the token's three parts. */
+const part = (index: number, change: (text: string) => string) => (token: string) =>
+  token
+    .split('.')
+    .map((text, at) => (at === index ? change(text) : text))
+    .join('.');
+
+export const FAULTS = {
+  // Login initiation (1EdTech Security Framework §5.1.1.1)
+  'login without iss': login('iss', null),
+  'login by an unknown issuer': login('iss', 'https://stranger.example.org'),
+  'login by the issuer with a slash at the end': { login: (p) => p.set('iss', `${p.get('iss')}/`) },
+  'login with an unknown client_id': login('client_id', 'stranger'),
+  'login without login_hint': login('login_hint', null),
+  'login without target_link_uri': login('target_link_uri', null),
+  'login to open another site': login('target_link_uri', 'https://evil.example.org/lti/launch'),
+  'login to open what is no address': login('target_link_uri', 'lti/launch'),
+  'login with iss twice': { login: (p) => p.append('iss', 'https://stranger.example.org') },
+  // The form
+  'an error of the LMS': { form: (fields) => (fields.delete('id_token'), fields.set('error', 'login_required')) },
+  'no state': field('state', null),
+  'a state that is none of ours': field('state', 'abc'),
+  'a state of another browser': field('state', 'A'.repeat(43)),
+  'state twice': { form: (fields) => fields.append('state', 'A'.repeat(43)) },
+  'no id_token': field('id_token', null),
+  'id_token twice': { form: (fields) => fields.append('id_token', 'e30.e30.') },
+  // The signed text (RFC 7515, 7518)
+  'an id_token that is no JWT': field('id_token', 'hello'),
+  'an id_token of two parts': { token: (token) => token.split('.').slice(0, 2).join('.') },
+  'an id_token whose claims are no JSON': { token: part(1, () => 'aGVsbG8') },
+  'an id_token whose header is no JSON': { token: part(0, () => 'aGVsbG8') },
+  'alg none': { header: (header) => void (header.alg = 'none') },
+  'alg HS256 with the public key as secret': { header: (header) => void (header.alg = 'HS256') },
+  'an extension that must be understood': { header: (header) => void Object.assign(header, { crit: ['x'], x: 1 }) },
+  'no kid': { header: (header) => void delete header.kid },
+  'a kid that is a number': { header: (header) => void (header.kid = 7) },
+  'a key that is not published': { signer: 'unpublished' },
+  'a key of another under the published id': { signer: 'impostor' },
+  'a key of 1024 bits': { signer: 'weak' },
+  'a key for encryption': { signer: 'encryption' },
+  'an algorithm that is not the key’s': { header: (header) => void (header.alg = 'RS512') },
+  'changed claims': { token: part(1, (text) => changedClaims(text)) },
+  'a cut signature': { token: (token) => token.slice(0, -8) },
+  'no signature': { token: part(2, () => '') },
+  // Its claims (1EdTech Security Framework §5.1.3, LTI Core §5.3)
+  'no iss': noClaim('iss'),
+  'another iss': claim('iss', 'https://stranger.example.org'),
+  'no aud': noClaim('aud'),
+  'another aud': claim('aud', 'stranger'),
+  'other audiences': claim('aud', ['stranger', 'foreigner']),
+  'several audiences without azp': { claims: (claims) => void (claims.aud = [claims.aud, 'stranger']) },
+  'another azp': claim('azp', 'stranger'),
+  'no exp': noClaim('exp'),
+  'an exp that is text': { claims: (claims) => void (claims.exp = String(claims.exp)) },
+  'an expired id_token': { claims: (claims) => void Object.assign(claims, { iat: ahead(-120), exp: ahead(-60) }) },
+  'no iat': noClaim('iat'),
+  'an id_token of the future': { claims: (claims) => void Object.assign(claims, { iat: ahead(120), exp: ahead(180) }) },
+  'an id_token that does not hold yet': { claims: (claims) => void (claims.nbf = ahead(120)) },
+  'no nonce': noClaim('nonce'),
+  'another nonce': claim('nonce', 'B'.repeat(43)),
+  'no sub': noClaim('sub'),
+  'an empty sub': claim('sub', ''),
+  'a sub of 256 characters': claim('sub', 'x'.repeat(256)),
+  'a sub beyond ASCII': claim('sub', 'jürgen'),
+  'no message type': noClaim(`${LTI}/message_type`),
+  'a message type that is not taken': claim(`${LTI}/message_type`, 'LtiSubmissionReviewRequest'),
+  'no version': noClaim(`${LTI}/version`),
+  'LTI 1.1': claim(`${LTI}/version`, 'LTI-1p1'),
+  'no deployment id': noClaim(`${LTI}/deployment_id`),
+  'a deployment id of 256 characters': claim(`${LTI}/deployment_id`, 'd'.repeat(256)),
+  'an unknown deployment': claim(`${LTI}/deployment_id`, 'stranger'),
+  'no target': noClaim(`${LTI}/target_link_uri`),
+  'a target on another site': claim(`${LTI}/target_link_uri`, 'https://evil.example.org/'),
+  'no resource link': noClaim(`${LTI}/resource_link`),
+  'a resource link without id': claim(`${LTI}/resource_link`, { title: 'Files' }),
+  'no roles': noClaim(`${LTI}/roles`),
+  'roles that are no list': claim(`${LTI}/roles`, 'Instructor'),
+  'a context without id': claim(`${LTI}/context`, { title: 'History' }),
+} as const satisfies Record<string, Fault>;
+
+/** What real LMSs send and the documents allow. */
+export const ODDITIES = {
+  'two audiences and azp': {
+    claims: (claims) => void Object.assign(claims, { aud: [claims.aud, 'another-tool'], azp: claims.aud }),
+  },
+  'one audience in a list': { claims: (claims) => void (claims.aud = [claims.aud]) },
+  'azp beside one audience': { claims: (claims) => void (claims.azp = claims.aud) },
+  'claims that nobody knows': claim('https://lms.example.org/claim/x', { deep: [1, { y: null }] }),
+  'roles that nobody knows': claim(`${LTI}/roles`, ['https://lms.example.org/roles#Wizard', 'urn:x']),
+  'an empty list of roles': claim(`${LTI}/roles`, []),
+  'a bare role name': claim(`${LTI}/roles`, ['Learner']),
+  'no context': noClaim(`${LTI}/context`),
+  'a context without title': claim(`${LTI}/context`, { id: 'untitled' }),
+  'a title with slashes and control characters': claim(`${LTI}/context`, { id: 'odd-title', title: 'A/B\u0000 \n..' }),
+  'a clock that is 25 s ahead': { claims: (claims) => void Object.assign(claims, { iat: ahead(25), exp: ahead(85) }) },
+  'a clock that is 25 s behind': { claims: (claims) => void Object.assign(claims, { iat: ahead(-85), exp: ahead(-25) }) },
+  'times with fractions': { claims: (claims) => void Object.assign(claims, { iat: ahead(0) + 0.5, exp: ahead(60) + 0.5 }) },
+  'login without lti_message_hint': login('lti_message_hint', null),
+  'login without client_id': login('client_id', null),
+  'login with parameters that nobody knows': login('canvas_region', 'us-east-1'),
+  'a form with fields that nobody knows': field('session_state', 'x'),
+  'an empty line item': claim(AGS, { scope: [], lineitem: '', lineitems: '' }),
+  'an e-mail address that is none': claim('email', 'nobody at all'),
+  'a name of 300 characters': claim('name', 'n'.repeat(300)),
+} as const satisfies Record<string, Fault>;
+
+function changedClaims(text: string): string {
+  const claims = JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Claims;
+  return Buffer.from(JSON.stringify({ ...claims, sub: 'somebody-else' })).toString('base64url');
+}

@@ -1,0 +1,174 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { type Claims, claimsOf, type Launch, LEARNER } from './claims.ts';
+import type { Fault, Signer } from './faults.ts';
+import { jwkOf, type LmsKey, newKey, signed } from './keys.ts';
+
+/** How the key set is answered. */
+export type KeySetManner = 'well' | 'down' | 'slow' | 'huge' | 'html' | 'error' | 'no keys';
+
+export interface Registered {
+  readonly clientId: string;
+  readonly deploymentId: string;
+  readonly redirectUris: readonly string[];
+  readonly loginInitiationUrl: string;
+  readonly targetLinkUri: string;
+}
+
+/** How long an id_token lives: as in Moodle. */
+const ID_TOKEN_SECONDS = 60;
+
+/**
+ * The platform side of LTI 1.3 by the 1EdTech documents, as a real HTTP server on loopback: `/jwks`, `/authorize`.
+ * It is strict about what a tool sends, and breaks one rule of its own where a Fault says so.
+ */
+export class Lms {
+  readonly issuer: string;
+  /** Requests of the key set so far. */
+  keySetRequests = 0;
+  keySetManner: KeySetManner = 'well';
+  readonly #server: ReturnType<typeof createServer>;
+  readonly #tools = new Map<string, Registered>();
+  readonly #launches = new Map<string, { launch: Launch; fault: Fault; clientId: string }>();
+  #key = newKey(systemRandom.hex(4));
+  #published: Claims[] = [jwkOf(this.#key)];
+
+  private constructor(server: ReturnType<typeof createServer>) {
+    this.#server = server;
+    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.on('request', (request, response) => this.#answer(request, response));
+  }
+
+  static async start(): Promise<Lms> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Lms(server);
+  }
+
+  get authEndpoint(): string {
+    return `${this.issuer}/authorize`;
+  }
+
+  get jwksEndpoint(): string {
+    return `${this.issuer}/jwks`;
+  }
+
+  register(tool: Registered): void {
+    this.#tools.set(tool.clientId, tool);
+  }
+
+  /** A new key signs from now on; the former stays published while `overlap`. */
+  rotate({ overlap = true } = {}): void {
+    this.#key = newKey(systemRandom.hex(4));
+    this.#published = [jwkOf(this.#key), ...(overlap ? this.#published : [])];
+  }
+
+  /** Someone opens a link: the address that the browser is sent to (third party initiated login). */
+  open(clientId: string, opened: Partial<Launch> = {}, fault: Fault = {}): URL {
+    const tool = this.#tools.get(clientId);
+    if (!tool) throw new Error(`${clientId} is not registered at this LMS`);
+    const launch: Launch = {
+      user: { id: `user-${systemRandom.hex(5)}` },
+      roles: [LEARNER],
+      course: { id: 'history-1', title: 'History' },
+      resourceLinkId: 'link-1',
+      targetLinkUri: tool.targetLinkUri,
+      ...opened,
+    };
+    const hint = systemRandom.hex(8);
+    this.#launches.set(hint, { launch, fault, clientId });
+    this.#launches.set(launch.user.id, { launch, fault, clientId });
+    const url = new URL(tool.loginInitiationUrl);
+    const parameters = { iss: this.issuer, login_hint: launch.user.id, target_link_uri: launch.targetLinkUri, lti_message_hint: hint };
+    for (const [name, value] of Object.entries({ ...parameters, client_id: clientId })) url.searchParams.set(name, value);
+    fault.login?.(url.searchParams);
+    return url;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const url = new URL(request.url ?? '/', this.issuer);
+    if (url.pathname === '/jwks') this.#keySet(response);
+    else if (url.pathname === '/authorize') this.#authorize(url.searchParams, response);
+    else response.writeHead(404).end();
+  }
+
+  #keySet(response: ServerResponse): void {
+    this.keySetRequests += 1;
+    const json = (status: number, body: unknown): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const manners: Record<KeySetManner, () => void> = {
+      well: () => json(200, { keys: this.#published }),
+      down: () => response.destroy(),
+      slow: () => undefined,
+      huge: () => json(200, { keys: this.#published, padding: 'x'.repeat(1024 * 1024) }),
+      html: () => void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Maintenance</h1>'),
+      error: () => json(500, { error: 'oops' }),
+      'no keys': () => json(200, { keys: null }),
+    };
+    manners[this.keySetManner]();
+  }
+
+  /** The authorization end point (1EdTech Security Framework §5.1.1.2–3): what is wrong is told as text with status 400. */
+  #authorize(parameters: URLSearchParams, response: ServerResponse): void {
+    const begun = this.#launches.get(parameters.get('lti_message_hint') ?? parameters.get('login_hint') ?? '');
+    const wrong = begun ? this.#wrongWith(parameters, begun.launch, begun.clientId) : 'lti_message_hint or login_hint is not mine';
+    if (!begun || wrong !== undefined) {
+      response.writeHead(400, { 'content-type': 'text/plain' }).end(wrong);
+      return;
+    }
+    const fields = new URLSearchParams({ state: parameters.get('state') ?? '', id_token: this.#idToken(parameters, begun) });
+    begun.fault.form?.(fields);
+    const inputs = [...fields].map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`).join('');
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(`<form method="post" action="${parameters.get('redirect_uri')}">${inputs}</form><script>document.forms[0].submit()</script>`);
+  }
+
+  #wrongWith(parameters: URLSearchParams, launch: Launch, clientId: string): string | undefined {
+    const is = (name: string, value: string): boolean => parameters.getAll(name).join() === value;
+    if (!is('client_id', clientId)) return 'client_id';
+    if (!this.#tools.get(clientId)?.redirectUris.includes(parameters.get('redirect_uri') ?? '')) return 'redirect_uri';
+    if (!is('scope', 'openid')) return 'scope';
+    if (!is('response_type', 'id_token')) return 'response_type';
+    if (!is('response_mode', 'form_post')) return 'response_mode';
+    if (!is('prompt', 'none')) return 'prompt';
+    if (!is('login_hint', launch.user.id)) return 'login_hint';
+    if ((parameters.get('nonce') ?? '').length < 16) return 'nonce';
+    if ((parameters.get('state') ?? '').length < 16) return 'state';
+    return undefined;
+  }
+
+  #idToken(parameters: URLSearchParams, { launch, fault, clientId }: { launch: Launch; fault: Fault; clientId: string }): string {
+    const deploymentId = this.#tools.get(clientId)?.deploymentId ?? '';
+    const nonce = parameters.get('nonce') ?? '';
+    const to = {
+      issuer: this.issuer,
+      clientId,
+      deploymentId,
+      nonce,
+      now: Math.floor(Date.now() / 1000),
+      lifetimeSeconds: ID_TOKEN_SECONDS,
+    };
+    const claims = claimsOf(launch, to);
+    fault.claims?.(claims);
+    const key = this.#signer(fault.signer ?? 'own');
+    const header: Claims = { typ: 'JWT', alg: 'RS256', kid: key.kid };
+    fault.header?.(header);
+    const token = signed(header, claims, key);
+    return fault.token?.(token) ?? token;
+  }
+
+  #signer(signer: Signer): LmsKey {
+    if (signer === 'own') return this.#key;
+    const key = newKey(signer === 'impostor' ? this.#key.kid : signer, signer === 'weak' ? 1024 : 2048);
+    if (signer === 'weak') this.#published.push(jwkOf(key));
+    if (signer === 'encryption') this.#published.push(jwkOf(key, { use: 'enc' }));
+    return key;
+  }
+}
