@@ -82,7 +82,7 @@ function formsOfIpv4(ip: number): string[] {
     `${octal(a)}.${b}.0x${c.toString(16)}.${d}`,
     `${a}.${b}.${c * 256 + d}`,
     `${a}.${(b * 256 + c) * 256 + d}`,
-    [...dotted(ip)].map((char) => `%${char.charCodeAt(0).toString(16)}`).join(''),
+    Array.from(dotted(ip), (char) => `%${char.charCodeAt(0).toString(16)}`).join(''),
     `[::ffff:${dotted(ip)}]`,
     `[::FFFF:${hex(ip)}]`,
     `[0:0:0:0:0:ffff:${hex(ip)}]`,

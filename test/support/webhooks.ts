@@ -11,6 +11,8 @@ export interface WebhookOptions {
   readonly previousSecret?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly active?: boolean;
+  /** The id that the registry knows the tenant by; default the server's own. */
+  readonly tenantId?: string;
   /** CARREL_PLATFORM_KEYS of the worker that is going to deliver. */
   readonly platformKeys?: string;
 }
@@ -18,13 +20,14 @@ export interface WebhookOptions {
 /** An endpoint as the operator writes one; gives its uuid. */
 export async function addWebhook(tenant: TestTenant, options: WebhookOptions = {}): Promise<string> {
   const uuid = systemRandom.uuid();
+  const tenantId = options.tenantId ?? tenant.tenantId;
   const { secret = 'a secret', previousSecret, headers } = options;
   const keys = options.platformKeys === undefined ? [{ id: 'none', key: systemRandom.bytes(32) }] : parseSealingKeys(options.platformKeys);
   const sealer = new Sealer(
-    keys.map((key) => tenantDataKey(key, tenant.tenantId)),
+    keys.map((key) => tenantDataKey(key, tenantId)),
     systemRandom,
   );
-  const seal = (column: string, plain: string): string => sealer.seal(plain, [tenant.tenantId, 'webhooks', uuid, column]);
+  const seal = (column: string, plain: string): string => sealer.seal(plain, [tenantId, 'webhooks', uuid, column]);
   await tenant.db.tables.webhooks.insert({
     uuid,
     url: options.url ?? 'https://receiver.example.org/',
