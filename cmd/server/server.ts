@@ -1,5 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createContent, grantSource } from '../../pkg/content/content.ts';
+import { Events } from '../../pkg/events/events.ts';
+import { WakeUps } from '../../pkg/events/wake-ups.ts';
+import { WorkRequests } from '../../pkg/events/work.ts';
 import { BASE_PATH, createApp } from '../../pkg/http/app.ts';
 import { Door } from '../../pkg/http/door.ts';
 import { IdempotencyKeys } from '../../pkg/http/idempotency.ts';
@@ -81,10 +84,13 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
   const cache = new GenerationCache({ redis, random, log, clock });
   const windows = new SlidingWindows({ redis, clock, random });
   const permissionSets = new PermissionSets({ cache, grants: grantSource(db), clock });
+  const wakeUps = new WakeUps({ redis, log });
+  const events = new Events({ wakeUps, clock, random });
   const content = createContent({
     db,
     objects,
-    redis,
+    work: new WorkRequests({ wakeUps }),
+    events,
     cache,
     permissionSets,
     clock,
@@ -100,6 +106,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     windows,
     tokens,
     belongings: content.belongings,
+    events,
     clock,
     random,
     tenantId: tenant.id,

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { RETRY_SECONDS } from '../../pkg/jobs/deliveries/retry.policy.ts';
+import { parseAllowedRanges } from '../../pkg/net/inward.ts';
 import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
 
 /** The settings of the worker, by the names of their environment variables. */
@@ -8,6 +10,18 @@ export const workerConfigSchema = z.object({
   CARREL_SHARDS_DIR: z.string().min(1).describe('a folder with one sub folder per shard, each with a file worker-url'),
   CARREL_PLATFORM_KEYS: z.string().min(1).describe('id:base64 of 32 bytes, comma-separated, the first seals'),
   CARREL_REDIS_ADMIN_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://user:password@host:6379'),
+  CARREL_EGRESS_ALLOW: z
+    .string()
+    .default('')
+    .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges with commas between')
+    .transform((text) => parseAllowedRanges(text))
+    .describe('inward address ranges that webhooks may lead to, such as 127.0.0.0/8,::1/128'),
+  CARREL_WEBHOOK_RETRY_SECONDS: z
+    .string()
+    .regex(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, 'must be seconds with commas between')
+    .default(RETRY_SECONDS.join(','))
+    .transform((text) => text.split(',').map(Number))
+    .describe('waits between the attempts of a webhook delivery, in seconds with commas between'),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
   CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100'),
@@ -16,6 +30,15 @@ export const workerConfigSchema = z.object({
     .default('info')
     .describe('fatal, error, warn, info, debug or trace'),
 });
+
+function isReadable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Name and address of each shard, sorted by name: the first holds the registry. Throws ConfigError. */
 export function readShardUrls(dir: string): { name: string; url: string }[] {

@@ -21,7 +21,8 @@ await runProgram(
     log = createLogger({ program: 'worker', level: config.CARREL_LOG_LEVEL });
     const time = { clock: systemClock, random: systemRandom };
     const metrics = createMetrics('worker');
-    const sealer = new Sealer(platformKeys(config.CARREL_PLATFORM_KEYS), systemRandom);
+    const keys = platformKeys(config.CARREL_PLATFORM_KEYS);
+    const sealer = new Sealer(keys, systemRandom);
     const shards = new Map(
       readShardUrls(config.CARREL_SHARDS_DIR).map(({ name, url }) => [
         name,
@@ -33,7 +34,17 @@ await runProgram(
     if (!registryPool) throw new ConfigError('worker: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
     const registry = new Registry({ pool: registryPool, sealer, ...time });
 
-    const worker = startWorker({ shards, registry, redisUrl: config.CARREL_REDIS_ADMIN_URL, ...time, log, metrics });
+    const worker = startWorker({
+      shards,
+      registry,
+      redisUrl: config.CARREL_REDIS_ADMIN_URL,
+      platformKeys: keys,
+      egressAllow: config.CARREL_EGRESS_ALLOW,
+      retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
+      ...time,
+      log,
+      metrics,
+    });
     program.onStop('worker', () => worker.close());
     const ready = (): string | null => (program.stopping.aborted ? 'stopping' : null);
     const ops = await startOpsServer({ host: config.CARREL_LISTEN_HOST, port: config.CARREL_OPS_PORT, metrics, ready });

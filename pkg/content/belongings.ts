@@ -1,8 +1,11 @@
 import { Problem } from '../api/problem.ts';
+import type { Events } from '../events/events.ts';
 import type { WorkRequests } from '../events/work.ts';
 import type { UserBelongings } from '../identity/users/belongings.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Tx } from '../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../store/redis/generation.ts';
+import { fileCreated } from './files/file.events.ts';
 import { orNameConflict } from './names/name-conflict.ts';
 import { reserve } from './uploads/content.statements.ts';
 
@@ -12,17 +15,21 @@ type Person = { readonly id: number; readonly uuid: string };
  * What becomes of a user's files and folders when the user goes (specification: deleting the user deletes the file; design: Users).
  *
  * - Handed over: files, folders and the bytes that count, all or nothing (`quota_exceeded`, `name_conflict`).
- * - Else: files are deleted, their objects purged by work of the same transaction, folders go;
+ * - Else: files are deleted and each that was live gives `file.deleted`, their objects purged by work of the same transaction, folders go;
  *   but a folder in which others keep something passes, with the folders above it that are the user's, to the system user.
  * - What the user made or granted elsewhere becomes the system user's.
  */
 export class Belongings implements UserBelongings {
   readonly #cache: GenerationCache;
   readonly #work: WorkRequests;
+  readonly #events: Events;
+  readonly #clock: Clock;
 
-  constructor(deps: { cache: GenerationCache; work: WorkRequests }) {
+  constructor(deps: { cache: GenerationCache; work: WorkRequests; events: Events; clock: Clock }) {
     this.#cache = deps.cache;
     this.#work = deps.work;
+    this.#events = deps.events;
+    this.#clock = deps.clock;
   }
 
   async transfer(tx: Tx, from: Person, to: Person): Promise<void> {
@@ -44,7 +51,7 @@ export class Belongings implements UserBelongings {
     await tx.query(`DELETE FROM permissions WHERE resource_type = 'file' AND resource_id IN (SELECT id FROM files WHERE owner_id = $1)`, [
       user.id,
     ]);
-    await tx.query('DELETE FROM files WHERE owner_id = $1', [user.id]);
+    await this.#removeFiles(tx, user);
     await this.#removeFolders(tx, user, systemUserId);
     for (const [table, column] of MADE_BY) {
       await tx.query(`UPDATE ${table} SET ${column} = $2 WHERE ${column} = $1`, [user.id, systemUserId]);
@@ -55,6 +62,22 @@ export class Belongings implements UserBelongings {
     );
     // Every file's metadata rests on `folders`, so this clears those of the user's files too, however many they are.
     this.#cache.touch(tx, subject.folders, subject.users);
+  }
+
+  async #removeFiles(tx: Tx, user: Person): Promise<void> {
+    const deleted = await tx.query<{ uuid: string; name: string; size: number; createdAt: Date; deletedAt: Date | null }>(
+      'DELETE FROM files WHERE owner_id = $1 RETURNING uuid, name, size, created_at AS "createdAt", deleted_at AS "deletedAt"',
+      [user.id],
+    );
+    const deletedAt = this.#clock.now().toISOString();
+    const told = deleted
+      .filter((file) => file.deletedAt === null)
+      .map((file) => fileCreated({ ...file, ownerUuid: user.uuid, createdAt: file.createdAt.toISOString() }));
+    await this.#events.emitAll(
+      tx,
+      'file.deleted',
+      told.map((file) => ({ ...file, deleted_at: deletedAt, permanent: true })),
+    );
   }
 
   async #removeFolders(tx: Tx, user: Person, systemUserId: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../api/endpoint.ts';
-import { WorkRequests } from '../events/work.ts';
+import type { Events } from '../events/events.ts';
+import type { WorkRequests } from '../events/work.ts';
 import type { PermissionSets } from '../identity/permission-sets.ts';
 import type { UserBelongings } from '../identity/users/belongings.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -7,7 +8,6 @@ import type { Logger } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { GenerationCache } from '../store/redis/generation.ts';
-import type { Redis } from '../store/redis/redis.ts';
 import type { Objects } from '../store/s3/objects.ts';
 import { Belongings } from './belongings.ts';
 import { Downloads } from './downloads/downloads.service.ts';
@@ -28,7 +28,8 @@ const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * 1024 * 1024;
 export interface ContentDeps {
   readonly db: Database;
   readonly objects: Objects;
-  readonly redis: Redis;
+  readonly work: WorkRequests;
+  readonly events: Events;
   readonly cache: GenerationCache;
   readonly permissionSets: PermissionSets;
   readonly clock: Clock;
@@ -43,9 +44,8 @@ export interface ContentDeps {
 
 /** Files, folders and grants of one tenant: their endpoints, and what identity must know when a user goes. */
 export function createContent(deps: ContentDeps): { endpoints: Endpoint[]; belongings: UserBelongings } {
-  const work = new WorkRequests(deps);
-  const files = new Files({ ...deps, work });
-  const blobs = new Blobs({ ...deps, work });
+  const files = new Files(deps);
+  const blobs = new Blobs(deps);
   const uploads = new Uploads({ ...deps, files, blobs, maxBytes: deps.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES });
   const downloads = new Downloads({ ...deps, files });
   return {
@@ -54,6 +54,6 @@ export function createContent(deps: ContentDeps): { endpoints: Endpoint[]; belon
       ...folderEndpoints(new Folders(deps)),
       ...permissionEndpoints(new Permissions(deps)),
     ],
-    belongings: new Belongings({ ...deps, work }),
+    belongings: new Belongings(deps),
   };
 }

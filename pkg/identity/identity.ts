@@ -1,4 +1,5 @@
 import type { Endpoint } from '../api/endpoint.ts';
+import type { Events } from '../events/events.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -26,6 +27,7 @@ export function createIdentity(deps: {
   windows: SlidingWindows;
   tokens: Tokens;
   belongings: UserBelongings;
+  events: Events;
   clock: Clock;
   random: Random;
   /** Decimal string. */

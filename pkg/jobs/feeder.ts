@@ -1,13 +1,11 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
+import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
 import type { Redis } from '../store/redis/redis.ts';
-import type { Ledger } from './ledger.ts';
 import { QUEUE_PREFIX, type TicketQueue } from './queue.ts';
 
 /** Work is looked for at least so often, whatever wake-ups get lost. */
 const SWEEP_MS = 1_000;
-/** Items of one tenant in flight: a backlog of one waits for itself, not for others. */
-const WINDOW_PER_TENANT = 4;
 /** Tickets that may wait in Redis: enough to keep runners busy, few enough to be worked off within their lease. */
 const MAX_WAITING = 64;
 /**
@@ -26,7 +24,8 @@ const TICKET_LEASE_SECONDS = 4;
  */
 export class Feeder {
   readonly #shard: string;
-  readonly #ledger: Ledger;
+  readonly #ledger: LeasedRows<Leased>;
+  readonly #perTenant: number;
   readonly #queue: TicketQueue;
   readonly #redis: Redis;
   readonly #clock: Clock;
@@ -34,9 +33,19 @@ export class Feeder {
   #wake: () => void = () => undefined;
   #woken = false;
 
-  constructor(deps: { shard: string; ledger: Ledger; queue: TicketQueue; redis: Redis; clock: Clock; log: Logger }) {
+  constructor(deps: {
+    shard: string;
+    ledger: LeasedRows<Leased>;
+    /** Rows of one tenant in flight: a backlog of one waits for itself, not for others. */
+    perTenant: number;
+    queue: TicketQueue;
+    redis: Redis;
+    clock: Clock;
+    log: Logger;
+  }) {
     this.#shard = deps.shard;
     this.#ledger = deps.ledger;
+    this.#perTenant = deps.perTenant;
     this.#queue = deps.queue;
     this.#redis = deps.redis;
     this.#clock = deps.clock;
@@ -66,20 +75,19 @@ export class Feeder {
     await this.#noticeLostMemory();
     const room = MAX_WAITING - (await this.#queue.waiting());
     if (room <= 0) return;
-    const items = await this.#ledger.takeDue({ limit: room, perTenant: WINDOW_PER_TENANT, leaseSeconds: TICKET_LEASE_SECONDS });
+    const items = await this.#ledger.takeDue({ limit: room, perTenant: this.#perTenant, leaseSeconds: TICKET_LEASE_SECONDS });
     if (items.length === 0) return;
     try {
       await this.#queue.add(items.map(({ tenant, id, attempts }) => ({ shard: this.#shard, tenant, id, attempt: attempts })));
     } catch (error) {
-      const retryAt = this.#clock.now();
-      for (const item of items) await this.#ledger.fail(item, { error: 'the queue does not answer', retryAt });
+      for (const item of items) await this.#ledger.release(item);
       throw error;
     }
   }
 
   /** Redis was flushed or began empty: the tickets of all present leases are gone, so the leases are given back. */
   async #noticeLostMemory(): Promise<void> {
-    const [isNew] = await this.#redis.run([['set', `${QUEUE_PREFIX}:memory:${this.#shard}`, '1', 'NX']]);
+    const [isNew] = await this.#redis.run([['set', `${QUEUE_PREFIX}:memory:${this.#queue.name}:${this.#shard}`, '1', 'NX']]);
     if (isNew === 'OK') await this.#ledger.releaseAll();
   }
 

@@ -50,11 +50,11 @@ export function jobMetrics(metrics: Metrics, ledgers: ReadonlyMap<string, Ledger
 }
 
 /** One query a shard serves all gauges of a scrape; a shard that is away is left out. */
-function oncePerScrape(ledgers: ReadonlyMap<string, Ledger>): () => Promise<[string, KindStatistics[]][]> {
-  let running: Promise<[string, KindStatistics[]][]> | undefined;
+export function oncePerScrape<T>(ledgers: ReadonlyMap<string, { statistics(): Promise<T[]> }>): () => Promise<[string, T[]][]> {
+  let running: Promise<[string, T[]][]> | undefined;
   return () => {
     running ??= Promise.all(
-      [...ledgers].map(async ([shard, ledger]): Promise<[string, KindStatistics[]]> => [shard, await ledger.statistics().catch(() => [])]),
+      [...ledgers].map(async ([shard, ledger]): Promise<[string, T[]]> => [shard, await ledger.statistics().catch(() => [])]),
     ).finally(() => (running = undefined));
     return running;
   };

@@ -1,9 +1,11 @@
 import { Queue } from 'bullmq';
 import { Redis as Client } from 'ioredis';
 import type { Logger } from '../runtime/log.ts';
-import type { JobTicket } from './ledger.ts';
+import type { LeaseRef } from '../store/postgres/leases.ts';
 
-export const QUEUE_NAME = 'work';
+/** Which row of which shard a job is about. */
+export type JobTicket = LeaseRef & { readonly shard: string };
+
 export const QUEUE_PREFIX = 'bull';
 /** A worker without a job blocks in Redis for so long at most. */
 export const DRAIN_DELAY_SECONDS = 2;
@@ -25,12 +27,14 @@ export function bullConnection(url: string, log: Logger): Client {
 
 /** The way of work from feeders to runners. Postgres is the truth: Redis may lose all of it. */
 export class TicketQueue {
+  readonly name: string;
   readonly #queue: Queue<JobTicket>;
   readonly #client: Client;
 
-  constructor(deps: { url: string; log: Logger }) {
+  constructor(deps: { name: string; url: string; log: Logger }) {
+    this.name = deps.name;
     this.#client = bullConnection(deps.url, deps.log);
-    this.#queue = new Queue<JobTicket>(QUEUE_NAME, {
+    this.#queue = new Queue<JobTicket>(deps.name, {
       connection: this.#client,
       prefix: QUEUE_PREFIX,
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
@@ -42,7 +46,7 @@ export class TicketQueue {
   async add(tickets: readonly JobTicket[]): Promise<void> {
     await this.#queue.addBulk(
       tickets.map((ticket) => ({
-        name: 'work',
+        name: this.name,
         data: ticket,
         opts: { jobId: `${ticket.shard}.${ticket.tenant}.${ticket.id}-${ticket.attempt}` },
       })),

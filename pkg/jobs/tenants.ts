@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import { Sealer, type SealingKey, tenantDataKey } from '../runtime/sealing.ts';
 import type { SqlPool } from '../store/postgres/pool.ts';
 import type { Registry } from '../store/postgres/registry.ts';
 import { Objects } from '../store/s3/objects.ts';
@@ -22,40 +24,73 @@ const MAX_OPEN = 200;
 /** The slug of a tenant's role. */
 export const slugOf = (role: string): string => role.slice(ROLE_PREFIX.length);
 
-/** The buckets of tenants, each opened with the tenant's own key out of the registry. */
-export class TenantStorage {
-  readonly #registry: Registry;
-  readonly #pool: SqlPool;
+/** Something of each tenant's that opens by what the registry keeps: loaded when first wanted, and again after a minute. */
+export class PerTenant<T> {
+  readonly #load: (slug: string) => Promise<T>;
   readonly #clock: Clock;
-  readonly #open = new Map<string, { objects: Promise<Objects>; until: number }>();
+  readonly #open = new Map<string, { value: Promise<T>; until: number }>();
 
-  /** `pool`: the registry's shard. */
-  constructor(deps: { registry: Registry; pool: SqlPool; clock: Clock }) {
-    this.#registry = deps.registry;
-    this.#pool = deps.pool;
+  constructor(deps: { load: (slug: string) => Promise<T>; clock: Clock }) {
+    this.#load = deps.load;
     this.#clock = deps.clock;
   }
 
-  async of(slug: string): Promise<Objects> {
+  async of(slug: string): Promise<T> {
     const known = this.#open.get(slug);
-    if (known && known.until > this.#clock.monotonic()) return known.objects;
-    const objects = this.#load(slug);
+    if (known && known.until > this.#clock.monotonic()) return known.value;
+    const value = this.#load(slug);
     this.#open.delete(slug);
     const [oldest] = this.#open.keys();
     if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
-    this.#open.set(slug, { objects, until: this.#clock.monotonic() + CREDENTIALS_TTL_MS });
-    objects.catch(() => this.#open.delete(slug));
-    return objects;
+    this.#open.set(slug, { value, until: this.#clock.monotonic() + CREDENTIALS_TTL_MS });
+    value.catch(() => this.#open.delete(slug));
+    return value;
   }
 
   close(): void {
     this.#open.clear();
   }
+}
 
-  async #load(slug: string): Promise<Objects> {
-    const [tenant] = await this.#pool.query<{ id: string }>('SELECT id::text AS id FROM registry.tenants WHERE slug = $1', [slug]);
-    const sealed = tenant && (await this.#registry.getSecret(tenant.id, 'storage'));
-    if (!sealed) throw new Error(`the registry has no storage of tenant ${slug}`);
-    return new Objects(Storage.parse(JSON.parse(sealed)));
-  }
+/** `pool`: the registry's shard. */
+interface RegistryAccess {
+  readonly registry: Registry;
+  readonly pool: SqlPool;
+  readonly clock: Clock;
+}
+
+/** The buckets of tenants, each opened with the tenant's own key. */
+export const tenantStorage = ({ registry, pool, clock }: RegistryAccess): PerTenant<Objects> =>
+  new PerTenant({
+    clock,
+    load: async (slug) => {
+      const sealed = await registry.getSecret(await tenantIdOf(pool, slug), 'storage');
+      if (!sealed) throw new Error(`the registry has no storage of tenant ${slug}`);
+      return new Objects(Storage.parse(JSON.parse(sealed)));
+    },
+  });
+
+/** What opens the sealed values in tenants' rows: each tenant's data keys, derived from the platform's. */
+export const tenantSealers = (
+  access: Pick<RegistryAccess, 'pool' | 'clock'> & { platformKeys: readonly SealingKey[]; random: Random },
+): PerTenant<TenantSeal> =>
+  new PerTenant({
+    clock: access.clock,
+    load: async (slug) => {
+      const tenantId = await tenantIdOf(access.pool, slug);
+      const keys = access.platformKeys.map((key) => tenantDataKey(key, tenantId));
+      return { tenantId, sealer: new Sealer(keys, access.random) };
+    },
+  });
+
+export interface TenantSeal {
+  /** Decimal string. */
+  readonly tenantId: string;
+  readonly sealer: Sealer;
+}
+
+async function tenantIdOf(pool: SqlPool, slug: string): Promise<string> {
+  const [tenant] = await pool.query<{ id: string }>('SELECT id::text AS id FROM registry.tenants WHERE slug = $1', [slug]);
+  if (!tenant) throw new Error(`the registry has no tenant ${slug}`);
+  return tenant.id;
 }

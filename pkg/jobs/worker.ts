@@ -1,23 +1,30 @@
 import { PURGE_OBJECTS, SWEEP_OBJECTS } from '../events/work.ts';
+import { guardedClient } from '../net/client.ts';
+import type { AllowedRange } from '../net/inward.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
+import type { SealingKey } from '../runtime/sealing.ts';
 import type { SqlPool } from '../store/postgres/pool.ts';
 import type { Registry } from '../store/postgres/registry.ts';
+import type { WorkItem } from '../store/postgres/work.ts';
 import { CLEAR_CACHES } from '../store/redis/generation.ts';
 import { connectRedis, type Redis, WAKE_CHANNEL } from '../store/redis/redis.ts';
 import { redisPrefix } from '../store/redis/acl.ts';
-import { Feeder } from './feeder.ts';
+import type { Objects } from '../store/s3/objects.ts';
+import { DeliveryBench } from './deliveries/bench.ts';
+import { DeliveryLedger } from './deliveries/ledger.ts';
+import { deliveryMetrics } from './deliveries/metrics.ts';
 import { Ledger } from './ledger.ts';
+import { type Line, startLine } from './line.ts';
 import { jobMetrics } from './metrics.ts';
-import type { Processor } from './processor.ts';
+import type { JobContext, Processor } from './processor.ts';
 import { clearCaches } from './processors/clear-caches.ts';
 import { purgeObjects } from './processors/purge-objects.ts';
 import { sweepObjects } from './processors/sweep-objects.ts';
-import { TicketQueue } from './queue.ts';
-import { type Bench, Runner } from './runner.ts';
-import { slugOf, TenantStorage } from './tenants.ts';
+import { type PerTenant, slugOf, tenantSealers, tenantStorage } from './tenants.ts';
+import { WorkBench } from './work-bench.ts';
 
 export interface WorkerDeps {
   /** By name; the first holds the registry. Pools log in as the worker's role. */
@@ -25,6 +32,12 @@ export interface WorkerDeps {
   readonly registry: Registry;
   /** The platform's own Redis user. */
   readonly redisUrl: string;
+  /** The first seals. */
+  readonly platformKeys: readonly SealingKey[];
+  /** Inward addresses that webhooks may lead to. */
+  readonly egressAllow: readonly AllowedRange[];
+  /** Waits between the attempts of a delivery, in seconds. */
+  readonly retrySeconds: readonly number[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -32,67 +45,106 @@ export interface WorkerDeps {
 }
 
 const WAKE_RETRY_MS = 1_000;
+/** design: section 5, Kept. */
+const EVENTS_KEPT_DAYS = 30;
+const FORGET_EVERY_MS = 3_600_000;
 
-/** Feeds and does the later work of all tenants until it is closed. */
+/** Feeds and does the later work of all tenants, and sends their webhooks, until it is closed. */
 export function startWorker(deps: WorkerDeps): { close(): Promise<void> } {
-  const { clock, random, log } = deps;
+  const { clock, log, redisUrl } = deps;
   const [registryPool] = deps.shards.values();
   if (!registryPool) throw new Error('the worker has no shard');
-  const redis = connectRedis({ url: deps.redisUrl, prefix: '', log });
-  const queue = new TicketQueue({ url: deps.redisUrl, log });
-  const storage = new TenantStorage({ registry: deps.registry, pool: registryPool, clock });
-  const ledgers = new Map([...deps.shards].map(([name, pool]) => [name, new Ledger(pool)]));
-  const feeders = new Map([...ledgers].map(([shard, ledger]) => [shard, new Feeder({ shard, ledger, queue, redis, clock, log })]));
+  const redis = connectRedis({ url: redisUrl, prefix: '', log });
+  const storage = tenantStorage({ registry: deps.registry, pool: registryPool, clock });
+  const seals = tenantSealers({ ...deps, pool: registryPool });
+  const client = guardedClient({ allow: deps.egressAllow, clock, metrics: deps.metrics });
+  const ledgers = perShard(deps.shards, (pool) => new DeliveryLedger(pool));
 
-  const runner = new Runner({
-    redisUrl: deps.redisUrl,
-    benches: new Map([...deps.shards].map(([name, pool]) => [name, benchOf(pool, ledgers.get(name), feeders.get(name), storage, redis)])),
-    processors: new Map<string, Processor>([
-      [PURGE_OBJECTS, purgeObjects],
-      [SWEEP_OBJECTS, sweepObjects],
-      [CLEAR_CACHES, clearCaches(random)],
-    ]),
-    metrics: jobMetrics(deps.metrics, ledgers),
-    clock,
-    random,
-    log,
-  });
-
+  const lines = [workLine(deps, redis, storage), deliveryLine({ ...deps, redis, client, seals, ledgers })];
   const stopping = new AbortController();
-  const wakeUps = listen(redis, () => feeders.forEach((feeder) => feeder.wake()), clock, stopping.signal);
-  const feeding = Promise.all([...feeders.values()].map((feeder) => feeder.run(stopping.signal)));
+  const wakeUps = listen(redis, () => lines.forEach((line) => line.wake()), clock, stopping.signal);
+  const forgetting = forget(ledgers, clock, log, stopping.signal);
   return {
     close: async () => {
       stopping.abort();
-      await feeding;
+      await Promise.all(lines.map((line) => line.close()));
       await wakeUps;
-      await runner.close();
-      await queue.close();
+      await forgetting;
+      await client.close();
       await redis.close();
       storage.close();
+      seals.close();
     },
   };
 }
 
-function benchOf(pool: SqlPool, ledger: Ledger | undefined, feeder: Feeder | undefined, storage: TenantStorage, redis: Redis): Bench {
-  if (!ledger || !feeder) throw new Error('a shard has no ledger');
-  return {
-    ledger,
-    wake: () => feeder.wake(),
-    context: ({ tenant, payload, requestedAt }, signal) => {
-      const slug = slugOf(tenant);
-      return {
-        slug,
-        payload,
-        requestedAt,
-        signal,
-        transaction: (fn) => pool.transaction(fn, { role: tenant }),
-        objects: () => storage.of(slug),
-        redis,
-        keyPrefix: redisPrefix(slug),
-      };
-    },
+const perShard = <T>(shards: ReadonlyMap<string, SqlPool>, make: (pool: SqlPool) => T): Map<string, T> =>
+  new Map([...shards].map(([name, pool]) => [name, make(pool)]));
+
+function workLine(deps: WorkerDeps, redis: Redis, storage: PerTenant<Objects>): Line {
+  const ledgers = perShard(deps.shards, (pool) => new Ledger(pool));
+  const metrics = jobMetrics(deps.metrics, ledgers);
+  const processors = new Map<string, Processor>([
+    [PURGE_OBJECTS, purgeObjects],
+    [SWEEP_OBJECTS, sweepObjects],
+    [CLEAR_CACHES, clearCaches(deps.random)],
+  ]);
+  return startLine({
+    ...deps,
+    name: 'work',
+    perTenant: 4,
+    concurrency: 16,
+    redis,
+    ledgers,
+    bench: (shard, ledger, wake) =>
+      new WorkBench({ ...deps, ledger, processors, metrics, wake, context: contextOf(poolOf(deps.shards, shard), storage, redis) }),
+  });
+}
+
+type DeliveryLineDeps = WorkerDeps & Pick<ConstructorParameters<typeof DeliveryBench>[0], 'client' | 'seals'>;
+
+/** Receivers that stall hold a place each for their time-out, so there are many places, and a tenant has few of them. */
+function deliveryLine(deps: DeliveryLineDeps & { redis: Redis; ledgers: ReadonlyMap<string, DeliveryLedger> }): Line {
+  const metrics = deliveryMetrics(deps.metrics, deps.ledgers);
+  return startLine({
+    ...deps,
+    name: 'deliveries',
+    perTenant: 8,
+    concurrency: 128,
+    bench: (shard, ledger, wake) => new DeliveryBench({ ...deps, ledger, pool: poolOf(deps.shards, shard), metrics, wake }),
+  });
+}
+
+function poolOf(shards: ReadonlyMap<string, SqlPool>, name: string): SqlPool {
+  const pool = shards.get(name);
+  if (!pool) throw new Error(`there is no shard ${name}`);
+  return pool;
+}
+
+const contextOf =
+  (pool: SqlPool, storage: PerTenant<Objects>, redis: Redis) =>
+  ({ tenant, payload, requestedAt }: WorkItem, signal: AbortSignal): JobContext => {
+    const slug = slugOf(tenant);
+    return {
+      slug,
+      payload,
+      requestedAt,
+      signal,
+      transaction: (fn) => pool.transaction(fn, { role: tenant }),
+      objects: () => storage.of(slug),
+      redis,
+      keyPrefix: redisPrefix(slug),
+    };
   };
+
+/** Lets go of events that are kept long enough, at the start and each hour. */
+async function forget(ledgers: ReadonlyMap<string, DeliveryLedger>, clock: Clock, log: Logger, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const [shard, ledger] of ledgers) {
+      await ledger.forget(EVENTS_KEPT_DAYS).catch((error: unknown) => log.warn({ err: error, shard }, 'old events stay for another hour'));
+    }
+    await clock.sleep(FORGET_EVERY_MS, signal).catch(() => undefined);
+  }
 }
 
 /** Hears wake-ups until `signal`; where Redis is away it tries again, and the feeders' own sweep goes on meanwhile. */

@@ -3,6 +3,7 @@ import { requireMatch } from '../../api/etag.ts';
 import { type Page, page, pageRequest } from '../../api/paging.ts';
 import { invalid, Problem } from '../../api/problem.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
+import type { Events } from '../../events/events.ts';
 import type { WorkRequests } from '../../events/work.ts';
 import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -14,6 +15,7 @@ import { orNameConflict } from '../names/name-conflict.ts';
 import { openFolder } from '../folders/folder.record.ts';
 import { extensionOf, pathFault, pathOf } from '../names/names.policy.ts';
 import { type FileSort, fileList, sortValueOf } from './file-list.query.ts';
+import { fileCreated, fileUpdated } from './file.events.ts';
 import { fileEtag, type FileRecord, type FileRow, findFile, keptRecord, presentFile, recordOf } from './file.record.ts';
 import { FILE_SORT_FIELDS, type FilePatch, type FileQuery, type FileView } from './files.schema.ts';
 
@@ -30,6 +32,7 @@ type Place = Pick<FileRecord, 'folder' | 'ancestors'> & { readonly path: string 
  * - Whoever may not read a file cannot tell it from one that does not exist (404), by any address.
  * - A soft-deleted file is 404 everywhere but in the trash list, restore and permanent deletion.
  * - No two live files of one place have the same name; the database's unique index decides.
+ * - A change, a deletion and a restoration are each told by one event of the same transaction; a purge out of the trash was told when it went there.
  * - A permanent deletion frees its owner's quota by all its versions and has their objects purged, in the same transaction.
  */
 export class Files {
@@ -38,14 +41,23 @@ export class Files {
   readonly #permissionSets: PermissionSets;
   readonly #writes: Writes;
   readonly #work: WorkRequests;
+  readonly #events: Events;
   readonly #clock: Clock;
 
-  constructor(deps: { db: Database; cache: GenerationCache; permissionSets: PermissionSets; work: WorkRequests; clock: Clock }) {
+  constructor(deps: {
+    db: Database;
+    cache: GenerationCache;
+    permissionSets: PermissionSets;
+    work: WorkRequests;
+    events: Events;
+    clock: Clock;
+  }) {
     this.#db = deps.db;
     this.#cache = deps.cache;
     this.#permissionSets = deps.permissionSets;
     this.#writes = writesOf(deps);
     this.#work = deps.work;
+    this.#events = deps.events;
     this.#clock = deps.clock;
   }
 
@@ -89,7 +101,9 @@ export class Files {
       if (!row) throw new Problem('not_found');
       this.#cache.touch(tx, subject.file(id));
       const { revision, updatedAt } = row;
-      return presentFile({ ...file, ...changes, folder: place.folder, revision, updatedAt: updatedAt.toISOString() });
+      const changed = { ...file, ...changes, folder: place.folder, revision, updatedAt: updatedAt.toISOString() };
+      await this.#emitChanges(tx, file, changed);
+      return presentFile(changed);
     });
   }
 
@@ -98,7 +112,9 @@ export class Files {
     await this.#writes.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write');
       requireMatch(ifMatch, fileEtag(file));
-      await tx.files.update({ id: file.id }, { deletedAt: this.#clock.now() });
+      const deletedAt = this.#clock.now();
+      await tx.files.update({ id: file.id }, { deletedAt });
+      await this.#events.emit(tx, 'file.deleted', { ...fileCreated(file), deleted_at: deletedAt.toISOString(), permanent: false });
       this.#cache.touch(tx, subject.file(id));
     });
   }
@@ -117,6 +133,10 @@ export class Files {
         tx,
         versions.map(({ blobName }) => blobName),
       );
+      if (file.deletedAt === null) {
+        const deletedAt = this.#clock.now().toISOString();
+        await this.#events.emit(tx, 'file.deleted', { ...fileCreated(file), deleted_at: deletedAt, permanent: true });
+      }
       this.#cache.touch(tx, subject.file(id), subject.users);
     });
   }
@@ -132,7 +152,9 @@ export class Files {
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, { deletedAt: null }));
       if (!row) throw new Problem('not_found');
       this.#cache.touch(tx, subject.file(id));
-      return presentFile({ ...file, deletedAt: null, revision: row.revision, updatedAt: row.updatedAt.toISOString() });
+      const restored = { ...file, deletedAt: null, revision: row.revision, updatedAt: row.updatedAt.toISOString() };
+      await this.#events.emit(tx, 'file.updated', fileUpdated(restored, ['restored']));
+      return presentFile(restored);
     });
   }
 
@@ -144,6 +166,14 @@ export class Files {
     if (file.deletedAt !== null && (state === 'live' || !allows(level, wanted))) throw new Problem('not_found');
     requireLevel(level, wanted);
     return file;
+  }
+
+  async #emitChanges(tx: Tx, before: FileRecord, after: FileRecord): Promise<void> {
+    const changes = [
+      ...(after.name === before.name ? [] : (['name'] as const)),
+      ...(after.folder?.id === before.folder?.id ? [] : (['folder'] as const)),
+    ];
+    if (changes.length > 0) await this.#events.emit(tx, 'file.updated', fileUpdated(after, changes));
   }
 
   async #lookup(id: string): Promise<FileRecord | null> {

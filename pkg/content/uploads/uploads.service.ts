@@ -2,12 +2,14 @@ import type { Actor } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
 import { requireMatch } from '../../api/etag.ts';
 import { invalid, Problem } from '../../api/problem.ts';
+import type { Events } from '../../events/events.ts';
 import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
 import { type Granted, levelOn, requireLevel } from '../access/access.policy.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
+import { fileCreated, fileUpdated } from '../files/file.events.ts';
 import { fileEtag, type FileRecord, presentFile } from '../files/file.record.ts';
 import type { FileView, UploadView } from '../files/files.schema.ts';
 import type { Files } from '../files/files.service.ts';
@@ -36,7 +38,7 @@ const RENAME_ATTEMPTS = 100;
  * - No transaction is open while bytes flow.
  * - A quota (current content, versions and trash of the file's owner) is never passed, however many uploads race: one conditional update decides.
  * - Whatever fails leaves no row and no readable object.
- * - At most five statements: room and folder before the bytes; folder, file with version 1, and quota in the transaction.
+ * - At most five statements: room and folder before the bytes; folder, file with version 1, quota and the event in the transaction.
  */
 export class Uploads {
   readonly #db: Database;
@@ -45,6 +47,7 @@ export class Uploads {
   readonly #writes: Writes;
   readonly #files: Files;
   readonly #blobs: Blobs;
+  readonly #events: Events;
   readonly #random: Random;
   readonly #bucket: string;
   readonly #maxBytes: number;
@@ -55,6 +58,7 @@ export class Uploads {
     permissionSets: PermissionSets;
     files: Files;
     blobs: Blobs;
+    events: Events;
     random: Random;
     bucket: string;
     /** Of one file, in bytes. */
@@ -66,6 +70,7 @@ export class Uploads {
     this.#writes = writesOf(deps);
     this.#files = deps.files;
     this.#blobs = deps.blobs;
+    this.#events = deps.events;
     this.#random = deps.random;
     this.#bucket = deps.bucket;
     this.#maxBytes = deps.maxBytes;
@@ -170,7 +175,7 @@ export class Uploads {
     if (!inserted) return null;
     await reserve(tx, actor.userId, blob.size);
     this.#cache.touch(tx, subject.users);
-    return {
+    const file: FileRecord = {
       ...row,
       id: inserted.id,
       size: blob.size,
@@ -186,6 +191,8 @@ export class Uploads {
       folder,
       ancestors: folder?.ancestors ?? [],
     };
+    await this.#events.emit(tx, 'file.created', fileCreated(file));
+    return file;
   }
 
   async #ofName(tx: Tx, actor: Actor, granted: Granted, name: string, folderId: number | null): Promise<FileRecord | null> {
@@ -203,6 +210,7 @@ export class Uploads {
   ): Promise<FileRecord> {
     const replaced = await insertVersion(tx, file, { ...upload, createdBy: actor.userId, comment });
     await reserve(tx, file.ownerId, upload.blob.size);
+    await this.#events.emit(tx, 'file.updated', fileUpdated(replaced, ['content']));
     this.#cache.touch(tx, subject.file(file.uuid), subject.users);
     return replaced;
   }

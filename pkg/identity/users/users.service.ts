@@ -3,6 +3,7 @@ import { requireMatch } from '../../api/etag.ts';
 import type { Page } from '../../api/paging.ts';
 import { invalid, Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
+import type { Events } from '../../events/events.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { UniqueViolation } from '../../store/postgres/errors.ts';
@@ -13,6 +14,7 @@ import type { Sessions } from '../sessions.service.ts';
 import type { Attempts } from '../sign-in/attempts.ts';
 import type { UserBelongings } from './belongings.ts';
 import { mayResign, maySee, refusedFields, resigns } from './users.policy.ts';
+import { userChanges, userCreated, userUpdated } from './users.events.ts';
 import { listUsers } from './users.query.ts';
 import { type NewUser, presentUser, type UserChanges, userEtag, type UserQuery, type UserView } from './users.schema.ts';
 
@@ -35,6 +37,7 @@ export class Users {
   readonly #sessions: Sessions;
   readonly #attempts: Attempts;
   readonly #belongings: UserBelongings;
+  readonly #events: Events;
   readonly #random: Random;
   readonly #tenantId: string;
   readonly #defaultQuota: number | undefined;
@@ -46,6 +49,7 @@ export class Users {
     sessions: Sessions;
     attempts: Attempts;
     belongings: UserBelongings;
+    events: Events;
     random: Random;
     tenantId: string;
     /** Bytes; undefined: the specification's 10 GiB. */
@@ -57,6 +61,7 @@ export class Users {
     this.#sessions = deps.sessions;
     this.#attempts = deps.attempts;
     this.#belongings = deps.belongings;
+    this.#events = deps.events;
     this.#random = deps.random;
     this.#tenantId = deps.tenantId;
     this.#defaultQuota = deps.defaultQuota;
@@ -86,6 +91,7 @@ export class Users {
           storageQuota: input.storage_quota ?? this.#defaultQuota,
         }),
       );
+      await this.#events.emit(tx, 'user.created', userCreated(user));
       this.#cache.touch(tx, subject.users);
       return presentUser(user, this.#tenantId);
     });
@@ -101,7 +107,7 @@ export class Users {
       const administrators = mayResign(changes) ? await lockAdministrators(tx) : [];
       const user = await this.#require(tx, id, ifMatch);
       if (resigns(user, changes)) requireAnother(administrators, user);
-      const [changed] = await conflictsAsProblems(() =>
+      const [row] = await conflictsAsProblems(() =>
         tx.users.update(
           { id: user.id },
           given({
@@ -115,10 +121,13 @@ export class Users {
           }),
         ),
       );
+      const changed = row as User;
+      const told = userChanges(user, changed);
+      if (told.length > 0) await this.#events.emit(tx, 'user.updated', userUpdated(changed, told));
       if (changes.is_active === false) await this.#sessions.endAllOf(tx, user.id);
       else if (passwordHash !== undefined) await this.#sessions.endAllOf(tx, user.id, actor.userId === user.id ? actor.sessionId : null);
       this.#cache.touch(tx, subject.users, subject.user(user.uuid), subject.profiles);
-      return presentUser(changed as User, this.#tenantId);
+      return presentUser(changed, this.#tenantId);
     });
   }
 
@@ -131,7 +140,9 @@ export class Users {
     if (!user || !right) throw new Problem('invalid_credentials', 'The present password is wrong.');
     const passwordHash = await this.#passwords.hash(wanted);
     await this.#cache.transaction(this.#db, async (tx) => {
-      await tx.users.update({ id: user.id }, { passwordHash });
+      const [changed] = await tx.users.update({ id: user.id }, { passwordHash });
+      if (!changed) throw new Problem('unauthenticated');
+      await this.#events.emit(tx, 'user.updated', userUpdated(changed, ['password']));
       await this.#sessions.endAllOf(tx, user.id, actor.sessionId);
       this.#cache.touch(tx, subject.users, subject.user(user.uuid));
     });

@@ -66,7 +66,7 @@ describe('an upload', () => {
     );
 
     expect(reply.status).toBe(201);
-    expect(sql).toHaveLength(4);
+    expect(sql).toHaveLength(5);
   });
 
   test('takes folder_id after the file too', async () => {

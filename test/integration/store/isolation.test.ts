@@ -48,6 +48,11 @@ test("a tenant's role reaches nothing of another's, nor of the registry, nor of 
     `UPDATE carrel.work SET kind = 'x'`,
     'DELETE FROM carrel.work',
     'TRUNCATE carrel.work',
+    `INSERT INTO carrel.events (tenant, uuid, event, payload) VALUES ('${b.role}', gen_random_uuid(), 'forged', '{}')`,
+    `INSERT INTO carrel.deliveries (tenant, event_id, endpoint) VALUES ('${b.role}', 1, gen_random_uuid())`,
+    `UPDATE carrel.deliveries SET state = 'delivered', due_at = NULL`,
+    'DELETE FROM carrel.events',
+    'DELETE FROM carrel.deliveries',
     'CREATE SCHEMA mine',
     `CREATE TABLE mine (id int)`,
     `CREATE TABLE public.mine (id int)`,
@@ -79,7 +84,7 @@ test("a tenant's role reaches nothing of another's, nor of the registry, nor of 
   expect(
     outcomes.filter(([, outcome]) => !/permission denied|must be owner|must have|row-level security|Only roles with/.test(outcome ?? '')),
   ).toEqual([]);
-  expect(await dbA.query('SELECT * FROM carrel.work')).toEqual([]);
+  for (const table of ['work', 'events', 'deliveries']) expect(await dbA.query(`SELECT * FROM carrel.${table}`)).toEqual([]);
 });
 
 test('work is asked for in the tenant’s name and commits with what it follows', async () => {

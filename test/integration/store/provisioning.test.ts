@@ -7,6 +7,7 @@ import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Shard, ShardUnfit, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { tenants } from '../../../pkg/store/postgres/migrations/registry/0001-tenants.ts';
+import { events } from '../../../pkg/store/postgres/migrations/shard/0002-events.ts';
 import { work } from '../../../pkg/store/postgres/migrations/shard/0001-work.ts';
 import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/index.ts';
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
@@ -133,10 +134,11 @@ test('every migration goes up, down and up again to the same catalog', async () 
 });
 
 test.each([
-  ['carrel', work],
-  ['registry', tenants],
-])('the migration of schema %s goes down and up again to the same catalog', async (schema, migration) => {
-  const name = `empty_${schema}`;
+  ['carrel', '0001', work],
+  ['carrel', '0002', events],
+  ['registry', '0001', tenants],
+])('the migration of schema %s, %s, goes down and up again to the same catalog', async (schema, number, migration) => {
+  const name = `empty_${schema}_${number}`;
   await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
   const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
   await new Shard({ pool: own, ...time }).ensureShard();

@@ -21,6 +21,8 @@ export interface TestPlatform {
   registryOn(pool: SqlPool): Registry;
   /** A tenant that the worker finds in the registry. */
   tenant(): Promise<TestTenant>;
+  /** The id that the registry knows it by. */
+  registeredId(tenant: TestTenant): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -56,6 +58,11 @@ export async function startPlatform(): Promise<TestPlatform> {
       await registryOn(pool).setSecret(claim.tenantId, 'storage', JSON.stringify(storage));
       tenants.push(tenant);
       return tenant;
+    },
+    registeredId: async ({ slug }) => {
+      const [row] = await pool.query<{ id: string }>('SELECT id::text AS id FROM registry.tenants WHERE slug = $1', [slug]);
+      if (!row) throw new Error(`the registry has no tenant ${slug}`);
+      return row.id;
     },
     stop: async () => {
       await Promise.all(tenants.map((tenant) => tenant.stop()));

@@ -16,7 +16,7 @@ export interface WorkerProcess {
 }
 
 /** The program itself, cmd/worker/main.ts, in a process that a test may kill. Resolves when it is ready. */
-export async function startWorkerProcess(platform: TestPlatform): Promise<WorkerProcess> {
+export async function startWorkerProcess(platform: TestPlatform, settings: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-worker-'));
   mkdirSync(join(folder, 'one'));
   writeFileSync(join(folder, 'one', 'worker-url'), platform.workerUrl);
@@ -31,6 +31,8 @@ export async function startWorkerProcess(platform: TestPlatform): Promise<Worker
       CARREL_REDIS_ADMIN_URL: platform.stores.redis.adminUrl,
       CARREL_LISTEN_HOST: '127.0.0.1',
       CARREL_OPS_PORT: String(port),
+      CARREL_EGRESS_ALLOW: '127.0.0.0/8',
+      ...settings,
     },
   });
   await waitFor('the worker', async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { migrateUp, retryDdl } from '../migrations/migration.ts';
+import { events } from '../migrations/shard/0002-events.ts';
 import { work } from '../migrations/shard/0001-work.ts';
 import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
 
@@ -33,7 +34,7 @@ export async function ensureShard(shard: ShardAccess, options: { workerPassword?
   await checkLocale(shard.pool);
   await migrateUp({
     ...shard,
-    migrations: [work],
+    migrations: [work, events],
     context: {},
     schema: 'carrel',
     prepare: (tx) => tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),

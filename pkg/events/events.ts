@@ -1,0 +1,55 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Tx } from '../store/postgres/database.ts';
+import { type EventData, type EventName, EVENTS } from './catalogue.ts';
+import type { WakeUps } from './wake-ups.ts';
+
+/** Events in one statement: deleting a person may delete very many files. */
+const EVENTS_PER_STATEMENT = 1_000;
+
+/** An event that no endpoint wants is not written: nothing would ever read it. */
+const EMIT = `
+  WITH endpoint AS (
+    SELECT uuid FROM webhooks WHERE active AND $1 = ANY (events)
+  ), event AS (
+    INSERT INTO carrel.events (uuid, event, payload)
+    SELECT e.uuid, $1, e.payload FROM unnest($2::uuid[], $3::text[]) AS e (uuid, payload) WHERE EXISTS (SELECT FROM endpoint)
+    RETURNING id
+  ), delivery AS (
+    INSERT INTO carrel.deliveries (event_id, endpoint) SELECT event.id, endpoint.uuid FROM event CROSS JOIN endpoint ORDER BY event.id RETURNING id
+  )
+  SELECT count(*) AS deliveries FROM delivery`;
+
+/**
+ * The outbox: an event and its deliveries are rows of the transaction that makes the change (design: section 7),
+ * so they are there if, and only if, that commits. The payload is written once, as the exact bytes that are signed and sent.
+ */
+export class Events {
+  readonly #wakeUps: WakeUps;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(deps: { wakeUps: WakeUps; clock: Clock; random: Random }) {
+    this.#wakeUps = deps.wakeUps;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+  }
+
+  /** One statement, whether anyone wants the event or not. Throws ZodError where `data` is not of the catalogue's shape. */
+  async emit<Name extends EventName>(tx: Tx, event: Name, data: EventData<Name>): Promise<void> {
+    await this.emitAll(tx, event, [data]);
+  }
+
+  /** Several of one kind, in their order: one statement for each 1,000. */
+  async emitAll<Name extends EventName>(tx: Tx, event: Name, all: readonly EventData<Name>[]): Promise<void> {
+    const timestamp = this.#clock.now().toISOString();
+    for (let at = 0; at < all.length; at += EVENTS_PER_STATEMENT) {
+      const payloads = all
+        .slice(at, at + EVENTS_PER_STATEMENT)
+        .map((data) => JSON.stringify({ event, timestamp, data: EVENTS[event].parse(data) }));
+      const uuids = payloads.map(() => this.#random.uuid());
+      const [written] = await tx.prepared<{ deliveries: number }>('events-emit', EMIT, [event, uuids, payloads]);
+      if (written && written.deliveries > 0) this.#wakeUps.after(tx);
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { EgressError } from '../../net/egress-error.ts';
+import type { GuardedClient } from '../../net/client.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import { SealError } from '../../runtime/sealing.ts';
+import type { SqlPool } from '../../store/postgres/pool.ts';
+import { type PerTenant, slugOf, type TenantSeal } from '../tenants.ts';
+import { healthNote, loadMessage, type Message, openMessage } from './endpoint.ts';
+import type { Attempt, Delivery, DeliveryLedger } from './ledger.ts';
+import type { DeliveryMetrics, DeliveryResult } from './metrics.ts';
+import { retryAfterMs, retryDelayMs } from './retry.policy.ts';
+import { signatureHeaders } from './signature.ts';
+
+/** A receiver has so long to take a delivery and answer. */
+const TIMEOUT_MS = 15_000;
+/** Of the answer only the status counts. */
+const MAX_REPLY_BYTES = 16 * 1024;
+const GONE = 410;
+
+interface Sent {
+  readonly attempt: Attempt;
+  readonly retryAfterMs: number;
+}
+
+/**
+ * Sends deliveries (design: section 7).
+ *
+ * Invariants:
+ * - A delivery is sent only under its lease, and whoever lost the lease writes nothing about it.
+ * - Every sending carries the same id and bytes; it may come twice only after a crash, or when the answer came too late.
+ * - It ends as delivered (2xx), failed (410, or the schedule is through) or canceled (the endpoint is gone or not active).
+ */
+export class DeliveryBench {
+  readonly ledger: DeliveryLedger;
+  readonly wake: () => void;
+  readonly #deps: DeliveryBenchDeps;
+
+  constructor(deps: DeliveryBenchDeps) {
+    this.ledger = deps.ledger;
+    this.wake = deps.wake;
+    this.#deps = deps;
+  }
+
+  async attempt(delivery: Delivery, signal: AbortSignal): Promise<void> {
+    this.#deps.metrics.result(await this.#deliver(delivery, signal));
+  }
+
+  async #deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
+    const { pool } = this.#deps;
+    const message = await pool.transaction((tx) => loadMessage(tx, delivery), { role: delivery.tenant });
+    if (message?.url == null || !message.active) return this.#end(delivery, 'canceled', null);
+    const sent = await this.#send(delivery, message, signal);
+    if (sent === null) {
+      await this.ledger.release(delivery);
+      return 'lost_lease';
+    }
+    const result = await this.#conclude(delivery, sent);
+    if (result !== 'lost_lease') await this.#noteHealth(delivery, message, sent.attempt);
+    return result;
+  }
+
+  /** Null: it was broken off by us, and says nothing about the receiver. */
+  async #send(delivery: Delivery, message: Message, signal: AbortSignal): Promise<Sent | null> {
+    const { client, seals, clock, log } = this.#deps;
+    const at = clock.now();
+    try {
+      const { secret, previousSecret, headers } = openMessage(await seals.of(slugOf(delivery.tenant)), message, delivery.endpoint);
+      const reply = await client.request({
+        url: message.url ?? '',
+        method: 'POST',
+        headers: {
+          ...lowerCased(headers),
+          'content-type': 'application/json',
+          ...signatureHeaders({ body: message.payload, messageId: message.id, at, secret, previousSecret }),
+        },
+        body: message.payload,
+        signal,
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_REPLY_BYTES,
+        whenTooLarge: 'cut',
+      });
+      const error = isSuccess(reply.status) ? null : `the receiver answered ${reply.status}`;
+      return {
+        attempt: { at: at.toISOString(), status_code: reply.status, error },
+        retryAfterMs: retryAfterMs(reply.headers['retry-after'], clock.now()),
+      };
+    } catch (error) {
+      if (error instanceof EgressError && error.code === 'aborted') return null;
+      const known = error instanceof EgressError ? error.message : error instanceof SealError ? 'the secret cannot be opened' : undefined;
+      if (known === undefined) throw error;
+      if (error instanceof SealError) log.error({ err: error, tenant: delivery.tenant }, 'a webhook secret cannot be opened');
+      const status = error instanceof EgressError ? (error.status ?? null) : null;
+      // Only the status counts: a yes whose body broke off is a yes.
+      const failure = status !== null && isSuccess(status) ? null : known;
+      return { attempt: { at: at.toISOString(), status_code: status, error: failure }, retryAfterMs: 0 };
+    }
+  }
+
+  async #conclude(delivery: Delivery, sent: Sent): Promise<DeliveryResult> {
+    const { clock, random, metrics, retrySeconds } = this.#deps;
+    const { attempt } = sent;
+    if (attempt.error === null) {
+      metrics.latency((clock.now().getTime() - delivery.createdAt.getTime()) / 1000);
+      return this.#end(delivery, 'delivered', attempt);
+    }
+    const delay = retryDelayMs({ sent: delivery.sent + 1, retryAfterMs: sent.retryAfterMs }, retrySeconds, random);
+    if (attempt.status_code === GONE || delay === null) return this.#end(delivery, 'failed', attempt);
+    return (await this.ledger.retry(delivery, attempt, new Date(clock.now().getTime() + delay))) ? 'retried' : 'lost_lease';
+  }
+
+  async #end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null): Promise<DeliveryResult> {
+    return (await this.ledger.end(delivery, state, attempt)) ? state : 'lost_lease';
+  }
+
+  async #noteHealth(delivery: Delivery, message: Message, attempt: Attempt): Promise<void> {
+    const health = attempt.error === null ? 'well' : attempt.status_code === GONE ? 'gone' : 'failing';
+    const note = healthNote(message, delivery.endpoint, health, attempt);
+    if (note) await this.#deps.pool.transaction((tx) => tx.query(note.sql, note.params), { role: delivery.tenant });
+  }
+}
+
+interface DeliveryBenchDeps {
+  readonly ledger: DeliveryLedger;
+  /** The shard that the ledger is of. */
+  readonly pool: SqlPool;
+  readonly client: GuardedClient;
+  readonly seals: PerTenant<TenantSeal>;
+  /** Waits between attempts, in seconds. */
+  readonly retrySeconds: readonly number[];
+  readonly metrics: DeliveryMetrics;
+  wake(): void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** Names in lower case, so that none of an endpoint's own headers stands beside one of ours. */
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -1,0 +1,29 @@
+import type { Random } from '../../runtime/random.ts';
+
+/** Waits between attempts, in seconds: ten attempts over about 3 days (design: section 7). */
+export const RETRY_SECONDS: readonly number[] = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
+
+/** The share by which a wait is shortened or lengthened at random, so that what failed together does not come back together. */
+const JITTER = 0.2;
+/** The longest that a receiver may put us off. */
+const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
+
+/** Milliseconds until the next attempt, at least what the receiver asked for; null: that was the last. `sent`: attempts made. */
+export function retryDelayMs(
+  { sent, retryAfterMs }: { sent: number; retryAfterMs: number },
+  schedule: readonly number[],
+  random: Random,
+): number | null {
+  const seconds = schedule[sent - 1];
+  if (seconds === undefined) return null;
+  const scheduled = seconds * 1000 * (1 - JITTER + 2 * JITTER * random.fraction());
+  return Math.max(scheduled, Math.min(retryAfterMs, RETRY_AFTER_MAX_MS));
+}
+
+/** `Retry-After` as milliseconds from `now`: seconds or an HTTP date (RFC 9110 §10.2.3); 0 when there is none that can be read. */
+export function retryAfterMs(header: string | undefined, now: Date): number {
+  const text = header?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const date = text.endsWith('GMT') ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now.getTime());
+}

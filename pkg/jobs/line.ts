@@ -1,0 +1,54 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
+import type { Redis } from '../store/redis/redis.ts';
+import { Feeder } from './feeder.ts';
+import { TicketQueue } from './queue.ts';
+import { type Bench, Runner } from './runner.ts';
+
+/** One kind of later work on its way from Postgres over a queue of its own to its runners. */
+export interface Line {
+  /** Looks for what is due at once. */
+  wake(): void;
+  /** Takes nothing new, lets what is under way end within a bound. */
+  close(): Promise<void>;
+}
+
+interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Row>> {
+  /** The queue's name. */
+  readonly name: string;
+  /** Rows of one tenant in flight. */
+  readonly perTenant: number;
+  /** Attempts of this process under way at once. */
+  readonly concurrency: number;
+  /** By shard. */
+  readonly ledgers: ReadonlyMap<string, Ledger>;
+  bench(shard: string, ledger: Ledger, wake: () => void): Bench<Row>;
+  readonly redis: Redis;
+  readonly redisUrl: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Feeds and runs it until it is closed. */
+export function startLine<Row extends Leased, Ledger extends LeasedRows<Row>>(deps: LineDeps<Row, Ledger>): Line {
+  const { name, perTenant, redis, redisUrl, clock, log } = deps;
+  const queue = new TicketQueue({ name, url: redisUrl, log });
+  const feeders = new Map(
+    [...deps.ledgers].map(([shard, ledger]) => [shard, new Feeder({ shard, ledger, perTenant, queue, redis, clock, log })]),
+  );
+  const benches = new Map([...deps.ledgers].map(([shard, ledger]) => [shard, deps.bench(shard, ledger, () => feeders.get(shard)?.wake())]));
+  const runner = new Runner<Row>({ name, concurrency: deps.concurrency, redisUrl, benches, clock, log });
+
+  const stopping = new AbortController();
+  const feeding = Promise.all([...feeders.values()].map((feeder) => feeder.run(stopping.signal)));
+  return {
+    wake: () => feeders.forEach((feeder) => feeder.wake()),
+    close: async () => {
+      stopping.abort();
+      await feeding;
+      await runner.close();
+      await queue.close();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { backOffMs } from '../runtime/backoff.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import type { WorkItem } from '../store/postgres/work.ts';
+import type { Ledger } from './ledger.ts';
+import type { JobMetrics, Result } from './metrics.ts';
+import { type JobContext, type Processor, UnprocessableWork } from './processor.ts';
+
+const RETRY = { baseMs: 1_000, maxMs: 15 * 60_000, jitter: 0.5 };
+
+/** Attempts of carrel.work: what fails is tried again later, by a schedule in Postgres; what can never be done becomes a dead letter. */
+export class WorkBench {
+  readonly ledger: Ledger;
+  readonly wake: () => void;
+  readonly #deps: WorkBenchDeps;
+
+  constructor(deps: WorkBenchDeps) {
+    this.ledger = deps.ledger;
+    this.wake = deps.wake;
+    this.#deps = deps;
+  }
+
+  async attempt(item: WorkItem, signal: AbortSignal): Promise<void> {
+    const { clock, metrics } = this.#deps;
+    const started = clock.monotonic();
+    const result = await this.#process(item, signal);
+    metrics.result(item.kind, result, (clock.monotonic() - started) / 1000);
+  }
+
+  async #process(item: WorkItem, signal: AbortSignal): Promise<Result> {
+    const { processors, context, clock, random, log } = this.#deps;
+    const { kind, id, tenant, attempts } = item;
+    try {
+      const processor = processors.get(kind);
+      if (!processor) throw new UnprocessableWork(`there is no processor for the kind ${kind}`);
+      await processor(context(item, signal));
+      return (await this.ledger.finish(item)) ? 'done' : 'lost_lease';
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (error instanceof UnprocessableWork) {
+        log.error({ err: error, tenant, id, kind }, 'work became a dead letter');
+        return (await this.ledger.bury(item, message)) ? 'dead' : 'lost_lease';
+      }
+      const retryAt = new Date(clock.now().getTime() + backOffMs(RETRY, attempts, random));
+      log.warn({ err: error, tenant, id, kind, attempts, retryAt }, 'work failed and is tried again');
+      return (await this.ledger.fail(item, { error: message, retryAt })) ? 'retried' : 'lost_lease';
+    }
+  }
+}
+
+interface WorkBenchDeps {
+  readonly ledger: Ledger;
+  readonly processors: ReadonlyMap<string, Processor>;
+  context(item: WorkItem, signal: AbortSignal): JobContext;
+  wake(): void;
+  readonly metrics: JobMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}

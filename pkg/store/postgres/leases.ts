@@ -1,0 +1,98 @@
+import type { Sql } from './pool.ts';
+
+/** A row that is leased for one attempt. */
+export interface Leased {
+  /** The role whose row it is, `tenant_<slug>`. */
+  readonly tenant: string;
+  readonly id: number;
+  /** Leases so far, this one included: 1 at the first. */
+  readonly attempts: number;
+  /** Random; whoever holds it holds the lease. */
+  readonly fence: string;
+}
+
+/** Which lease a job is about. It grants nothing: whoever runs the job must first claim the lease. */
+export type LeaseRef = Pick<Leased, 'tenant' | 'id'> & { readonly attempt: number };
+
+/**
+ * The worker's side of a table of later work: `tenant`, `id`, `due_at`, `attempts`, `leased_until` and `fence`, with an index on (tenant, due_at, id).
+ * Rows whose `due_at` is null or `infinity` are never due.
+ *
+ * Invariants:
+ * - A row is leased to one worker at a time; an expired lease goes to the next.
+ * - Only the holder of the newest lease changes it (the fence decides).
+ * - At most `perTenant` rows of a tenant are in flight, those leased already included, so that its backlog never delays another's.
+ */
+export class LeasedRows<Row extends Leased> {
+  protected readonly sql: Sql;
+  readonly #table: string;
+  readonly #columns: string;
+
+  /** `columns`: what a Row has beyond the lease, of the table as `w`. */
+  constructor(sql: Sql, table: { name: string; columns: string }) {
+    this.sql = sql;
+    this.#table = table.name;
+    this.#columns = `w.tenant, w.id, w.attempts, w.fence, ${table.columns}`;
+  }
+
+  /**
+   * What is due and not leased among the oldest `perTenant` rows of each tenant, at most `limit` in all; the first of each tenant go before the
+   * second of any. Only tenants with something due are visited: 2,000 with work for tomorrow cost 0.3 ms.
+   */
+  async takeDue(options: { limit: number; perTenant: number; leaseSeconds: number }): Promise<Row[]> {
+    return this.sql.query<Row>(
+      `WITH RECURSIVE tenants AS (
+         (SELECT tenant FROM ${this.#table} WHERE due_at <= now() ORDER BY tenant LIMIT 1)
+         UNION ALL
+         SELECT (SELECT w.tenant FROM ${this.#table} w WHERE w.tenant > t.tenant AND w.due_at <= now() ORDER BY w.tenant LIMIT 1)
+         FROM tenants t WHERE t.tenant IS NOT NULL
+       ), window_of AS (
+         SELECT due.tenant, due.id, due.due_at, due.place FROM tenants t CROSS JOIN LATERAL (
+           SELECT w.tenant, w.id, w.due_at, w.leased_until, row_number() OVER (ORDER BY w.due_at, w.id) AS place FROM ${this.#table} w
+           WHERE w.tenant = t.tenant AND w.due_at <= now()
+           ORDER BY w.due_at, w.id LIMIT $2
+         ) due WHERE due.leased_until IS NULL OR due.leased_until < now()
+       ), taken AS (
+         SELECT w.tenant, w.id FROM ${this.#table} w JOIN (SELECT * FROM window_of ORDER BY place, due_at, id LIMIT $1) o USING (tenant, id)
+         WHERE w.leased_until IS NULL OR w.leased_until < now()
+         FOR UPDATE OF w SKIP LOCKED
+       )
+       UPDATE ${this.#table} w
+       SET leased_until = now() + make_interval(secs => $3), fence = gen_random_uuid(), attempts = w.attempts + 1
+       FROM taken WHERE w.tenant = taken.tenant AND w.id = taken.id
+       RETURNING ${this.#columns}`,
+      [options.limit, options.perTenant, options.leaseSeconds],
+    );
+  }
+
+  /** Takes over the lease of that very attempt, with a new fence. Null: the row is done, or another attempt has begun. */
+  async claim(lease: LeaseRef, leaseSeconds: number): Promise<Row | null> {
+    const [row] = await this.sql.query<Row>(
+      `UPDATE ${this.#table} w SET fence = gen_random_uuid(), leased_until = now() + make_interval(secs => $4)
+       WHERE w.tenant = $1 AND w.id = $2 AND w.attempts = $3 AND w.leased_until IS NOT NULL RETURNING ${this.#columns}`,
+      [lease.tenant, lease.id, lease.attempt, leaseSeconds],
+    );
+    return row ?? null;
+  }
+
+  /** Keeps the lease. False: it had passed to another. */
+  async extend(row: Leased, leaseSeconds: number): Promise<boolean> {
+    return this.change(row, 'leased_until = now() + make_interval(secs => $4)', [leaseSeconds]);
+  }
+
+  /** Gives the lease back: the row is as due as it was. False: it had passed to another. */
+  async release(row: Leased): Promise<boolean> {
+    return this.change(row, 'leased_until = NULL, fence = NULL', []);
+  }
+
+  /** Gives back every lease: Redis has forgotten the jobs that they were taken for. */
+  async releaseAll(): Promise<void> {
+    await this.sql.query(`UPDATE ${this.#table} SET leased_until = NULL WHERE leased_until > now()`);
+  }
+
+  /** Sets columns of a row, parameters from $4 on, where its lease is still held. False: it had passed to another. */
+  protected async change(row: Leased, assignments: string, params: readonly unknown[]): Promise<boolean> {
+    const sql = `UPDATE ${this.#table} SET ${assignments} WHERE tenant = $1 AND id = $2 AND fence = $3 RETURNING id`;
+    return (await this.sql.query(sql, [row.tenant, row.id, row.fence, ...params])).length > 0;
+  }
+}

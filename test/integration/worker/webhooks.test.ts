@@ -1,0 +1,171 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Events } from '../../../pkg/events/events.ts';
+import { WakeUps } from '../../../pkg/events/wake-ups.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { type Receiver, startReceiver, verifiesHex, verifiesStandard } from '../../support/receiver.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { addWebhook, type WebhookOptions } from '../../support/webhooks.ts';
+import { startPlatform, type TestPlatform } from './platform.ts';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+const SETTINGS = { CARREL_WEBHOOK_RETRY_SECONDS: range(200).fill(0.3).join(',') };
+
+let platform: TestPlatform;
+let worker: WorkerProcess;
+let tenant: TestTenant;
+let receiver: Receiver;
+beforeAll(async () => {
+  platform = await startPlatform();
+  [worker, tenant] = await Promise.all([startWorkerProcess(platform, SETTINGS), platform.tenant()]);
+});
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await tenant.db.query('DELETE FROM webhooks');
+  await receiver.close();
+});
+afterAll(async () => {
+  await worker?.end('SIGTERM');
+  await platform?.stop();
+});
+
+const hook = async (options: WebhookOptions = {}): Promise<string> =>
+  addWebhook(tenant, {
+    url: receiver.url,
+    platformKeys: platform.platformKeys,
+    tenantId: await platform.registeredId(tenant),
+    ...options,
+  });
+
+/** `count` events, a transaction each; their ids by the endpoint's deliveries. */
+async function emit(count: number): Promise<string[]> {
+  const time = { clock: systemClock, random: systemRandom };
+  const events = new Events({ wakeUps: new WakeUps({ redis: tenant.redis, log: silentLogger }), ...time });
+  const before = new Set(await eventIds());
+  for (const at of range(count)) {
+    const grade = { id: `${at}`, launch_id: 'l', user_id: 'u', score: at, score_maximum: 100, submitted_at: new Date().toISOString() };
+    await tenant.db.transaction((tx) => events.emit(tx, 'grade.submitted', grade));
+  }
+  return (await eventIds()).filter((id) => !before.has(id));
+}
+
+const eventIds = async (): Promise<string[]> =>
+  (await tenant.db.query<{ uuid: string }>('SELECT uuid FROM carrel.events ORDER BY id')).map(({ uuid }) => uuid);
+
+const deliveries = (endpoint: string) =>
+  tenant.db.query<{ state: string; log: { at: string; status_code: number | null; error: string | null }[]; wait: number }>(
+    `SELECT state, log, extract(epoch FROM due_at - now())::float8 AS wait FROM carrel.deliveries WHERE endpoint = $1 ORDER BY id`,
+    [endpoint],
+  );
+
+const endpointRow = async (uuid: string) => tenant.db.tables.webhooks.find({ uuid });
+
+/** Every event has been taken, and whatever came twice carried the same bytes. */
+async function allArrive(ids: readonly string[]): Promise<void> {
+  const taken = (): Set<string> => new Set(receiver.received.filter((each) => each.taken).map(({ id }) => id));
+  await waitFor(`all of ${ids.length} deliveries`, () => ids.every((id) => taken().has(id)));
+  expect(new Set(receiver.received.map(({ id, body }) => `${id} ${body}`)).size).toBe(new Set(receiver.received.map(({ id }) => id)).size);
+}
+
+test('each of the six events arrives and verifies, with the endpoint’s own headers', async () => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  await hook({ secret, headers: { Authorization: 'Bearer mine', 'Webhook-Id': 'forged' } });
+  const { api, user } = await tenant.user();
+  await tenant.admin.patch(`/users/${user.id}`, { display_name: 'New' });
+  const { body: file } = await api.upload('/files', { file: Buffer.from('a'), name: 'a' });
+  await api.patch(`/files/${file.id}`, { name: 'b' });
+  await api.delete(`/files/${file.id}`);
+  await emit(1);
+
+  await waitFor('six deliveries', () => receiver.received.length === 6);
+
+  const names = ['file.created', 'file.deleted', 'file.updated', 'grade.submitted', 'user.created', 'user.updated'];
+  expect(receiver.received.map(({ event }) => event).toSorted()).toEqual(names);
+  for (const each of receiver.received) {
+    expect([verifiesHex(each, secret), verifiesStandard(each, secret), verifiesHex(each, 'other')]).toEqual([true, true, false]);
+    expect(Object.keys(JSON.parse(each.body) as object)).toEqual(['event', 'timestamp', 'data']);
+    expect(each.headers).toMatchObject({ authorization: 'Bearer mine', 'content-type': 'application/json' });
+    expect(each.id).not.toBe('forged');
+  }
+  expect(await worker.metrics()).toMatch(/carrel_webhook_deliveries_total\{[^}]*result="delivered"[^}]*\} \d/);
+});
+
+test('while a rotation overlaps, both secrets verify', async () => {
+  await hook({ secret: 'new secret', previousSecret: 'old secret' });
+  await emit(1);
+  const [delivery] = await waitFor('the delivery', () => receiver.received.length > 0 && receiver.received);
+  const standard = (secret: string): boolean =>
+    delivery !== undefined && verifiesStandard(delivery, `whsec_${Buffer.from(secret).toString('base64')}`);
+  expect([standard('new secret'), standard('old secret'), standard('none')]).toEqual([true, true, false]);
+});
+
+test('with the receiver down, then failing, then up none is missing, and the row tells of its health', async () => {
+  const endpoint = await hook();
+  await receiver.down();
+  const ids = await emit(10);
+  await waitFor('the failure to be noted', async () => (await endpointRow(endpoint))?.failingSince != null);
+  receiver.answer({ status: 500 }, 5);
+  await receiver.up();
+
+  await allArrive(ids);
+  await waitFor('the recovery to be noted', async () => (await endpointRow(endpoint))?.failingSince === null);
+  const [first] = await deliveries(endpoint);
+  expect(first?.log[0]).toEqual({ at: expect.stringMatching(/Z$/), status_code: null, error: expect.any(String) });
+  expect(first?.log.at(-1)).toMatchObject({ status_code: 204, error: null });
+  expect(await endpointRow(endpoint)).toMatchObject({ active: true, lastStatusCode: 204 });
+});
+
+test('a worker killed in the middle loses none', async () => {
+  await hook();
+  const ids = await emit(60);
+  await waitFor('the first ones', () => receiver.received.length > 5);
+  await worker.end('SIGKILL');
+  worker = await startWorkerProcess(platform, SETTINGS);
+  await allArrive(ids);
+});
+
+test('a Redis that forgets everything under 100 changes loses none', async () => {
+  await hook();
+  const emitting = emit(100);
+  await waitFor('the first ones', () => receiver.received.length > 5);
+  await platform.stores.kill('valkey');
+  await allArrive(await emitting);
+});
+
+test('410 disables the endpoint at once and cancels what waits for it', async () => {
+  const endpoint = await hook();
+  receiver.answer({ status: 410 });
+  await emit(1);
+  await waitFor('the endpoint to be disabled', async () => (await endpointRow(endpoint))?.active === false);
+  expect(await endpointRow(endpoint)).toMatchObject({ disabledReason: 'the receiver answered 410 Gone', lastStatusCode: 410 });
+  expect(await deliveries(endpoint)).toMatchObject([{ state: 'failed', log: [{ status_code: 410 }] }]);
+  expect(await emit(1)).toEqual([]);
+});
+
+test('an endpoint that has failed for 5 days is disabled with the reason', async () => {
+  const endpoint = await hook();
+  await tenant.db.query(`UPDATE webhooks SET failing_since = now() - interval '5 days 1 minute' WHERE uuid = $1`, [endpoint]);
+  receiver.answer({ status: 503 });
+  await emit(1);
+  const row = await waitFor('the endpoint to be disabled', async () => {
+    const found = await endpointRow(endpoint);
+    return found?.active === false && found;
+  });
+  expect(row.disabledReason).toMatch(/^every delivery has failed since /);
+  await waitFor('the rest to be canceled', async () => (await deliveries(endpoint)).every(({ state }) => state === 'canceled'));
+});
+
+test('Retry-After puts the next attempt off', async () => {
+  const endpoint = await hook();
+  receiver.answer({ status: 429, headers: { 'retry-after': '600' } });
+  await emit(1);
+  const [delivery] = await waitFor('the attempt', async () => {
+    const found = await deliveries(endpoint);
+    return found[0]?.log.length === 1 && found;
+  });
+  expect(delivery?.wait).toBeGreaterThan(590);
+});

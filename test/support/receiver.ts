@@ -1,0 +1,85 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A delivery as it arrived. */
+export interface Received {
+  readonly id: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+  /** Whether it was answered with 2xx. */
+  readonly taken: boolean;
+}
+
+/** What the receiver answers; `stall` never does. */
+export type Answer = { readonly status: number; readonly headers?: Readonly<Record<string, string>> } | 'stall';
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** From now on; the next `times` only, then 204 again. */
+  answer(answer: Answer, times?: number): void;
+  /** Refuses connections until `up`. */
+  down(): Promise<void>;
+  up(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A webhook receiver on loopback that does as it is told. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let planned: { answer: Answer; times: number } = { answer: { status: 204 }, times: Infinity };
+  const next = (): Answer => {
+    if (planned.times === 0) return { status: 204 };
+    planned.times -= 1;
+    return planned.answer;
+  };
+  const server = createServer((request, response) => void take(request, response, received, next));
+  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const down = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    answer: (answer, times = Infinity) => void (planned = { answer, times }),
+    down,
+    up: () => listen(port),
+    close: down,
+  };
+}
+
+async function take(request: IncomingMessage, response: ServerResponse, received: Received[], next: () => Answer): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  const body = Buffer.concat(chunks).toString('utf8');
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+  const { event, data } = JSON.parse(body) as Pick<Received, 'event' | 'data'>;
+  const answer = next();
+  const taken = answer !== 'stall' && answer.status < 300;
+  received.push({ id: headers['webhook-id'] ?? '', body, headers, event, data, taken });
+  if (answer !== 'stall') response.writeHead(answer.status, answer.headers).end();
+}
+
+/** specification.md, Events: hex HMAC-SHA256 of the body, compared in constant time. */
+export const verifiesHex = ({ body, headers }: Received, secret: string): boolean =>
+  isSame(createHmac('sha256', secret).update(body).digest('hex'), headers['x-carrel-signature'] ?? '');
+
+/** Standard Webhooks 1.0, Verifying: any of the signatures of version 1 holds, and the time lies within 5 minutes. */
+export function verifiesStandard({ body, headers }: Received, secret: string): boolean {
+  const timestamp = headers['webhook-timestamp'] ?? '';
+  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false;
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const expected = createHmac('sha256', key).update(`${headers['webhook-id']}.${timestamp}.${body}`).digest('base64');
+  const given = (headers['webhook-signature'] ?? '').split(' ').map((entry) => entry.split(','));
+  return given.some(([version, signature]) => version === 'v1' && isSame(expected, signature ?? ''));
+}
+
+const isSame = (one: string, other: string): boolean =>
+  Buffer.byteLength(one) === Buffer.byteLength(other) && timingSafeEqual(Buffer.from(one), Buffer.from(other));
