@@ -17,6 +17,8 @@ export interface Ran {
 }
 
 const VARIABLE = 'CARREL_TEST_PLATFORM';
+/** Parts may have to be built. */
+const UP_LIMIT_MS = 45 * 60_000;
 
 /** The platform that the e2e lane's globalSetup brought up. */
 export function platform(): Platform {
@@ -44,7 +46,7 @@ export function carrel(where: Platform, args: readonly string[], limitMs = 600_0
 
 /** Brings the platform up with the samples; throws with its output when it does not come. */
 export async function bringUp(where: Platform, args: readonly string[] = []): Promise<Ran> {
-  const ran = await carrel(where, ['up', ...args]);
+  const ran = await carrel(where, ['up', ...args], UP_LIMIT_MS);
   if (ran.code !== 0) throw new Error(`carrel up failed with ${ran.code}:\n${ran.stdout}\n${ran.stderr}`);
   return ran;
 }
