@@ -110,5 +110,5 @@ try {
 } catch (error) {
   if (!(error instanceof LocalError)) throw error;
   process.stderr.write(`carrel: ${error.message}\n`);
-  process.exitCode = 1;
+  process.exit(1); // whatever a part that failed has left open
 }
