@@ -107,11 +107,11 @@ test('a transaction commits whole or not at all, and does what was left for afte
 });
 
 test('a folder knows its place; children follow their parent', async () => {
-  const root = await db.tables.folders.insert({ uuid: randomUUID(), name: 'root', path: '/root', ownerId: user.id });
+  const root = await db.tables.folders.insert({ uuid: randomUUID(), name: 'top', path: '/top', ownerId: user.id });
   const below = await db.tables.folders.insert({
     uuid: randomUUID(),
     name: 'below',
-    path: '/root/below',
+    path: '/top/below',
     parentId: root.id,
     ownerId: user.id,
   });
@@ -120,7 +120,7 @@ test('a folder knows its place; children follow their parent', async () => {
 
   expect(root).toMatchObject({ depth: 0, ancestry: `${root.id}` });
   expect(below).toMatchObject({ depth: 1, ancestry: `${root.id}.${below.id}` });
-  expect(tree.map(({ name }) => name)).toEqual(['root', 'below']);
+  expect(tree.map(({ name }) => name)).toEqual(['top', 'below']);
 });
 
 test('statements are counted, log-in, BEGIN and COMMIT are not', async () => {
