@@ -14,6 +14,8 @@ export interface Launch {
   readonly course: { readonly id: string; readonly title: string } | null;
   readonly resourceLinkId: string;
   readonly targetLinkUri: string;
+  /** The frame that offers LTI platform storage, as login initiation names it; left out: there is none. */
+  readonly storageTarget?: string;
 }
 
 /** The claims of a resource link launch. */

@@ -18,9 +18,10 @@ export interface Registered {
 
 /** How long an id_token lives: as in Moodle. */
 const ID_TOKEN_SECONDS = 60;
+const MAX_LAUNCHES = 20_000;
 
 /**
- * The platform side of LTI 1.3 by the 1EdTech documents, as a real HTTP server on loopback: `/jwks`, `/authorize`.
+ * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize`.
  * It is strict about what a tool sends, and breaks one rule of its own where a Fault says so.
  */
 export class Lms {
@@ -28,22 +29,25 @@ export class Lms {
   /** Requests of the key set so far. */
   keySetRequests = 0;
   keySetManner: KeySetManner = 'well';
-  readonly #server: ReturnType<typeof createServer>;
+  #server: ReturnType<typeof createServer> | undefined;
   readonly #tools = new Map<string, Registered>();
   readonly #launches = new Map<string, { launch: Launch; fault: Fault; clientId: string }>();
   #key = newKey(systemRandom.hex(4));
   #published: Claims[] = [jwkOf(this.#key)];
 
-  private constructor(server: ReturnType<typeof createServer>) {
-    this.#server = server;
-    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    server.on('request', (request, response) => this.#answer(request, response));
+  /** An LMS behind somebody's server, which passes requests on to `answer`. `issuer` is also where its end points are reached. */
+  constructor(issuer: string) {
+    this.issuer = issuer;
   }
 
+  /** An LMS with a server of its own, on loopback. */
   static async start(): Promise<Lms> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Lms(server);
+    const lms = new Lms(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    lms.#server = server;
+    server.on('request', (request, response) => lms.answer(request, response));
+    return lms;
   }
 
   get authEndpoint(): string {
@@ -77,21 +81,27 @@ export class Lms {
       ...opened,
     };
     const hint = systemRandom.hex(8);
+    // Links that nobody follows to their end are forgotten, the oldest first.
+    for (const oldest of this.#launches.keys()) {
+      if (this.#launches.size < MAX_LAUNCHES) break;
+      this.#launches.delete(oldest);
+    }
     this.#launches.set(hint, { launch, fault, clientId });
     this.#launches.set(launch.user.id, { launch, fault, clientId });
     const url = new URL(tool.loginInitiationUrl);
     const parameters = { iss: this.issuer, login_hint: launch.user.id, target_link_uri: launch.targetLinkUri, lti_message_hint: hint };
     for (const [name, value] of Object.entries({ ...parameters, client_id: clientId })) url.searchParams.set(name, value);
+    if (launch.storageTarget !== undefined) url.searchParams.set('lti_storage_target', launch.storageTarget);
     fault.login?.(url.searchParams);
     return url;
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    this.#server?.closeAllConnections();
+    await new Promise((resolve) => (this.#server ? this.#server.close(resolve) : resolve(undefined)));
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  answer(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', this.issuer);
     if (url.pathname === '/jwks') this.#keySet(response);
     else if (url.pathname === '/authorize') this.#authorize(url.searchParams, response);
