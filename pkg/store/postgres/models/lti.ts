@@ -70,6 +70,8 @@ export const ltiLaunches = table('lti_launches', ['id'], {
   agsLineitemUrl: nullable(text),
   agsScopes: filled(texts),
   nrpsUrl: nullable(text),
+  returnUrl: nullable(text),
+  platformUrl: nullable(text),
   launchedAt: filled(timestamp),
   expiresAt: nullable(timestamp),
 });

@@ -1,0 +1,8 @@
+import type { TenantMigration } from './index.ts';
+
+/** Where a launch was shown, as the platform said: whose pages may frame ours, and where the person goes back to (design: section 6). */
+export const launchPresentation: TenantMigration = {
+  name: '0006-launch-presentation',
+  up: (tx) => tx.query('ALTER TABLE lti_launches ADD COLUMN return_url varchar(2048), ADD COLUMN platform_url varchar(2048)'),
+  down: (tx) => tx.query('ALTER TABLE lti_launches DROP COLUMN return_url, DROP COLUMN platform_url'),
+};
