@@ -19,6 +19,7 @@ const WANTED_PORTS = {
   s3Admin: 7071,
   operatorOps: 9090,
   workerOps: 9091,
+  demo: 7080,
 };
 export type PortName = keyof typeof WANTED_PORTS;
 
@@ -37,7 +38,13 @@ const Settings = z.object({
   address: z.string(),
   /** First three bytes of the network that pods get addresses of; null: pods share `address`, with free ports. */
   podNetwork: z.string().nullable(),
-  ports: z.object(Object.fromEntries(Object.keys(WANTED_PORTS).map((name) => [name, z.int()])) as Record<PortName, z.ZodInt>),
+  ports: z.object(
+    // A home of an earlier version lacks what came later: then the wanted number is tried.
+    Object.fromEntries(Object.entries(WANTED_PORTS).map(([name, wanted]) => [name, z.int().default(wanted)])) as Record<
+      PortName,
+      z.ZodDefault<z.ZodInt>
+    >,
+  ),
   /** CARREL_PORT: where the router answers on 127.0.0.1 and ::1. */
   routerPort: z.int(),
   secrets: z.object(
@@ -72,6 +79,8 @@ export const paths = (home: string) => ({
   status: join(home, 'run', 'status.json'),
   /** There once config/samples were applied: a tenant that a person deletes does not come back. */
   samples: join(home, 'samples-applied'),
+  /** config/samples with this home's port in their addresses. */
+  samplesHere: join(home, 'samples'),
 });
 
 export const homePath = (root: string, env: NodeJS.ProcessEnv): string => resolve(env['CARREL_HOME'] || join(root, '.carrel'));

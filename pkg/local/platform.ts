@@ -8,17 +8,17 @@ import { addressOf, paths, type Home } from './home.ts';
 import type { PartName } from './parts/parts.ts';
 import { resolvePart, type Machine, type Progress } from './parts/resolve.ts';
 import { apiserverUrl, controlPlaneSpecs, writeCredentials } from './programs/controlplane.ts';
-import { nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/own.ts';
+import { demoSpec, nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/own.ts';
 import { postgresSpec, postgresUrls } from './programs/postgres.ts';
 import { valkeySpec, valkeyUrl } from './programs/valkey.ts';
 import { s3Access, versitygwSpec } from './programs/versitygw.ts';
 import { installResources } from './resources.ts';
 import { Supervisor, type ProgramSpec, type ProgramStatus } from './supervisor.ts';
 
-/** Postgres, Valkey and S3; the control plane; process node and router; operator and worker. */
+/** Postgres, Valkey and S3; the control plane; process node and router; operator, worker and the demo's LMS and receiver. */
 export type Group = 'stores' | 'controlplane' | 'node' | 'programs';
 
-/** `carrel up --only platform` leaves out our operator and worker. */
+/** `carrel up --only platform` leaves the programs out. */
 export const GROUPS_OF_PLATFORM: readonly Group[] = ['stores', 'controlplane', 'node'];
 export const ALL_GROUPS: readonly Group[] = [...GROUPS_OF_PLATFORM, 'programs'];
 
@@ -63,7 +63,7 @@ export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[
     specs.push(...controlPlaneSpecs(home, named, { durable }));
   }
   if (groups.includes('node')) specs.push(nodeSpec(home, machine), routerSpec(home, machine));
-  if (groups.includes('programs')) specs.push(operatorSpec(home, machine), workerSpec(home, machine));
+  if (groups.includes('programs')) specs.push(operatorSpec(home, machine), workerSpec(home, machine), demoSpec(home, machine));
   const names = new Set(specs.map(({ name }) => name));
   const withResources = groups.includes('programs') && groups.includes('controlplane');
   return specs.map((spec) => ({

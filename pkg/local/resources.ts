@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from './files.ts';
-import { paths } from './home.ts';
+import { DEFAULT_ROUTER_PORT, paths, readSettings } from './home.ts';
 import { kubectl } from './kubectl.ts';
 
 /** Where operator and worker live in a cluster; here it holds the operator's lease. */
@@ -17,12 +17,17 @@ export async function installResources(home: string, root: string): Promise<void
   if (known.trim() === '') await kubectl(home, 'create', 'namespace', NAMESPACE);
 }
 
-/** Applies `config/samples` once per home: a tenant that a person changed or deleted stays so. */
+/** Applies `config/samples` once per home: a tenant that a person changed or deleted stays so. Their LMS and receiver are the demo's, at this home's port. */
 export async function applySamples(home: string, root: string): Promise<void> {
   const samples = join(root, 'config', 'samples');
-  const { samples: applied } = paths(home);
-  if (existsSync(applied) || !existsSync(samples) || !readdirSync(samples).some((name) => name.endsWith('.yaml'))) return;
-  const isKustomized = existsSync(join(samples, 'kustomization.yaml'));
-  await kubectl(home, ...APPLY, isKustomized ? '-k' : '-f', samples);
+  const { samples: applied, samplesHere } = paths(home);
+  if (existsSync(applied)) return;
+  const port = readSettings(home)?.routerPort ?? DEFAULT_ROUTER_PORT;
+  mkdirSync(samplesHere, { recursive: true });
+  for (const name of readdirSync(samples)) {
+    const text = readFileSync(join(samples, name), 'utf8').replaceAll(`.localhost:${DEFAULT_ROUTER_PORT}`, `.localhost:${port}`);
+    writeAtomically(join(samplesHere, name), text);
+  }
+  await kubectl(home, ...APPLY, '-f', samplesHere);
   writeAtomically(applied, '');
 }

@@ -8,7 +8,9 @@ import { systemRandom } from '../runtime/random.ts';
 import { LocalError } from './errors.ts';
 import { paths, readSettings, type Home } from './home.ts';
 import { startNode } from './node/node.ts';
+import { DEMO_HOSTS } from './programs/own.ts';
 import { startRouter } from './router/router.ts';
+import type { Upstream } from './router/routes.ts';
 
 /** A client of the home's API server, as its administrator. */
 export function clientOf(home: string): KubeClient {
@@ -24,6 +26,9 @@ export function existingHome(path: string): Home {
   return { path, settings };
 }
 
+const demoRoutes = ({ settings }: Home): ReadonlyMap<string, Upstream> =>
+  new Map(DEMO_HOSTS.map((host) => [host, { host: settings.address, port: settings.ports.demo }]));
+
 /** The process node or the router as a program of its own, until it is told to stop. */
 export async function runOwn(program: 'node' | 'router', options: { home: string; root: string }): Promise<void> {
   const log = createLogger({ program });
@@ -38,7 +43,7 @@ export async function runOwn(program: 'node' | 'router', options: { home: string
       const running =
         program === 'node'
           ? await startNode({ ...shared, home, root: options.root, random: systemRandom })
-          : await startRouter({ ...shared, port: home.settings.routerPort });
+          : await startRouter({ ...shared, port: home.settings.routerPort, fixed: demoRoutes(home) });
       onStop(program, () => running.stop());
     },
   );

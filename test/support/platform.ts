@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { resolvePart, thisMachine } from '../../pkg/local/parts/resolve.ts';
 import { makeScratch, ROOT } from './parts.ts';
 
 /** The platform of this run as `carrel up` brings it up; plain data, handed to jest's workers by the environment. */
@@ -57,8 +58,9 @@ export async function forget(where: Platform): Promise<void> {
   await rm(join(where.home, '..'), { recursive: true, force: true });
 }
 
-/** jest's globalSetup of the e2e lane; the answer takes it down. */
+/** jest's globalSetup of the e2e lane; the answer takes it down. The browser is fetched here, not within some test's time. */
 export async function startPlatform(): Promise<() => Promise<void>> {
+  await resolvePart('chromium', thisMachine(ROOT), (line) => void process.stderr.write(`${line}\n`));
   const where = await newHome();
   const stop = (): Promise<void> => forget(where);
   try {

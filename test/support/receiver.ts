@@ -72,7 +72,7 @@ export const verifiesHex = ({ body, headers }: Received, secret: string): boolea
   isSame(createHmac('sha256', secret).update(body).digest('hex'), headers['x-carrel-signature'] ?? '');
 
 /** Standard Webhooks 1.0, Verifying: any of the signatures of version 1 holds, and the time lies within 5 minutes. */
-export function verifiesStandard({ body, headers }: Received, secret: string): boolean {
+export function verifiesStandard({ body, headers }: Pick<Received, 'body' | 'headers'>, secret: string): boolean {
   const timestamp = headers['webhook-timestamp'] ?? '';
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false;
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { paths, readSettings } from '../home.ts';
 import { apiserverUrl } from '../programs/controlplane.ts';
+import { DEMO_HOSTS } from '../programs/own.ts';
 import { clientOf, existingHome } from '../run.ts';
 import type { ProgramStatus } from '../supervisor.ts';
 import { readReport } from './supervise.ts';
@@ -25,7 +26,13 @@ export async function status(home: string): Promise<boolean> {
   for (const [name, program] of Object.entries(report.programs)) print(`  ${programLine(name, program)}`);
   const { ready, problem } = await printTenants(home);
   print(coloured('bold', 'Addresses'));
-  print(`  API server  ${apiserverUrl(existingHome(home))} (export KUBECONFIG=${paths(home).kubeconfig})`);
+  const { settings } = existingHome(home);
+  print(`  API server  ${apiserverUrl({ path: home, settings })} (export KUBECONFIG=${paths(home).kubeconfig})`);
+  if ('demo' in report.programs) {
+    const [lms, receiver] = DEMO_HOSTS.map((host) => `http://${host}:${settings.routerPort}`);
+    print(`  demo LMS    ${lms} (links that launch into the tenants)`);
+    print(`  receiver    ${receiver} (the webhooks that came)`);
+  }
   const late = Object.values(report.programs).filter(({ state }) => state !== 'ready').length;
   const good = late === 0 && ready;
   print(good ? coloured('green', 'Everything is ready.') : coloured('yellow', problem ?? 'Not everything is ready.'));

@@ -172,14 +172,14 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
   // Only the tests drive a browser.
   chromium: {
     version: 'any',
-    accepts: atLeast(120),
-    wanted: '120 or newer',
+    accepts: atLeast(150),
+    wanted: '150 or newer',
     asks: { args: ['--version'], pattern: /(?:Chromium|Google Chrome) (\S+)/ },
     ways: [
       { by: 'path', names: ['chromium', 'chromium-browser', 'google-chrome'] },
       { by: 'apt', package: 'chromium', names: ['chromium'] },
     ],
-    advice: 'Install Chromium 120 or newer (Debian: apt-get install chromium).',
+    advice: 'Install Chromium 150 or newer (Debian: apt-get install chromium).',
   },
 };
 

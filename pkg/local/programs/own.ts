@@ -73,6 +73,27 @@ export function workerSpec(home: Home, checkout: Checkout): ProgramSpec {
   };
 }
 
+/** Hosts of the demo's LMS and receiver, behind the router. */
+export const DEMO_HOSTS = ['lms.localhost', 'receiver.localhost'];
+
+/** The demo's other side. It is no part of the product, so a checkout without its tests does without it. */
+export function demoSpec(home: Home, { root }: Checkout): ProgramSpec {
+  return {
+    name: 'demo',
+    command: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', join(root, 'test', 'support', 'demo', 'main.ts')],
+    cwd: root,
+    after: ['kube-apiserver'],
+    env: {
+      KUBECONFIG: paths(home.path).kubeconfig,
+      CARREL_LISTEN_HOST: home.settings.address,
+      CARREL_DEMO_PORT: String(home.settings.ports.demo),
+      CARREL_PUBLIC_PORT: String(home.settings.routerPort),
+    },
+    ready: (signal) => answers(`http://${addressOf(home, 'demo')}/healthz`, signal, 200),
+  };
+}
+
 /** What operator and worker are both told. */
 function sharedEnvironment(home: Home): Record<string, string> {
   const s3 = s3Access(home);

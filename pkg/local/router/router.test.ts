@@ -8,7 +8,7 @@ import type { Observed } from '../../kube/object.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { closeServer, listen } from '../../runtime/ops.ts';
 import { type RunningRouter, startRouting } from './router.ts';
-import { hostIndex, hostOf, hostsIn, routeOf, type Objects } from './routes.ts';
+import { hostIndex, hostOf, hostsIn, routeOf, type Objects, type Upstream } from './routes.ts';
 
 const observed = <T>(object: T): Observed<T & object> => object as Observed<T & object>;
 const meta = (name: string) => ({ name, namespace: 'ns', uid: name, resourceVersion: '1', creationTimestamp: '' });
@@ -36,6 +36,7 @@ const podAt = (port: number, more: Partial<Pod['metadata']> = {}, ready = 'True'
 
 let ingresses: Observed<Ingress>[];
 let pods: Record<string, Observed<Pod>[]>;
+let fixed: Map<string, Upstream>;
 let router: RunningRouter;
 const upstreams: Server[] = [];
 const objects: Objects = {
@@ -48,7 +49,8 @@ const objects: Objects = {
 beforeEach(async () => {
   ingresses = [ingress('x.localhost', ['/', 'x'])];
   pods = {};
-  router = await startRouting({ objects, hosts: () => hostsIn(ingresses), port: 0, log: silentLogger });
+  fixed = new Map();
+  router = await startRouting({ objects, fixed, hosts: () => hostsIn(ingresses), port: 0, log: silentLogger });
 });
 afterEach(async () => {
   for (const server of upstreams.splice(0)) {
@@ -124,6 +126,18 @@ test('a pod that cannot be reached is passed over, for a POST too: nothing was s
   const answers = await Promise.all([get('/', { method: 'POST', body: 'one' }), get('/', { method: 'POST', body: 'two' })]);
 
   expect(answers.map(({ body }) => body)).toEqual(['one', 'two']);
+});
+
+test('a fixed host reaches its program, until an Ingress takes the host', async () => {
+  const [program, pod] = [await upstream((_, response) => response.end('program')), await upstream((_, response) => response.end('pod'))];
+  fixed.set('lms.localhost', { host: '127.0.0.1', port: program });
+  const before = await get('/', { host: 'lms.localhost' });
+  ingresses = [...ingresses, ingress('lms.localhost', ['/', 'x'])];
+  pods['x'] = [podAt(pod)];
+
+  const after = await get('/', { host: 'lms.localhost' });
+
+  expect([before.body, after.body]).toEqual(['program', 'pod']);
 });
 
 test('an unknown host is a 404 page that lists the known ones, without trusting the name', async () => {

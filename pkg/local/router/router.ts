@@ -10,7 +10,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { closeServer, listen } from '../../runtime/ops.ts';
 import { codeOf } from '../errors.ts';
 import { Proxy } from './proxy.ts';
-import { hostIndex, hostOf, hostsIn, labelIndex, nameOf, type Objects, routeOf } from './routes.ts';
+import { hostIndex, hostOf, hostsIn, labelIndex, nameOf, type Objects, routeOf, type Upstream } from './routes.ts';
 
 export interface RunningRouter {
   readonly port: number;
@@ -20,15 +20,16 @@ export interface RunningRouter {
 const STOP_GRACE_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects. */
+/** Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects, and for `fixed` hosts that none of them takes. */
 export async function startRouter(options: {
   client: KubeClient;
   port: number;
+  fixed: ReadonlyMap<string, Upstream>;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
 }): Promise<RunningRouter> {
-  const { client, clock, log, metrics, port } = options;
+  const { client, clock, log, metrics, port, fixed } = options;
   const stopping = new AbortController();
   const shared = { client, clock, log, metrics };
   const ingresses = informer<Ingress>({ ...shared, kind: INGRESS, indexes: { host: hostIndex } });
@@ -49,7 +50,8 @@ export async function startRouter(options: {
       return candidates.filter(({ metadata }) => rest.every(([key, value]) => metadata.labels?.[key] === value));
     },
   };
-  const server = await startRouting({ objects, hosts: () => hostsIn(ingresses.store.list()), port, log });
+  const hosts = (): string[] => [...new Set([...hostsIn(ingresses.store.list()), ...fixed.keys()])];
+  const server = await startRouting({ objects, fixed, hosts, port, log });
   return {
     port: server.port,
     stop: async () => {
@@ -71,6 +73,7 @@ async function claim(api: ResourceApi<Ingress>, ingress: Observed<Ingress>, log:
 /** The listening half of the router, over whatever objects it is given. */
 export async function startRouting(options: {
   objects: Objects;
+  fixed?: ReadonlyMap<string, Upstream>;
   hosts: () => string[];
   port: number;
   log: Logger;
@@ -111,15 +114,17 @@ export async function startRouting(options: {
 
 interface Routing {
   readonly objects: Objects;
+  readonly fixed?: ReadonlyMap<string, Upstream>;
   readonly hosts: () => string[];
   readonly proxy: Proxy;
   /** Per service, whose turn it is. */
   readonly turns: Map<string, number>;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, { objects, hosts, proxy, turns }: Routing): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, { objects, fixed, hosts, proxy, turns }: Routing): Promise<void> {
   const host = hostOf(request.headers.host);
-  const route = routeOf(objects, host, (request.url ?? '/').split('?')[0] ?? '/');
+  const program = fixed?.get(host);
+  const route = routeOf(objects, host, (request.url ?? '/').split('?')[0] ?? '/') ?? (program && { service: host, upstreams: [program] });
   if (!route) return answer(request, response, 404, unknownHostPage(host, hosts(), request.headers.host));
   const turn = turns.get(route.service) ?? 0;
   turns.set(route.service, (turn + 1) % Number.MAX_SAFE_INTEGER);

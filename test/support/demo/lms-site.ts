@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { KubeClient } from '../../../pkg/kube/transport.ts';
+import { INSTRUCTOR, LEARNER } from '../lms/claims.ts';
+import { Lms } from '../lms/lms.ts';
+import { escaped, page, table } from './html.ts';
+import { PLATFORM_STORAGE } from './platform-storage.ts';
+import { type Tool, toolsOf } from './registrations.ts';
+
+/** Who may be in a course, and as what. */
+const PEOPLE = [
+  { id: 'ada', name: 'Ada Okafor', email: 'ada@example.org', roles: [INSTRUCTOR], as: 'instructor' },
+  { id: 'ben', name: 'Ben Lindqvist', email: 'ben@example.org', roles: [LEARNER], as: 'learner' },
+  { id: 'chi', name: 'Chi Tanaka', email: 'chi@example.org', roles: [LEARNER], as: 'learner' },
+] as const;
+
+const COURSES = [
+  { id: 'history-1', title: 'History' },
+  { id: 'physics-1', title: 'Physics' },
+] as const;
+
+/** How a link opens: in a frame with or without platform storage, or as a page of its own. */
+const WAYS = ['frame', 'frame-without-storage', 'window'] as const;
+type Way = (typeof WAYS)[number];
+
+/**
+ * The demo LMS as a site: `/` has a link for each tenant, person and course, `/open` starts the launch; the rest are its LTI end points.
+ * Which tools it knows is read from the cluster at each request: a registration that somebody applies is a link at the next look.
+ */
+export class LmsSite {
+  readonly #lms: Lms;
+  readonly #client: KubeClient;
+
+  constructor(deps: { client: KubeClient; issuer: string }) {
+    this.#client = deps.client;
+    this.#lms = new Lms(deps.issuer);
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.#lms.issuer);
+    if (url.pathname === '/') return send(response, 200, this.#index(await this.#tools()));
+    if (url.pathname === '/open') return this.#open(url.searchParams, response);
+    this.#lms.answer(request, response);
+  }
+
+  async #tools(): Promise<Tool[]> {
+    const tools = await toolsOf(this.#client, this.#lms.issuer);
+    for (const tool of tools) this.#lms.register(tool);
+    return tools;
+  }
+
+  #index(tools: readonly Tool[]): string {
+    const rows = tools.flatMap((tool) =>
+      COURSES.flatMap((course) =>
+        PEOPLE.map((person) => {
+          const link = (way: Way, text: string): string => {
+            const to = new URLSearchParams({ tool: tool.clientId, person: person.id, course: course.id, in: way });
+            const label = `${person.name} opens ${course.title} of ${tool.tenant} in ${text}`;
+            return `<a href="/open?${escaped(to.toString())}" aria-label="${escaped(label)}">${text}</a>`;
+          };
+          const opens = `${link('frame', 'a frame')}, ${link('frame-without-storage', 'a frame without storage')}, ${link('window', 'this window')}`;
+          return [escaped(tool.tenant), course.title, `${escaped(person.name)} (${person.as})`, opens];
+        }),
+      ),
+    );
+    const none = `No LtiRegistration of this LMS is Ready. Its issuer is ${this.#lms.issuer}.`;
+    return page('Demo LMS', table(['tenant', 'course', 'person', 'open in'], rows, none));
+  }
+
+  async #open(asked: URLSearchParams, response: ServerResponse): Promise<void> {
+    const tool = (await this.#tools()).find(({ clientId }) => clientId === asked.get('tool'));
+    const person = PEOPLE.find(({ id }) => id === asked.get('person'));
+    const course = COURSES.find(({ id }) => id === asked.get('course'));
+    const way = WAYS.find((one) => one === asked.get('in'));
+    if (!tool || !person || !course || !way) {
+      return send(response, 404, page('No such link', '<p>Start from <a href="/">the list of links</a>.</p>'));
+    }
+    const { id, name, email, roles } = person;
+    const login = this.#lms.open(tool.clientId, {
+      user: { id, name, email },
+      roles,
+      course,
+      resourceLinkId: `files-of-${course.id}`,
+      ...(way === 'frame' ? { storageTarget: '_parent' } : {}),
+    });
+    if (way === 'window') return void response.writeHead(303, { location: login.href }).end();
+    send(response, 200, framePage(`${course.title}, as ${name}`, login, way));
+  }
+}
+
+/** The tool in a frame, as LMSs show it; this window keeps the tool's data where its cookies are blocked. */
+const framePage = (title: string, login: URL, way: Way): string =>
+  page(
+    title,
+    `${way === 'frame' ? `<script>${PLATFORM_STORAGE}</script>` : ''}
+<p><a href="/">Back to the list of links</a></p>
+<iframe title="The tool" name="tool" src="${escaped(login.href)}" allow="fullscreen; clipboard-write"></iframe>`,
+  );
+
+function send(response: ServerResponse, status: number, html: string): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(html);
+}
