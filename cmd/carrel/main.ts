@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { dirname } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { Listr } from 'listr2';
 import { clean, down } from '../../pkg/local/commands/down.ts';
 import { logs } from '../../pkg/local/commands/logs.ts';
 import { restart } from '../../pkg/local/commands/restart.ts';
@@ -12,6 +11,7 @@ import { LocalError } from '../../pkg/local/errors.ts';
 import { homePath } from '../../pkg/local/home.ts';
 import { thisMachine } from '../../pkg/local/parts/resolve.ts';
 import { ALL_GROUPS, type Group } from '../../pkg/local/platform.ts';
+import { runTasks } from '../../pkg/local/progress.ts';
 import { runOwn } from '../../pkg/local/run.ts';
 
 const root = dirname(dirname(import.meta.dirname));
@@ -93,8 +93,7 @@ program
   .command('parts')
   .description('find, fetch or build the programs of the platform, and start nothing')
   .action(async () => {
-    const tasks = partTasks(ALL_GROUPS, thisMachine(root, env));
-    await new Listr(tasks, { fallbackRenderer: 'simple', fallbackRendererCondition: () => !process.stdout.isTTY }).run();
+    await runTasks(partTasks(ALL_GROUPS, thisMachine(root, env)), { collapseSubtasks: false });
   });
 
 const own = program.command('run', { hidden: true }).description('programs that the supervisor runs');

@@ -53,6 +53,7 @@ test('a taken port is one line that names the port and what to do', async () => 
 
   expect(ran.code).toBe(1);
   expect(ran.stderr.trim().split('\n').at(-1)).toMatch(new RegExp(`${where.port}.*CARREL_PORT`));
+  expect(`${ran.stdout}${ran.stderr}`.split('is taken by another program')).toHaveLength(2); // told once
   expect(ran.stderr).not.toContain('    at ');
 }, 120_000);
 

@@ -1,8 +1,9 @@
-import { Listr, type ListrTask } from 'listr2';
+import type { ListrTask } from 'listr2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../errors.ts';
 import { signal } from '../processes.ts';
 import { kubectl } from '../kubectl.ts';
+import { runTasks } from '../progress.ts';
 import { readReport } from './supervise.ts';
 
 /** What every child of a Tenant carries (pkg/operator/names.ts). */
@@ -21,7 +22,7 @@ export async function restart(home: string, programs: readonly string[]): Promis
   const chosen = programs.length > 0 ? programs : ['operator', 'worker'].filter((name) => name in report.programs);
   const tasks: ListrTask[] = chosen.map((name) => ({ title: name, task: () => restartProgram(home, name) }));
   if (programs.length === 0) tasks.push({ title: 'tenants', task: () => restartTenants(home) });
-  await new Listr(tasks, { concurrent: true, fallbackRenderer: 'simple', fallbackRendererCondition: () => !process.stdout.isTTY }).run();
+  await runTasks(tasks, { concurrent: true });
 }
 
 async function restartProgram(home: string, name: string): Promise<void> {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Listr, type ListrTask } from 'listr2';
+import type { ListrTask } from 'listr2';
 import { LocalError } from '../errors.ts';
 import { makeFolders, openHome, paths, readSettings } from '../home.ts';
 import { lock } from '../lock.ts';
 import { resolvePart, thisMachine, type Machine } from '../parts/resolve.ts';
 import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, PARTS_OF, untilReady } from '../platform.ts';
 import { probePort, probePortPatiently } from '../ports.ts';
+import { runTasks } from '../progress.ts';
 import { applySamples, installResources } from '../resources.ts';
 import { clientOf } from '../run.ts';
 import { endPlatform } from './down.ts';
@@ -50,11 +51,7 @@ export async function up(options: UpOptions): Promise<void> {
         { title: 'Tenants', task: (_, task) => untilTenantsReady(home, onChange(task)) },
       );
     }
-    await new Listr(tasks, {
-      rendererOptions: { collapseSubtasks: true },
-      fallbackRenderer: 'simple',
-      fallbackRendererCondition: () => !process.stdout.isTTY,
-    }).run();
+    await runTasks(tasks);
   } finally {
     held.release();
   }
