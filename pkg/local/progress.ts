@@ -21,6 +21,6 @@ class PlainLogger extends ListrLogger {
   }
 
   override log(...[level, message, options]: Parameters<ListrLogger['log']>): void {
-    super.log(level, message, level === ListrLogLevels.FAILED ? undefined : options);
+    super.log(level, message, String(level) === String(ListrLogLevels.FAILED) ? undefined : options);
   }
 }
