@@ -15,12 +15,14 @@ export async function runTasks(tasks: ListrTask[], options: { concurrent?: boole
   }).run();
 }
 
+const FAILED: string = ListrLogLevels.FAILED;
+
 class PlainLogger extends ListrLogger {
   constructor() {
-    super({ useIcons: true, toStderr: [ListrLogLevels.FAILED] });
+    super({ useIcons: true, toStderr: [FAILED] });
   }
 
   override log(...[level, message, options]: Parameters<ListrLogger['log']>): void {
-    super.log(level, message, String(level) === String(ListrLogLevels.FAILED) ? undefined : options);
+    super.log(level, message, level === FAILED ? undefined : options);
   }
 }
