@@ -7,10 +7,12 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm install --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
+COPY hack/web.ts hack/
 COPY cmd cmd
 COPY pkg pkg
 COPY crds crds
-RUN node_modules/.bin/tsc -p tsconfig.build.json && cp package.json dist/ && npm prune --omit=dev --ignore-scripts
+RUN node hack/web.ts && node_modules/.bin/tsc -p tsconfig.build.json && cp package.json dist/ && mkdir -p dist/pkg/web && cp -r pkg/web/dist dist/pkg/web/ \
+  && npm prune --omit=dev --ignore-scripts
 
 FROM ${BASE}
 WORKDIR /app

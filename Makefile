@@ -13,7 +13,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: $(INSTALLED) ## bring the platform up on this machine (CARREL_PORT, CARREL_HOME); again is harmless
-	@$(CARREL) up
+	@node hack/web.ts && $(CARREL) up
 
 down: $(INSTALLED) ## end the platform; its data stay
 	@$(CARREL) down
@@ -22,7 +22,7 @@ status: $(INSTALLED) ## what runs, and where tenants answer
 	@$(CARREL) status
 
 restart: $(INSTALLED) ## run the sources as they are now: operator, worker, tenants
-	@$(CARREL) restart
+	@node hack/web.ts && $(CARREL) restart
 
 logs: $(INSTALLED) ## follow the log of a program: make logs PROGRAM=operator
 	@$(CARREL) logs $(or $(PROGRAM),operator) --follow
@@ -37,7 +37,7 @@ lint: $(INSTALLED) ## format, types, lint, arrows between rooms, generated files
 	@npm run --silent lint
 
 build: $(INSTALLED) ## compile to dist/, as it goes into the image
-	@rm -rf dist && node_modules/.bin/tsc -p tsconfig.build.json
+	@rm -rf dist && npm run --silent build
 
 $(INSTALLED): package.json package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing. Install Node.js 20 or newer (https://nodejs.org).' >&2; exit 1; }

@@ -32,6 +32,7 @@ try {
     if (run(process.execPath, ['hack/lint/main.ts']) === 0) passed += 1;
     else failed += 1;
   }
+  if (run(process.execPath, ['hack/web.ts']) !== 0) failed += 1;
   // On a fresh machine the parts are built first, with progress, not within some test's time limit.
   if (run(process.execPath, ['cmd/carrel/main.ts', 'parts']) !== 0) failed += 1;
   const env = {

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { createContent, grantSource } from '../../pkg/content/content.ts';
 import { Events } from '../../pkg/events/events.ts';
 import { WakeUps } from '../../pkg/events/wake-ups.ts';
@@ -7,8 +8,10 @@ import { BASE_PATH, createApp } from '../../pkg/http/app.ts';
 import { Door } from '../../pkg/http/door.ts';
 import { IdempotencyKeys } from '../../pkg/http/idempotency.ts';
 import { createListener } from '../../pkg/http/listener.ts';
+import { WebBundle } from '../../pkg/http/web-bundle.ts';
 import { createIdentity } from '../../pkg/identity/identity.ts';
 import { PermissionSets } from '../../pkg/identity/permission-sets.ts';
+import { Sessions } from '../../pkg/identity/sessions.service.ts';
 import { Tokens } from '../../pkg/identity/tokens.ts';
 import { createLti } from '../../pkg/lti/lti.ts';
 import { guardedClient } from '../../pkg/net/client.ts';
@@ -36,6 +39,8 @@ export interface ServerOptions {
   readonly observeRedis?: NonNullable<RedisOptions['observe']>;
   /** Tests: a reply that an endpoint does not declare is a mistake of ours. */
   readonly exact?: boolean;
+  /** Tests: where the browser's pages were built to; the checkout's or image's unless said. */
+  readonly webFolder?: string;
 }
 
 /** One tenant's server, listening. */
@@ -45,6 +50,9 @@ export interface CarrelServer {
   /** Takes no new request, ends those under way within DRAIN_MS, closes the stores. */
   stop(): Promise<void>;
 }
+
+/** What pkg/web is built to, in the checkout as in the image. */
+const WEB_FOLDER = join(import.meta.dirname, '../../pkg/web/dist');
 
 /** Requests that are under way when the server is told to stop have so long. */
 export const DRAIN_MS = 20_000;
@@ -83,6 +91,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
 
   const cache = new GenerationCache({ redis, random, log, clock });
   const windows = new SlidingWindows({ redis, clock, random });
+  const sessions = new Sessions({ db, cache, clock, random, tenantId: tenant.id });
   const permissionSets = new PermissionSets({ cache, grants: grantSource(db), clock });
   const wakeUps = new WakeUps({ redis, log });
   const events = new Events({ wakeUps, clock, random });
@@ -93,9 +102,12 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     events,
     cache,
     permissionSets,
+    sessions,
+    sealer,
     clock,
     random,
     log,
+    tenantId: tenant.id,
     apiUrl,
     bucket: config.CARREL_S3_BUCKET,
     maxUploadBytes: config.CARREL_MAX_UPLOAD_BYTES,
@@ -105,6 +117,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     cache,
     windows,
     tokens,
+    sessions,
     belongings: content.belongings,
     events,
     clock,
@@ -115,11 +128,14 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     secure: apiUrl.startsWith('https:'),
   });
   const client = guardedClient({ allow: config.CARREL_EGRESS_ALLOW, clock, metrics });
-  const pages = createLti({
+  const web = WebBundle.load(options.webFolder ?? WEB_FOLDER, log);
+  const lti = createLti({
     db,
     cache,
-    sessions: identity.sessions,
+    sessions,
+    permissionSets,
     tokens,
+    web,
     client,
     sealer,
     clock,
@@ -134,7 +150,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     tenantPerMinute: config.CARREL_LIMIT_TENANT_PER_MINUTE,
     addressPerHour: config.CARREL_LIMIT_IP_PER_HOUR,
   };
-  const door = new Door({ redis, windows, cache, sessions: identity.sessions, permissionSets, limits, metrics });
+  const door = new Door({ redis, windows, cache, sessions, permissionSets, limits, metrics });
   const app = createApp(
     {
       door,
@@ -149,9 +165,10 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
       exact: options.exact ?? false,
       trustedProxies: config.CARREL_TRUSTED_PROXIES,
       hosts: new Set(Object.values(addresses).map((url) => new URL(url).host)),
+      web,
     },
-    [...identity.endpoints, ...content.endpoints],
-    pages,
+    [...identity.endpoints, ...content.endpoints, ...lti.endpoints],
+    lti.pages,
   );
 
   let refusal: string | null = 'starting';

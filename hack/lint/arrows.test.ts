@@ -37,6 +37,16 @@ test('product code does not need tests', () => {
   ]);
 });
 
+test('the browser’s pages and the rest do not import each other', () => {
+  const sentence = 'pkg/web speaks only HTTP to the rest';
+  expect(complaints('pkg/web/entry/api.ts', "import { render } from 'preact';\nimport { enter } from './session.ts';")).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(complaints('pkg/web/entry/api.ts', "import type { FileView } from '../../content/files/files.schema.ts';")).toEqual([sentence]);
+  expect(complaints('pkg/http/app.ts', "import { enter } from '../web/entry/session.ts';")).toEqual([sentence]);
+});
+
 test('an import over several lines is seen, with its line', () => {
   const [found] = importsOf('cmd/server/main.ts', "\n\nimport {\n  a,\n  b,\n} from '../../pkg/http/app.ts';");
   expect(found).toMatchObject({ to: 'pkg/http/app.ts', typeOnly: false });

@@ -22,7 +22,10 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Rooms beside the house: who may use them is not the check's business. */
-const OUTSIDE = ['pkg/web', 'crds', 'test', 'hack'];
+const OUTSIDE = ['crds', 'test', 'hack'];
+
+/** The browser's pages: to the rest they speak HTTP. */
+const WEB = 'pkg/web';
 
 export interface Import {
   readonly from: string;
@@ -60,8 +63,12 @@ const isIn = (path: string, room: string): boolean => path.startsWith(`${room}/`
 const floorOf = (path: string): number => FLOORS.findIndex((rooms) => rooms.some((room) => isIn(path, room)));
 const roomOf = (path: string): string | undefined => FLOORS.flat().find((room) => isIn(path, room));
 
+const isOfTheHouse = (path: string): boolean => /^(cmd|pkg|crds|hack|test)\//.test(path);
+
 /** What is wrong with an import, in words, or undefined. */
 export function complaint(found: Import): string | undefined {
+  const inWeb = isIn(found.from, WEB);
+  if (isIn(found.to, WEB) !== inWeb && (inWeb ? isOfTheHouse(found.to) : true)) return `${WEB} speaks only HTTP to the rest`;
   const room = roomOf(found.from);
   if (room === undefined) return undefined;
   const confined = CONFINED[found.to];

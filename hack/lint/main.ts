@@ -18,7 +18,7 @@ function tool(...command: string[]): string[] {
 }
 
 const checks: Record<string, () => string[]> = {
-  types: () => tool('tsc', '-p', 'tsconfig.json'),
+  types: () => [...tool('tsc', '-p', 'tsconfig.json'), ...tool('tsc', '-p', 'pkg/web')],
   oxlint: () => tool('oxlint', '--deny-warnings'),
   format: () => tool('prettier', '--check', '--log-level', 'warn', ...files),
   arrows: () =>

@@ -7,6 +7,8 @@ export interface PageRequest {
   readonly parameters: ReadonlyMap<string, readonly string[]>;
   /** Of the Cookie header; the first of a name. */
   readonly cookies: ReadonlyMap<string, string>;
+  /** The Origin header: where a browser says a POST comes from. */
+  readonly origin: string | undefined;
 }
 
 export interface PageReply {
@@ -23,6 +25,20 @@ export interface PageRoute {
   readonly path: string;
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 }
+
+/** The browser's pages as pkg/web was built: http has the files, whoever answers with a page names its script and what the document holds. */
+export interface WebPages {
+  /** A whole document with the script and styles of `script`; `body` is HTML. Throws PageProblem `web_not_built`. */
+  document(script: WebScript, content: { readonly title: string; readonly body: string }): string;
+}
+
+/** The scripts of pkg/web: the page of a course, and the exchange with a platform's storage. */
+export type WebScript = 'entry' | 'storage';
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Text as HTML, in an element or a quoted attribute. */
+export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
 /** A failure of a page's: what is shown is its status, its code and the sentence for people. */
 export class PageProblem extends Error {

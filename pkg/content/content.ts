@@ -2,15 +2,19 @@ import type { Endpoint } from '../api/endpoint.ts';
 import type { Events } from '../events/events.ts';
 import type { WorkRequests } from '../events/work.ts';
 import type { PermissionSets } from '../identity/permission-sets.ts';
+import type { Sessions } from '../identity/sessions.service.ts';
 import type { UserBelongings } from '../identity/users/belongings.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
+import type { Sealer } from '../runtime/sealing.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { GenerationCache } from '../store/redis/generation.ts';
 import type { Objects } from '../store/s3/objects.ts';
 import { Belongings } from './belongings.ts';
 import { Downloads } from './downloads/downloads.service.ts';
+import { ticketEndpoints } from './downloads/tickets.endpoints.ts';
+import { Tickets } from './downloads/tickets.service.ts';
 import { fileEndpoints } from './files/files.endpoints.ts';
 import { Files } from './files/files.service.ts';
 import { folderEndpoints } from './folders/folders.endpoints.ts';
@@ -32,9 +36,14 @@ export interface ContentDeps {
   readonly events: Events;
   readonly cache: GenerationCache;
   readonly permissionSets: PermissionSets;
+  readonly sessions: Sessions;
+  /** For tickets. */
+  readonly sealer: Sealer;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Decimal string. */
+  readonly tenantId: string;
   /** Absolute, without a slash at the end. */
   readonly apiUrl: string;
   readonly bucket: string;
@@ -51,6 +60,7 @@ export function createContent(deps: ContentDeps): { endpoints: Endpoint[]; belon
   return {
     endpoints: [
       ...fileEndpoints({ files, uploads, downloads, apiUrl: deps.apiUrl }),
+      ...ticketEndpoints(new Tickets({ ...deps, files, downloads }), deps.apiUrl),
       ...folderEndpoints(new Folders(deps)),
       ...permissionEndpoints(new Permissions(deps)),
     ],

@@ -15,6 +15,7 @@ import { referenceEndpoints } from './openapi/endpoints.ts';
 import { type PageDeps, servePage } from './pages.ts';
 import { enter, serve, type ServeDeps } from './serve.ts';
 import type { Context, Middleware, RequestState } from './state.ts';
+import type { WebBundle } from './web-bundle.ts';
 
 export const BASE_PATH = '/api/v1';
 
@@ -25,6 +26,7 @@ export interface AppDeps extends ServeDeps, PageDeps {
   readonly tenant: { readonly slug: string; readonly id: string; readonly suspended: boolean };
   /** Proxies in front of us whose X-Forwarded-For counts; 0: nobody's does. */
   readonly trustedProxies: number;
+  readonly web: WebBundle;
 }
 
 export type App = Koa<RequestState, DefaultContext>;
@@ -53,6 +55,7 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   app.use(securityHeaders({ https: deps.apiUrl.startsWith('https:') }));
   app.use(errors);
   app.use(doorkeeper(deps));
+  app.use(deps.web.middleware);
   app.use(router.routes() as unknown as Middleware);
   app.use(outside.routes() as unknown as Middleware);
   app.use(noEndpoint(router, outside, deps));

@@ -1,5 +1,5 @@
 import { Problem } from '../api/problem.ts';
-import { PageProblem, type PageReply, type PageRequest, type PageRoute } from '../api/page.ts';
+import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute } from '../api/page.ts';
 import type { Door } from './door.ts';
 import { problemOf } from './middleware/errors.ts';
 import { readForm } from './request/form.ts';
@@ -39,6 +39,7 @@ async function pageRequest(ctx: Context): Promise<PageRequest> {
     method: ctx.method,
     parameters: grouped(sent),
     cookies: cookiesOf(ctx.get('cookie')),
+    origin: ctx.req.headers.origin,
   };
 }
 
@@ -89,6 +90,7 @@ const refusalPage = (told: { code: string; message: string; requestId: string })
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
 <title>This did not work</title>
 <h1>This did not work</h1>
 <p>${escapeHtml(told.message)}</p>
@@ -96,6 +98,3 @@ const refusalPage = (told: { code: string; message: string; requestId: string })
 <p>Request: ${escapeHtml(told.requestId)}</p>
 </html>
 `;
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);

@@ -6,7 +6,7 @@ import type { Database } from '../store/postgres/database.ts';
 import type { GenerationCache } from '../store/redis/generation.ts';
 import type { SlidingWindows } from '../store/redis/window.ts';
 import { Passwords } from './passwords.ts';
-import { Sessions } from './sessions.service.ts';
+import type { Sessions } from './sessions.service.ts';
 import { Attempts } from './sign-in/attempts.ts';
 import { signInEndpoints } from './sign-in/sign-in.endpoints.ts';
 import { SignIn } from './sign-in/sign-in.service.ts';
@@ -16,16 +16,16 @@ import { userEndpoints } from './users/users.endpoints.ts';
 import { Users } from './users/users.service.ts';
 
 export interface Identity {
-  readonly sessions: Sessions;
   readonly endpoints: readonly Endpoint[];
 }
 
-/** Wires the room: sign-in, sessions, users. */
+/** Wires the room: sign-in, users. */
 export function createIdentity(deps: {
   db: Database;
   cache: GenerationCache;
   windows: SlidingWindows;
   tokens: Tokens;
+  sessions: Sessions;
   belongings: UserBelongings;
   events: Events;
   clock: Clock;
@@ -39,8 +39,7 @@ export function createIdentity(deps: {
 }): Identity {
   const passwords = new Passwords();
   const attempts = new Attempts(deps.windows);
-  const sessions = new Sessions(deps);
-  const signIn = new SignIn({ ...deps, passwords, attempts, sessions });
-  const users = new Users({ ...deps, passwords, attempts, sessions });
-  return { sessions, endpoints: [...signInEndpoints(signIn, deps), ...userEndpoints(users)] };
+  const signIn = new SignIn({ ...deps, passwords, attempts });
+  const users = new Users({ ...deps, passwords, attempts });
+  return { endpoints: [...signInEndpoints(signIn, deps), ...userEndpoints(users)] };
 }

@@ -121,8 +121,8 @@ export class Tokens {
         launchId: claims.launch_id,
         expiresAt: claims.exp,
       });
-    } catch {
-      throw new Problem('unauthenticated');
+    } catch (error) {
+      throw new Problem('unauthenticated', undefined, { cause: error });
     }
   }
 

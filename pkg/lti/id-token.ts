@@ -25,6 +25,10 @@ export interface LaunchMessage {
   readonly ags:
     { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] } | undefined;
   readonly nrpsUrl: string | undefined;
+  /** Where the platform wants the person back (launch_presentation.return_url). */
+  readonly returnUrl: string | undefined;
+  /** The platform's own address (tool_platform.url). */
+  readonly platformUrl: string | undefined;
 }
 
 /** What the token must agree with. */
@@ -40,7 +44,7 @@ export interface Expected {
 /**
  * The claims before anything is proved: good for looking up what the proof needs, and for nothing else. Throws LtiRefusal `id_token_…`.
  */
-export function unprovenClaims(idToken: string | undefined): { subject: string; deploymentId: string; contextId: string } {
+export function unprovenClaims(idToken: string | undefined): { issuer: string; subject: string; deploymentId: string; contextId: string } {
   if (idToken === undefined || idToken === '') throw new LtiRefusal('id_token_missing');
   let claims: JWTPayload;
   try {
@@ -49,7 +53,12 @@ export function unprovenClaims(idToken: string | undefined): { subject: string; 
     throw new LtiRefusal('id_token_malformed', undefined, { cause: error });
   }
   const context = claims[`${LTI}/context`] as { id?: unknown } | null | undefined;
-  return { subject: storable(claims.sub), deploymentId: storable(claims[`${LTI}/deployment_id`]), contextId: storable(context?.id) };
+  return {
+    issuer: storable(claims.iss),
+    subject: storable(claims.sub),
+    deploymentId: storable(claims[`${LTI}/deployment_id`]),
+    contextId: storable(context?.id),
+  };
 }
 
 /** The signature (specification: LTI endpoints, rule 1; 1EdTech Security Framework §5.1.3). Throws LtiRefusal. */
@@ -136,6 +145,8 @@ function messageOf(claims: JWTPayload): LaunchMessage {
     context: contextOf(claims[`${LTI}/context`]),
     ags: agsOf(claims[AGS_CLAIM]),
     nrpsUrl: urlOf((claims[NRPS_CLAIM] as { context_memberships_url?: unknown } | null | undefined)?.context_memberships_url),
+    returnUrl: urlOf((claims[`${LTI}/launch_presentation`] as { return_url?: unknown } | null | undefined)?.return_url),
+    platformUrl: urlOf((claims[`${LTI}/tool_platform`] as { url?: unknown } | null | undefined)?.url),
   };
 }
 

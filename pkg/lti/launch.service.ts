@@ -11,6 +11,8 @@ import { hashOf, type Login, type LoginStates } from './login-state.ts';
 import type { People } from './people.ts';
 import type { PlatformKeys } from './platform-keys.ts';
 import { LtiRefusal } from './refusal.ts';
+import { activeOfIssuer } from './registrations.ts';
+import type { Question } from './storage-pages.ts';
 
 /** Lifetime of the application JWT and of its session, which nothing renews (design: section 6). */
 export const LAUNCH_SECONDS = 3600;
@@ -21,6 +23,8 @@ export interface AuthenticationResponse {
   readonly idToken: string | undefined;
   readonly error: string | undefined;
   readonly cookies: ReadonlyMap<string, string>;
+  /** What the platform's storage kept, where the browser had no cookie. */
+  readonly stored?: string | undefined;
 }
 
 export interface Launched {
@@ -77,10 +81,31 @@ export class Launches {
     this.#origins = deps.origins;
   }
 
+  /**
+   * Whom to ask for the login, where this browser has no cookie of it and the LMS offered its storage; undefined: go on to `launch`.
+   * The LMS is the one that the token names, proved or not: nothing but its registered origin rests on that. One statement. Throws LtiRefusal.
+   */
+  async question(response: AuthenticationResponse): Promise<Question | undefined> {
+    const place = this.#states.storageOf(response.state, response.cookies);
+    if (!place) return undefined;
+    if (response.error !== undefined) throw new LtiRefusal('platform_error');
+    const { issuer } = unprovenClaims(response.idToken);
+    const registrations = await activeOfIssuer(this.#db, issuer);
+    const [first] = registrations;
+    if (!first) throw new LtiRefusal('issuer_unknown');
+    return {
+      ...place,
+      origin: new URL(first.authEndpoint).origin,
+      toolUrls: registrations.map(({ toolUrl }) => toolUrl),
+      state: response.state ?? '',
+      idToken: response.idToken ?? '',
+    };
+  }
+
   /** Throws LtiRefusal. */
   async launch(response: AuthenticationResponse): Promise<Launched> {
     const state = response.state ?? '';
-    const login = this.#states.open(response.state, response.cookies);
+    const login = this.#states.open(response.state, response);
     if (response.error !== undefined) throw new LtiRefusal('platform_error', `It said: ${response.error.slice(0, 100)}.`);
     const idToken = response.idToken ?? '';
     const { known, message } = await this.#proved(idToken, login);
@@ -136,6 +161,8 @@ export class Launches {
       agsLineitemUrl: message.ags?.lineitem ?? null,
       agsScopes: message.ags?.scopes ?? [],
       nrpsUrl: message.nrpsUrl ?? null,
+      returnUrl: message.returnUrl ?? null,
+      platformUrl: message.platformUrl ?? null,
       launchedAt: now,
       expiresAt: new Date(now.getTime() + LAUNCH_SECONDS * 1000),
     });

@@ -1,7 +1,8 @@
 import type { Database } from '../store/postgres/database.ts';
 import { requireTarget } from './id-token.ts';
-import type { LoginStates } from './login-state.ts';
+import type { Begun, LoginStates } from './login-state.ts';
 import { LtiRefusal } from './refusal.ts';
+import { activeOfIssuer, type Registration } from './registrations.ts';
 
 /** specification: LTI endpoints, step 1; LTI Core and OIDC add `client_id`, LTI Core also `lti_deployment_id`, which the id_token proves. */
 export interface LoginInitiation {
@@ -10,19 +11,10 @@ export interface LoginInitiation {
   readonly targetLinkUri: string | undefined;
   readonly ltiMessageHint: string | undefined;
   readonly clientId: string | undefined;
+  /** The frame that offers platform storage (1EdTech LTI OIDC Login with LTI Client Side postMessages). */
+  readonly storageTarget: string | undefined;
+  readonly cookies: ReadonlyMap<string, string>;
 }
-
-interface Registration {
-  readonly toolId: number;
-  readonly clientId: string;
-  readonly scope: string;
-  readonly authEndpoint: string;
-}
-
-const ACTIVE_OF_ISSUER = `
-  SELECT t.id AS "toolId", t.client_id AS "clientId", t.scope, p.auth_endpoint AS "authEndpoint"
-  FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
-  WHERE p.issuer = $1 AND p.is_active AND t.is_active`;
 
 /** Login initiation: answers an LMS that wants to launch with the authentication request. */
 export class Logins {
@@ -38,14 +30,17 @@ export class Logins {
     this.#origins = deps.origins;
   }
 
-  /** Where to send the browser (design: section 6), and the cookie that binds the launch to it. One statement. Throws LtiRefusal. */
-  async begin(initiation: LoginInitiation): Promise<{ location: string; cookie: string }> {
+  /**
+   * Where to send the browser (design: section 6), the cookies that bind the launch to it, and what to put into the platform's storage
+   * before it goes. One statement. Throws LtiRefusal.
+   */
+  async begin(initiation: LoginInitiation): Promise<Pick<Begun, 'cookies' | 'put'> & { readonly location: URL }> {
     const { iss, loginHint, targetLinkUri, ltiMessageHint } = initiation;
     if (!iss) throw new LtiRefusal('iss_missing');
     if (!loginHint) throw new LtiRefusal('login_hint_missing');
     requireTarget(targetLinkUri, this.#origins);
     const registration = await this.#registration(iss, initiation.clientId);
-    const { state, nonce, cookie } = this.#states.begin(registration.toolId);
+    const { state, nonce, cookies, put } = this.#states.begin(registration.toolId, initiation.cookies, initiation.storageTarget);
     const location = new URL(registration.authEndpoint);
     const parameters = {
       response_type: 'id_token',
@@ -60,12 +55,11 @@ export class Logins {
       prompt: 'none',
     };
     for (const [name, value] of Object.entries(parameters)) location.searchParams.set(name, value);
-    return { location: location.href, cookie };
+    return { location, cookies, put };
   }
 
   async #registration(issuer: string, clientId: string | undefined): Promise<Registration> {
-    if (issuer.includes('\0')) throw new LtiRefusal('issuer_unknown');
-    const active = await this.#db.prepared<Registration>('lti-active-of-issuer', ACTIVE_OF_ISSUER, [issuer]);
+    const active = await activeOfIssuer(this.#db, issuer);
     if (active.length === 0) throw new LtiRefusal('issuer_unknown');
     if (!clientId && active.length > 1) throw new LtiRefusal('client_id_needed');
     const registration = clientId ? active.find((one) => one.clientId === clientId) : active[0];

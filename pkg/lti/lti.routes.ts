@@ -1,16 +1,29 @@
 import { Counter } from 'prom-client';
-import { PageProblem, type PageReply, type PageRequest, type PageRoute } from '../api/page.ts';
+import { PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../api/page.ts';
 import { Problem } from '../api/problem.ts';
 import type { Tokens } from '../identity/tokens.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { KEY_SET_MAX_AGE_SECONDS, publicKeySet } from './key-set.ts';
-import type { Launches } from './launch.service.ts';
+import type { Entries } from './entry.service.ts';
+import type { AuthenticationResponse, Launches } from './launch.service.ts';
 import type { Logins } from './login.service.ts';
 import { LtiRefusal } from './refusal.ts';
+import { getPage, putPage } from './storage-pages.ts';
 
 /** The LTI protocol's addresses (specification: LTI endpoints). Parameters that are not known are ignored, as OpenID Connect says. */
-export function ltiRoutes(deps: { db: Database; logins: Logins; launches: Launches; tokens: Tokens; metrics: Metrics }): PageRoute[] {
+export function ltiRoutes(deps: {
+  db: Database;
+  logins: Logins;
+  launches: Launches;
+  entries: Entries;
+  tokens: Tokens;
+  web: WebPages;
+  metrics: Metrics;
+  /** Where the LMS posts, as the browser sees it. */
+  redirectUri: string;
+}): PageRoute[] {
+  const { origin: ownOrigin, pathname: launchPath } = new URL(deps.redirectUri);
   const results = new Counter({
     name: 'lti_launches_total',
     help: 'Launches by result: accepted, or the code of the refusal',
@@ -18,32 +31,54 @@ export function ltiRoutes(deps: { db: Database; logins: Logins; launches: Launch
     registers: [deps.metrics],
   });
 
-  const login = async ({ parameters }: PageRequest): Promise<PageReply> => {
-    const { location, cookie } = await deps.logins.begin({
+  const login = async ({ parameters, cookies: sent }: PageRequest): Promise<PageReply> => {
+    const { location, cookies, put } = await deps.logins.begin({
       iss: one(parameters, 'iss'),
       loginHint: one(parameters, 'login_hint'),
       targetLinkUri: one(parameters, 'target_link_uri'),
       ltiMessageHint: one(parameters, 'lti_message_hint'),
       clientId: one(parameters, 'client_id'),
+      storageTarget: one(parameters, 'lti_storage_target'),
+      cookies: sent,
     });
-    return { status: 302, headers: { location, 'set-cookie': cookie } };
+    const reply = put ? putPage(deps.web, put, location) : { status: 302, headers: { location: location.href } };
+    return { ...reply, headers: { ...reply.headers, 'set-cookie': cookies } };
   };
 
-  const launch = async ({ parameters, cookies }: PageRequest): Promise<PageReply> => {
-    try {
-      const { location, cookie } = await deps.launches.launch({
-        state: one(parameters, 'state'),
-        idToken: one(parameters, 'id_token'),
-        error: one(parameters, 'error'),
-        cookies,
-      });
-      results.inc({ result: 'accepted' });
-      return { status: 303, headers: { location, 'set-cookie': cookie } };
-    } catch (error) {
-      results.inc({ result: error instanceof PageProblem || error instanceof Problem ? error.code : 'failed' });
-      throw error;
-    }
+  /** Counts every launch that comes to an end. */
+  const counted =
+    (handle: (request: PageRequest) => Promise<PageReply>) =>
+    async (request: PageRequest): Promise<PageReply> => {
+      try {
+        const reply = await handle(request);
+        if (reply.status === 303) results.inc({ result: 'accepted' });
+        return reply;
+      } catch (error) {
+        results.inc({ result: error instanceof PageProblem || error instanceof Problem ? error.code : 'failed' });
+        throw error;
+      }
+    };
+
+  const launched = async (response: AuthenticationResponse): Promise<PageReply> => {
+    const { location, cookie } = await deps.launches.launch(response);
+    return { status: 303, headers: { location, 'set-cookie': cookie } };
   };
+
+  const launch = counted(async (request) => {
+    const response = responseOf(request);
+    const question = await deps.launches.question(response);
+    return question ? getPage(deps.web, question, `${launchPath}/storage`) : launched(response);
+  });
+
+  /** Only our own page may say what a platform's storage holds: another site could send a person into a launch of its own. */
+  const launchByStorage = counted((request) => {
+    if (request.origin === undefined) throw new LtiRefusal('origin_missing');
+    if (request.origin !== ownOrigin) throw new LtiRefusal('origin_foreign');
+    return launched({ ...responseOf(request), stored: one(request.parameters, 'stored') });
+  });
+
+  const entry = ({ parameters }: PageRequest): Promise<PageReply> =>
+    deps.entries.open({ token: one(parameters, 'token'), launch: one(parameters, 'launch') });
 
   const keySet = async (): Promise<PageReply> => ({
     status: 200,
@@ -61,10 +96,19 @@ export function ltiRoutes(deps: { db: Database; logins: Logins; launches: Launch
     { methods: ['get', 'post'], path: '/login_initiation', handle: login },
     { methods: ['post'], path: '/launch', handle: launch },
     { methods: ['get'], path: '/launch', handle: startFromLms },
+    { methods: ['post'], path: '/launch/storage', handle: launchByStorage },
+    { methods: ['get'], path: '/lti/entry', handle: entry },
     { methods: ['get'], path: '/lti/launch', handle: startFromLms },
     { methods: ['get'], path: '/.well-known/jwks.json', handle: keySet },
   ];
 }
+
+const responseOf = ({ parameters, cookies }: PageRequest): AuthenticationResponse => ({
+  state: one(parameters, 'state'),
+  idToken: one(parameters, 'id_token'),
+  error: one(parameters, 'error'),
+  cookies,
+});
 
 /** A parameter that must not stand twice (RFC 6749 §3.1). */
 function one(parameters: PageRequest['parameters'], name: string): string | undefined {

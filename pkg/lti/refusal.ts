@@ -3,7 +3,8 @@ import { PageProblem } from '../api/page.ts';
 /**
  * Why a launch is refused: the one catalogue of LTI codes. Each has its status and the sentence that a person reads;
  * docs/connect-an-lms.md lists them. Sources: 1EdTech Security Framework 1.0 §5.1.1 (login), §5.1.3 (id_token validation),
- * LTI Core 1.3 §5.3 (required claims), OpenID Connect Core §3.1.3.7, RFC 7515, RFC 7517.
+ * LTI Core 1.3 §5.3 (required claims), OpenID Connect Core §3.1.3.7, RFC 7515, RFC 7517; 1EdTech LTI OIDC Login with LTI Client Side
+ * postMessages (platform storage).
  */
 export const LTI_REFUSALS = {
   start_from_lms: { status: 400, meaning: 'Start from your LMS: open the link in your course there.' },
@@ -16,6 +17,10 @@ export const LTI_REFUSALS = {
   issuer_unknown: { status: 403, meaning: 'This LMS (iss) is not registered here, or its registration is not active.' },
   client_id_unknown: { status: 403, meaning: 'This client id is not registered here for this LMS, or its registration is not active.' },
   client_id_needed: { status: 400, meaning: 'Several registrations of this LMS are active: it must send its client_id.' },
+  storage_target_invalid: {
+    status: 400,
+    meaning: "The LMS named as its storage (lti_storage_target) what is no frame's name: 1 to 64 bytes without control characters.",
+  },
   // The way back to the browser that began
   platform_error: { status: 400, meaning: 'The LMS refused the launch. Sign in there and open the link again.' },
   state_missing: { status: 400, meaning: 'The LMS did not send the state of the launch back.' },
@@ -26,6 +31,9 @@ export const LTI_REFUSALS = {
       'This browser did not begin this launch, or it keeps no cookies for this service. Allow them, or open the link in a new window.',
   },
   state_forged: { status: 400, meaning: 'The cookie of this launch was changed, or is not of this service.' },
+  storage_forged: { status: 400, meaning: 'What the LMS kept of this launch in the browser was changed, or is of another launch.' },
+  origin_missing: { status: 403, meaning: 'The launch was posted without an Origin. Open the link in your course again.' },
+  origin_foreign: { status: 403, meaning: 'Another site posted this launch. Open the link in your course again.' },
   state_expired: { status: 400, meaning: 'This launch took too long. Open the link in your course again.' },
   launch_used: { status: 409, meaning: 'This launch was used already. Open the link in your course again.' },
   registration_inactive: { status: 403, meaning: 'The registration of this LMS was taken away or is not active.' },
@@ -67,6 +75,13 @@ export const LTI_REFUSALS = {
   roles_missing: { status: 400, meaning: 'The id_token has no list of roles; it may be empty, but must be there.' },
   context_invalid: { status: 400, meaning: 'The context of the id_token has no id of 1 to 255 characters.' },
   user_inactive: { status: 403, meaning: 'This account has been deactivated.' },
+  // The page of the course
+  entry_token_missing: { status: 400, meaning: 'This page opens from your course: open the link there.' },
+  entry_token_invalid: {
+    status: 401,
+    meaning: 'This address does not come from a launch of this service. Open the link in your course again.',
+  },
+  entry_expired: { status: 401, meaning: 'This launch is over. Open the link in your course again.' },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 
 export type LtiRefusalCode = keyof typeof LTI_REFUSALS;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { LtiRefusalCode } from '../../../pkg/lti/refusal.ts';
 import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
 import { FAULTS, ODDITIES } from '../../support/lms/faults.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
+import { REFUSED } from './refused.ts';
 import { registeredLms, type Registration } from './registration.ts';
 
 let tenant: TestTenant;
@@ -15,76 +15,6 @@ afterAll(async () => {
   await tenant.stop();
   await at.lms.stop();
 });
-
-/** Each broken rule, and the code that says so. */
-const REFUSED: Readonly<Record<keyof typeof FAULTS, LtiRefusalCode>> = {
-  'login without iss': 'iss_missing',
-  'login by an unknown issuer': 'issuer_unknown',
-  'login by the issuer with a slash at the end': 'issuer_unknown',
-  'login with an unknown client_id': 'client_id_unknown',
-  'login without login_hint': 'login_hint_missing',
-  'login without target_link_uri': 'target_link_uri_missing',
-  'login to open another site': 'target_link_uri_foreign',
-  'login to open what is no address': 'target_link_uri_foreign',
-  'login with iss twice': 'parameter_repeated',
-  'an error of the LMS': 'platform_error',
-  'no state': 'state_missing',
-  'a state that is none of ours': 'state_malformed',
-  'a state of another browser': 'state_not_bound',
-  'state twice': 'parameter_repeated',
-  'no id_token': 'id_token_missing',
-  'id_token twice': 'parameter_repeated',
-  'an id_token that is no JWT': 'id_token_malformed',
-  'an id_token of two parts': 'id_token_malformed',
-  'an id_token whose claims are no JSON': 'id_token_malformed',
-  'an id_token whose header is no JSON': 'id_token_malformed',
-  'alg none': 'alg_refused',
-  'alg HS256 with the public key as secret': 'alg_refused',
-  'an extension that must be understood': 'crit_refused',
-  'no kid': 'kid_missing',
-  'a kid that is a number': 'kid_missing',
-  'a key that is not published': 'key_unknown',
-  'a key of another under the published id': 'signature_invalid',
-  'a key of 1024 bits': 'key_unfit',
-  'a key for encryption': 'key_unfit',
-  'an algorithm that is not the key’s': 'key_unfit',
-  'changed claims': 'signature_invalid',
-  'a cut signature': 'signature_invalid',
-  'no signature': 'signature_invalid',
-  'no iss': 'issuer_mismatch',
-  'another iss': 'issuer_mismatch',
-  'no aud': 'audience_mismatch',
-  'another aud': 'audience_mismatch',
-  'other audiences': 'audience_mismatch',
-  'several audiences without azp': 'azp_missing',
-  'another azp': 'azp_mismatch',
-  'no exp': 'exp_missing',
-  'an exp that is text': 'exp_missing',
-  'an expired id_token': 'id_token_expired',
-  'no iat': 'iat_missing',
-  'an id_token of the future': 'iat_in_future',
-  'an id_token that does not hold yet': 'not_yet_valid',
-  'no nonce': 'nonce_missing',
-  'another nonce': 'nonce_mismatch',
-  'no sub': 'anonymous_launch',
-  'an empty sub': 'anonymous_launch',
-  'a sub of 256 characters': 'sub_invalid',
-  'a sub beyond ASCII': 'sub_invalid',
-  'no message type': 'message_type_missing',
-  'a message type that is not taken': 'message_type_unsupported',
-  'no version': 'version_unsupported',
-  'LTI 1.1': 'version_unsupported',
-  'no deployment id': 'deployment_id_missing',
-  'a deployment id of 256 characters': 'deployment_id_missing',
-  'an unknown deployment': 'unknown_deployment',
-  'no target': 'target_link_uri_missing',
-  'a target on another site': 'target_link_uri_foreign',
-  'no resource link': 'resource_link_missing',
-  'a resource link without id': 'resource_link_missing',
-  'no roles': 'roles_missing',
-  'roles that are no list': 'roles_missing',
-  'a context without id': 'context_invalid',
-};
 
 const sessions = (): Promise<number> => tenant.db.tables.sessions.count({});
 

@@ -1,0 +1,61 @@
+/**
+ * Builds the browser's pages (pkg/web) to pkg/web/dist when their sources are not those that it was built from: `node hack/web.ts`.
+ * Says nothing when there is nothing to do. Several may run at once; a server that reads meanwhile sees the old build or the new one.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const root = dirname(import.meta.dirname);
+const web = join(root, 'pkg/web');
+const dist = join(web, 'dist');
+const STAMP = 'sources.sha256';
+
+/** Of the sources, and of the versions that build them. */
+function fingerprint(): string {
+  const hash = createHash('sha256');
+  const files = readdirSync(web, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !/[\\/]dist(-[^\\/]*)?[\\/]|\.test\.ts$/.test(file.slice(web.length)));
+  for (const file of [...files.sort(), join(root, 'package-lock.json')]) {
+    hash
+      .update(`${file.slice(root.length)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function built(): string | undefined {
+  try {
+    return readFileSync(join(dist, STAMP), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+const wanted = fingerprint();
+if (built() !== wanted) {
+  const started = performance.now();
+  const outDir = join(web, `dist-${process.pid}`);
+  const former = `${outDir}-former`;
+  try {
+    mkdirSync(outDir);
+    const { build } = await import('vite'); // slow to load, and mostly not needed
+    await build({ configFile: join(web, 'vite.config.ts'), logLevel: 'warn', build: { outDir, emptyOutDir: false } });
+    writeFileSync(join(outDir, STAMP), wanted);
+    try {
+      renameSync(dist, former);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // the first build, or another's swap
+    }
+    renameSync(outDir, dist);
+  } catch (error) {
+    if (built() !== wanted) throw error; // else somebody built the same meanwhile
+  } finally {
+    rmSync(outDir, { recursive: true, force: true });
+    rmSync(former, { recursive: true, force: true });
+  }
+  process.stdout.write(`built the browser's pages in ${Math.round(performance.now() - started)} ms\n`);
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
+import { Uuid } from '../../api/schemas.ts';
+import { TICKET_SECONDS, type Tickets } from './tickets.service.ts';
+
+const TicketView = z
+  .object({
+    url: z.url().describe('saves the file without a token; whoever holds it reads the file'),
+    expires_in: z.int().describe('seconds'),
+  })
+  .meta({ id: 'Ticket' });
+
+const ANY_CONTENT = { stream: 'application/octet-stream' };
+const SEALED_MAX = 1024;
+
+/** `apiUrl`: absolute, without a slash at the end. */
+export const ticketEndpoints = (tickets: Tickets, apiUrl: string): Endpoint[] => [
+  endpoint({
+    method: 'post',
+    path: '/files/{id}/ticket',
+    summary: 'Give an address that downloads a file without a token, for 60 s',
+    tag: 'files',
+    caller: { permission: 'read:files' },
+    params: z.object({ id: Uuid }),
+    replies: { 201: TicketView },
+    errors: ['not_found'],
+    handle: async ({ actor, params }) =>
+      reply(201, { url: `${apiUrl}/tickets/${await tickets.issue(actor, params.id)}`, expires_in: TICKET_SECONDS }),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/tickets/{ticket}',
+    summary: 'Download the file that a ticket is for, whole or one range of it',
+    tag: 'files',
+    caller: 'anyone',
+    params: z.object({ ticket: z.string().max(SEALED_MAX) }),
+    replies: { 200: ANY_CONTENT, 206: ANY_CONTENT, 304: null },
+    errors: ['not_found', 'range_not_satisfiable'],
+    handle: ({ params, request }) => tickets.open(params.ticket, request),
+  }),
+];

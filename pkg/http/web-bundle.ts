@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lookup } from 'mrmime';
+import { z } from 'zod';
+import { escapeHtml, PageProblem, type WebPages, type WebScript } from '../api/page.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Middleware } from './state.ts';
+
+/** What Vite says of each script: its file, its styles. */
+const Manifest = z.record(
+  z.string(),
+  z.object({ file: z.string(), name: z.string().optional(), css: z.array(z.string()).default([]), isEntry: z.boolean().default(false) }),
+);
+
+interface Asset {
+  readonly body: Buffer;
+  readonly type: string;
+  /** With its quotes. */
+  readonly etag: string;
+}
+
+interface Script {
+  readonly file: string;
+  readonly css: readonly string[];
+}
+
+/** A year: a file's name holds the hash of its content (RFC 8246). */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+/**
+ * The browser's pages as Vite built them from pkg/web, in memory. Only what the build names is served: no request reads the disk.
+ * Without a build the server runs, and its pages say so.
+ */
+export class WebBundle implements WebPages {
+  readonly #scripts: ReadonlyMap<string, Script>;
+  /** By path. */
+  readonly #assets: ReadonlyMap<string, Asset>;
+
+  private constructor(scripts: ReadonlyMap<string, Script>, assets: ReadonlyMap<string, Asset>) {
+    this.#scripts = scripts;
+    this.#assets = assets;
+  }
+
+  /** Reads `folder` once. When nothing usable is there, says so in one line of the log. */
+  static load(folder: string, log: Logger): WebBundle {
+    try {
+      const entries = Object.values(Manifest.parse(JSON.parse(readFileSync(join(folder, '.vite/manifest.json'), 'utf8'))));
+      const files = new Set(entries.flatMap(({ file, css }) => [file, ...css]));
+      const scripts = entries.filter(({ isEntry }) => isEntry).map(({ name = '', file, css }) => [name, { file, css }] as const);
+      return new WebBundle(new Map(scripts), new Map([...files].map((file) => [`/${file}`, assetOf(folder, file)])));
+    } catch (error) {
+      log.error(
+        `the browser's pages cannot be read from ${folder} (${(error as Error).message.split('\n')[0]}): run make build; until then they answer 503`,
+      );
+      return new WebBundle(new Map(), new Map());
+    }
+  }
+
+  document(script: WebScript, { title, body }: { title: string; body: string }): string {
+    const built = this.#scripts.get(script);
+    if (!built)
+      throw new PageProblem('web_not_built', 503, 'The pages of this service were not built. Whoever runs it: make build, then restart.');
+    const styles = built.css.map((file) => `<link rel="stylesheet" href="/${file}">\n`).join('');
+    return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+${styles}<script type="module" src="/${built.file}"></script>
+${body}
+</html>
+`;
+  }
+
+  /** Answers for the files of the build; everything else goes on. Not counted against limits: browsers keep them for a year. */
+  get middleware(): Middleware {
+    return async (ctx, next) => {
+      const asset = this.#assets.get(ctx.path);
+      if (!asset || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
+      ctx.state.route = '/assets/{file}';
+      ctx.set({ 'Cache-Control': IMMUTABLE, ETag: asset.etag });
+      ctx.status = 200;
+      if (ctx.fresh) {
+        ctx.status = 304;
+        return undefined;
+      }
+      ctx.type = asset.type;
+      ctx.body = asset.body;
+      return undefined;
+    };
+  }
+}
+
+function assetOf(folder: string, file: string): Asset {
+  const body = readFileSync(join(folder, file));
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const type = lookup(file) ?? 'application/octet-stream';
+  return { body, etag, type: type.startsWith('text/') ? `${type}; charset=utf-8` : type };
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { Timestamp, Uuid } from '../api/schemas.ts';
+
+/** A launch as the page of the course and programs see it (specification: LTI launch). */
+export const LaunchView = z
+  .object({
+    launch_id: Uuid,
+    user: z.object({ id: Uuid, name: z.string() }).nullable().describe('who launched; null once that person is gone'),
+    roles: z.array(z.string()).describe('role URIs as the LMS sent them'),
+    context: z.object({ id: z.string(), title: z.string() }).nullable().describe('the course; id is the one of the LMS'),
+    folder: z
+      .object({ id: Uuid, name: z.string(), may_write: z.boolean() })
+      .nullable()
+      .describe("the course's folder, where the caller may read it; may_write: the caller may upload"),
+    resource_link: z.object({ id: z.string() }).nullable(),
+    takes_grades: z.boolean().describe('whether the LMS gave this launch a line item and lets scores be posted'),
+    return_url: z.url().nullable().describe('where the LMS wants the person back'),
+    launched_at: Timestamp,
+    expires_at: Timestamp.nullable().describe('end of the session that the launch opened'),
+  })
+  .meta({ id: 'LtiLaunch' });
+export type LaunchView = z.output<typeof LaunchView>;

@@ -1,0 +1,108 @@
+import type { Session } from './session.ts';
+import type { Refusal } from './words.ts';
+
+/** What GET /lti/launches/{launch_id} tells, as far as the page shows it. */
+export interface Launch {
+  readonly user: { readonly id: string; readonly name: string } | null;
+  readonly context: { readonly id: string; readonly title: string } | null;
+  readonly folder: { readonly id: string; readonly name: string; readonly may_write: boolean } | null;
+  readonly return_url: string | null;
+}
+
+export interface FileItem {
+  readonly id: string;
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly updated_at: string;
+}
+
+export interface FilePage {
+  readonly data: readonly FileItem[];
+  readonly pagination: { readonly next_cursor: string | null; readonly has_more: boolean };
+}
+
+export type OnConflict = 'fail' | 'rename' | 'replace';
+
+/** A refusal of the API; code `unreachable` where none answered. */
+export class ApiError extends Error implements Refusal {
+  override readonly name = 'ApiError';
+  readonly code: string;
+  readonly retryAfter: number | undefined;
+
+  constructor({ code, message, retryAfter }: Refusal) {
+    super(message);
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+export const refusalOf = (error: unknown): Refusal =>
+  error instanceof ApiError ? error : { code: 'page_failed', message: 'This page has a mistake. Open it again from your course.' };
+
+const API = '/api/v1';
+const PAGE_SIZE = 50;
+
+/** The REST API, asked as the person who launched. Throws ApiError. */
+export class Api {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  launch = (): Promise<Launch> => this.#json<Launch>('GET', `/lti/launches/${this.#session.launchId}`);
+
+  /** By name. */
+  files(folderId: string, cursor?: string): Promise<FilePage> {
+    const query = new URLSearchParams({ folder_id: folderId, sort: 'name', limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
+    return this.#json<FilePage>('GET', `/files?${query}`);
+  }
+
+  /** An address that saves the file, for a minute. */
+  async ticket(fileId: string): Promise<string> {
+    return (await this.#json<{ url: string }>('POST', `/files/${fileId}/ticket`)).url;
+  }
+
+  /** `onProgress`: the part of the bytes that is sent, 0 to 1. (Only XMLHttpRequest tells it.) */
+  upload(file: File, to: { folderId: string; onConflict: OnConflict; onProgress: (part: number) => void }): Promise<void> {
+    const form = new FormData();
+    form.set('folder_id', to.folderId);
+    form.set('on_conflict', to.onConflict);
+    form.set('file', file);
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open('POST', `${API}/files`);
+      request.setRequestHeader('Authorization', `Bearer ${this.#session.token}`);
+      request.upload.addEventListener('progress', ({ loaded, total }) => to.onProgress(total > 0 ? loaded / total : 0));
+      request.addEventListener('load', () => (request.status < 300 ? resolve() : reject(errorOf(request.responseText))));
+      for (const type of ['error', 'abort', 'timeout']) request.addEventListener(type, () => reject(unreachable()));
+      request.send(form);
+    });
+  }
+
+  async #json<T>(method: string, path: string): Promise<T> {
+    let reply: Response;
+    let text: string;
+    try {
+      reply = await fetch(`${API}${path}`, { method, headers: { authorization: `Bearer ${this.#session.token}` }, credentials: 'omit' });
+      text = await reply.text();
+    } catch {
+      throw unreachable();
+    }
+    if (!reply.ok) throw errorOf(text);
+    return JSON.parse(text) as T;
+  }
+}
+
+const unreachable = (): ApiError => new ApiError({ code: 'unreachable', message: '' });
+
+/** The API's error shape; a proxy in between may answer in another. */
+function errorOf(text: string): ApiError {
+  try {
+    const { error, message, retry_after } = JSON.parse(text) as { error: string; message: string; retry_after?: number };
+    return new ApiError({ code: error, message, retryAfter: retry_after });
+  } catch {
+    return unreachable();
+  }
+}

@@ -1,0 +1,60 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { type Api, type Launch, refusalOf } from './api.ts';
+import { FileList } from './file-list.tsx';
+import { Ended, RefusalNote } from './notes.tsx';
+import { Uploads } from './uploads.tsx';
+import type { Refusal } from './words.ts';
+
+/** The page of a course: who is here, what is in its folder, and for who may write the way to put something there. */
+export function Course({ api }: { api: Api }) {
+  const [launch, setLaunch] = useState<Launch>();
+  const [refusal, setRefusal] = useState<Refusal>();
+  const [isOver, setOver] = useState(false);
+  /** Grows with every file that was put there, so that the list is asked anew. */
+  const [uploaded, setUploaded] = useState(0);
+
+  /** Every part of the page tells its failures here; what is left to it is to show them. */
+  const failed = useCallback((error: unknown): Refusal => {
+    const told = refusalOf(error);
+    if (told.code === 'unauthenticated') setOver(true);
+    return told;
+  }, []);
+
+  const load = useCallback(() => {
+    setRefusal(undefined);
+    api.launch().then(setLaunch, (error: unknown) => setRefusal(failed(error)));
+  }, [api, failed]);
+  useEffect(load, [load]);
+
+  const title = launch?.context?.title ?? 'Your files';
+  useEffect(() => {
+    if (launch) document.title = title;
+  }, [launch, title]);
+
+  if (isOver) return <Ended />;
+  if (!launch) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={load} /> : <p role="status">Loading …</p>}</main>;
+  const { folder } = launch;
+  return (
+    <main>
+      <header>
+        <h1>{title}</h1>
+        <p>Hello{launch.user ? ` ${launch.user.name}` : ''}. These are the files of your course.</p>
+      </header>
+      {folder ? (
+        <>
+          {folder.may_write && (
+            <Uploads api={api} folderId={folder.id} failed={failed} onUploaded={() => setUploaded((count) => count + 1)} />
+          )}
+          <FileList api={api} folderId={folder.id} failed={failed} changes={uploaded} />
+        </>
+      ) : (
+        <p>This link does not belong to a course, so there is no folder to show.</p>
+      )}
+      {launch.return_url && (
+        <footer>
+          <a href={launch.return_url}>Back to the course</a>
+        </footer>
+      )}
+    </main>
+  );
+}

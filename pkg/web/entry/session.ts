@@ -1,0 +1,60 @@
+/** The launch that this page shows, and the application JWT that opens the API for it. */
+export interface Session {
+  readonly token: string;
+  readonly launchId: string;
+}
+
+/** As much of sessionStorage as a page needs; a browser may refuse it inside a frame. */
+export interface Keeper {
+  get(key: string): string | null;
+  set(key: string, value: string): void;
+}
+
+/**
+ * The session that `address` opens, and the address that may be seen: without the token, which the tab alone keeps, under the launch's id,
+ * so that a reload finds it again. No session: the page must be opened from the course.
+ */
+export function enter(address: URL, keeper: Keeper): { session: Session | undefined; shown: string } {
+  const token = address.searchParams.get('token');
+  const launchId = token === null ? address.searchParams.get('launch') : launchOf(token);
+  const shown = launchId ? `${address.pathname}?${new URLSearchParams({ launch: launchId })}` : address.pathname;
+  if (!launchId) return { session: undefined, shown };
+  if (token !== null) keeper.set(keyOf(launchId), token);
+  const known = token ?? keeper.get(keyOf(launchId));
+  return { session: known === null ? undefined : { token: known, launchId }, shown };
+}
+
+const keyOf = (launchId: string): string => `carrel:launch:${launchId}`;
+
+/** The launch's id out of the JWT; whether the token holds is the server's to say. */
+function launchOf(token: string): string | undefined {
+  try {
+    const claims = JSON.parse(textOf(token.split('.')[1] ?? '')) as { launch_id?: unknown } | null;
+    return typeof claims?.launch_id === 'string' ? claims.launch_id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const textOf = (base64url: string): string =>
+  new TextDecoder().decode(
+    Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0)),
+  );
+
+/** The tab's own memory, where the browser lets the page have it. */
+export const tabKeeper = (storage: () => Storage): Keeper => ({
+  get: (key) => {
+    try {
+      return storage().getItem(key);
+    } catch {
+      return null;
+    }
+  },
+  set: (key, value) => {
+    try {
+      storage().setItem(key, value);
+    } catch {
+      // Then a reload asks for the launch anew.
+    }
+  },
+});

@@ -1,0 +1,127 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Api, OnConflict } from './api.ts';
+import { RefusalNote } from './notes.tsx';
+import type { Refusal } from './words.ts';
+
+interface Upload {
+  readonly id: number;
+  readonly file: File;
+  readonly state: 'waiting' | 'sending' | 'done' | 'failed';
+  /** Whole percent of the bytes that are sent. */
+  readonly percent: number;
+  readonly refusal?: Refusal;
+}
+
+interface Props {
+  readonly api: Api;
+  readonly folderId: string;
+  readonly failed: (error: unknown) => Refusal;
+  readonly onUploaded: () => void;
+}
+
+/** Uploads of several files, one after the other; each tells how far it is, and what to do where it was refused. */
+export function Uploads({ api, folderId, failed, onUploaded }: Props) {
+  const [uploads, setUploads] = useState<readonly Upload[]>([]);
+  const [hasChoice, setChoice] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const nextId = useRef(0);
+  const queue = useRef<Promise<void>>(Promise.resolve());
+
+  const change = (id: number, to: Partial<Upload>): void =>
+    setUploads((all) => all.map((one) => (one.id === id ? { ...one, ...to } : one)));
+
+  const send = async ({ id, file }: Upload, onConflict: OnConflict): Promise<void> => {
+    change(id, { state: 'sending' });
+    try {
+      const onProgress = (part: number): void => change(id, { percent: Math.floor(part * 100) });
+      await api.upload(file, { folderId, onConflict, onProgress });
+      change(id, { state: 'done', percent: 100 });
+      onUploaded();
+    } catch (error) {
+      change(id, { state: 'failed', refusal: failed(error) });
+    }
+  };
+
+  const enqueue = (upload: Upload, onConflict: OnConflict): void => {
+    queue.current = queue.current.then(() => send(upload, onConflict));
+  };
+
+  const again = ({ id, file }: Upload, onConflict: OnConflict): void => {
+    const upload: Upload = { id, file, state: 'waiting', percent: 0 };
+    setUploads((all) => all.map((one) => (one.id === id ? upload : one)));
+    enqueue(upload, onConflict);
+  };
+
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const chosen = [...(input.current?.files ?? [])].map((file): Upload => ({ id: nextId.current++, file, state: 'waiting', percent: 0 }));
+    if (input.current) input.current.value = '';
+    setChoice(false);
+    setUploads((all) => [...all.filter(({ state }) => state !== 'done'), ...chosen]);
+    for (const upload of chosen) enqueue(upload, 'fail');
+  };
+
+  return (
+    <section aria-labelledby="upload-heading">
+      <h2 id="upload-heading">Add files</h2>
+      <form onSubmit={submit}>
+        <label for="upload-input">Choose files to upload</label>
+        <input
+          id="upload-input"
+          ref={input}
+          type="file"
+          multiple
+          onChange={(event) => setChoice((event.currentTarget.files?.length ?? 0) > 0)}
+        />
+        <button type="submit" disabled={!hasChoice}>
+          Upload
+        </button>
+      </form>
+      <p role="status">{statusOf(uploads)}</p>
+      {uploads.length > 0 && (
+        <ul class="uploads" aria-label="Uploads">
+          {uploads.map((upload) => (
+            <UploadRow key={upload.id} upload={upload} onRetry={(onConflict) => again(upload, onConflict)} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** What a screen reader hears: where the uploads stand, not each percent. */
+function statusOf(uploads: readonly Upload[]): string {
+  if (uploads.length === 0) return '';
+  const count = (state: Upload['state']): number => uploads.filter((one) => one.state === state).length;
+  const sending = uploads.find(({ state }) => state === 'sending');
+  const failures = count('failed') > 0 ? `, ${count('failed')} failed` : '';
+  return `${count('done')} of ${uploads.length} uploaded${failures}${sending ? `; uploading ${sending.file.name}` : ''}`;
+}
+
+function UploadRow({ upload, onRetry }: { upload: Upload; onRetry: (onConflict: OnConflict) => void }) {
+  const { file, state, percent, refusal } = upload;
+  return (
+    <li>
+      <span class="name">{file.name}</span>
+      {state === 'sending' && <progress aria-label={`Upload of ${file.name}`} max={100} value={percent} />}
+      {state === 'waiting' && <span class="facts">waiting</span>}
+      {state === 'done' && <span class="facts">uploaded</span>}
+      {refusal && <RefusalNote refusal={refusal} />}
+      {refusal?.code === 'name_conflict' && (
+        <>
+          <button type="button" aria-label={`Keep both files named ${file.name}`} onClick={() => onRetry('rename')}>
+            Keep both
+          </button>
+          <button type="button" aria-label={`Replace ${file.name}`} onClick={() => onRetry('replace')}>
+            Replace
+          </button>
+        </>
+      )}
+      {refusal && refusal.code !== 'name_conflict' && (
+        <button type="button" aria-label={`Try ${file.name} again`} onClick={() => onRetry('fail')}>
+          Try again
+        </button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { filesInWords, refusalInWords, sizeInWords, timeInWords } from './words.ts';
+
+test.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [1023, '1023 bytes'],
+  [1024, '1 KB'],
+  [1536, '1.5 KB'],
+  [10 * 1024 * 1024, '10 MB'],
+  [2 ** 40 * 5000, '5000 TB'],
+])('%i bytes are %j', (bytes, words) => {
+  expect(sizeInWords(bytes)).toBe(words);
+});
+
+test('a time is told with its day', () => {
+  expect(timeInWords('2026-03-04T05:06:07Z', 'en-GB')).toMatch(/^4 Mar 2026, \d\d:\d\d$/);
+});
+
+test('counts read as a sentence', () => {
+  expect(filesInWords(1, false)).toBe('1 file shown');
+  expect(filesInWords(50, true)).toBe('50 files shown; there are more');
+});
+
+test('a known code has words of its own, another the sentence of the server', () => {
+  expect(refusalInWords({ code: 'quota_exceeded', message: 'x' })).toMatch(/^Your storage is full/);
+  expect(refusalInWords({ code: 'rate_limit_exceeded', message: '', retryAfter: 7 })).toBe('Too many requests. Try again in 7 s.');
+  expect(refusalInWords({ code: 'suspended', message: 'This tenant is suspended.' })).toBe('This tenant is suspended.');
+  expect(refusalInWords({ code: 'teapot', message: '' })).toBe('This did not work.');
+  expect(refusalInWords({ code: 'constructor', message: 'no such code' })).toBe('no such code');
+});

@@ -1,0 +1,24 @@
+import { exchange, storageWindow } from './exchange.ts';
+
+/** A platform that has not answered by then does not keep anything for us. */
+const TIMEOUT_MS = 3_000;
+
+const place = document.querySelector<HTMLElement>('#exchange');
+if (place) await run(place);
+
+/** At login: put, then go on in any case, since a cookie may bind the launch too. At the launch: get, then post what came. */
+async function run({ dataset }: HTMLElement): Promise<void> {
+  const { step, frame = '', origin = '', key = '', value = '', next = '' } = dataset;
+  const target = storageWindow<Window>(window as Window & { parent: Window; opener: Window | null }, frame);
+  const to = target && { target, origin, listener: window, messageId: crypto.randomUUID(), timeoutMs: TIMEOUT_MS };
+  if (step === 'put') {
+    if (to) await exchange({ subject: 'lti.put_data', key, value }, to);
+    location.replace(next);
+    return;
+  }
+  const stored = to && (await exchange({ subject: 'lti.get_data', key }, to));
+  const form = document.querySelector('form');
+  const field = form?.elements.namedItem('stored');
+  if (field instanceof HTMLInputElement) field.value = stored ?? '';
+  form?.submit();
+}

@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { defineConfig } from 'vite';
+
+/** The browser's pages. `outDir` is given by hack/web.ts; the server reads .vite/manifest.json there (pkg/http/web-bundle.ts). */
+export default defineConfig({
+  root: import.meta.dirname,
+  publicDir: false,
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    manifest: true,
+    target: 'es2022',
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      input: { entry: join(import.meta.dirname, 'entry/main.tsx'), storage: join(import.meta.dirname, 'storage/main.ts') },
+    },
+  },
+});

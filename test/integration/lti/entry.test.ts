@@ -1,0 +1,252 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SignJWT } from 'jose';
+import { pino } from 'pino';
+import { createServer } from '../../../cmd/server/server.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { Browser, follow } from '../../support/lms/browser.ts';
+import { INSTRUCTOR, type Launch, LTI } from '../../support/lms/claims.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { freePort } from '../../support/ports.ts';
+import { registeredLms, type Registration } from './registration.ts';
+
+let tenant: TestTenant;
+let at: Registration;
+beforeAll(async () => {
+  tenant = await startTenant();
+  at = await registeredLms(tenant);
+});
+afterAll(async () => {
+  await tenant.stop();
+  await at.lms.stop();
+});
+
+async function launched(opened: Partial<Launch> = {}, claims: Record<string, unknown> = {}) {
+  const page = await follow(new Browser(), at.lms.open(at.clientId, opened, { claims: (all) => void Object.assign(all, claims) }));
+  const entry = new URL(String(page.headers.location));
+  const token = entry.searchParams.get('token') ?? '';
+  const { launch_id: launchId } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { launch_id: string };
+  return { entry, token, launchId, api: tenant.anonymous.as(token) };
+}
+
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors FRAMES; require-trusted-types-for 'script'";
+
+test('a launch arrives at a page without a line of script in it, which only its LMS may frame and nobody keeps', async () => {
+  const { entry } = await launched();
+
+  const page = await new Browser().get(entry);
+
+  expect(page.status).toBe(200);
+  expect(page.headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': CSP.replace('FRAMES', at.lms.issuer),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  });
+  expect(page.text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|javascript:|https?:\/\//);
+  expect(page.text).not.toContain(entry.searchParams.get('token'));
+});
+
+test('frame-ancestors are those of the launch and of its registration', async () => {
+  const { entry } = await launched(
+    {},
+    {
+      [`${LTI}/launch_presentation`]: { document_target: 'iframe', return_url: 'https://school.example.org/courses/7?done=1' },
+      [`${LTI}/tool_platform`]: { guid: 'x', url: 'https://campus.example.org:8443/home' },
+    },
+  );
+  const hostile = await launched(
+    {},
+    { [`${LTI}/launch_presentation`]: { return_url: 'https://a;script-src' }, [`${LTI}/tool_platform`]: { url: 'https://*' } },
+  );
+  await tenant.db.tables.ltiPlatforms.update({ id: at.platformId }, { frameAncestors: ['https://*.example.edu'] });
+
+  const page = await new Browser().get(entry);
+  const safe = await new Browser().get(hostile.entry);
+  await tenant.db.tables.ltiPlatforms.update({ id: at.platformId }, { frameAncestors: [] });
+
+  const listed = `${at.lms.issuer} https://*.example.edu`;
+  expect(page.headers['content-security-policy']).toBe(
+    CSP.replace('FRAMES', `https://school.example.org https://campus.example.org:8443 ${listed}`),
+  );
+  expect(safe.headers['content-security-policy']).toBe(CSP.replace('FRAMES', listed));
+});
+
+test('the page stands under the launch’s id too, so that a reload without the token finds it', async () => {
+  const { launchId } = await launched();
+
+  const page = await new Browser().get(`${tenant.url}/lti/entry?launch=${launchId}`);
+
+  expect([page.status, page.headers['content-security-policy']]).toEqual([200, CSP.replace('FRAMES', at.lms.issuer)]);
+});
+
+test('its script and style come from here, by their hash, to be kept for a year', async () => {
+  const { entry } = await launched();
+  const { text } = await new Browser().get(entry);
+  const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => `${tenant.url}${path}`);
+
+  expect(files.map((file) => file.replace(/^.*-[A-Za-z0-9_-]{8}\./, ''))).toEqual(['css', 'js']);
+  for (const file of files) {
+    const reply = await tenant.anonymous.raw('GET', file);
+    const again = await tenant.anonymous.raw('GET', file, { headers: { 'if-none-match': String(reply.headers['etag']) } });
+    const head = await tenant.anonymous.raw('HEAD', file);
+    expect([reply.status, again.status, again.bytes.length, head.status]).toEqual([200, 304, 0, 200]);
+    expect(reply.headers).toMatchObject({
+      'content-type': file.endsWith('.js') ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(Number(reply.headers['content-length'])).toBe(reply.bytes.length);
+  }
+});
+
+test.each([
+  '/assets/',
+  '/assets/../package.json',
+  '/assets/%2e%2e/sources.sha256',
+  '/.vite/manifest.json',
+  '/sources.sha256',
+  '/assets/entry.js',
+])('the file %s is not given out', async (path) => {
+  expect((await tenant.anonymous.raw('GET', `${tenant.url}${path}`)).status).toBe(404);
+});
+
+test('a token that is missing, changed, foreign, of no launch or of an old one is refused readably, each with its code', async () => {
+  const { token, launchId } = await launched();
+  const old = await launched();
+  await tenant.db.tables.ltiLaunches.update({ launchId: old.launchId }, { expiresAt: new Date(Date.now() - 1000) });
+  const foreign = await startTenant();
+  const foreignToken = foreign.admin.token ?? '';
+  await foreign.stop();
+  const [header, payload, signature] = token.split('.') as [string, string, string];
+  const changed = Buffer.from(Buffer.from(payload, 'base64url').toString().replace(launchId, old.launchId)).toString('base64url');
+  const hs256 = await new SignJWT({ launch_id: launchId }).setProtectedHeader({ alg: 'HS256' }).sign(systemRandom.bytes(32));
+
+  const codes = [];
+  for (const query of [
+    '',
+    '?token=',
+    '?token=abc',
+    `?token=${header}.${changed}.${signature}`,
+    `?token=${hs256}`,
+    `?token=${foreignToken}`,
+    `?token=${tenant.admin.token}`,
+    `?token=${token}&token=${token}`,
+    `?token=${old.token}`,
+    `?launch=${old.launchId}`,
+    `?launch=${systemRandom.uuid()}`,
+    '?launch=%00',
+  ]) {
+    const { status, code, headers, text } = await new Browser().get(`${tenant.url}/lti/entry${query}`);
+    codes.push(`${status} ${code}`);
+    expect(text).toContain('</html>');
+    expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors *");
+  }
+
+  expect(codes).toEqual([
+    '400 entry_token_missing',
+    '400 entry_token_missing',
+    '401 entry_token_invalid',
+    '401 entry_token_invalid',
+    '401 entry_token_invalid',
+    '401 entry_token_invalid',
+    '401 entry_token_invalid',
+    '400 parameter_repeated',
+    '401 entry_expired',
+    '401 entry_expired',
+    '401 entry_token_invalid',
+    '401 entry_token_invalid',
+  ]);
+});
+
+test('a token past its hour is entry_expired', async () => {
+  let ahead = 0;
+  const timed = await startTenant({
+    clock: { ...systemClock, now: () => new Date(Date.now() + ahead) },
+  });
+  const own = await registeredLms(timed);
+  const page = await follow(new Browser(), own.lms.open(own.clientId));
+  const before = await new Browser().get(String(page.headers.location));
+  ahead = 3_601_000;
+
+  const after = await new Browser().get(String(page.headers.location));
+  await timed.stop();
+  await own.lms.stop();
+
+  expect([before.status, after.status, after.code]).toEqual([200, 401, 'entry_expired']);
+});
+
+test('the page asks what it shows of GET /lti/launches/{launch_id}', async () => {
+  const { launchId, api } = await launched(
+    { user: { id: 'viewer', name: 'Grace Hopper' }, roles: [INSTRUCTOR], course: { id: 'cs-1', title: 'Compilers' } },
+    { [`${LTI}/launch_presentation`]: { return_url: 'https://lms.example.org/back' } },
+  );
+
+  const { status, body } = await api.get(`/lti/launches/${launchId}`);
+
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    launch_id: launchId,
+    user: { id: (await api.get('/users/me')).body.id, name: 'Grace Hopper' },
+    roles: [INSTRUCTOR],
+    context: { id: 'cs-1', title: 'Compilers' },
+    folder: { id: expect.any(String), name: 'Compilers', may_write: true },
+    resource_link: { id: 'link-1' },
+    takes_grades: true,
+    return_url: 'https://lms.example.org/back',
+    launched_at: expect.any(String),
+    expires_at: expect.any(String),
+  });
+  expect(Date.parse(body.expires_at) - Date.parse(body.launched_at)).toBe(3_600_000);
+  expect((await api.get(`/files?folder_id=${body.folder.id}`)).status).toBe(200);
+});
+
+test('a launch is shown to its person, the course’s instructors and administrators; to others there is none', async () => {
+  const course = { id: 'rights-1', title: 'Rights' };
+  const own = await launched({ user: { id: 'learner-1' }, course });
+  const peer = await launched({ user: { id: 'learner-2' }, course });
+  const instructor = await launched({ user: { id: 'prof-1' }, course, roles: [INSTRUCTOR] });
+  const elsewhere = await launched({ user: { id: 'prof-2' }, course: { id: 'rights-2', title: 'Other' }, roles: [INSTRUCTOR] });
+  const stranger = await tenant.user({ roles: ['instructor'] });
+  const show = async (api: typeof own.api) => {
+    const { status, body } = await api.get(`/lti/launches/${own.launchId}`);
+    return [status, body.folder?.may_write ?? body.folder];
+  };
+
+  expect(await show(own.api)).toEqual([200, false]);
+  expect(await show(instructor.api)).toEqual([200, true]);
+  expect(await show(tenant.admin)).toEqual([200, null]);
+  expect(await show(peer.api)).toEqual([404, undefined]);
+  expect(await show(elsewhere.api)).toEqual([404, undefined]);
+  expect(await show(stranger.api)).toEqual([404, undefined]);
+  expect((await tenant.anonymous.get(`/lti/launches/${own.launchId}`)).status).toBe(401);
+  expect((await own.api.get(`/lti/launches/${systemRandom.uuid()}`)).status).toBe(404);
+  expect((await own.api.get('/lti/launches/nonsense')).status).toBe(400);
+});
+
+test('a launch outside any course has no folder, and grades only where the LMS takes them', async () => {
+  const { launchId, api } = await launched({ course: null });
+
+  expect((await api.get(`/lti/launches/${launchId}`)).body).toMatchObject({ context: null, folder: null, takes_grades: false });
+});
+
+test('a server whose pages were not built says so once at its start, and answers them with 503', async () => {
+  const { entry, token } = await launched();
+  const errors: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => void errors.push((JSON.parse(line) as { msg: string }).msg) });
+  const port = await freePort();
+  const config = { ...tenant.config, CARREL_PORT: port, CARREL_LTI_URL: `http://127.0.0.1:${port}` };
+  const server = await createServer(config, { log, webFolder: mkdtempSync(join(tmpdir(), 'carrel-no-web-')) });
+
+  const page = await new Browser().get(`http://127.0.0.1:${port}/lti/entry${entry.search}`);
+  const api = await tenant.anonymous.as(token).raw('GET', `http://127.0.0.1:${port}/api/v1/users/me`);
+  await server.stop();
+
+  expect([page.status, page.code, api.status]).toEqual([503, 'web_not_built', 200]);
+  expect(errors).toEqual([expect.stringMatching(/make build/)]);
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { OPEN_LOGINS_MAX } from '../../../pkg/lti/login-state.ts';
+import { Browser, toTheForm } from '../../support/lms/browser.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { range } from '../../support/wait.ts';
+import { registeredLms, type Registration } from './registration.ts';
+
+let tenant: TestTenant;
+let at: Registration;
+beforeAll(async () => {
+  tenant = await startTenant();
+  at = await registeredLms(tenant);
+});
+afterAll(async () => {
+  await tenant.stop();
+  await at.lms.stop();
+});
+
+/** A link that was opened in a tab, up to the form that its LMS has the browser post. */
+async function tab(browser: Browser, id: string) {
+  const form = await toTheForm(browser, at.lms.open(at.clientId, { user: { id } }));
+  if ('ended' in form) throw new Error(form.ended.text);
+  return form;
+}
+
+/** Bytes of the Cookie header that the launch would get. */
+const cookieBytes = (browser: Browser): number =>
+  [...browser.cookies]
+    .filter(([, { path }]) => path === '/launch')
+    .reduce((sum, [key, { value }]) => sum + key.split(' ')[1]!.length + value.length + 3, 0);
+
+test('of 60 logins that were left open the last ones stand, the Cookie header is bounded, and the newest launches', async () => {
+  const browser = new Browser();
+  const tabs = [];
+  for (const index of range(60)) tabs.push(await tab(browser, `left-open-${index}`));
+
+  expect([...browser.cookies.values()].filter(({ path }) => path === '/launch')).toHaveLength(OPEN_LOGINS_MAX);
+  expect(cookieBytes(browser)).toBeLessThan(4096);
+  const [oldest, newest, within] = [tabs[0]!, tabs[59]!, tabs[60 - OPEN_LOGINS_MAX]!];
+  expect((await browser.post(newest.action, newest.fields)).status).toBe(303);
+  expect((await browser.post(within.action, within.fields)).status).toBe(303);
+  expect((await browser.post(oldest.action, oldest.fields)).code).toBe('state_not_bound');
+});
+
+test('a list of open logins that somebody else wrote ends no more than it may, and breaks nothing', async () => {
+  const forged = [...range(900).map((index) => index.toString(16).padStart(16, '0')), '../x', 'a; Path=/'].join('.');
+
+  const begun = await new Browser().get(at.lms.open(at.clientId), { cookie: `carrel_lti_logins=${forged}` });
+
+  const cookies = [begun.headers['set-cookie'] ?? []].flat();
+  expect(begun.status).toBe(302);
+  expect(cookies).toHaveLength(3);
+  expect(cookies[2]).toMatch(/^carrel_lti_[0-9a-f]{16}=; Path=\/launch; Max-Age=0;/);
+  expect(cookies[1]?.length).toBeLessThan(500);
+});
+
+test('two tabs that launch at once do not take each other’s login', async () => {
+  const browser = new Browser();
+  const first = await tab(browser, 'tab-1');
+  const second = await tab(browser, 'tab-2');
+
+  const late = await browser.post(second.action, second.fields);
+  const early = await browser.post(first.action, first.fields);
+
+  expect([late.status, early.status]).toEqual([303, 303]);
+});
+
+test('the id_token of one tab does not launch with the state of another', async () => {
+  const browser = new Browser();
+  const first = await tab(browser, 'mix-1');
+  const second = await tab(browser, 'mix-2');
+  const idToken = first.fields.get('id_token') ?? '';
+  first.fields.set('id_token', second.fields.get('id_token') ?? '');
+  second.fields.set('id_token', idToken);
+
+  const crossed = [await browser.post(first.action, first.fields), await browser.post(second.action, second.fields)];
+
+  expect(crossed.map(({ code }) => code)).toEqual(['nonce_mismatch', 'nonce_mismatch']);
+  expect(await tenant.db.tables.ltiLaunches.count({ userId: ['mix-1', 'mix-2'] })).toBe(0);
+});
+
+test('a launch that another site has a person post, with a state of its own, is refused', async () => {
+  const attackers = await tab(new Browser(), 'attacker');
+  const victim = new Browser();
+  await tab(victim, 'victim');
+
+  const posted = await victim.post(attackers.action, attackers.fields, { origin: 'https://evil.example.org' });
+
+  expect(posted.code).toBe('state_not_bound');
+});
