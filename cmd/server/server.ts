@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createContent, grantSource } from '../../pkg/content/content.ts';
 import { Events } from '../../pkg/events/events.ts';
 import { WakeUps } from '../../pkg/events/wake-ups.ts';
+import { createWebhooks } from '../../pkg/events/webhooks/webhooks.ts';
 import { WorkRequests } from '../../pkg/events/work.ts';
 import { BASE_PATH, createApp } from '../../pkg/http/app.ts';
 import { Door } from '../../pkg/http/door.ts';
@@ -127,7 +128,9 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     basePath: BASE_PATH,
     secure: apiUrl.startsWith('https:'),
   });
-  const client = guardedClient({ allow: config.CARREL_EGRESS_ALLOW, clock, metrics });
+  const egressAllow = config.CARREL_EGRESS_ALLOW;
+  const webhooks = createWebhooks({ db, wakeUps, sealer, tenantId: tenant.id, egressAllow, clock, random });
+  const client = guardedClient({ allow: egressAllow, clock, metrics });
   const web = WebBundle.load(options.webFolder ?? WEB_FOLDER, log);
   const lti = createLti({
     db,
@@ -167,7 +170,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
       hosts: new Set(Object.values(addresses).map((url) => new URL(url).host)),
       web,
     },
-    [...identity.endpoints, ...content.endpoints, ...lti.endpoints],
+    [...identity.endpoints, ...content.endpoints, ...webhooks, ...lti.endpoints],
     lti.pages,
   );
 

@@ -22,6 +22,7 @@ export const workerConfigSchema = z.object({
     .default(RETRY_SECONDS.join(','))
     .transform((text) => text.split(',').map(Number))
     .describe('waits between the attempts of a webhook delivery, in seconds with commas between'),
+  CARREL_WEBHOOK_TIMEOUT_SECONDS: wholeNumber(1, 60).default(15).describe('seconds that a receiver of webhooks has to answer, 1 to 60'),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
   CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100'),

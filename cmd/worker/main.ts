@@ -40,6 +40,7 @@ await runProgram(
       redisUrl: config.CARREL_REDIS_ADMIN_URL,
       platformKeys: keys,
       egressAllow: config.CARREL_EGRESS_ALLOW,
+      webhookTimeoutMs: config.CARREL_WEBHOOK_TIMEOUT_SECONDS * 1000,
       retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
       ...time,
       log,

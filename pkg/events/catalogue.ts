@@ -47,7 +47,8 @@ const GradeSubmitted = z.strictObject({
   user_id: Id.describe("the LMS's own"),
   score: z.number(),
   score_maximum: z.number(),
-  submitted_at: Time,
+  timestamp: Time.describe('of the grade: the later one of a person replaces the earlier'),
+  submitted_at: Time.describe('when the LMS had it'),
 });
 
 /** Every event there is, by its exact name, with the shape of its `data` (specification.md, Events; design: section 7). */

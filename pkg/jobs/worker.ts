@@ -36,6 +36,8 @@ export interface WorkerDeps {
   readonly platformKeys: readonly SealingKey[];
   /** Inward addresses that webhooks may lead to. */
   readonly egressAllow: readonly AllowedRange[];
+  /** What a webhook's receiver has to take a delivery and answer. */
+  readonly webhookTimeoutMs: number;
   /** Waits between the attempts of a delivery, in seconds. */
   readonly retrySeconds: readonly number[];
   readonly clock: Clock;
@@ -111,7 +113,8 @@ function deliveryLine(deps: DeliveryLineDeps & { redis: Redis; ledgers: Readonly
     name: 'deliveries',
     perTenant: 8,
     concurrency: 128,
-    bench: (shard, ledger, wake) => new DeliveryBench({ ...deps, ledger, pool: poolOf(deps.shards, shard), metrics, wake }),
+    bench: (shard, ledger, wake) =>
+      new DeliveryBench({ ...deps, ledger, pool: poolOf(deps.shards, shard), timeoutMs: deps.webhookTimeoutMs, metrics, wake }),
   });
 }
 

@@ -8,6 +8,7 @@ import { createLogger, silentLogger } from '../../pkg/runtime/log.ts';
 import { dataKeys } from '../../pkg/operator/tenant/keys.ts';
 import { freePort } from './ports.ts';
 import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
+import type { SealingKey } from '../../pkg/runtime/sealing.ts';
 import type { StoreAddresses } from '../../pkg/local/platform.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
@@ -30,6 +31,16 @@ export interface TenantOptions {
   readonly random?: Random;
   /** Stores of the test's own, when it is going to break them. */
   readonly stores?: StoreAddresses;
+  /** What the registry and the platform's keys say of it, where a worker or an operator is to know it too; else made up. */
+  readonly registered?: RegisteredTenant;
+}
+
+export interface RegisteredTenant {
+  readonly slug: string;
+  /** Decimal string. */
+  readonly tenantId: string;
+  /** The platform's keys, of which the tenant's data keys are made. */
+  readonly platformKeys: readonly SealingKey[];
 }
 
 /** A tenant of the test's own with its server running in this process; made as the operator makes one. */
@@ -41,6 +52,8 @@ export interface TestTenant {
   readonly apiUrl: string;
   readonly opsUrl: string;
   readonly config: ServerConfig;
+  /** The same as the operator writes them: what cmd/server/main.ts starts with. */
+  readonly env: Readonly<Record<string, string>>;
   /** With the tenant's own credentials. */
   readonly db: Database;
   readonly redis: Redis;
@@ -69,9 +82,9 @@ const LOG = process.env.CARREL_TEST_LOG ? createLogger({ program: 'server', leve
 
 export async function startTenant(options: TenantOptions = {}): Promise<TestTenant> {
   const stores = options.stores ?? parts().stores;
-  const made = await provision(stores);
+  const made = await provision(stores, options.registered ?? madeUp());
   const port = await freePort();
-  const config = serverConfigSchema.parse({
+  const env: Record<string, string> = {
     ...made.env,
     CARREL_APP_URL: `http://127.0.0.1:${port}`,
     CARREL_LISTEN_HOST: '127.0.0.1',
@@ -85,7 +98,8 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
     CARREL_SUSPENDED: String(options.suspended ?? false),
     ...(options.defaultUserQuota === undefined ? {} : { CARREL_DEFAULT_USER_QUOTA_BYTES: String(options.defaultUserQuota) }),
     ...(options.maxUploadBytes === undefined ? {} : { CARREL_MAX_UPLOAD_BYTES: String(options.maxUploadBytes) }),
-  });
+  };
+  const config = serverConfigSchema.parse(env);
 
   const sql: string[] = [];
   const trips: string[][] = [];
@@ -119,6 +133,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
       return `http://127.0.0.1:${server.opsPort}`;
     },
     config,
+    env,
     db,
     redis,
     objects,
@@ -160,10 +175,16 @@ export const objectsOf = (config: ServerConfig): Objects =>
     secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
   });
 
+export const newSlug = (): string => `t-${systemRandom.hex(5)}`;
+
+const madeUp = (): RegisteredTenant => ({
+  slug: newSlug(),
+  tenantId: String(systemRandom.bytes(4).readUInt32BE() + 1),
+  platformKeys: [{ id: 'test', key: systemRandom.bytes(32) }],
+});
+
 /** Schema, role, Redis user, bucket and first administrator, through the operator's own functions. */
-async function provision(stores: StoreAddresses) {
-  const slug = `t-${systemRandom.hex(5)}`;
-  const tenantId = String(systemRandom.bytes(4).readUInt32BE() + 1);
+async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys }: RegisteredTenant) {
   const secret = systemRandom.base64url(24);
   const administrator = { email: `admin@${slug}.example.org`, password: systemRandom.base64url(12) };
   const bucket = { bucket: bucketName(slug), accessKeyId: slug, secretAccessKey: secret };
@@ -196,7 +217,7 @@ async function provision(stores: StoreAddresses) {
     CARREL_S3_ACCESS_KEY_ID: bucket.accessKeyId,
     CARREL_S3_SECRET_ACCESS_KEY: bucket.secretAccessKey,
     CARREL_SIGNING_KEYS: JSON.stringify({ keys: [key] }),
-    CARREL_DATA_KEYS: dataKeys([{ id: 'test', key: systemRandom.bytes(32) }], tenantId),
+    CARREL_DATA_KEYS: dataKeys(platformKeys, tenantId),
     CARREL_EGRESS_ALLOW: '127.0.0.0/8',
   };
   return { slug, tenantId, administrator, env };

@@ -14,12 +14,15 @@ export interface TestStores extends StoreAddresses {
   stop(): Promise<void>;
 }
 
-/** Postgres, Valkey and S3 of one's own, for a test file that restarts, freezes or floods them. Data in a folder that goes with them. */
-export async function stores(): Promise<TestStores> {
+/**
+ * Postgres, Valkey and S3 of one's own, for a test file that restarts, freezes or floods them. Data in a folder that goes with them.
+ * `durable`: a commit is one, whatever is killed then; without it the stores are faster.
+ */
+export async function stores({ durable = false }: { durable?: boolean } = {}): Promise<TestStores> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-stores-'));
   const home = await openHome(folder);
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const running = await startStores({ home, machine: thisMachine(root), durable: false });
+  const running = await startStores({ home, machine: thisMachine(root), durable });
   const pidOf = (program: string): number => Number(readFileSync(join(folder, 'run', `${program}.pid`), 'utf8'));
   return {
     ...running,

@@ -1,5 +1,10 @@
+import { Events } from '../../pkg/events/events.ts';
+import { WakeUps } from '../../pkg/events/wake-ups.ts';
+import { WebhookSeal } from '../../pkg/events/webhooks/secrets.ts';
+import { systemClock } from '../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../pkg/runtime/log.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
-import { parseSealingKeys, Sealer, tenantDataKey } from '../../pkg/runtime/sealing.ts';
+import { parseDataKeys, Sealer } from '../../pkg/runtime/sealing.ts';
 import type { TestTenant } from './server.ts';
 
 export const ALL_EVENTS = ['file.created', 'file.updated', 'file.deleted', 'user.created', 'user.updated', 'grade.submitted'];
@@ -11,31 +16,22 @@ export interface WebhookOptions {
   readonly previousSecret?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly active?: boolean;
-  /** The id that the registry knows the tenant by; default the server's own. */
-  readonly tenantId?: string;
-  /** CARREL_PLATFORM_KEYS of the worker that is going to deliver. */
-  readonly platformKeys?: string;
 }
 
 /** An endpoint as the operator writes one; gives its uuid. */
 export async function addWebhook(tenant: TestTenant, options: WebhookOptions = {}): Promise<string> {
   const uuid = systemRandom.uuid();
-  const tenantId = options.tenantId ?? tenant.tenantId;
   const { secret = 'a secret', previousSecret, headers } = options;
-  const keys = options.platformKeys === undefined ? [{ id: 'none', key: systemRandom.bytes(32) }] : parseSealingKeys(options.platformKeys);
-  const sealer = new Sealer(
-    keys.map((key) => tenantDataKey(key, tenantId)),
-    systemRandom,
-  );
-  const seal = (column: string, plain: string): string => sealer.seal(plain, [tenantId, 'webhooks', uuid, column]);
+  const sealer = new Sealer(parseDataKeys(tenant.config.CARREL_DATA_KEYS), systemRandom);
+  const seal = new WebhookSeal({ sealer, tenantId: tenant.tenantId });
   await tenant.db.tables.webhooks.insert({
     uuid,
     url: options.url ?? 'https://receiver.example.org/',
     events: [...(options.events ?? ALL_EVENTS)],
-    secret: seal('secret', secret),
-    previousSecret: previousSecret === undefined ? null : seal('previous_secret', previousSecret),
+    secret: seal.seal(uuid, 'secret', secret),
+    previousSecret: previousSecret === undefined ? null : seal.seal(uuid, 'previous_secret', previousSecret),
     previousSecretUntil: previousSecret === undefined ? null : new Date(Date.now() + 3_600_000),
-    headers: headers === undefined ? null : seal('headers', JSON.stringify(headers)),
+    headers: seal.sealHeaders(uuid, headers ?? {}),
     active: options.active ?? true,
   });
   return uuid;
@@ -56,4 +52,19 @@ export async function writtenEvents(tenant: TestTenant): Promise<WrittenEvent[]>
      FROM carrel.events e LEFT JOIN carrel.deliveries d ON d.tenant = e.tenant AND d.event_id = e.id GROUP BY e.tenant, e.id ORDER BY e.id`,
   );
   return rows.map((row) => ({ ...row, ...(JSON.parse(row.payload) as { event: string; data: Record<string, unknown> }) }));
+}
+
+/** `count` events of grade.submitted by the emitting API, a transaction each; gives their ids. */
+export async function emitGrades(tenant: TestTenant, count: number): Promise<string[]> {
+  const time = { clock: systemClock, random: systemRandom };
+  const events = new Events({ wakeUps: new WakeUps({ redis: tenant.redis, log: silentLogger }), ...time });
+  const ids = async (): Promise<string[]> =>
+    (await tenant.db.query<{ uuid: string }>('SELECT uuid FROM carrel.events ORDER BY id')).map(({ uuid }) => uuid);
+  const before = new Set(await ids());
+  for (let score = 0; score < count; score += 1) {
+    const now = new Date().toISOString();
+    const grade = { id: `${score}`, launch_id: 'l', user_id: 'u', score, score_maximum: 100, timestamp: now, submitted_at: now };
+    await tenant.db.transaction((tx) => events.emit(tx, 'grade.submitted', grade));
+  }
+  return (await ids()).filter((id) => !before.has(id));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Endpoint, isStreamBody, problemsOf, type ReplyShape } from '../../api/endpoint.ts';
 import { CATALOGUE, type ProblemCode } from '../../api/problem.ts';
-import { jsonSchemaOf } from '../request/body.ts';
+import { jsonSchemaOf, takesNothing } from '../request/body.ts';
 import { strict } from '../request/validate.ts';
 
 /** `info.version` (specification: Versioning). */
@@ -108,7 +108,7 @@ function requestBody(endpoint: Endpoint, schemas: SchemaBook): Json {
   const json = jsonSchemaOf(endpoint);
   const stream = isStreamBody(endpoint.body) ? endpoint.body : undefined;
   return {
-    required: true,
+    required: !takesNothing(endpoint),
     content: {
       ...Object.fromEntries(stream?.stream.map((type) => [type, { schema: schemas.of(stream.schema, 'input') }]) ?? []),
       ...(json ? { 'application/json': { schema: schemas.of(strict(json), 'input') } } : {}),

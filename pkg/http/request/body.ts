@@ -19,6 +19,7 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint): Pr
     await requireNoBody(request, endpoint);
     return { kind: 'none' };
   }
+  if (takesNothing(endpoint) && isBare(request)) return { kind: 'json', value: {}, bytes: Buffer.alloc(0) };
   const type = mediaType(request);
   const stream = isStreamBody(endpoint.body) ? endpoint.body : undefined;
   if (stream?.stream.includes(type)) return { kind: 'stream' };
@@ -34,6 +35,13 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint): Pr
 /** The schema of the JSON that the endpoint takes. */
 export const jsonSchemaOf = (endpoint: Endpoint): z.ZodType | undefined =>
   isStreamBody(endpoint.body) ? endpoint.body.json : endpoint.body;
+
+/** Whether every field of the JSON that the endpoint takes may be left out: no body at all is then as good as `{}`. */
+export const takesNothing = (endpoint: Endpoint): boolean => jsonSchemaOf(endpoint)?.safeParse({}).success ?? false;
+
+/** Neither a body nor the name of its kind. */
+const isBare = ({ headers }: IncomingMessage): boolean =>
+  headers['content-type'] === undefined && headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 
 /** Clients that always send `{}` are let through; anything else would be ignored in silence, so it is refused. */
 async function requireNoBody(request: IncomingMessage, endpoint: Endpoint): Promise<void> {

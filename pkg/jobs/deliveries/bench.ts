@@ -1,3 +1,4 @@
+import { WebhookSeal } from '../../events/webhooks/secrets.ts';
 import { EgressError } from '../../net/egress-error.ts';
 import type { GuardedClient } from '../../net/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -6,14 +7,12 @@ import type { Random } from '../../runtime/random.ts';
 import { SealError } from '../../runtime/sealing.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../tenants.ts';
-import { healthNote, loadMessage, type Message, openMessage } from './endpoint.ts';
+import { hasNews, loadMessage, type Message, noteHealth, openMessage } from './endpoint.ts';
 import type { Attempt, Delivery, DeliveryLedger } from './ledger.ts';
 import type { DeliveryMetrics, DeliveryResult } from './metrics.ts';
 import { retryAfterMs, retryDelayMs } from './retry.policy.ts';
 import { signatureHeaders } from './signature.ts';
 
-/** A receiver has so long to take a delivery and answer. */
-const TIMEOUT_MS = 15_000;
 /** Of the answer only the status counts. */
 const MAX_REPLY_BYTES = 16 * 1024;
 const GONE = 410;
@@ -43,7 +42,8 @@ export class DeliveryBench {
   }
 
   async attempt(delivery: Delivery, signal: AbortSignal): Promise<void> {
-    this.#deps.metrics.result(await this.#deliver(delivery, signal));
+    const result = await this.#deliver(delivery, signal);
+    this.#deps.metrics.result(slugOf(delivery.tenant), result);
   }
 
   async #deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
@@ -65,7 +65,11 @@ export class DeliveryBench {
     const { client, seals, clock, log } = this.#deps;
     const at = clock.now();
     try {
-      const { secret, previousSecret, headers } = openMessage(await seals.of(slugOf(delivery.tenant)), message, delivery.endpoint);
+      const { secret, previousSecret, headers } = openMessage(
+        new WebhookSeal(await seals.of(slugOf(delivery.tenant))),
+        message,
+        delivery.endpoint,
+      );
       const reply = await client.request({
         url: message.url ?? '',
         method: 'POST',
@@ -76,7 +80,7 @@ export class DeliveryBench {
         },
         body: message.payload,
         signal,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs: this.#deps.timeoutMs,
         maxBytes: MAX_REPLY_BYTES,
         whenTooLarge: 'cut',
       });
@@ -101,7 +105,7 @@ export class DeliveryBench {
     const { clock, random, metrics, retrySeconds } = this.#deps;
     const { attempt } = sent;
     if (attempt.error === null) {
-      metrics.latency((clock.now().getTime() - delivery.createdAt.getTime()) / 1000);
+      metrics.latency(slugOf(delivery.tenant), (clock.now().getTime() - delivery.createdAt.getTime()) / 1000);
       return this.#end(delivery, 'delivered', attempt);
     }
     const delay = retryDelayMs({ sent: delivery.sent + 1, retryAfterMs: sent.retryAfterMs }, retrySeconds, random);
@@ -115,8 +119,8 @@ export class DeliveryBench {
 
   async #noteHealth(delivery: Delivery, message: Message, attempt: Attempt): Promise<void> {
     const health = attempt.error === null ? 'well' : attempt.status_code === GONE ? 'gone' : 'failing';
-    const note = healthNote(message, delivery.endpoint, health, attempt);
-    if (note) await this.#deps.pool.transaction((tx) => tx.query(note.sql, note.params), { role: delivery.tenant });
+    if (!hasNews(message, health, attempt)) return;
+    await this.#deps.pool.transaction((tx) => noteHealth(tx, delivery, message, health, attempt), { role: delivery.tenant });
   }
 }
 
@@ -126,6 +130,8 @@ interface DeliveryBenchDeps {
   readonly pool: SqlPool;
   readonly client: GuardedClient;
   readonly seals: PerTenant<TenantSeal>;
+  /** A receiver has so long to take a delivery and answer. */
+  readonly timeoutMs: number;
   /** Waits between attempts, in seconds. */
   readonly retrySeconds: readonly number[];
   readonly metrics: DeliveryMetrics;

@@ -1,5 +1,5 @@
+import type { WebhookSeal } from '../../events/webhooks/secrets.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import type { TenantSeal } from '../tenants.ts';
 import type { Attempt, Delivery } from './ledger.ts';
 
 /** What is to be sent, and where to, as the rows say now; secrets are still sealed. */
@@ -36,40 +36,59 @@ export async function loadMessage(tx: Sql, { eventId, endpoint }: Delivery): Pro
 }
 
 /** Secrets and headers in clear. Throws SealError. */
-export function openMessage({ tenantId, sealer }: TenantSeal, message: Message, endpoint: string) {
-  const open = (column: string, sealed: string): string => sealer.open(sealed, [tenantId, 'webhooks', endpoint, column]);
-  const { secret, previousSecret, headers } = message;
+export function openMessage(seal: WebhookSeal, { secret, previousSecret, headers }: Message, endpoint: string) {
   return {
-    secret: open('secret', secret),
-    previousSecret: previousSecret === null ? null : open('previous_secret', previousSecret),
-    headers: headers === null ? {} : (JSON.parse(open('headers', headers)) as Record<string, string>),
+    secret: seal.open(endpoint, 'secret', secret),
+    previousSecret: previousSecret === null ? null : seal.open(endpoint, 'previous_secret', previousSecret),
+    headers: seal.openHeaders(endpoint, headers),
   };
 }
 
 export type Health = 'well' | 'failing' | 'gone';
 
-/** The statement that notes how the endpoint does, in the tenant's role; null where there is nothing to note. */
-export function healthNote(
-  message: Message,
-  endpoint: string,
+const IS_OVER = `NOT $4 AND failing_since <= $2::timestamptz - interval '${DISABLED_AFTER_MS} milliseconds'`;
+
+/**
+ * The row decides, so that of deliveries that end at once only one notes, and one that ends after the endpoint was changed or enabled anew
+ * says nothing of what it has not tried.
+ */
+const NOTE = `
+  UPDATE webhooks SET last_delivery_at = greatest(last_delivery_at, $2), last_status_code = $3,
+    failing_since = CASE WHEN $4 THEN NULL ELSE coalesce(failing_since, $2) END,
+    disabled_reason = CASE WHEN $5 THEN 'the receiver answered 410 Gone'
+      WHEN ${IS_OVER} THEN 'every delivery has failed since ' || to_char(failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      ELSE disabled_reason END,
+    active = NOT ($5 OR coalesce(${IS_OVER}, false))
+  WHERE uuid = $1 AND url = $6 AND active AND (
+    (failing_since IS NULL) <> $4::boolean OR $5::boolean OR ${IS_OVER}
+    OR last_delivery_at IS NULL OR last_delivery_at <= $2::timestamptz - interval '${NOTED_EVERY_MS} milliseconds')
+  RETURNING managed_ref AS "managedRef"`;
+
+const TELL_OPERATOR = `
+  INSERT INTO carrel.webhook_health (tenant, endpoint, managed_ref) VALUES ($1, $2, $3)
+  ON CONFLICT (tenant, endpoint) DO UPDATE SET managed_ref = excluded.managed_ref, noted_at = now()`;
+
+/**
+ * Notes how the endpoint does, in a transaction of the tenant's role: at once when its health has changed, else every 5 minutes.
+ * Of one that a Kubernetes resource made the operator is told in the same transaction, as the worker.
+ */
+export async function noteHealth(
+  tx: Sql,
+  { tenant, endpoint }: Delivery,
+  { url }: Message,
   health: Health,
   attempt: Attempt,
-): { sql: string; params: unknown[] } | null {
-  const at = new Date(attempt.at);
-  const { failingSince, notedAt } = message;
-  const disabled =
-    health === 'gone'
-      ? 'the receiver answered 410 Gone'
-      : health === 'failing' && failingSince !== null && at.getTime() - failingSince.getTime() >= DISABLED_AFTER_MS
-        ? `every delivery has failed since ${failingSince.toISOString()}`
-        : null;
-  const isChange = disabled !== null || (failingSince === null) !== (health === 'well');
-  if (!isChange && notedAt !== null && at.getTime() - notedAt.getTime() < NOTED_EVERY_MS) return null;
-  return {
-    sql: `UPDATE webhooks SET last_delivery_at = $2, last_status_code = $3,
-        failing_since = CASE WHEN $4::boolean THEN NULL ELSE coalesce(failing_since, $2) END,
-        disabled_reason = coalesce($5, disabled_reason), active = active AND $5::text IS NULL
-      WHERE uuid = $1`,
-    params: [endpoint, at, attempt.status_code, health === 'well', disabled],
-  };
+): Promise<void> {
+  const params = [endpoint, new Date(attempt.at), attempt.status_code, health === 'well', health === 'gone', url];
+  const [noted] = await tx.query<{ managedRef: string | null }>(NOTE, params);
+  if (noted?.managedRef == null) return;
+  await tx.query('SET LOCAL ROLE NONE');
+  await tx.query(TELL_OPERATOR, [tenant, endpoint, noted.managedRef]);
+}
+
+/** By what the row said before the attempt: false saves the transaction. */
+export function hasNews({ failingSince, notedAt }: Message, health: Health, attempt: Attempt): boolean {
+  const at = new Date(attempt.at).getTime();
+  if (health === 'gone' || notedAt === null || at - notedAt.getTime() >= NOTED_EVERY_MS) return true;
+  return failingSince === null ? health === 'failing' : health === 'well' || at - failingSince.getTime() >= DISABLED_AFTER_MS;
 }

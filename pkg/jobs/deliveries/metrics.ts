@@ -7,21 +7,35 @@ export type DeliveryResult = 'delivered' | 'retried' | 'failed' | 'canceled' | '
 
 /** What the worker tells Prometheus of webhooks; how many are due and for how long comes from Postgres at each scrape. */
 export interface DeliveryMetrics {
-  result(result: DeliveryResult): void;
+  result(tenant: string, result: DeliveryResult): void;
   /** From the event to the receiver's yes, in seconds. */
-  latency(seconds: number): void;
+  latency(tenant: string, seconds: number): void;
+}
+
+/** Tenants with a label of their own; more would be more series than a Prometheus likes of one process. */
+const TENANTS_MAX = 200;
+const OTHER_TENANTS = 'other';
+
+/** The first so many tenants that are seen keep their names, all others share one. */
+export function tenantLabels(max = TENANTS_MAX): (tenant: string) => string {
+  const known = new Set<string>();
+  return (tenant) => {
+    if (known.size < max) known.add(tenant);
+    return known.has(tenant) ? tenant : OTHER_TENANTS;
+  };
 }
 
 export function deliveryMetrics(metrics: Metrics, ledgers: ReadonlyMap<string, DeliveryLedger>): DeliveryMetrics {
   const results = new Counter({
     name: 'carrel_webhook_deliveries_total',
     help: 'Attempts to deliver a webhook, by result',
-    labelNames: ['result'],
+    labelNames: ['tenant', 'result'],
     registers: [metrics],
   });
   const latency = new Histogram({
     name: 'carrel_webhook_latency_seconds',
     help: 'From the event to its delivery',
+    labelNames: ['tenant'],
     buckets: [0.02, 0.05, 0.1, 0.5, 2, 10, 60, 600, 3_600, 86_400],
     registers: [metrics],
   });
@@ -42,5 +56,9 @@ export function deliveryMetrics(metrics: Metrics, ledgers: ReadonlyMap<string, D
       },
     });
   }
-  return { result: (result) => results.inc({ result }), latency: (seconds) => latency.observe(seconds) };
+  const labelOf = tenantLabels();
+  return {
+    result: (tenant, result) => results.inc({ tenant: labelOf(tenant), result }),
+    latency: (tenant, seconds) => latency.observe({ tenant: labelOf(tenant) }, seconds),
+  };
 }

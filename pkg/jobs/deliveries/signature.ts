@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-
-const PREFIX = 'whsec_';
+import { standardKey } from '../../events/webhooks/secrets.ts';
 
 export interface Signing {
   readonly body: string;
@@ -27,7 +26,3 @@ export function signatureHeaders({ body, messageId, at, secret, previousSecret }
     'webhook-signature': secrets.map((key) => `v1,${createHmac('sha256', standardKey(key)).update(signed).digest('base64')}`).join(' '),
   };
 }
-
-/** A secret without the prefix is taken as `whsec_` + its base64, whose key is its own bytes. */
-const standardKey = (secret: string): Buffer =>
-  secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { WebhookSeal } from '../../events/webhooks/secrets.ts';
 import type { Random } from '../../runtime/random.ts';
 import { quoteIdentifier } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
@@ -55,7 +56,7 @@ export async function syncEndpoint(rows: TenantRows, reference: string, wanted: 
     present.url === wanted.url &&
     isDeepStrictEqual([...present.events].toSorted(), [...wanted.events].toSorted()) &&
     secret === wanted.secret &&
-    isDeepStrictEqual(openHeaders(rows, present), wanted.headers) &&
+    isDeepStrictEqual(new WebhookSeal(rows).openHeaders(present.uuid, present.headers), wanted.headers) &&
     (present.active === wanted.active || (wanted.active && present.disabledReason !== null)) &&
     (wanted.active || present.disabledReason === null);
   return isSame ? present : update(rows, present, wanted, secret === wanted.secret ? undefined : secret);
@@ -71,20 +72,12 @@ export async function keepEndpoints(schema: TenantSchema, references: readonly s
   await schema.pool.query(`DELETE FROM ${tableOf(schema)} WHERE managed_by = $1 AND NOT managed_ref = ANY ($2)`, [MANAGED_BY, references]);
 }
 
-export const openSecret = ({ sealer, tenantId }: TenantRows, row: Pick<Row, 'uuid' | 'secret'>): string =>
-  sealer.open(row.secret, place(tenantId, row.uuid, 'secret'));
+export const openSecret = (rows: TenantRows, { uuid, secret }: Pick<Row, 'uuid' | 'secret'>): string =>
+  new WebhookSeal(rows).open(uuid, 'secret', secret);
 
-const openHeaders = ({ sealer, tenantId }: TenantRows, row: Row): Record<string, string> =>
-  row.headers === null ? {} : (JSON.parse(sealer.open(row.headers, place(tenantId, row.uuid, 'headers'))) as Record<string, string>);
-
-/** Associated data of what is sealed in the row. */
-const place = (tenantId: string, uuid: string, column: string): string[] => [tenantId, 'webhooks', uuid, column];
-
-function sealed({ sealer, tenantId }: TenantRows, uuid: string, { secret, headers }: Endpoint): { secret: string; headers: string | null } {
-  return {
-    secret: sealer.seal(secret, place(tenantId, uuid, 'secret')),
-    headers: Object.keys(headers).length === 0 ? null : sealer.seal(JSON.stringify(headers), place(tenantId, uuid, 'headers')),
-  };
+function sealed(rows: TenantRows, uuid: string, { secret, headers }: Endpoint): { secret: string; headers: string | null } {
+  const seal = new WebhookSeal(rows);
+  return { secret: seal.seal(uuid, 'secret', secret), headers: seal.sealHeaders(uuid, headers) };
 }
 
 async function insert(rows: TenantRows, reference: string, wanted: Endpoint, random: Random): Promise<Row> {
@@ -102,7 +95,7 @@ async function insert(rows: TenantRows, reference: string, wanted: Endpoint, ran
 
 async function update(rows: TenantRows, { uuid }: Row, wanted: Endpoint, formerSecret: string | undefined): Promise<Row> {
   const { secret, headers } = sealed(rows, uuid, wanted);
-  const former = formerSecret === undefined ? null : rows.sealer.seal(formerSecret, place(rows.tenantId, uuid, 'previous_secret'));
+  const former = formerSecret === undefined ? null : new WebhookSeal(rows).seal(uuid, 'previous_secret', formerSecret);
   const [row] = await rows.pool.query<Row>(
     `UPDATE ${tableOf(rows)} SET url = $2, events = $3, secret = $4, headers = $5, active = $6, disabled_reason = NULL, failing_since = NULL,
        previous_secret = coalesce($7, previous_secret),

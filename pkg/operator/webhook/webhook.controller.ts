@@ -1,3 +1,4 @@
+import { newSecret } from '../../events/webhooks/secrets.ts';
 import { ownerReference } from '../../kube/owner.ts';
 import type { Observed } from '../../kube/object.ts';
 import { type AllowedRange, literalInwardAddress } from '../../net/inward.ts';
@@ -18,8 +19,6 @@ interface Deps extends LinkedDeps<Webhook> {
 
 export const webhookReconciler = (deps: Deps): LinkedReconciler<Webhook> => new LinkedReconciler(deps, new Webhooks(deps));
 
-/** Standard Webhooks: 24 to 64 bytes behind `whsec_`. */
-const SECRET_BYTES = 32;
 const SECRET_KEY = 'secret';
 const MAX_SECRET_LENGTH = 1_024;
 
@@ -74,7 +73,7 @@ class Webhooks implements LinkedKind<Webhook> {
     const owner = secretOwner(webhook);
     const name = webhookSecretName(webhook);
     const intact = secrets.intact(owner, name)?.[SECRET_KEY];
-    const secret = intact ?? (await storedSecret(rows, webhook)) ?? `whsec_${random.bytes(SECRET_BYTES).toString('base64')}`;
+    const secret = intact ?? (await storedSecret(rows, webhook)) ?? newSecret(random);
     await secrets.write(owner, name, { [SECRET_KEY]: secret });
     return secret;
   }

@@ -145,7 +145,8 @@ test('what is rolled back leaves no event, and one of another shape is refused',
     clock: systemClock,
     random: systemRandom,
   });
-  const grade = { id: '7', launch_id: 'l', user_id: 'u', score: 1, score_maximum: 2, submitted_at: new Date().toISOString() };
+  const now = new Date().toISOString();
+  const grade = { id: '7', launch_id: 'l', user_id: 'u', score: 1, score_maximum: 2, timestamp: now, submitted_at: now };
 
   const written = await eventsOf(async () => {
     await tenant.db

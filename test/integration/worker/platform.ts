@@ -5,7 +5,7 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Shard } from '../../../pkg/store/postgres/provisioning.ts';
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { newSlug, startTenant, type TestTenant } from '../../support/server.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 
 /** Stores of the test's own, with a registry as the operator leaves it. */
@@ -19,15 +19,14 @@ export interface TestPlatform {
   readonly workerUrl: string;
   /** A registry as the worker opens it. */
   registryOn(pool: SqlPool): Registry;
-  /** A tenant that the worker finds in the registry. */
+  /** A tenant that the worker finds in the registry, its data keys derived from the platform's. */
   tenant(): Promise<TestTenant>;
-  /** The id that the registry knows it by. */
-  registeredId(tenant: TestTenant): Promise<string>;
   stop(): Promise<void>;
 }
 
-export async function startPlatform(): Promise<TestPlatform> {
-  const running = await stores();
+/** `durable` as in test/support/stores.ts. */
+export async function startPlatform(options: { durable?: boolean } = {}): Promise<TestPlatform> {
+  const running = await stores(options);
   const time = { clock: systemClock, random: systemRandom };
   const keys = [{ id: 'p1', key: systemRandom.bytes(32) }];
   const pool = new SqlPool({ url: running.postgres.operator, poolSize: 5, log: silentLogger });
@@ -43,10 +42,11 @@ export async function startPlatform(): Promise<TestPlatform> {
     workerUrl: `postgres://carrel_worker:${workerPassword}@${running.postgres.tenantAddress}/carrel`,
     registryOn,
     tenant: async () => {
-      const tenant = await startTenant({ stores: running });
-      const { config, slug } = tenant;
+      const slug = newSlug();
       const owner = { namespace: 'test', namespaceUid: 'uid', name: slug };
       const claim = await registryOn(pool).claim({ slug, owner, hosts: [], shards: ['one'] });
+      const tenant = await startTenant({ stores: running, registered: { slug, tenantId: claim.tenantId, platformKeys: keys } });
+      const { config } = tenant;
       const storage = {
         endpoint: config.CARREL_S3_ENDPOINT,
         region: config.CARREL_S3_REGION,
@@ -58,11 +58,6 @@ export async function startPlatform(): Promise<TestPlatform> {
       await registryOn(pool).setSecret(claim.tenantId, 'storage', JSON.stringify(storage));
       tenants.push(tenant);
       return tenant;
-    },
-    registeredId: async ({ slug }) => {
-      const [row] = await pool.query<{ id: string }>('SELECT id::text AS id FROM registry.tenants WHERE slug = $1', [slug]);
-      if (!row) throw new Error(`the registry has no tenant ${slug}`);
-      return row.id;
     },
     stop: async () => {
       await Promise.all(tenants.map((tenant) => tenant.stop()));

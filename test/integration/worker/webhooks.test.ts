@@ -1,13 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { Events } from '../../../pkg/events/events.ts';
-import { WakeUps } from '../../../pkg/events/wake-ups.ts';
-import { systemClock } from '../../../pkg/runtime/clock.ts';
-import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { type Receiver, startReceiver, verifiesHex, verifiesStandard } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { addWebhook, type WebhookOptions } from '../../support/webhooks.ts';
+import { addWebhook, emitGrades, type WebhookOptions } from '../../support/webhooks.ts';
 import { startPlatform, type TestPlatform } from './platform.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
@@ -33,28 +28,9 @@ afterAll(async () => {
   await platform?.stop();
 });
 
-const hook = async (options: WebhookOptions = {}): Promise<string> =>
-  addWebhook(tenant, {
-    url: receiver.url,
-    platformKeys: platform.platformKeys,
-    tenantId: await platform.registeredId(tenant),
-    ...options,
-  });
+const hook = async (options: WebhookOptions = {}): Promise<string> => addWebhook(tenant, { url: receiver.url, ...options });
 
-/** `count` events, a transaction each; their ids by the endpoint's deliveries. */
-async function emit(count: number): Promise<string[]> {
-  const time = { clock: systemClock, random: systemRandom };
-  const events = new Events({ wakeUps: new WakeUps({ redis: tenant.redis, log: silentLogger }), ...time });
-  const before = new Set(await eventIds());
-  for (const at of range(count)) {
-    const grade = { id: `${at}`, launch_id: 'l', user_id: 'u', score: at, score_maximum: 100, submitted_at: new Date().toISOString() };
-    await tenant.db.transaction((tx) => events.emit(tx, 'grade.submitted', grade));
-  }
-  return (await eventIds()).filter((id) => !before.has(id));
-}
-
-const eventIds = async (): Promise<string[]> =>
-  (await tenant.db.query<{ uuid: string }>('SELECT uuid FROM carrel.events ORDER BY id')).map(({ uuid }) => uuid);
+const emit = (count: number): Promise<string[]> => emitGrades(tenant, count);
 
 const deliveries = (endpoint: string) =>
   tenant.db.query<{ state: string; log: { at: string; status_code: number | null; error: string | null }[]; wait: number }>(

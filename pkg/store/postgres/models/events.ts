@@ -11,6 +11,7 @@ export const webhooks = table('webhooks', ['id'], {
   previousSecret: nullable(text),
   previousSecretUntil: nullable(timestamp),
   headers: nullable(text),
+  description: nullable(text),
   active: filled(boolean),
   managedBy: nullable(text),
   managedRef: nullable(text),

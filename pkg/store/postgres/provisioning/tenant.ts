@@ -179,6 +179,7 @@ export async function dropTenant(shard: ShardAccess, slug: string): Promise<void
       await tx.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(role)} CASCADE`);
       await tx.query('DELETE FROM carrel.work WHERE tenant = $1', [role]);
       await tx.query('DELETE FROM carrel.events WHERE tenant = $1', [role]);
+      await tx.query('DELETE FROM carrel.webhook_health WHERE tenant = $1', [role]);
       await tx.query(`DROP ROLE IF EXISTS ${quoteIdentifier(role)}`);
       await tx.query('DELETE FROM carrel.tenants WHERE role = $1', [role]);
     }),

@@ -5,6 +5,7 @@ import { shares } from './0003-shares.ts';
 import { lti } from './0004-lti.ts';
 import { webhooks } from './0005-webhooks.ts';
 import { launchPresentation } from './0006-launch-presentation.ts';
+import { webhookDescriptions } from './0008-webhook-descriptions.ts';
 
 export interface TenantContext {
   /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
@@ -14,4 +15,4 @@ export interface TenantContext {
 }
 export type TenantMigration = Migration<TenantContext>;
 
-export const tenantMigrations: readonly TenantMigration[] = [people, files, shares, lti, webhooks, launchPresentation];
+export const tenantMigrations: readonly TenantMigration[] = [people, files, shares, lti, webhooks, launchPresentation, webhookDescriptions];

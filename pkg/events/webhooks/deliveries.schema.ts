@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { pageOf, pageQuery } from '../../api/paging.ts';
+import { Timestamp, Uuid } from '../../api/schemas.ts';
+import type { EventName } from '../catalogue.ts';
+import { EventKind } from './webhooks.schema.ts';
+
+/** `pending`: under way or waiting for its next attempt; `failed`: given up; `canceled`: its webhook was not active when its turn came. */
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'canceled'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** design: section 7, `/webhooks/{id}/deliveries`. */
+export const DeliveryView = z
+  .object({
+    id: Uuid,
+    message_id: Uuid.describe('the header `webhook-id`: the same for every delivery and replay of one event'),
+    event: EventKind,
+    status: z.enum(DELIVERY_STATES),
+    attempts: z.array(
+      z.object({
+        at: Timestamp,
+        status_code: z.int().nullable().describe('null: no answer came'),
+        error: z.string().nullable(),
+      }),
+    ),
+    created_at: Timestamp,
+    ended_at: Timestamp.nullable(),
+    next_attempt_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'Delivery' });
+export type DeliveryView = z.output<typeof DeliveryView>;
+
+export const DeliveryWithPayload = DeliveryView.extend({
+  payload: z.string().describe('the body of the request, byte for byte'),
+}).meta({ id: 'DeliveryWithPayload' });
+export type DeliveryWithPayload = z.output<typeof DeliveryWithPayload>;
+
+export const DeliveryPage = pageOf(DeliveryView).meta({ id: 'DeliveryPage' });
+export const DELIVERY_SORT_FIELDS = ['created_at'] as const;
+
+const Time = z.iso.datetime({ offset: true });
+export const DeliveryQuery = z.object({
+  ...pageQuery,
+  status: z.enum(DELIVERY_STATES).optional(),
+  event: EventKind.optional(),
+  since: Time.optional().describe('created at or after'),
+  until: Time.optional().describe('created before'),
+});
+export type DeliveryQuery = z.output<typeof DeliveryQuery>;
+
+/** Deliveries that one request replays at most. */
+export const REPLAY_MAX = 1_000;
+
+export const ReplayRange = z
+  .object({
+    since: Time.describe('deliveries created at or after'),
+    until: Time.optional().describe('and before; left out: now'),
+    status: z.enum(['failed', 'canceled', 'delivered']).optional().describe('left out: what did not arrive, failed or canceled'),
+    limit: z.int().min(1).max(REPLAY_MAX).default(REPLAY_MAX),
+    cursor: z.string().max(500).optional().describe('`next_cursor` of the reply before, beside the same since, until and status'),
+  })
+  .meta({ id: 'ReplayRange' });
+export type ReplayRange = z.output<typeof ReplayRange>;
+
+export const ReplayedRange = z
+  .object({
+    replayed: z.int().describe('new deliveries'),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+  })
+  .meta({ id: 'ReplayedRange' });
+export type ReplayedRange = z.output<typeof ReplayedRange>;
+
+export const TestEvent = z
+  .object({ event: EventKind.optional().describe("one of the webhook's events; left out: its first") })
+  .meta({ id: 'TestEvent' });
+export type TestEvent = z.output<typeof TestEvent>;
+
+export interface DeliveryRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly messageId: string;
+  readonly event: EventName;
+  readonly state: DeliveryState;
+  readonly log: DeliveryView['attempts'];
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+  readonly dueAt: Date | null;
+}
+
+export const presentDelivery = (row: DeliveryRow): DeliveryView => ({
+  id: row.uuid,
+  message_id: row.messageId,
+  event: row.event,
+  status: row.state,
+  attempts: row.log,
+  created_at: row.createdAt.toISOString(),
+  ended_at: row.endedAt?.toISOString() ?? null,
+  next_attempt_at: row.dueAt?.toISOString() ?? null,
+});

@@ -1,0 +1,52 @@
+import { invalid, Problem } from '../../api/problem.ts';
+import { type AllowedRange, literalInwardAddress } from '../../net/inward.ts';
+import type { Webhook } from '../../store/postgres/tables.ts';
+import { SECRET_PREFIX } from './secrets.ts';
+
+/** Lengths in characters. Headers as the Webhook resource has them (crds/webhooks.yaml). */
+export const URL_MAX = 2_048;
+export const HEADERS_MAX = 20;
+export const HEADER_NAME_MAX = 100;
+export const HEADER_VALUE_MAX = 1_024;
+export const SECRET_MAX = 1_024;
+/** Endpoints of a tenant, those of Kubernetes resources included: each event is written once for each that wants it. */
+export const WEBHOOKS_MAX = 50;
+
+/** Headers that a delivery sets itself, or that frame the message and name its receiver. */
+const OWN_HEADER =
+  /^(host|content-length|content-type|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|http2-settings|x-carrel-signature|webhook-.*|proxy-.*)$/;
+
+/**
+ * An address may be delivered to: https, or plain http to an address that the platform's operator opened (`CARREL_EGRESS_ALLOW`).
+ * Throws `address_refused` for a literal inward address, else `validation_failed`. What a name resolves to is judged when it is dialled.
+ */
+export function requireAddress(text: string, allowed: readonly AllowedRange[]): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\/[^/?#\s\\]+([/?][^#\s\\]*)?$/.test(text))
+    throw invalid('url', 'must be an address such as https://receiver.example.org/hook, without fragment, spaces or backslashes');
+  if (url.username !== '' || url.password !== '') throw invalid('url', 'must not hold a user name or password; put them into headers');
+  const inward = literalInwardAddress(text, allowed);
+  if (inward !== undefined)
+    throw new Problem('address_refused', `url: ${inward} lies inside the platform's own network, where webhooks do not go.`, {
+      details: [{ field: 'url', message: `leads inside (${inward})` }],
+    });
+  const isOpened = literalInwardAddress(text, []) !== undefined;
+  if (url.protocol === 'http:' && !isOpened) throw invalid('url', 'must begin with https://');
+}
+
+/** Names of HTTP headers that a webhook may not add. */
+export const isOwnHeader = (name: string): boolean => OWN_HEADER.test(name.toLowerCase());
+
+/** Whether a secret that begins as Standard Webhooks' do goes on so. */
+export const isWellFormedSecret = (secret: string): boolean => {
+  if (!secret.startsWith(SECRET_PREFIX)) return true;
+  const encoded = secret.slice(SECRET_PREFIX.length);
+  return encoded !== '' && Buffer.from(encoded, 'base64').toString('base64') === encoded;
+};
+
+/** What a resource made is changed there (design: section 4.1). Throws `managed`. */
+export function requireOwn({ managedBy, managedRef }: Pick<Webhook, 'managedBy' | 'managedRef'>): void {
+  if (managedBy === null) return;
+  const what = managedBy === 'kubernetes' ? `The Kubernetes resource Webhook ${managedRef ?? ''}` : managedBy;
+  throw new Problem('managed', `${what} manages this webhook; change it there.`);
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { etagOf } from '../../api/etag.ts';
+import { pageOf, pageQuery } from '../../api/paging.ts';
+import { Timestamp, Uuid } from '../../api/schemas.ts';
+import type { Webhook } from '../../store/postgres/tables.ts';
+import { type EventName, EVENTS } from '../catalogue.ts';
+import { standardForm, type WebhookSeal } from './secrets.ts';
+import { HEADER_NAME_MAX, HEADER_VALUE_MAX, HEADERS_MAX, isOwnHeader, isWellFormedSecret, SECRET_MAX, URL_MAX } from './webhooks.policy.ts';
+
+const EVENT_NAMES = Object.keys(EVENTS) as [EventName, ...EventName[]];
+export const EventKind = z.enum(EVENT_NAMES);
+
+/** specification.md, Events: webhook configuration; and how the receiver does. */
+export const WebhookView = z
+  .object({
+    id: Uuid,
+    url: z.string(),
+    events: z.array(EventKind),
+    active: z.boolean(),
+    description: z.string().nullable(),
+    header_names: z.array(z.string()).describe('further headers of each delivery; their values are not shown again'),
+    managed_by: z.string().nullable().describe('`kubernetes`: a resource there makes it and alone may change it'),
+    managed_ref: z.string().nullable().describe('which one, `namespace/name`'),
+    failing_since: Timestamp.nullable(),
+    disabled_reason: z.string().nullable().describe('why it was made inactive; `active: true` begins again'),
+    last_delivery_at: Timestamp.nullable().describe('noted at each change of health, else every 5 minutes'),
+    last_status_code: z.int().nullable(),
+    previous_secret_until: Timestamp.nullable().describe('until when the secret before the present one signs too'),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    etag: z.string(),
+  })
+  .meta({ id: 'Webhook' });
+export type WebhookView = z.output<typeof WebhookView>;
+
+/** The reply to creation and rotation, the only ones that hold a secret. */
+export const WebhookWithSecret = WebhookView.extend({
+  secret: z.string().describe('shown this once; one that was given without `whsec_` is shown as `whsec_` and its base64'),
+}).meta({ id: 'WebhookWithSecret' });
+export type WebhookWithSecret = z.output<typeof WebhookWithSecret>;
+
+export const WebhookPage = pageOf(WebhookView).meta({ id: 'WebhookPage' });
+export const WEBHOOK_SORT_FIELDS = ['created_at'] as const;
+export const WebhookQuery = z.object({
+  ...pageQuery,
+  event: EventKind.optional().describe('those that want this event'),
+  active: z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).optional(),
+});
+export type WebhookQuery = z.output<typeof WebhookQuery>;
+
+const Url = z.string().min(1).max(URL_MAX).describe('https; plain http only where the platform opened the address');
+const Events = z
+  .array(EventKind)
+  .min(1)
+  .max(EVENT_NAMES.length)
+  .refine((events) => new Set(events).size === events.length, 'names an event twice');
+const Description = z.string().max(500).nullable();
+const Secret = z
+  .string()
+  .min(1)
+  .max(SECRET_MAX)
+  .refine(isWellFormedSecret, 'goes on after whsec_ with base64')
+  .describe('generated when left out; without `whsec_` it stands for `whsec_` and its base64');
+const HeaderName = z
+  .string()
+  .max(HEADER_NAME_MAX)
+  .regex(/^[A-Za-z0-9-]+$/, 'must be letters, digits and -');
+const Headers = z
+  .record(
+    HeaderName,
+    z
+      .string()
+      .max(HEADER_VALUE_MAX)
+      .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII'),
+  )
+  .superRefine((headers, context) => {
+    const names = Object.keys(headers).map((name) => name.toLowerCase());
+    const wrong = (name: string | undefined, message: string): void =>
+      context.addIssue({ code: 'custom', path: name === undefined ? [] : [name], message });
+    if (names.length > HEADERS_MAX) wrong(undefined, `are at most ${HEADERS_MAX}`);
+    if (new Set(names).size < names.length) wrong(undefined, 'name a header twice');
+    for (const name of Object.keys(headers)) if (isOwnHeader(name)) wrong(name, 'is set by the delivery itself');
+  })
+  .describe('further headers of each delivery; write-only');
+
+export const NewWebhook = z
+  .object({
+    url: Url,
+    events: Events,
+    secret: Secret.optional(),
+    active: z.boolean().default(true),
+    description: Description.optional(),
+    headers: Headers.optional(),
+  })
+  .meta({ id: 'NewWebhook' });
+export type NewWebhook = z.output<typeof NewWebhook>;
+
+/** PUT takes the whole; headers are write-only and stay when left out, the secret has an operation of its own. */
+export const WholeWebhook = z
+  .object({ url: Url, events: Events, active: z.boolean(), description: Description, headers: Headers.optional() })
+  .meta({ id: 'WholeWebhook' });
+
+export const WebhookChanges = WholeWebhook.partial()
+  .refine((changes) => Object.keys(changes).length > 0, 'names nothing to change')
+  .meta({ id: 'WebhookChanges' });
+export type WebhookChanges = z.output<typeof WebhookChanges>;
+
+/** The longest that two secrets hold side by side. */
+const OVERLAP_HOURS_MAX = 24;
+export const NewSecret = z
+  .object({
+    secret: Secret.optional(),
+    overlap_hours: z
+      .int()
+      .min(0)
+      .max(OVERLAP_HOURS_MAX)
+      .default(OVERLAP_HOURS_MAX)
+      .describe('how long the secret before signs too; 0 when it leaked'),
+  })
+  .meta({ id: 'NewWebhookSecret' });
+export type NewSecret = z.output<typeof NewSecret>;
+
+export const webhookEtag = (webhook: Webhook): string => etagOf('webhook', webhook.uuid, webhook.revision);
+
+/** Throws SealError. */
+export const presentWebhook = (webhook: Webhook, seal: WebhookSeal, now: Date): WebhookView => ({
+  id: webhook.uuid,
+  url: webhook.url,
+  events: webhook.events as EventName[],
+  active: webhook.active,
+  description: webhook.description,
+  header_names: Object.keys(seal.openHeaders(webhook.uuid, webhook.headers)),
+  managed_by: webhook.managedBy,
+  managed_ref: webhook.managedRef,
+  failing_since: webhook.failingSince?.toISOString() ?? null,
+  disabled_reason: webhook.disabledReason,
+  last_delivery_at: webhook.lastDeliveryAt?.toISOString() ?? null,
+  last_status_code: webhook.lastStatusCode,
+  previous_secret_until:
+    webhook.previousSecretUntil !== null && webhook.previousSecretUntil > now ? webhook.previousSecretUntil.toISOString() : null,
+  created_at: webhook.createdAt.toISOString(),
+  updated_at: webhook.updatedAt.toISOString(),
+  etag: webhookEtag(webhook),
+});
+
+export const withSecret = (view: WebhookView, secret: string): WebhookWithSecret => ({ ...view, secret: standardForm(secret) });

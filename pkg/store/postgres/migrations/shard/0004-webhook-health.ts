@@ -1,0 +1,35 @@
+import type { Migration } from '../migration.ts';
+
+/**
+ * `webhook_health`: endpoints of Kubernetes resources whose row tells something new, until the operator has looked (it deletes what it reads).
+ * The worker writes it in the transaction that changes the row, so the operator asks each shard one question and no tenant's schema.
+ * Lists of deliveries go by time; those that did not arrive are few among very many and have an index of their own.
+ */
+export const webhookHealth: Migration<object> = {
+  name: '0004-webhook-health',
+  up: (tx) =>
+    tx.query(`
+      CREATE TABLE carrel.webhook_health (
+        tenant name NOT NULL,
+        endpoint uuid NOT NULL,
+        managed_ref varchar(320) NOT NULL,
+        noted_at timestamptz(3) NOT NULL DEFAULT now(),
+        PRIMARY KEY (tenant, endpoint)
+      );
+      ALTER TABLE carrel.webhook_health ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY webhook_health_of_worker ON carrel.webhook_health TO carrel_worker USING (true) WITH CHECK (true);
+      REVOKE ALL ON carrel.webhook_health FROM PUBLIC;
+      GRANT SELECT, INSERT, UPDATE ON carrel.webhook_health TO carrel_worker;
+
+      DROP INDEX carrel.deliveries_endpoint_idx;
+      CREATE INDEX deliveries_endpoint_idx ON carrel.deliveries (tenant, endpoint, created_at, id);
+      CREATE INDEX deliveries_unarrived_idx ON carrel.deliveries (tenant, endpoint, created_at, id) WHERE state <> 'delivered';
+    `),
+  down: (tx) =>
+    tx.query(`
+      DROP INDEX carrel.deliveries_unarrived_idx;
+      DROP INDEX carrel.deliveries_endpoint_idx;
+      CREATE INDEX deliveries_endpoint_idx ON carrel.deliveries (tenant, endpoint, id);
+      DROP TABLE carrel.webhook_health;
+    `),
+};

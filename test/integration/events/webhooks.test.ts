@@ -1,0 +1,281 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Api, ApiReply } from '../../support/api.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, range } from '../../support/wait.ts';
+import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+
+let tenant: TestTenant;
+let admin: Api;
+beforeAll(async () => {
+  tenant = await startTenant();
+  admin = tenant.admin;
+});
+afterEach(() => tenant.db.query('DELETE FROM webhooks'));
+afterAll(() => tenant?.stop());
+
+const URL = 'https://receiver.example.org/hook';
+const hook = { url: URL, events: ['file.created', 'user.updated'] };
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const NOBODY = '6f1c1d2e-0000-4000-8000-000000000000';
+
+const create = async (input: object = {}): Promise<ApiReply['body']> => {
+  const reply = await admin.post('/webhooks', { ...hook, ...input });
+  if (reply.status !== 201) throw new Error(`the webhook was not made: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply.body;
+};
+
+const refusal = ({ status, body }: ApiReply): unknown[] => [status, body.error, body.details?.map(({ field }: { field: string }) => field)];
+
+test('creation shows a generated secret once; afterwards nothing shows it or the values of headers', async () => {
+  const reply = await admin.post('/webhooks', { ...hook, description: 'Grades', headers: { Authorization: 'Bearer hidden-value' } });
+
+  expect(reply.status).toBe(201);
+  expect(reply.headers.etag).toBe(`"${reply.body.etag}"`);
+  const { secret, ...webhook } = reply.body;
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(webhook).toEqual({
+    ...hook,
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    active: true,
+    description: 'Grades',
+    header_names: ['Authorization'],
+    managed_by: null,
+    managed_ref: null,
+    failing_since: null,
+    disabled_reason: null,
+    last_delivery_at: null,
+    last_status_code: null,
+    previous_secret_until: null,
+    created_at: TIME,
+    updated_at: TIME,
+    etag: expect.any(String),
+  });
+  expect((await admin.get(`/webhooks/${webhook.id}`)).body).toEqual(webhook);
+  const later = [await admin.get('/webhooks'), await admin.patch(`/webhooks/${webhook.id}`, { description: null })];
+  const row = JSON.stringify(await tenant.db.tables.webhooks.find({ uuid: webhook.id }));
+  expect(`${later.map(({ bytes }) => bytes).join('')}${row}`).not.toMatch(/hidden-value|whsec_/);
+});
+
+test('a given secret is kept as it is, and shown as whsec_ and its base64', async () => {
+  const plain = await create({ secret: 'my own secret' });
+  const prefixed = await create({ secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' });
+
+  expect([plain.secret, prefixed.secret]).toEqual([
+    `whsec_${Buffer.from('my own secret').toString('base64')}`,
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  ]);
+});
+
+test('the replies that show a secret are not kept for an Idempotency-Key', async () => {
+  const again = { headers: { 'Idempotency-Key': 'the same' } };
+  const [first, second] = [await admin.post('/webhooks', hook, again), await admin.post('/webhooks', hook, again)];
+
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.body.secret).not.toBe(first.body.secret);
+  expect(await tenant.db.query('SELECT FROM idempotency_keys')).toEqual([]);
+});
+
+test.each([
+  ['an inward address', { url: 'https://10.1.2.3/hook' }, [422, 'address_refused', ['url']]],
+  ['a metadata service', { url: 'https://169.254.169.254/latest' }, [422, 'address_refused', ['url']]],
+  ['a disguised loopback', { url: 'https://[::ffff:10.0.0.1]/' }, [422, 'address_refused', ['url']]],
+  ['plain http', { url: 'http://receiver.example.org/' }, [400, 'validation_failed', ['url']]],
+  ['no address', { url: 'receiver' }, [400, 'validation_failed', ['url']]],
+  ['a password in the address', { url: 'https://a:b@receiver.example.org/' }, [400, 'validation_failed', ['url']]],
+  ['no events', { events: [] }, [400, 'validation_failed', ['events']]],
+  ['an unknown event', { events: ['file.created', 'file.moved'] }, [400, 'validation_failed', ['events.1']]],
+  ['an event twice', { events: ['file.created', 'file.created'] }, [400, 'validation_failed', ['events']]],
+  ['a header of ours', { headers: { 'Webhook-Id': 'x' } }, [400, 'validation_failed', ['headers.Webhook-Id']]],
+  ['a header twice', { headers: { 'X-A': '1', 'x-a': '2' } }, [400, 'validation_failed', ['headers']]],
+  ['a header with a line break', { headers: { 'X-A': 'a\r\nb' } }, [400, 'validation_failed', ['headers.X-A']]],
+  ['a long header', { headers: { 'X-A': 'a'.repeat(1025) } }, [400, 'validation_failed', ['headers.X-A']]],
+  ['many headers', { headers: Object.fromEntries(range(21).map((at) => [`X-${at}`, ''])) }, [400, 'validation_failed', ['headers']]],
+  ['a secret that is none', { secret: 'whsec_%%%' }, [400, 'validation_failed', ['secret']]],
+  ['an empty secret', { secret: '' }, [400, 'validation_failed', ['secret']]],
+  ['an unknown field', { colour: 'red' }, [400, 'validation_failed', ['colour']]],
+])('a webhook with %s is refused', async (_what, input, expected) => {
+  expect(refusal(await admin.post('/webhooks', { ...hook, ...input }))).toEqual(expected);
+});
+
+test('of 60 creations at once exactly 50 are made, and the others say what to do', async () => {
+  const replies = await Promise.all(range(60).map(() => admin.post('/webhooks', hook)));
+
+  expect(countBy(replies, ({ status }) => status)).toEqual({ 201: 50, 409: 10 });
+  expect(replies.find(({ status }) => status === 409)?.body.message).toBe(
+    'There are 50 webhooks, which is the most a tenant may have; delete one first.',
+  );
+});
+
+test('the list goes by creation, page by page, and by event and state', async () => {
+  const made = [await create(), await create({ events: ['grade.submitted'] }), await create({ active: false })];
+  const ids = ({ body }: ApiReply): string[] => body.data.map(({ id }: { id: string }) => id);
+
+  const first = await admin.get('/webhooks', { query: { limit: 2 } });
+  const second = await admin.get('/webhooks', { query: { limit: 2, cursor: first.body.pagination.next_cursor } });
+
+  expect([...ids(first), ...ids(second)]).toEqual(made.map(({ id }) => id).toReversed());
+  expect(second.body.pagination).toEqual({ limit: 2, next_cursor: null, has_more: false });
+  expect(ids(await admin.get('/webhooks', { query: { sort: 'created_at' } }))).toEqual(made.map(({ id }) => id));
+  expect(ids(await admin.get('/webhooks', { query: { event: 'grade.submitted' } }))).toEqual([made[1].id]);
+  expect(ids(await admin.get('/webhooks', { query: { active: 'false' } }))).toEqual([made[2].id]);
+});
+
+test('PUT replaces all but secret and headers, PATCH a part; of 10 racing PATCHes with one If-Match one wins', async () => {
+  const { id } = await create({ headers: { 'X-Team': 'a' } });
+  const whole = { url: `${URL}/2`, events: ['user.created'], active: false, description: 'two' };
+
+  const put = await admin.put(`/webhooks/${id}`, whole);
+  const lacking = await admin.put(`/webhooks/${id}`, { url: URL });
+  const emptied = await admin.patch(`/webhooks/${id}`, { headers: {} });
+  const racing = await Promise.all(
+    range(10).map((at) =>
+      admin.patch(`/webhooks/${id}`, { description: `${at}` }, { headers: { 'If-Match': String(emptied.headers.etag) } }),
+    ),
+  );
+
+  expect([put.status, put.body]).toEqual([200, expect.objectContaining({ ...whole, header_names: ['X-Team'] })]);
+  expect(refusal(lacking)).toEqual([400, 'validation_failed', ['events', 'active', 'description']]);
+  expect(emptied.body.header_names).toEqual([]);
+  expect(countBy(racing, ({ status }) => status)).toEqual({ 200: 1, 412: 9 });
+  const winner = racing.find(({ status }) => status === 200)?.body;
+  expect((await admin.get(`/webhooks/${id}`)).body).toEqual(winner);
+  expect(refusal(await admin.patch(`/webhooks/${id}`, { active: true, secret: 'x' }))).toEqual([400, 'validation_failed', ['secret']]);
+  expect(refusal(await admin.patch(`/webhooks/${id}`, { url: 'https://127.1.2.3.4.5/' }))[0]).toBe(400);
+  expect(refusal(await admin.patch(`/webhooks/${id}`, { url: 'https://192.168.0.1/' }))[0]).toBe(422);
+});
+
+test('what a delivery notes changes neither ETag nor updated_at; a disabled webhook says why and begins again with active: true', async () => {
+  const { id, etag, updated_at } = await create();
+  const noted = `failing_since = now(), last_delivery_at = now(), last_status_code = 503, active = active, disabled_reason = disabled_reason`;
+  await tenant.db.query(`UPDATE webhooks SET ${noted} WHERE uuid = $1`, [id]);
+  const failing = (await admin.get(`/webhooks/${id}`)).body;
+  await tenant.db.query(`UPDATE webhooks SET active = false, disabled_reason = 'the receiver answered 410 Gone' WHERE uuid = $1`, [id]);
+
+  const disabled = (await admin.get(`/webhooks/${id}`)).body;
+  const renamed = (await admin.patch(`/webhooks/${id}`, { description: 'still off' })).body;
+  const enabled = (await admin.patch(`/webhooks/${id}`, { active: true })).body;
+
+  expect(failing).toMatchObject({ etag, updated_at, failing_since: TIME, last_delivery_at: TIME, last_status_code: 503 });
+  expect(disabled).toMatchObject({ active: false, disabled_reason: 'the receiver answered 410 Gone' });
+  expect(disabled.etag).not.toBe(etag);
+  expect(renamed).toMatchObject({ active: false, disabled_reason: 'the receiver answered 410 Gone' });
+  expect(enabled).toMatchObject({ active: true, disabled_reason: null, failing_since: null });
+});
+
+test('another address begins with a clean record', async () => {
+  const { id } = await create();
+  await tenant.db.query(`UPDATE webhooks SET failing_since = now() WHERE uuid = $1`, [id]);
+
+  expect((await admin.patch(`/webhooks/${id}`, { url: URL })).body.failing_since).toEqual(TIME);
+  expect((await admin.patch(`/webhooks/${id}`, { url: `${URL}/new` })).body.failing_since).toBeNull();
+});
+
+test('a rotation shows the new secret once, and says until when the one before holds; without overlap it holds no more', async () => {
+  const { id, secret, etag } = await create();
+
+  const rotated = await admin.post(`/webhooks/${id}/secret`);
+  const given = await admin.post(`/webhooks/${id}/secret`, { secret: 'given', overlap_hours: 0 });
+  const stale = await admin.post(`/webhooks/${id}/secret`, {}, { headers: { 'If-Match': `"${etag}"` } });
+
+  expect([rotated.status, given.status, stale.status]).toEqual([200, 200, 412]);
+  expect(rotated.body.secret).toMatch(/^whsec_/);
+  expect(rotated.body.secret).not.toBe(secret);
+  expect(new Date(rotated.body.previous_secret_until).getTime() - Date.now()).toBeGreaterThan(23.9 * 3_600_000);
+  expect(given.body).toMatchObject({ secret: `whsec_${Buffer.from('given').toString('base64')}`, previous_secret_until: null });
+  expect(await tenant.db.tables.webhooks.find({ uuid: id })).toMatchObject({ previousSecret: null });
+  expect(refusal(await admin.post(`/webhooks/${id}/secret`, { overlap_hours: 25 }))).toEqual([400, 'validation_failed', ['overlap_hours']]);
+});
+
+test('what Kubernetes manages is shown and may be tested and replayed; every change is refused with the name of the resource', async () => {
+  const id = await addWebhook(tenant);
+  await tenant.db.query(`UPDATE webhooks SET managed_by = 'kubernetes', managed_ref = 'demo/hook' WHERE uuid = $1`, [id]);
+  const whole = { url: URL, events: ['user.created'], active: true, description: null };
+
+  const changes = [
+    await admin.put(`/webhooks/${id}`, whole),
+    await admin.patch(`/webhooks/${id}`, { active: false }),
+    await admin.delete(`/webhooks/${id}`),
+    await admin.post(`/webhooks/${id}/secret`, {}),
+  ];
+  const tested = await admin.post(`/webhooks/${id}/test`, {});
+  const replayed = await admin.post(`/webhooks/${id}/deliveries/${tested.body.id}/replay`);
+  const range = await admin.post(`/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z' });
+
+  expect(changes.map(({ status, body }) => [status, body.error])).toEqual(changes.map(() => [403, 'managed']));
+  expect(changes[0]?.body.message).toBe('The Kubernetes resource Webhook demo/hook manages this webhook; change it there.');
+  expect((await admin.get(`/webhooks/${id}`)).body).toMatchObject({ managed_by: 'kubernetes', managed_ref: 'demo/hook', active: true });
+  expect([tested.status, replayed.status, range.status]).toEqual([202, 202, 202]);
+});
+
+test('members, instructors and viewers may not even look; an unknown id and one of another tenant are 404', async () => {
+  const { id } = await create();
+  const other = await startTenant();
+  const foreign = (await other.admin.post('/webhooks', hook)).body.id as string;
+  const calls = (api: Api, uuid: string): Promise<ApiReply>[] => [
+    api.get(`/webhooks/${uuid}`),
+    api.patch(`/webhooks/${uuid}`, { active: false }),
+    api.delete(`/webhooks/${uuid}`),
+    api.post(`/webhooks/${uuid}/secret`, {}),
+    api.get(`/webhooks/${uuid}/deliveries`),
+    api.get(`/webhooks/${uuid}/deliveries/${NOBODY}`),
+    api.post(`/webhooks/${uuid}/deliveries/${NOBODY}/replay`),
+    api.post(`/webhooks/${uuid}/replay`, { since: '2020-01-01T00:00:00Z' }),
+    api.post(`/webhooks/${uuid}/test`, {}),
+  ];
+  const statuses = async (replies: Promise<ApiReply>[]): Promise<number[]> => [
+    ...new Set((await Promise.all(replies)).map(({ status }) => status)),
+  ];
+
+  for (const role of ['viewer', 'member', 'instructor']) {
+    const { api } = await tenant.user({ roles: [role] });
+    expect(await statuses([...calls(api, id), api.get('/webhooks'), api.post('/webhooks', hook)])).toEqual([403]);
+  }
+  expect(await statuses(calls(admin, foreign))).toEqual([404]);
+  expect(await statuses(calls(admin, NOBODY))).toEqual([404]);
+  expect(await statuses(calls(tenant.anonymous, id))).toEqual([401]);
+  expect(await statuses(calls(other.admin, foreign).slice(0, 1))).toEqual([200]);
+  await other.stop();
+});
+
+test('a deleted webhook is gone with its deliveries and gets no further event', async () => {
+  const { id } = await create({ events: ['user.created'] });
+  await tenant.user();
+  expect((await admin.get(`/webhooks/${id}/deliveries`)).body.data).toHaveLength(1);
+
+  const stale = await admin.delete(`/webhooks/${id}`, { headers: { 'If-Match': '"other"' } });
+  const deleted = await admin.delete(`/webhooks/${id}`);
+  const before = (await writtenEvents(tenant)).length;
+  await tenant.user();
+
+  expect([stale.status, deleted.status]).toEqual([412, 204]);
+  expect((await admin.get(`/webhooks/${id}/deliveries`)).status).toBe(404);
+  expect((await writtenEvents(tenant)).length).toBe(before);
+});
+
+test('statements: creation 3, list 1, deliveries 1, replay 1, replay of a range 2, test 2', async () => {
+  const { id } = await create({ events: ['user.created'] });
+  await tenant.user();
+  const count = async (work: () => Promise<ApiReply>): Promise<[number, number]> => {
+    const { reply, sql } = await tenant.counting(work);
+    return [reply.status, sql.filter((text) => !/^(START|BEGIN|COMMIT|SET)/.test(text)).length];
+  };
+  const [delivery] = (await admin.get(`/webhooks/${id}/deliveries`)).body.data;
+
+  expect({
+    create: await count(() => admin.post('/webhooks', hook)),
+    list: await count(() => admin.get('/webhooks')),
+    deliveries: await count(() => admin.get(`/webhooks/${id}/deliveries`)),
+    delivery: await count(() => admin.get(`/webhooks/${id}/deliveries/${delivery.id}`)),
+    replay: await count(() => admin.post(`/webhooks/${id}/deliveries/${delivery.id}/replay`)),
+    range: await count(() => admin.post(`/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z' })),
+    test: await count(() => admin.post(`/webhooks/${id}/test`)),
+  }).toEqual({
+    create: [201, 3],
+    list: [200, 1],
+    deliveries: [200, 1],
+    delivery: [200, 1],
+    replay: [202, 1],
+    range: [202, 2],
+    test: [202, 2],
+  });
+});
