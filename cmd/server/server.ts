@@ -14,6 +14,8 @@ import { createIdentity } from '../../pkg/identity/identity.ts';
 import { PermissionSets } from '../../pkg/identity/permission-sets.ts';
 import { Sessions } from '../../pkg/identity/sessions.service.ts';
 import { Tokens } from '../../pkg/identity/tokens.ts';
+import { gradeEndpoints } from '../../pkg/lti/grades/grades.endpoints.ts';
+import { Grades } from '../../pkg/lti/grades/grades.service.ts';
 import { createLti } from '../../pkg/lti/lti.ts';
 import { guardedClient } from '../../pkg/net/client.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
@@ -96,10 +98,11 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
   const permissionSets = new PermissionSets({ cache, grants: grantSource(db), clock });
   const wakeUps = new WakeUps({ redis, log });
   const events = new Events({ wakeUps, clock, random });
+  const work = new WorkRequests({ wakeUps });
   const content = createContent({
     db,
     objects,
-    work: new WorkRequests({ wakeUps }),
+    work,
     events,
     cache,
     permissionSets,
@@ -170,7 +173,13 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
       hosts: new Set(Object.values(addresses).map((url) => new URL(url).host)),
       web,
     },
-    [...identity.endpoints, ...content.endpoints, ...webhooks, ...lti.endpoints],
+    [
+      ...identity.endpoints,
+      ...content.endpoints,
+      ...webhooks,
+      ...lti.endpoints,
+      ...gradeEndpoints(new Grades({ db, work, clock, random })),
+    ],
     lti.pages,
   );
 

@@ -42,6 +42,7 @@ await runProgram(
       egressAllow: config.CARREL_EGRESS_ALLOW,
       webhookTimeoutMs: config.CARREL_WEBHOOK_TIMEOUT_SECONDS * 1000,
       retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
+      gradeRetrySeconds: config.CARREL_GRADE_RETRY_SECONDS,
       ...time,
       log,
       metrics,

@@ -1,6 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Tx } from '../store/postgres/database.ts';
+import type { Sql } from '../store/postgres/pool.ts';
 import { type EventData, type EventName, EVENTS } from './catalogue.ts';
 import type { WakeUps } from './wake-ups.ts';
 
@@ -42,14 +43,30 @@ export class Events {
 
   /** Several of one kind, in their order: one statement for each 1,000. */
   async emitAll<Name extends EventName>(tx: Tx, event: Name, all: readonly EventData<Name>[]): Promise<void> {
-    const timestamp = this.#clock.now().toISOString();
-    for (let at = 0; at < all.length; at += EVENTS_PER_STATEMENT) {
-      const payloads = all
-        .slice(at, at + EVENTS_PER_STATEMENT)
-        .map((data) => JSON.stringify({ event, timestamp, data: EVENTS[event].parse(data) }));
-      const uuids = payloads.map(() => this.#random.uuid());
-      const [written] = await tx.prepared<{ deliveries: number }>('events-emit', EMIT, [event, uuids, payloads]);
-      if (written && written.deliveries > 0) this.#wakeUps.after(tx);
-    }
+    const prepared: Sql = { query: (sql, params) => tx.prepared('events-emit', sql, params) };
+    if (await writeEvents(prepared, { clock: this.#clock, random: this.#random }, event, all)) this.#wakeUps.after(tx);
   }
+}
+
+/**
+ * The rows of some events and their deliveries, in a transaction of the tenant's role; what `Events` does for a server, and the worker by itself.
+ * True: there are deliveries, so the worker is to be woken after the commit.
+ */
+export async function writeEvents<Name extends EventName>(
+  tx: Sql,
+  { clock, random }: { clock: Clock; random: Random },
+  event: Name,
+  all: readonly EventData<Name>[],
+): Promise<boolean> {
+  const timestamp = clock.now().toISOString();
+  let deliveries = 0;
+  for (let at = 0; at < all.length; at += EVENTS_PER_STATEMENT) {
+    const payloads = all
+      .slice(at, at + EVENTS_PER_STATEMENT)
+      .map((data) => JSON.stringify({ event, timestamp, data: EVENTS[event].parse(data) }));
+    const uuids = payloads.map(() => random.uuid());
+    const [written] = await tx.query<{ deliveries: number }>(EMIT, [event, uuids, payloads]);
+    deliveries += written?.deliveries ?? 0;
+  }
+  return deliveries > 0;
 }

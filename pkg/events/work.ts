@@ -6,6 +6,8 @@ import type { WakeUps } from './wake-ups.ts';
 export const PURGE_OBJECTS = 'objects.purge';
 /** A day's objects, to be compared with the rows; what no row knows is deleted. */
 export const SWEEP_OBJECTS = 'objects.sweep';
+/** A grade, to be sent to the LMS. On a line of its own: an LMS may let us wait. */
+export const SUBMIT_GRADE = 'grades.submit';
 
 /** Keys in one request: a payload of about 25 KB. */
 const KEYS_PER_REQUEST = 500;
@@ -24,6 +26,12 @@ export class WorkRequests {
       await requestWork(tx, PURGE_OBJECTS, { keys: keys.slice(at, at + KEYS_PER_REQUEST) });
     }
     if (keys.length > 0) this.#wakeUps.after(tx);
+  }
+
+  /** One statement. `grade` is its uuid. */
+  async submitGrade(tx: Tx, grade: string): Promise<void> {
+    await requestWork(tx, SUBMIT_GRADE, { grade }, undefined, 'grades');
+    this.#wakeUps.after(tx);
   }
 
   /** One statement. What no row knows among the objects of `day` (yyyymmdd) is deleted once `dueAt` has come. */

@@ -5,11 +5,13 @@ export interface KindStatistics {
   /** Items that are due, leased ones included. */
   readonly due: number;
   readonly oldestSeconds: number;
+  /** Since the oldest that is not done, nor dead, was asked for; due or not. */
+  readonly waitingSeconds: number;
   readonly dead: number;
 }
 
 /**
- * The work of one shard, as jobs use it: the store's queue, and what only jobs do.
+ * The work of one line of a shard, as jobs use it: the store's queue, and what only jobs do.
  * A dead letter is a row that is due never: it is kept with its error until a person has looked at it.
  */
 export class Ledger extends WorkQueue {
@@ -18,10 +20,12 @@ export class Ledger extends WorkQueue {
     return this.change(item, `due_at = 'infinity', leased_until = NULL, fence = NULL, last_error = left($4, 1000)`, [error]);
   }
 
+  /** Of all lines. */
   async statistics(): Promise<KindStatistics[]> {
     return this.sql.query<KindStatistics>(
       `SELECT kind, count(*) FILTER (WHERE due_at <= now()) AS due,
          coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE due_at <= now())), 0)::float8 AS "oldestSeconds",
+         coalesce(extract(epoch FROM now() - min(requested_at) FILTER (WHERE due_at < 'infinity')), 0)::float8 AS "waitingSeconds",
          count(*) FILTER (WHERE due_at = 'infinity') AS dead
        FROM carrel.work GROUP BY kind`,
     );

@@ -26,6 +26,7 @@ export function jobMetrics(metrics: Metrics, ledgers: ReadonlyMap<string, Ledger
   const gauges: [name: string, help: string, value: (row: KindStatistics) => number][] = [
     ['carrel_work_due', 'Items that are due', ({ due }) => due],
     ['carrel_work_oldest_seconds', 'For how long the oldest due item has been due', ({ oldestSeconds }) => oldestSeconds],
+    ['carrel_work_waiting_seconds', 'How long ago the oldest item that is not done was asked for', ({ waitingSeconds }) => waitingSeconds],
     ['carrel_work_dead', 'Dead letters', ({ dead }) => dead],
   ];
   const statistics = oncePerScrape(ledgers);

@@ -10,6 +10,8 @@ export interface JobContext {
   readonly payload: Json;
   /** When it was asked for. */
   readonly requestedAt: Date;
+  /** Of this attempt; whoever has lost it finds another fence in the row. */
+  readonly lease: { readonly id: number; readonly fence: string };
   /** Aborted when the lease has passed to another: what is still to be done is not ours any more. */
   readonly signal: AbortSignal;
   /** One transaction with the tenant's own role: its schema and rows, nothing else. */
@@ -23,6 +25,22 @@ export interface JobContext {
 
 /** Does one kind of work. May run twice for one row, after a crash or a lost lease, so it must not mind. Throws to be tried again. */
 export type Processor = (context: JobContext) => Promise<void>;
+
+/** This attempt came to nothing that surprises: the next one follows after `afterMs`, whatever the line's own back-off. */
+export class TryLater extends Error {
+  override readonly name = 'TryLater';
+  readonly afterMs: number;
+
+  constructor(message: string, afterMs: number) {
+    super(message);
+    this.afterMs = afterMs;
+  }
+}
+
+/** The work is another's by now, who has or will have done it. */
+export class LostLease extends Error {
+  override readonly name = 'LostLease';
+}
 
 /** Work that no attempt can ever do: of an unknown kind, or with a payload of the wrong form. It becomes a dead letter at once. */
 export class UnprocessableWork extends Error {

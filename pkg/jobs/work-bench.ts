@@ -5,7 +5,7 @@ import type { Random } from '../runtime/random.ts';
 import type { WorkItem } from '../store/postgres/work.ts';
 import type { Ledger } from './ledger.ts';
 import type { JobMetrics, Result } from './metrics.ts';
-import { type JobContext, type Processor, UnprocessableWork } from './processor.ts';
+import { type JobContext, LostLease, type Processor, TryLater, UnprocessableWork } from './processor.ts';
 
 const RETRY = { baseMs: 1_000, maxMs: 15 * 60_000, jitter: 0.5 };
 
@@ -37,13 +37,18 @@ export class WorkBench {
       await processor(context(item, signal));
       return (await this.ledger.finish(item)) ? 'done' : 'lost_lease';
     } catch (error) {
+      if (error instanceof LostLease) return 'lost_lease';
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof UnprocessableWork) {
         log.error({ err: error, tenant, id, kind }, 'work became a dead letter');
         return (await this.ledger.bury(item, message)) ? 'dead' : 'lost_lease';
       }
-      const retryAt = new Date(clock.now().getTime() + backOffMs(RETRY, attempts, random));
-      log.warn({ err: error, tenant, id, kind, attempts, retryAt }, 'work failed and is tried again');
+      const isExpected = error instanceof TryLater;
+      const retryAt = new Date(clock.now().getTime() + (isExpected ? error.afterMs : backOffMs(RETRY, attempts, random)));
+      log.warn(
+        { ...(isExpected ? { reason: message } : { err: error }), tenant, id, kind, attempts, retryAt },
+        'work failed and is tried again',
+      );
       return (await this.ledger.fail(item, { error: message, retryAt })) ? 'retried' : 'lost_lease';
     }
   }

@@ -1,5 +1,6 @@
-import { PURGE_OBJECTS, SWEEP_OBJECTS } from '../events/work.ts';
-import { guardedClient } from '../net/client.ts';
+import { PURGE_OBJECTS, SUBMIT_GRADE, SWEEP_OBJECTS } from '../events/work.ts';
+import { ServiceTokens } from '../lti/grades/service-tokens.ts';
+import { type GuardedClient, guardedClient } from '../net/client.ts';
 import type { AllowedRange } from '../net/inward.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -18,12 +19,13 @@ import { DeliveryLedger } from './deliveries/ledger.ts';
 import { deliveryMetrics } from './deliveries/metrics.ts';
 import { Ledger } from './ledger.ts';
 import { type Line, startLine } from './line.ts';
-import { jobMetrics } from './metrics.ts';
+import { type JobMetrics, jobMetrics } from './metrics.ts';
 import type { JobContext, Processor } from './processor.ts';
 import { clearCaches } from './processors/clear-caches.ts';
 import { purgeObjects } from './processors/purge-objects.ts';
+import { submitGrade } from './processors/submit-grade.ts';
 import { sweepObjects } from './processors/sweep-objects.ts';
-import { type PerTenant, slugOf, tenantSealers, tenantStorage } from './tenants.ts';
+import { type PerTenant, slugOf, tenantSealers, tenantStorage, type TenantSeal } from './tenants.ts';
 import { WorkBench } from './work-bench.ts';
 
 export interface WorkerDeps {
@@ -34,12 +36,14 @@ export interface WorkerDeps {
   readonly redisUrl: string;
   /** The first seals. */
   readonly platformKeys: readonly SealingKey[];
-  /** Inward addresses that webhooks may lead to. */
+  /** Inward addresses that webhooks and LMSs may lead to. */
   readonly egressAllow: readonly AllowedRange[];
   /** What a webhook's receiver has to take a delivery and answer. */
   readonly webhookTimeoutMs: number;
   /** Waits between the attempts of a delivery, in seconds. */
   readonly retrySeconds: readonly number[];
+  /** Waits between the attempts to tell an LMS of a grade, in seconds. */
+  readonly gradeRetrySeconds: readonly number[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -62,7 +66,9 @@ export function startWorker(deps: WorkerDeps): { close(): Promise<void> } {
   const client = guardedClient({ allow: deps.egressAllow, clock, metrics: deps.metrics });
   const ledgers = perShard(deps.shards, (pool) => new DeliveryLedger(pool));
 
-  const lines = [workLine(deps, redis, storage), deliveryLine({ ...deps, redis, client, seals, ledgers })];
+  const work = perShard(deps.shards, (pool) => new Ledger(pool));
+  const shared: WorkLineDeps = { ...deps, redis, storage, client, seals, jobs: jobMetrics(deps.metrics, work) };
+  const lines = [workLine(shared, work), gradeLine(shared), deliveryLine({ ...deps, redis, client, seals, ledgers })];
   const stopping = new AbortController();
   const wakeUps = listen(redis, () => lines.forEach((line) => line.wake()), clock, stopping.signal);
   const forgetting = forget(ledgers, clock, log, stopping.signal);
@@ -83,23 +89,40 @@ export function startWorker(deps: WorkerDeps): { close(): Promise<void> } {
 const perShard = <T>(shards: ReadonlyMap<string, SqlPool>, make: (pool: SqlPool) => T): Map<string, T> =>
   new Map([...shards].map(([name, pool]) => [name, make(pool)]));
 
-function workLine(deps: WorkerDeps, redis: Redis, storage: PerTenant<Objects>): Line {
-  const ledgers = perShard(deps.shards, (pool) => new Ledger(pool));
-  const metrics = jobMetrics(deps.metrics, ledgers);
-  const processors = new Map<string, Processor>([
+interface WorkLineDeps extends WorkerDeps {
+  readonly redis: Redis;
+  readonly storage: PerTenant<Objects>;
+  readonly client: GuardedClient;
+  readonly seals: PerTenant<TenantSeal>;
+  readonly jobs: JobMetrics;
+}
+
+/** Work that needs only our own stores. */
+const workLine = (deps: WorkLineDeps, ledgers: ReadonlyMap<string, Ledger>): Line =>
+  lineOf(deps, { name: 'work', perTenant: 4, concurrency: 16, ledgers }, [
     [PURGE_OBJECTS, purgeObjects],
     [SWEEP_OBJECTS, sweepObjects],
     [CLEAR_CACHES, clearCaches(deps.random)],
   ]);
+
+/** LMSs that stall hold a place each for their time-out, so there are many places, and a tenant has few of them. */
+function gradeLine(deps: WorkLineDeps): Line {
+  const ledgers = perShard(deps.shards, (pool) => new Ledger(pool, 'grades'));
+  const submit = submitGrade({ ...deps, tokens: new ServiceTokens(deps), retrySeconds: deps.gradeRetrySeconds });
+  return lineOf(deps, { name: 'grades', perTenant: 4, concurrency: 128, ledgers }, [[SUBMIT_GRADE, submit]]);
+}
+
+function lineOf(
+  deps: WorkLineDeps,
+  line: { name: string; perTenant: number; concurrency: number; ledgers: ReadonlyMap<string, Ledger> },
+  processors: readonly (readonly [string, Processor])[],
+): Line {
+  const common = { ...deps, processors: new Map(processors), metrics: deps.jobs };
   return startLine({
     ...deps,
-    name: 'work',
-    perTenant: 4,
-    concurrency: 16,
-    redis,
-    ledgers,
+    ...line,
     bench: (shard, ledger, wake) =>
-      new WorkBench({ ...deps, ledger, processors, metrics, wake, context: contextOf(poolOf(deps.shards, shard), storage, redis) }),
+      new WorkBench({ ...common, ledger, wake, context: contextOf(poolOf(deps.shards, shard), deps.storage, deps.redis) }),
   });
 }
 
@@ -126,12 +149,13 @@ function poolOf(shards: ReadonlyMap<string, SqlPool>, name: string): SqlPool {
 
 const contextOf =
   (pool: SqlPool, storage: PerTenant<Objects>, redis: Redis) =>
-  ({ tenant, payload, requestedAt }: WorkItem, signal: AbortSignal): JobContext => {
+  ({ tenant, id, fence, payload, requestedAt }: WorkItem, signal: AbortSignal): JobContext => {
     const slug = slugOf(tenant);
     return {
       slug,
       payload,
       requestedAt,
+      lease: { id, fence },
       signal,
       transaction: (fn) => pool.transaction(fn, { role: tenant }),
       objects: () => storage.of(slug),

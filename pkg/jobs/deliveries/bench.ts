@@ -10,7 +10,7 @@ import { type PerTenant, slugOf, type TenantSeal } from '../tenants.ts';
 import { hasNews, loadMessage, type Message, noteHealth, openMessage } from './endpoint.ts';
 import type { Attempt, Delivery, DeliveryLedger } from './ledger.ts';
 import type { DeliveryMetrics, DeliveryResult } from './metrics.ts';
-import { retryAfterMs, retryDelayMs } from './retry.policy.ts';
+import { retryAfterMs, retryDelayMs } from '../retry.policy.ts';
 import { signatureHeaders } from './signature.ts';
 
 /** Of the answer only the status counts. */

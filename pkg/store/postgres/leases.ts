@@ -15,7 +15,8 @@ export interface Leased {
 export type LeaseRef = Pick<Leased, 'tenant' | 'id'> & { readonly attempt: number };
 
 /**
- * The worker's side of a table of later work: `tenant`, `id`, `due_at`, `attempts`, `leased_until` and `fence`, with an index on (tenant, due_at, id).
+ * The worker's side of a table of later work: `tenant`, `id`, `due_at`, `attempts`, `leased_until` and `fence`, with an index on (tenant, due_at, id),
+ * behind the columns of `only` where there are such.
  * Rows whose `due_at` is null or `infinity` are never due.
  *
  * Invariants:
@@ -27,11 +28,13 @@ export class LeasedRows<Row extends Leased> {
   protected readonly sql: Sql;
   readonly #table: string;
   readonly #columns: string;
+  readonly #only: string;
 
-  /** `columns`: what a Row has beyond the lease, of the table as `w`. */
-  constructor(sql: Sql, table: { name: string; columns: string }) {
+  /** `columns`: what a Row has beyond the lease, of the table as `w`; `only`: the condition on `w` of the rows that are meant, default all. */
+  constructor(sql: Sql, table: { name: string; columns: string; only?: string }) {
     this.sql = sql;
     this.#table = table.name;
+    this.#only = table.only ?? 'true';
     this.#columns = `w.tenant, w.id, w.attempts, w.fence, ${table.columns}`;
   }
 
@@ -42,14 +45,14 @@ export class LeasedRows<Row extends Leased> {
   async takeDue(options: { limit: number; perTenant: number; leaseSeconds: number }): Promise<Row[]> {
     return this.sql.query<Row>(
       `WITH RECURSIVE tenants AS (
-         (SELECT tenant FROM ${this.#table} WHERE due_at <= now() ORDER BY tenant LIMIT 1)
+         (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.due_at <= now() ORDER BY w.tenant LIMIT 1)
          UNION ALL
-         SELECT (SELECT w.tenant FROM ${this.#table} w WHERE w.tenant > t.tenant AND w.due_at <= now() ORDER BY w.tenant LIMIT 1)
+         SELECT (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.tenant > t.tenant AND w.due_at <= now() ORDER BY w.tenant LIMIT 1)
          FROM tenants t WHERE t.tenant IS NOT NULL
        ), window_of AS (
          SELECT due.tenant, due.id, due.due_at, due.place FROM tenants t CROSS JOIN LATERAL (
            SELECT w.tenant, w.id, w.due_at, w.leased_until, row_number() OVER (ORDER BY w.due_at, w.id) AS place FROM ${this.#table} w
-           WHERE w.tenant = t.tenant AND w.due_at <= now()
+           WHERE ${this.#only} AND w.tenant = t.tenant AND w.due_at <= now()
            ORDER BY w.due_at, w.id LIMIT $2
          ) due WHERE due.leased_until IS NULL OR due.leased_until < now()
        ), taken AS (
@@ -87,7 +90,7 @@ export class LeasedRows<Row extends Leased> {
 
   /** Gives back every lease: Redis has forgotten the jobs that they were taken for. */
   async releaseAll(): Promise<void> {
-    await this.sql.query(`UPDATE ${this.#table} SET leased_until = NULL WHERE leased_until > now()`);
+    await this.sql.query(`UPDATE ${this.#table} w SET leased_until = NULL WHERE ${this.#only} AND w.leased_until > now()`);
   }
 
   /** Sets columns of a row, parameters from $4 on, where its lease is still held. False: it had passed to another. */

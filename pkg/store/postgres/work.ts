@@ -2,17 +2,21 @@ import type { Database, Tx } from './database.ts';
 import { type Leased, LeasedRows } from './leases.ts';
 import type { Sql } from './pool.ts';
 
+/** Which runners do it: `work` what needs only our own stores, `grades` what waits for an LMS and must not hold up the former. */
+export type WorkLine = 'work' | 'grades';
+
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
  * Asks for later work in the tenant's own transaction: it is done if, and only if, the transaction commits.
  * After the commit publish on WAKE_CHANNEL, so that it is taken at once; without it the worker's sweep finds it.
  */
-export async function requestWork(tx: Sql, kind: string, payload: Json, dueAt?: Date): Promise<void> {
-  await tx.query('INSERT INTO carrel.work (kind, payload, due_at) VALUES ($1, $2, coalesce($3, now()))', [
+export async function requestWork(tx: Sql, kind: string, payload: Json, dueAt?: Date, line: WorkLine = 'work'): Promise<void> {
+  await tx.query('INSERT INTO carrel.work (kind, payload, due_at, line) VALUES ($1, $2, coalesce($3, now()), $4)', [
     kind,
     JSON.stringify(payload),
     dueAt ?? null,
+    line,
   ]);
 }
 
@@ -27,10 +31,10 @@ export interface WorkItem extends Leased {
   readonly requestedAt: Date;
 }
 
-/** The worker's side of carrel.work. */
+/** The worker's side of one line of carrel.work. */
 export class WorkQueue extends LeasedRows<WorkItem> {
-  constructor(pool: Sql) {
-    super(pool, { name: 'carrel.work', columns: 'w.kind, w.payload, w.requested_at AS "requestedAt"' });
+  constructor(pool: Sql, line: WorkLine = 'work') {
+    super(pool, { name: 'carrel.work', columns: 'w.kind, w.payload, w.requested_at AS "requestedAt"', only: `w.line = '${line}'` });
   }
 
   /** Done: the item goes. False: the lease had passed to another. */

@@ -1,7 +1,7 @@
 import { newToolKey } from '../../../pkg/operator/ltiregistration/keys.ts';
 import { privateKeyPlace } from '../../../pkg/lti/private-key.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { parseSealingKeys, Sealer, tenantDataKey } from '../../../pkg/runtime/sealing.ts';
+import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { Lms } from '../../support/lms/lms.ts';
 
@@ -14,14 +14,8 @@ export interface Registration {
   readonly keyId: string;
 }
 
-/** What a worker opens the registration's private key with: its CARREL_PLATFORM_KEYS, and the id that the registry knows the tenant by. */
-interface Sealing {
-  readonly platformKeys: string;
-  readonly tenantId: string;
-}
-
-/** An LMS that is registered at the tenant, as the operator writes it, and the tenant at the LMS. Only with `sealing` it has its private key. */
-export async function registeredLms(tenant: TestTenant, standing?: Registration, sealing?: Sealing): Promise<Registration> {
+/** An LMS that is registered at the tenant, as the operator writes it, and the tenant at the LMS. */
+export async function registeredLms(tenant: TestTenant, standing?: Registration): Promise<Registration> {
   const lms = standing?.lms ?? (await Lms.start());
   const clientId = `client-${systemRandom.hex(5)}`;
   const platformId =
@@ -36,6 +30,7 @@ export async function registeredLms(tenant: TestTenant, standing?: Registration,
     ).id;
   const { kid: keyId, publicKey, privateKey } = await newToolKey();
   const managedRef = `test/${clientId}`;
+  const sealer = new Sealer(parseDataKeys(tenant.config.CARREL_DATA_KEYS), systemRandom);
   const tool = await tenant.db.tables.ltiTools.insert({
     clientId,
     consumerKey: clientId,
@@ -43,7 +38,7 @@ export async function registeredLms(tenant: TestTenant, standing?: Registration,
     platformId,
     keyId,
     publicKey,
-    privateKey: sealing ? sealed(privateKey, managedRef, sealing) : null,
+    privateKey: sealer.seal(privateKey, privateKeyPlace(tenant.tenantId, managedRef)),
     managedBy: 'kubernetes',
     managedRef,
   });
@@ -56,9 +51,4 @@ export async function registeredLms(tenant: TestTenant, standing?: Registration,
     targetLinkUri: `${tenant.url}/lti/launch`,
   });
   return { lms, clientId, toolId: tool.id, platformId, keyId };
-}
-
-function sealed(privateKey: string, reference: string, { platformKeys, tenantId }: Sealing): string {
-  const keys = parseSealingKeys(platformKeys).map((key) => tenantDataKey(key, tenantId));
-  return new Sealer(keys, systemRandom).seal(privateKey, privateKeyPlace(tenantId, reference));
 }

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { type Claims, claimsOf, type Launch, LEARNER } from './claims.ts';
+import { ScoreService } from './ags.ts';
+import { AGS, type Claims, claimsOf, type Launch, LEARNER } from './claims.ts';
 import type { Fault, Signer } from './faults.ts';
 import { jwkOf, type LmsKey, newKey, signed } from './keys.ts';
+import { TokenEndpoint } from './token.ts';
 
 /** How the key set is answered. */
 export type KeySetManner = 'well' | 'down' | 'slow' | 'huge' | 'html' | 'error' | 'no keys';
@@ -14,6 +16,8 @@ export interface Registered {
   readonly redirectUris: readonly string[];
   readonly loginInitiationUrl: string;
   readonly targetLinkUri: string;
+  /** Where the tool publishes its keys; left out: beside `redirectUris`, as the specification says. */
+  readonly jwksUrl?: string;
 }
 
 /** How long an id_token lives: as in Moodle. */
@@ -21,7 +25,7 @@ const ID_TOKEN_SECONDS = 60;
 const MAX_LAUNCHES = 20_000;
 
 /**
- * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize`.
+ * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize`, `/token`, `/ags/…/scores`.
  * It is strict about what a tool sends, and breaks one rule of its own where a Fault says so.
  */
 export class Lms {
@@ -29,6 +33,8 @@ export class Lms {
   /** Requests of the key set so far. */
   keySetRequests = 0;
   keySetManner: KeySetManner = 'well';
+  readonly tokens: TokenEndpoint;
+  readonly scores: ScoreService;
   #server: ReturnType<typeof createServer> | undefined;
   readonly #tools = new Map<string, Registered>();
   readonly #launches = new Map<string, { launch: Launch; fault: Fault; clientId: string }>();
@@ -38,6 +44,11 @@ export class Lms {
   /** An LMS behind somebody's server, which passes requests on to `answer`. `issuer` is also where its end points are reached. */
   constructor(issuer: string) {
     this.issuer = issuer;
+    this.tokens = new TokenEndpoint(this.tokenEndpoint, (clientId) => {
+      const tool = this.#tools.get(clientId);
+      return tool && { clientId, jwksUrl: tool.jwksUrl ?? tool.redirectUris[0]?.replace(/\/launch$/, '/.well-known/jwks.json') ?? '' };
+    });
+    this.scores = new ScoreService(issuer, this.tokens);
   }
 
   /** An LMS with a server of its own, on loopback. */
@@ -52,6 +63,10 @@ export class Lms {
 
   get authEndpoint(): string {
     return `${this.issuer}/authorize`;
+  }
+
+  get tokenEndpoint(): string {
+    return `${this.issuer}/token`;
   }
 
   get jwksEndpoint(): string {
@@ -105,6 +120,8 @@ export class Lms {
     const url = new URL(request.url ?? '/', this.issuer);
     if (url.pathname === '/jwks') this.#keySet(response);
     else if (url.pathname === '/authorize') this.#authorize(url.searchParams, response);
+    else if (url.pathname === '/token') void this.tokens.answer(request, response);
+    else if (url.pathname.startsWith('/ags/')) void this.scores.answer(request, response);
     else response.writeHead(404).end();
   }
 
@@ -167,6 +184,7 @@ export class Lms {
     };
     const claims = claimsOf(launch, to);
     fault.claims?.(claims);
+    this.scores.offer((claims[AGS] as { lineitem?: unknown } | undefined)?.lineitem);
     const key = this.#signer(fault.signer ?? 'own');
     const header: Claims = { typ: 'JWT', alg: 'RS256', kid: key.kid };
     fault.header?.(header);

@@ -1,4 +1,4 @@
-import { bigint, boolean, filled, integer, nullable, numeric, oneOf, table, text, texts, timestamp } from '../columns.ts';
+import { bigint, boolean, filled, integer, nullable, numeric, oneOf, table, text, texts, timestamp, uuid } from '../columns.ts';
 
 /** specification.md, LTI platform; `tokenAudience` and `frameAncestors` from the registration (design: section 4.1). */
 export const ltiPlatforms = table('lti_platforms', ['id'], {
@@ -84,6 +84,21 @@ export const ltiGrades = table('lti_grades', ['id'], {
   score: nullable(numeric),
   scoreMaximum: nullable(numeric),
   comment: nullable(text),
+  /** What the LMS compares: fixed at creation, unlike any other of its `cell`. */
   timestamp: filled(timestamp),
   status: filled(oneOf('pending', 'submitted', 'failed')),
+  uuid: filled(uuid),
+  /** The line item's address as the launch gave it. */
+  lineItem: filled(text),
+  /** Hash of line item and user: one cell of the LMS's grade book. */
+  cell: filled(text),
+  /** Why it failed, why the last attempt did, or what is to be noted about a success. */
+  reason: nullable(text),
+  /** Attempts that came to nothing. */
+  attempts: filled(integer),
+  /** Since when the LMS may have it; null: it cannot. */
+  sentAt: nullable(timestamp),
+  submittedAt: nullable(timestamp),
+  revision: filled(bigint),
+  updatedAt: filled(timestamp),
 });

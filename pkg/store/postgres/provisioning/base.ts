@@ -2,6 +2,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { migrateUp, retryDdl } from '../migrations/migration.ts';
 import { events } from '../migrations/shard/0002-events.ts';
+import { lines } from '../migrations/shard/0003-lines.ts';
 import { webhookHealth } from '../migrations/shard/0004-webhook-health.ts';
 import { work } from '../migrations/shard/0001-work.ts';
 import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
@@ -35,7 +36,7 @@ export async function ensureShard(shard: ShardAccess, options: { workerPassword?
   await checkLocale(shard.pool);
   await migrateUp({
     ...shard,
-    migrations: [work, events, webhookHealth],
+    migrations: [work, events, lines, webhookHealth],
     context: {},
     schema: 'carrel',
     prepare: (tx) => tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),

@@ -5,6 +5,7 @@ import { shares } from './0003-shares.ts';
 import { lti } from './0004-lti.ts';
 import { webhooks } from './0005-webhooks.ts';
 import { launchPresentation } from './0006-launch-presentation.ts';
+import { grades } from './0007-grades.ts';
 import { webhookDescriptions } from './0008-webhook-descriptions.ts';
 
 export interface TenantContext {
@@ -15,4 +16,13 @@ export interface TenantContext {
 }
 export type TenantMigration = Migration<TenantContext>;
 
-export const tenantMigrations: readonly TenantMigration[] = [people, files, shares, lti, webhooks, launchPresentation, webhookDescriptions];
+export const tenantMigrations: readonly TenantMigration[] = [
+  people,
+  files,
+  shares,
+  lti,
+  webhooks,
+  launchPresentation,
+  grades,
+  webhookDescriptions,
+];

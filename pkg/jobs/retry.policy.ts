@@ -1,4 +1,4 @@
-import type { Random } from '../../runtime/random.ts';
+import type { Random } from '../runtime/random.ts';
 
 /** Waits between attempts, in seconds: ten attempts over about 3 days (design: section 7). */
 export const RETRY_SECONDS: readonly number[] = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Random } from '../../runtime/random.ts';
+import type { Random } from '../runtime/random.ts';
 import { RETRY_SECONDS, retryAfterMs, retryDelayMs } from './retry.policy.ts';
 
 const randomOf = (fraction: number): Random => ({ fraction: () => fraction }) as Random;

@@ -1,0 +1,165 @@
+import { Counter, Histogram } from 'prom-client';
+import { z } from 'zod';
+import { writeEvents } from '../../events/events.ts';
+import { SCORE_SCOPE } from '../../lti/grades/grades.schema.ts';
+import type { Verdict } from '../../lti/grades/replies.policy.ts';
+import { postScore } from '../../lti/grades/scores.ts';
+import { type ServiceClient, ServiceTokenError, type ServiceTokens } from '../../lti/grades/service-tokens.ts';
+import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, type Submission } from '../../lti/grades/submission.record.ts';
+import { privateKeyPlace } from '../../lti/private-key.ts';
+import type { GuardedClient } from '../../net/client.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Random } from '../../runtime/random.ts';
+import { SealError } from '../../runtime/sealing.ts';
+import { WAKE_CHANNEL } from '../../store/redis/redis.ts';
+import { type JobContext, LostLease, type Processor, TryLater } from '../processor.ts';
+import { retryAfterMs, retryDelayMs } from '../retry.policy.ts';
+import type { PerTenant, TenantSeal } from '../tenants.ts';
+import { readPayload } from './payload.ts';
+
+interface SubmitGradeDeps {
+  readonly client: GuardedClient;
+  readonly tokens: ServiceTokens;
+  readonly seals: PerTenant<TenantSeal>;
+  /** Waits between attempts, in seconds. */
+  readonly retrySeconds: readonly number[];
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const Payload = z.object({ grade: z.uuid() });
+
+/**
+ * Tells the LMS of a grade (specification: Grade passback; design: section 6, AGS).
+ *
+ * Invariants:
+ * - Every sending of a grade carries the same timestamp and bytes, so the LMS counts it once.
+ * - `submitted` and its event are one transaction, and there is one for each grade.
+ * - It is never sent after a newer score of the same person and line item was accepted.
+ */
+export function submitGrade(deps: SubmitGradeDeps): Processor {
+  const metrics = gradeMetrics(deps.metrics);
+  return async (context) => {
+    const { grade: uuid } = readPayload(Payload, context.payload);
+    const grade = await context.transaction((tx) => findSubmission(tx, uuid));
+    if (!grade) return;
+    const result = await conclude(deps, context, grade, await attempt(deps, context, grade));
+    metrics.result(result.result);
+    if (result.result === 'submitted') metrics.latency((deps.clock.now().getTime() - grade.timestamp.getTime()) / 1000);
+    if (result.result === 'retried') throw new TryLater(result.reason, result.delayMs);
+  };
+}
+
+async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submission): Promise<Exclude<Verdict, { kind: 'refused' }>> {
+  if (grade.isSuperseded) return { kind: 'failed', reason: 'a newer score was submitted before this one' };
+  if (!grade.isActive) return later('the registration of the LMS is not active');
+  try {
+    const registration = serviceClient(deps, context.slug, grade);
+    const first = await send(deps, context, grade, registration);
+    // A token may have been taken back before its time: one more, and then later.
+    const verdict = first.kind === 'refused' ? await send(deps, context, grade, registration) : first;
+    return verdict.kind === 'refused' ? later(verdict.reason) : verdict;
+  } catch (error) {
+    if (error instanceof SealError) return later('the private key of the registration cannot be opened');
+    if (!(error instanceof ServiceTokenError)) throw error;
+    return error.isFinal ? { kind: 'failed', reason: error.message } : { ...later(error.message), retryAfter: error.retryAfter };
+  }
+}
+
+async function send(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Verdict> {
+  const token = await deps.tokens.of(registration, SCORE_SCOPE);
+  if (!(await context.transaction((tx) => markSent(tx, grade.uuid, context.lease)))) throw new LostLease();
+  const verdict = await postScore(deps.client, grade, { token, isResend: grade.sentAt !== null, signal: context.signal });
+  if (verdict.kind === 'refused') deps.tokens.drop(registration, SCORE_SCOPE, token);
+  return verdict;
+}
+
+/** Nothing of it has reached the LMS. */
+const later = (reason: string) => ({ kind: 'later', reason, isUnknown: false, retryAfter: undefined }) as const;
+
+function serviceClient({ seals }: SubmitGradeDeps, tenant: string, grade: Submission): ServiceClient {
+  const { clientId, tokenEndpoint, tokenAudience, keyId, privateKey, managedRef } = grade;
+  if (keyId === null || privateKey === null || managedRef === null)
+    throw new ServiceTokenError('the LMS gave no token: the registration has no key yet');
+  return {
+    tenant,
+    clientId,
+    tokenEndpoint,
+    tokenAudience,
+    keyId,
+    privateKey: async () => {
+      const { tenantId, sealer } = await seals.of(tenant);
+      return sealer.open(privateKey, privateKeyPlace(tenantId, managedRef));
+    },
+  };
+}
+
+type Conclusion =
+  { readonly result: 'submitted' | 'failed' } | { readonly result: 'retried'; readonly reason: string; readonly delayMs: number };
+
+async function conclude(
+  deps: SubmitGradeDeps,
+  context: JobContext,
+  grade: Submission,
+  verdict: Exclude<Verdict, { kind: 'refused' }>,
+): Promise<Conclusion> {
+  const { clock, random, retrySeconds } = deps;
+  if (verdict.kind === 'submitted') {
+    await accept(deps, context, grade, verdict.note);
+    return { result: 'submitted' };
+  }
+  const sent = grade.attempts + 1;
+  const wanted = verdict.kind === 'later' ? retryAfterMs(verdict.retryAfter, clock.now()) : 0;
+  const delayMs = verdict.kind === 'later' ? retryDelayMs({ sent, retryAfterMs: wanted }, retrySeconds, random) : null;
+  if (verdict.kind === 'later' && delayMs !== null) {
+    const sentAt = verdict.isUnknown ? (grade.sentAt ?? clock.now()) : grade.sentAt;
+    const note = { reason: verdict.reason, sentAt };
+    await underLease(context.transaction((tx) => noteAttempt(tx, grade.uuid, context.lease, note)));
+    return { result: 'retried', reason: verdict.reason, delayMs };
+  }
+  const reason = verdict.kind === 'failed' ? verdict.reason : `given up after ${sent} attempts: ${verdict.reason}`;
+  await underLease(context.transaction((tx) => markFailed(tx, grade.uuid, context.lease, reason)));
+  return { result: 'failed' };
+}
+
+async function underLease(written: Promise<boolean>): Promise<void> {
+  if (!(await written)) throw new LostLease();
+}
+
+/** The grade and its event, once. */
+async function accept(deps: SubmitGradeDeps, context: JobContext, grade: Submission, note: string | null): Promise<void> {
+  const at = deps.clock.now();
+  const isWanted = await context.transaction(async (tx) => {
+    if (!(await markSubmitted(tx, grade.uuid, at, note))) return false;
+    const data = {
+      id: grade.uuid,
+      launch_id: grade.launchId,
+      user_id: grade.userId,
+      score: grade.score,
+      score_maximum: grade.scoreMaximum,
+      timestamp: grade.timestamp.toISOString(),
+      submitted_at: at.toISOString(),
+    };
+    return writeEvents(tx, deps, 'grade.submitted', [data]);
+  });
+  // One that gets lost only delays the delivery until the next sweep.
+  if (isWanted) context.redis.publish(WAKE_CHANNEL, '').catch(() => undefined);
+}
+
+function gradeMetrics(metrics: Metrics) {
+  const results = new Counter({
+    name: 'carrel_grades_total',
+    help: 'Attempts to tell an LMS of a grade, by result: submitted, retried, failed',
+    labelNames: ['result'],
+    registers: [metrics],
+  });
+  const latency = new Histogram({
+    name: 'carrel_grade_latency_seconds',
+    help: 'From the grade to the yes of the LMS',
+    buckets: [0.1, 0.5, 2, 10, 60, 600, 3_600, 86_400, 259_200],
+    registers: [metrics],
+  });
+  return { result: (result: string) => results.inc({ result }), latency: (seconds: number) => latency.observe(seconds) };
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { endpoint, type Endpoint, reply, tagged } from '../../api/endpoint.ts';
+import { Uuid } from '../../api/schemas.ts';
+import { GradePage, GradeQuery, GradeView, NewGrade } from './grades.schema.ts';
+import type { Grades } from './grades.service.ts';
+
+const OfLaunch = z.object({ launch_id: Uuid });
+const WRITES_GRADES = { permission: 'write:grades' } as const;
+
+export const gradeEndpoints = (grades: Grades): Endpoint[] => [
+  endpoint({
+    method: 'post',
+    path: '/lti/launches/{launch_id}/grades',
+    summary: 'Give a grade to somebody of the course; the LMS is told in the background',
+    tag: 'lti',
+    caller: WRITES_GRADES,
+    params: OfLaunch,
+    body: NewGrade,
+    replies: { 201: GradeView },
+    errors: ['not_found', 'forbidden', 'line_item_missing', 'score_scope_missing', 'registration_inactive'],
+    idempotent: true,
+    handle: async ({ actor, params, body }) => tagged(201, await grades.create(actor, params.launch_id, body)),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/lti/launches/{launch_id}/grades',
+    summary: 'List the grades of a launch',
+    tag: 'lti',
+    caller: WRITES_GRADES,
+    params: OfLaunch,
+    query: GradeQuery,
+    replies: { 200: GradePage },
+    errors: ['not_found', 'forbidden'],
+    handle: async ({ actor, params, query }) => reply(200, await grades.list(actor, params.launch_id, query)),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/lti/launches/{launch_id}/grades/{id}',
+    summary: 'Show a grade and what became of it',
+    tag: 'lti',
+    caller: WRITES_GRADES,
+    params: OfLaunch.extend({ id: Uuid }),
+    replies: { 200: GradeView },
+    errors: ['not_found', 'forbidden'],
+    handle: async ({ actor, params }) => tagged(200, await grades.get(actor, params.launch_id, params.id)),
+  }),
+];

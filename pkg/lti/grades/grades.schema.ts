@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { etagOf } from '../../api/etag.ts';
+import { pageOf, pageQuery } from '../../api/paging.ts';
+import { Timestamp, Uuid } from '../../api/schemas.ts';
+
+/** What a launch must allow, and what a service token is asked for (AGS 2.0 §3.1). */
+export const SCORE_SCOPE = 'https://purl.imsglobal.org/spec/lti-ags/scope/score';
+
+export const GRADE_STATUS = ['pending', 'submitted', 'failed'] as const;
+
+const COMMENT_MAX = 10_000;
+
+/** specification.md, LTI grade: decimal, 5 digits with 2 decimals. */
+const Score = z.number().min(0).max(999.99).multipleOf(0.01, 'must not have more than two decimals');
+/** `sub` of an id_token: printable ASCII, 255 characters at most (LTI Core 1.3 §5.3.6). */
+const LmsUser = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')
+  .describe("the LMS's own id of the person (sub), who need not have launched");
+
+export const NewGrade = z
+  .object({
+    user_id: LmsUser,
+    score: Score.describe('may be above score_maximum, where the LMS takes that'),
+    score_maximum: Score.gt(0),
+    comment: z.string().max(COMMENT_MAX).optional().describe('shown to the person by the LMS'),
+  })
+  .meta({ id: 'NewGrade' });
+export type NewGrade = z.output<typeof NewGrade>;
+
+export const GradeView = z
+  .object({
+    id: Uuid,
+    launch_id: Uuid,
+    user_id: z.string(),
+    score: z.number(),
+    score_maximum: z.number(),
+    comment: z.string().nullable(),
+    timestamp: Timestamp.describe('fixed at creation; later than any other of this person and line item'),
+    status: z.enum(GRADE_STATUS),
+    reason: z.string().nullable().describe('why it failed; while it is pending, why the last attempt did; a note on a submitted one'),
+    attempts: z.int().describe('attempts that came to nothing'),
+    submitted_at: Timestamp.nullable().describe('when the LMS had it'),
+    updated_at: Timestamp,
+    etag: z.string(),
+  })
+  .meta({ id: 'Grade' });
+export type GradeView = z.output<typeof GradeView>;
+
+export const GradePage = pageOf(GradeView).meta({ id: 'GradePage' });
+
+export const GradeQuery = z.object({
+  ...pageQuery,
+  user_id: z.string().max(255).optional(),
+  status: z.enum(GRADE_STATUS).optional(),
+});
+export type GradeQuery = z.output<typeof GradeQuery>;
+
+/** A grade as the API needs it; the columns are GRADE_COLUMNS. */
+export interface GradeRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly launchId: string;
+  readonly userId: string;
+  readonly score: number;
+  readonly scoreMaximum: number;
+  readonly comment: string | null;
+  readonly timestamp: Date;
+  readonly status: (typeof GRADE_STATUS)[number];
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly submittedAt: Date | null;
+  readonly revision: number;
+  readonly updatedAt: Date;
+}
+
+export const GRADE_COLUMNS = `g.id, g.uuid, g.launch_id AS "launchId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment,
+  g.timestamp, g.status, g.reason, g.attempts, g.submitted_at AS "submittedAt", g.revision, g.updated_at AS "updatedAt"`;
+
+export const presentGrade = (grade: GradeRow): GradeView => ({
+  id: grade.uuid,
+  launch_id: grade.launchId,
+  user_id: grade.userId,
+  score: grade.score,
+  score_maximum: grade.scoreMaximum,
+  comment: grade.comment,
+  timestamp: grade.timestamp.toISOString(),
+  status: grade.status,
+  reason: grade.reason,
+  attempts: grade.attempts,
+  submitted_at: grade.submittedAt?.toISOString() ?? null,
+  updated_at: grade.updatedAt.toISOString(),
+  etag: etagOf('grade', grade.uuid, grade.revision),
+});

@@ -1,0 +1,67 @@
+import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
+
+/** What an attempt to tell the LMS of a score came to. */
+export type Verdict =
+  /** The LMS has it. `note`: what a person should know all the same. */
+  | { readonly kind: 'submitted'; readonly note: string | null }
+  /** It never will. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** The token was refused. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** It may yet. `isUnknown`: the LMS may have taken it for all we know. */
+  | { readonly kind: 'later'; readonly reason: string; readonly isUnknown: boolean; readonly retryAfter: string | undefined };
+
+const TEXT_MAX = 200;
+/** Of a longer answer only so much is looked at. */
+const LOOKED_AT = 2_000;
+
+const FINAL = new Set<EgressErrorCode>(['address_refused', 'url_refused', 'plain_http_refused', 'request_refused']);
+/** Nothing of the request was sent. */
+const UNSENT = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'tls_failed']);
+
+/** The address itself is the fault. */
+export const isFinalEgress = ({ code }: EgressError): boolean => FINAL.has(code);
+
+/** Statuses after which the same request may be taken later (RFC 9110 §15.5, RFC 6585 §4). */
+const PASSING = new Set([408, 425, 429]);
+
+/**
+ * What a status says (design: section 6, AGS; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
+ * (its timestamp is not newer) only says so; at a first sending it says that a newer score stands. `text`: shownText of the body.
+ */
+export function verdictOf(status: number, reply: { isResend: boolean; text: string; retryAfter: string | undefined }): Verdict {
+  const answered = `the LMS answered ${status}${reply.text === '' ? '' : `: ${reply.text}`}`;
+  if (status === 204) return { kind: 'submitted', note: 'the LMS answered 204: it may have kept a newer score' };
+  if (status >= 200 && status < 300) return { kind: 'submitted', note: null };
+  if (status === 409 && reply.isResend) return { kind: 'submitted', note: 'the LMS had it already' };
+  if (status === 409) return { kind: 'failed', reason: `a newer score stands: ${answered}` };
+  if (status === 401 || status === 403) return { kind: 'refused', reason: answered };
+  if (status < 400)
+    return { kind: 'later', reason: `${answered}; redirects are not followed`, isUnknown: false, retryAfter: reply.retryAfter };
+  if (status >= 500 || PASSING.has(status))
+    return { kind: 'later', reason: answered, isUnknown: status >= 500 || status === 408, retryAfter: reply.retryAfter };
+  return { kind: 'failed', reason: answered };
+}
+
+/** The same where no whole answer came. */
+export function verdictOfEgress(error: EgressError, isResend: boolean): Verdict {
+  const { status } = error;
+  // Only the status counts: a yes whose body broke off is a yes.
+  if (status !== undefined && (status < 300 || status >= 400)) return verdictOf(status, { isResend, text: '', retryAfter: undefined });
+  if (isFinalEgress(error)) return { kind: 'failed', reason: error.message };
+  return { kind: 'later', reason: error.message, isUnknown: !UNSENT.has(error.code), retryAfter: undefined };
+}
+
+/** What another wrote, as a person may read it: one short line without markup, control characters or our secrets. */
+export function shownText(text: string, secrets: readonly string[]): string {
+  const clean = secrets
+    .reduce((all, secret) => all.replaceAll(secret, '…'), text)
+    .slice(0, LOOKED_AT)
+    .toWellFormed()
+    .replaceAll(/<(script|style)\b.*?(<\/\1>|$)/gis, ' ')
+    .replaceAll(/<[^<>]*>/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s\uFFFD]+/gu, ' ')
+    .trim();
+  const characters = Array.from(clean);
+  return characters.length > TEXT_MAX ? `${characters.slice(0, TEXT_MAX).join('')}…` : clean;
+}

@@ -1,0 +1,62 @@
+import type { GuardedClient } from '../../net/client.ts';
+import { EgressError } from '../../net/egress-error.ts';
+import { shownText, type Verdict, verdictOf, verdictOfEgress } from './replies.policy.ts';
+
+/** A score as its row holds it. */
+export interface Score {
+  /** The line item's address. */
+  readonly lineItem: string;
+  readonly userId: string;
+  readonly score: number;
+  readonly scoreMaximum: number;
+  readonly comment: string | null;
+  readonly timestamp: Date;
+}
+
+const MEDIA_TYPE = 'application/vnd.ims.lis.v1.score+json';
+const TIMEOUT_MS = 15_000;
+const REPLY_BYTES_MAX = 16 * 1024;
+
+/** `/scores` goes at the end of the path, before a query (AGS 2.0 §3.4.1; Moodle's line items have one). */
+export function scoresAddress(lineItem: string): string {
+  const url = new URL(lineItem);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/scores`;
+  url.hash = '';
+  return url.href;
+}
+
+/** specification.md, Grade passback. The same row gives the same bytes. */
+export const scoreBody = (score: Score): string =>
+  JSON.stringify({
+    timestamp: score.timestamp.toISOString(),
+    scoreGiven: score.score,
+    scoreMaximum: score.scoreMaximum,
+    ...(score.comment === null ? {} : { comment: score.comment }),
+    activityProgress: 'Completed',
+    gradingProgress: 'FullyGraded',
+    userId: score.userId,
+  });
+
+/** Tells the LMS of a score, within 15 s. Throws EgressError `aborted` only. */
+export async function postScore(
+  client: GuardedClient,
+  score: Score,
+  { token, isResend, signal }: { token: string; isResend: boolean; signal: AbortSignal },
+): Promise<Verdict> {
+  try {
+    const { status, headers, body } = await client.request({
+      url: scoresAddress(score.lineItem),
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': MEDIA_TYPE, accept: 'application/json' },
+      body: scoreBody(score),
+      signal,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: REPLY_BYTES_MAX,
+      whenTooLarge: 'cut',
+    });
+    return verdictOf(status, { isResend, text: shownText(body.toString('utf8'), [token]), retryAfter: headers['retry-after'] });
+  } catch (error) {
+    if (!(error instanceof EgressError) || error.code === 'aborted') throw error;
+    return verdictOfEgress(error, isResend);
+  }
+}

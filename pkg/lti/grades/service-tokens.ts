@@ -1,0 +1,185 @@
+import { importPKCS8, SignJWT } from 'jose';
+import { z } from 'zod';
+import type { GuardedClient } from '../../net/client.ts';
+import { EgressError } from '../../net/egress-error.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import { isFinalEgress, shownText } from './replies.policy.ts';
+
+/** A registration as it asks its platform for tokens. */
+export interface ServiceClient {
+  /** Keeps tokens of tenants apart: the slug. */
+  readonly tenant: string;
+  readonly clientId: string;
+  readonly tokenEndpoint: string;
+  /** `aud` of the assertion; null: the token endpoint. */
+  readonly tokenAudience: string | null;
+  readonly keyId: string;
+  /** PKCS#8, PEM; opened only when a token must be asked for. */
+  privateKey(): Promise<string>;
+}
+
+/** No token was had. The message is for people and holds no secret. */
+export class ServiceTokenError extends Error {
+  override readonly name = 'ServiceTokenError';
+  /** Asking again is of no use. */
+  readonly isFinal: boolean;
+  /** The reply's `Retry-After`. */
+  readonly retryAfter: string | undefined;
+
+  constructor(message: string, more: { isFinal?: boolean; retryAfter?: string | undefined; cause?: unknown } = {}) {
+    super(message, { cause: more.cause });
+    this.isFinal = more.isFinal ?? false;
+    this.retryAfter = more.retryAfter;
+  }
+}
+
+/** At most 5 minutes (1EdTech Security Framework §4.1.1); longer than it takes to be read. */
+const ASSERTION_SECONDS = 60;
+const TIMEOUT_MS = 15_000;
+const REPLY_BYTES_MAX = 64 * 1024;
+/** Whatever the platform says, a token is asked for anew after an hour. */
+const KEPT_SECONDS_MAX = 3600;
+/** A token is not used in the last minute of its life (in its second half, where it lives less than two). */
+const MARGIN_SECONDS = 60;
+const TOKENS_MAX = 1000;
+
+/** RFC 6749 §5.1. Some send numbers as text, Moodle sends it all as text/html. */
+const TokenReply = z.object({
+  access_token: z.string().regex(/^[\x21-\x7e]{1,8192}$/),
+  token_type: z.string().optional(),
+  expires_in: z.coerce.number().optional().catch(undefined),
+  scope: z.string().optional(),
+});
+const ErrorReply = z.object({ error: z.string(), error_description: z.string().optional().catch(undefined) });
+
+/**
+ * Access tokens for the services of platforms: client credentials with an assertion that the registration's key signs
+ * (1EdTech Security Framework §4; RFC 7523 §2.2).
+ *
+ * Invariants:
+ * - A token serves one registration of one tenant and one scope, until shortly before it expires.
+ * - Those who want the same token at once share one request.
+ * - At most TOKENS_MAX tokens are kept; the one that was used longest ago goes.
+ */
+export class ServiceTokens {
+  readonly #client: GuardedClient;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  /** The last used at the end; `until` in monotonic milliseconds. */
+  readonly #kept = new Map<string, { token: string; until: number }>();
+  readonly #underWay = new Map<string, Promise<string>>();
+
+  constructor(deps: { client: GuardedClient; clock: Clock; random: Random }) {
+    this.#client = deps.client;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+  }
+
+  /** Throws ServiceTokenError, and what `privateKey` throws; EgressError `aborted` when the program is shutting down. */
+  async of(client: ServiceClient, scope: string): Promise<string> {
+    const key = keyOf(client, scope);
+    const kept = this.#kept.get(key);
+    this.#kept.delete(key);
+    if (kept && kept.until > this.#clock.monotonic()) {
+      this.#kept.set(key, kept);
+      return kept.token;
+    }
+    let asked = this.#underWay.get(key);
+    if (!asked) {
+      asked = this.#ask(client, scope).finally(() => this.#underWay.delete(key));
+      this.#underWay.set(key, asked);
+    }
+    return asked;
+  }
+
+  /** The platform refused this token: the next call asks for another, unless somebody has already. */
+  drop(client: ServiceClient, scope: string, token: string): void {
+    const key = keyOf(client, scope);
+    if (this.#kept.get(key)?.token === token) this.#kept.delete(key);
+  }
+
+  async #ask(client: ServiceClient, scope: string): Promise<string> {
+    const assertion = await this.#assertion(client);
+    const { token, seconds } = await this.#request(client, scope, assertion);
+    if (seconds > 0) this.#keep(keyOf(client, scope), token, seconds);
+    return token;
+  }
+
+  #keep(key: string, token: string, seconds: number): void {
+    const used = seconds - Math.min(MARGIN_SECONDS, seconds / 2);
+    this.#kept.set(key, { token, until: this.#clock.monotonic() + used * 1000 });
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > TOKENS_MAX && oldest !== undefined) this.#kept.delete(oldest);
+  }
+
+  async #assertion(client: ServiceClient): Promise<string> {
+    const key = await importPKCS8(await client.privateKey(), 'RS256');
+    const now = Math.floor(this.#clock.now().getTime() / 1000);
+    return new SignJWT()
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: client.keyId })
+      .setIssuer(client.clientId)
+      .setSubject(client.clientId)
+      .setAudience(client.tokenAudience ?? client.tokenEndpoint)
+      .setIssuedAt(now)
+      .setExpirationTime(now + ASSERTION_SECONDS)
+      .setJti(this.#random.uuid())
+      .sign(key);
+  }
+
+  async #request(client: ServiceClient, scope: string, assertion: string): Promise<{ token: string; seconds: number }> {
+    const form = {
+      grant_type: 'client_credentials',
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: assertion,
+      scope,
+    };
+    try {
+      const { status, headers, body } = await this.#client.request({
+        url: client.tokenEndpoint,
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+        body: new URLSearchParams(form).toString(),
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: REPLY_BYTES_MAX,
+      });
+      if (status === 200 || status === 201) return tokenOf(body, scope);
+      throw new ServiceTokenError(`the LMS gave no token: it answered ${status}${errorOf(body, assertion)}`, {
+        retryAfter: headers['retry-after'],
+      });
+    } catch (error) {
+      if (!(error instanceof EgressError) || error.code === 'aborted') throw error;
+      throw new ServiceTokenError(`the LMS gave no token: ${error.message}`, { isFinal: isFinalEgress(error), cause: error });
+    }
+  }
+}
+
+/** A registration that changes (its key, its endpoint) is another client. */
+const keyOf = ({ tenant, clientId, tokenEndpoint, tokenAudience, keyId }: ServiceClient, scope: string): string =>
+  JSON.stringify([tenant, clientId, tokenEndpoint, tokenAudience, keyId, scope]);
+
+function tokenOf(body: Buffer, scope: string): { token: string; seconds: number } {
+  const reply = TokenReply.safeParse(jsonOf(body));
+  if (!reply.success) throw new ServiceTokenError('the LMS gave no token: its answer holds no usable access_token');
+  const { access_token: token, token_type: type = 'Bearer', expires_in: seconds = 0, scope: granted } = reply.data;
+  if (type.toLowerCase() !== 'bearer') throw new ServiceTokenError('the LMS gave no token: its token_type is not Bearer');
+  if (granted !== undefined && granted !== '' && !granted.split(' ').includes(scope))
+    throw new ServiceTokenError(`the LMS gave no token for scores: it did not grant ${scope}`);
+  return { token, seconds: seconds > 0 ? Math.min(seconds, KEPT_SECONDS_MAX) : 0 };
+}
+
+/** RFC 6749 §5.2, and what else a person may make use of. */
+function errorOf(body: Buffer, assertion: string): string {
+  const reply = ErrorReply.safeParse(jsonOf(body));
+  const text = reply.success ? [reply.data.error, reply.data.error_description].filter(Boolean).join(': ') : body.toString('utf8');
+  const shown = shownText(text, [assertion]);
+  return shown === '' ? '' : ` (${shown})`;
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined;
+  }
+}

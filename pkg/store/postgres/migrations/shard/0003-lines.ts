@@ -1,0 +1,22 @@
+import type { Migration } from '../migration.ts';
+
+/**
+ * Work that waits for machines of others goes on a line of its own (`line`), so that it never holds what waits only for us.
+ * The index begins with the line: each looks at what is its own.
+ */
+export const lines: Migration<object> = {
+  name: '0003-lines',
+  up: (tx) =>
+    tx.query(`
+      ALTER TABLE carrel.work ADD COLUMN line varchar(30) NOT NULL DEFAULT 'work';
+      DROP INDEX carrel.work_due_idx;
+      CREATE INDEX work_due_idx ON carrel.work (line, tenant, due_at, id);
+      GRANT INSERT (line) ON carrel.work TO carrel_tenant;
+    `),
+  down: (tx) =>
+    tx.query(`
+      DROP INDEX carrel.work_due_idx;
+      ALTER TABLE carrel.work DROP COLUMN line;
+      CREATE INDEX work_due_idx ON carrel.work (tenant, due_at, id);
+    `),
+};

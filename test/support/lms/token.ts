@@ -1,0 +1,158 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
+import { Agent, request as fetched } from 'undici';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { bodyOf, json, Manner } from './manner.ts';
+
+/** How a token is answered; `well` and the first two are allowed by the documents or real, the rest is not. */
+export type TokenManner =
+  | 'well'
+  | 'text/html'
+  | 'numbers as text'
+  | 'short-lived'
+  | 'down'
+  | 'slow'
+  | 'huge'
+  | 'page'
+  | 'error'
+  | 'busy'
+  | 'echo'
+  | 'no token'
+  | 'line break'
+  | 'no expiry'
+  | 'absurd expiry'
+  | 'another scope'
+  | 'mac';
+
+export interface TokenClient {
+  readonly clientId: string;
+  /** Where the tool publishes its keys. */
+  readonly jwksUrl: string;
+}
+
+const CLOCK_SKEW_SECONDS = 30;
+const ASSERTION_SECONDS_MAX = 300;
+const TOKEN_SECONDS = 3600;
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const AGS_SCOPES = ['score', 'lineitem', 'result.readonly'].map((name) => `https://purl.imsglobal.org/spec/lti-ags/scope/${name}`);
+
+/** Resolves `*.localhost` to loopback, which Node does not. */
+const dispatcher = new Agent({
+  connect: {
+    lookup: (_host, options, callback) =>
+      options.all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4),
+  },
+});
+
+/**
+ * The token end point by the 1EdTech Security Framework §4.1 and RFC 7523 §3: the assertion is checked against the keys that the tool publishes,
+ * and used once.
+ */
+export class TokenEndpoint {
+  readonly manner = new Manner<TokenManner>('well');
+  /** What was wrong with requests that were refused. */
+  readonly refusals: string[] = [];
+  /** Requests so far. */
+  requests = 0;
+  readonly #address: string;
+  readonly #clients: (clientId: string) => TokenClient | undefined;
+  readonly #tokens = new Map<string, { clientId: string; scopes: readonly string[]; until: number }>();
+  readonly #used = new Set<string>();
+
+  constructor(address: string, clients: (clientId: string) => TokenClient | undefined) {
+    this.#address = address;
+    this.#clients = clients;
+  }
+
+  /** Whether the header carries a token for the scope: 200, 401 or 403. */
+  verify(authorization: string | undefined, scope: string): 200 | 401 | 403 {
+    const token = this.#tokens.get(/^Bearer ([\x21-\x7e]+)$/.exec(authorization ?? '')?.[1] ?? '');
+    if (!token || token.until <= Date.now()) return 401;
+    return token.scopes.includes(scope) ? 200 : 403;
+  }
+
+  /** Takes back every token that was given out. */
+  revokeAll(): void {
+    this.#tokens.clear();
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests += 1;
+    const body = await bodyOf(request);
+    const manner = this.manner.next();
+    if (manner === 'down') return void response.destroy();
+    if (manner === 'slow') return;
+    if (manner === 'page') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>');
+    if (manner === 'error') return void response.writeHead(500).end('oops');
+    if (manner === 'busy') return void response.writeHead(429, { 'retry-after': '1' }).end();
+    if (manner === 'echo') return json(response, 400, { error: 'invalid_client', error_description: `bad: ${body}` });
+    try {
+      const { clientId, scopes } = await this.#proved(request, new URLSearchParams(body));
+      this.#give(response, manner, clientId, scopes);
+    } catch (error) {
+      const [code = 'invalid_client', what = String(error)] = error instanceof Refused ? [error.code, error.message] : [];
+      this.refusals.push(`${code}: ${what}`);
+      json(response, 400, { error: code, error_description: what });
+    }
+  }
+
+  async #proved(request: IncomingMessage, form: URLSearchParams): Promise<{ clientId: string; scopes: string[] }> {
+    if (request.method !== 'POST') throw new Refused('invalid_request', 'the method is POST');
+    if (request.headers['content-type'] !== 'application/x-www-form-urlencoded') throw new Refused('invalid_request', 'it is a form');
+    for (const name of new Set(form.keys())) if (form.getAll(name).length > 1) throw new Refused('invalid_request', `${name} stands twice`);
+    if (form.get('grant_type') !== 'client_credentials') throw new Refused('unsupported_grant_type', 'grant_type');
+    if (form.get('client_assertion_type') !== ASSERTION_TYPE) throw new Refused('invalid_request', 'client_assertion_type');
+    const assertion = form.get('client_assertion') ?? '';
+    const client = this.#clients(decodeJwt(assertion).iss ?? '');
+    if (!client) throw new Refused('invalid_client', 'iss is no client of this platform');
+    await this.#requireAssertion(assertion, client);
+    const scopes = (form.get('scope') ?? '').split(' ').filter((scope) => scope !== '');
+    if (scopes.length === 0 || !scopes.every((scope) => AGS_SCOPES.includes(scope))) throw new Refused('invalid_scope', 'scope');
+    return { clientId: client.clientId, scopes };
+  }
+
+  async #requireAssertion(assertion: string, client: TokenClient): Promise<void> {
+    const reply = await fetched(client.jwksUrl, { dispatcher });
+    const keys = createLocalJWKSet((await reply.body.json()) as JSONWebKeySet);
+    const { payload, protectedHeader } = await jwtVerify(assertion, keys, {
+      algorithms: ['RS256'],
+      issuer: client.clientId,
+      subject: client.clientId,
+      audience: this.#address,
+      requiredClaims: ['iss', 'sub', 'aud', 'iat', 'exp', 'jti'],
+      clockTolerance: CLOCK_SKEW_SECONDS,
+    });
+    const { iat = 0, exp = 0, jti = '' } = payload;
+    if (protectedHeader.kid === undefined) throw new Refused('invalid_client', 'the assertion names no key');
+    if (exp - iat > ASSERTION_SECONDS_MAX) throw new Refused('invalid_client', 'the assertion lives longer than 5 minutes');
+    if (iat > Date.now() / 1000 + CLOCK_SKEW_SECONDS) throw new Refused('invalid_client', 'the assertion is of the future');
+    if (typeof jti !== 'string' || jti === '' || this.#used.has(jti)) throw new Refused('invalid_client', 'jti was used before');
+    this.#used.add(jti);
+  }
+
+  #give(response: ServerResponse, manner: TokenManner, clientId: string, scopes: readonly string[]): void {
+    const token = systemRandom.base64url(24);
+    const seconds = manner === 'short-lived' ? 1 : TOKEN_SECONDS;
+    this.#tokens.set(token, { clientId, scopes, until: Date.now() + seconds * 1000 });
+    const reply = { access_token: token, token_type: 'Bearer', expires_in: seconds, scope: scopes.join(' ') };
+    const odd: Partial<Record<TokenManner, object>> = {
+      'numbers as text': { ...reply, expires_in: '3600' },
+      huge: { ...reply, padding: 'x'.repeat(1024 * 1024) },
+      'no token': { token_type: 'Bearer', expires_in: seconds },
+      'line break': { ...reply, access_token: `${token}\r\nX-Injected: 1` },
+      'no expiry': { ...reply, expires_in: undefined },
+      'absurd expiry': { ...reply, expires_in: -1e300 },
+      'another scope': { ...reply, scope: AGS_SCOPES[1] },
+      mac: { ...reply, token_type: 'mac' },
+    };
+    json(response, 200, odd[manner] ?? reply, manner === 'text/html' ? 'text/html; charset=UTF-8' : 'application/json');
+  }
+}
+
+class Refused extends Error {
+  readonly code: string;
+  constructor(code: string, what: string) {
+    super(what);
+    this.code = code;
+  }
+}
