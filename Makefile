@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status restart clean logs test lint build
+.PHONY: help up down status restart clean logs test faults lint build
 
 # Node 24 comes as a devDependency, so a machine with Node 20 and npm will do.
 export PATH := $(CURDIR)/node_modules/node/bin:$(PATH)
@@ -32,6 +32,9 @@ clean: $(INSTALLED) ## end the platform and forget its data
 
 test: $(INSTALLED) ## all checks and tests; the last line counts them
 	@npm test --silent
+
+faults: $(INSTALLED) ## the long form of test/faults: 5,000 changes while everything breaks (CHANGES, SEED)
+	@CHANGES=$(or $(CHANGES),5000) node hack/test.ts --selectProjects integration --testPathPatterns test/faults
 
 lint: $(INSTALLED) ## format, types, lint, arrows between rooms, generated files
 	@npm run --silent lint

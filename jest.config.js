@@ -18,11 +18,14 @@ const onThePlatform = {
   globalTeardown: '<rootDir>/test/support/e2e-teardown.mjs',
 };
 
-/** Unit tests stand beside the code and need nothing; integration shares one start of the real parts, e2e one `carrel up` (test/support). */
+/**
+ * Unit tests stand beside the code and need nothing; integration shares one start of the real parts, e2e one `carrel up` (test/support).
+ * test/faults runs in the integration lane in its short form; `make faults` is the same in its long one.
+ */
 export default {
   projects: [
     lane('unit', ['<rootDir>/{pkg,cmd,hack}/**/*.test.ts']),
-    lane('integration', ['<rootDir>/test/integration/**/*.test.ts'], onRealParts),
+    lane('integration', ['<rootDir>/test/{integration,faults}/**/*.test.ts'], onRealParts),
     lane('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], onThePlatform),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],

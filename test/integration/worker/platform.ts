@@ -30,8 +30,7 @@ export async function startPlatform(options: { durable?: boolean } = {}): Promis
   const time = { clock: systemClock, random: systemRandom };
   const keys = [{ id: 'p1', key: systemRandom.bytes(32) }];
   const pool = new SqlPool({ url: running.postgres.operator, poolSize: 5, log: silentLogger });
-  const workerPassword = systemRandom.base64url(18);
-  await new Shard({ pool, ...time }).ensureShard({ workerPassword });
+  await new Shard({ pool, ...time }).ensureShard();
   const registryOn = (of: SqlPool): Registry => new Registry({ pool: of, sealer: new Sealer(keys, systemRandom), ...time });
   await registryOn(pool).ensureSchema();
   const tenants: TestTenant[] = [];
@@ -39,7 +38,7 @@ export async function startPlatform(options: { durable?: boolean } = {}): Promis
     stores: running,
     pool,
     platformKeys: formatSealingKeys(keys),
-    workerUrl: `postgres://carrel_worker:${workerPassword}@${running.postgres.tenantAddress}/carrel`,
+    workerUrl: running.postgres.worker,
     registryOn,
     tenant: async () => {
       const slug = newSlug();

@@ -11,19 +11,24 @@ import type { TestPlatform } from './platform.ts';
 export interface WorkerProcess {
   /** Text of /metrics. */
   metrics(): Promise<string>;
+  /** Its exit code, once it has ended, by whatever; null by a signal. */
+  readonly ended: Promise<number | null>;
   /** Ends it as the kernel would, or gracefully; gives its exit code. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
 }
 
 /** The program itself, cmd/worker/main.ts, in a process that a test may kill. Resolves when it is ready. */
-export async function startWorkerProcess(platform: TestPlatform, settings: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> {
+export async function startWorkerProcess(
+  platform: Pick<TestPlatform, 'workerUrl' | 'platformKeys' | 'stores'>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<WorkerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-worker-'));
   mkdirSync(join(folder, 'one'));
   writeFileSync(join(folder, 'one', 'worker-url'), platform.workerUrl);
   const port = await freePort();
   const child: ChildProcess = spawn(process.execPath, ['cmd/worker/main.ts'], {
     cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,
       CARREL_SHARDS_DIR: folder,
@@ -32,16 +37,18 @@ export async function startWorkerProcess(platform: TestPlatform, settings: Reado
       CARREL_LISTEN_HOST: '127.0.0.1',
       CARREL_OPS_PORT: String(port),
       CARREL_EGRESS_ALLOW: '127.0.0.0/8',
+      CARREL_LOG_LEVEL: process.env.CARREL_TEST_LOG ?? 'info',
       ...settings,
     },
   });
+  const ended = once(child, 'exit').then(([code]: unknown[]) => code as number | null);
   await waitFor('the worker', async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
   return {
     metrics: async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+    ended,
     end: async (signal) => {
-      const ended = once(child, 'exit');
       child.kill(signal);
-      const [code] = (await ended) as [number | null];
+      const code = await ended;
       rmSync(folder, { recursive: true, force: true });
       return code;
     },

@@ -1,0 +1,151 @@
+import { Redis } from 'ioredis';
+import type { TestPlatform } from '../integration/worker/platform.ts';
+import type { Receiver } from '../support/receiver.ts';
+import { range, waitFor } from '../support/wait.ts';
+import type { Kept } from './kept.ts';
+import type { Seeded } from './seeded.ts';
+
+/** A store that was killed is up again within this. */
+const BACK_MS = 60_000;
+
+type Target = 'receiver' | 'worker' | 'server' | 'redis' | 'postgres';
+
+interface Fault {
+  readonly name: string;
+  /** Of one target there is one fault at a time; those of different targets overlap. */
+  readonly target: Target;
+  /** From its begin to its end. */
+  happen(): Promise<void>;
+}
+
+interface Victims {
+  readonly platform: TestPlatform;
+  readonly receiver: Receiver;
+  readonly worker: Kept;
+  readonly server: Kept;
+}
+
+/** Breaks things at moments that `random` names; each kind once before any comes again. */
+export class Injector {
+  /** How often each has happened, by name. */
+  readonly happened = new Map<string, number>();
+  readonly #kinds: readonly Fault[];
+  readonly #random: Seeded;
+  readonly #say: (name: string) => void;
+  readonly #underWay = new Map<Target, Promise<void>>();
+  #bag: Fault[] = [];
+  #failure: unknown;
+
+  constructor(victims: Victims, random: Seeded, say: (name: string) => void) {
+    this.#say = say;
+    this.#random = random;
+    this.#kinds = faultsOf(victims, random);
+  }
+
+  /** `count` moments of a work of `total` changes, in their order. */
+  moments(count: number, total: number): number[] {
+    return range(count)
+      .map(() => this.#random.between(1, total - 1))
+      .toSorted((one, other) => one - other);
+  }
+
+  get kinds(): number {
+    return this.#kinds.length;
+  }
+
+  /** What is broken now. */
+  get now(): string {
+    return [...this.#underWay.keys()].join(', ') || 'nothing';
+  }
+
+  /** Begins the next fault, after the one that its target still suffers. */
+  next(): void {
+    if (this.#bag.length === 0) this.#bag = this.#random.shuffled(this.#kinds);
+    const fault = this.#bag.pop();
+    if (!fault) return;
+    this.#say(fault.name);
+    this.happened.set(fault.name, (this.happened.get(fault.name) ?? 0) + 1);
+    const before = this.#underWay.get(fault.target) ?? Promise.resolve();
+    const ended = before
+      .then(() => fault.happen())
+      .catch((error: unknown) => void (this.#failure ??= error))
+      .finally(() => {
+        if (this.#underWay.get(fault.target) === ended) this.#underWay.delete(fault.target);
+      });
+    this.#underWay.set(fault.target, ended);
+  }
+
+  /** Resolves when nothing is broken any more. Throws what kept a fault from happening or from ending. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}
+
+function faultsOf({ platform, receiver, worker, server }: Victims, random: Seeded): Fault[] {
+  const { stores } = platform;
+  const lasting = (fromMs: number, toMs: number): Promise<void> =>
+    new Promise((resolve) => setTimeout(resolve, random.between(fromMs, toMs)));
+  const redis = async (ask: (client: Redis) => Promise<unknown>): Promise<void> => {
+    const client = new Redis(stores.redis.adminUrl, { lazyConnect: true, retryStrategy: null, commandTimeout: 5_000 });
+    client.on('error', () => undefined); // the command tells
+    try {
+      await client.connect();
+      await ask(client);
+    } finally {
+      client.disconnect();
+    }
+  };
+  const redisIsBack = (): Promise<boolean> => waitFor('Redis', () => redis((client) => client.ping()).then(() => true), BACK_MS);
+  return [
+    {
+      name: 'the receiver is down',
+      target: 'receiver',
+      happen: async () => {
+        await receiver.down();
+        await lasting(1_000, 4_000);
+        await receiver.up();
+      },
+    },
+    {
+      name: 'the receiver answers 500',
+      target: 'receiver',
+      happen: async () => receiver.answer({ status: 500 }, random.between(20, 80)),
+    },
+    {
+      name: 'the receiver asks to wait',
+      target: 'receiver',
+      happen: async () => receiver.answer({ status: 503, headers: { 'retry-after': '1' } }, random.between(5, 30)),
+    },
+    { name: 'the receiver stalls', target: 'receiver', happen: async () => receiver.answer('stall', random.between(2, 6)) },
+    { name: 'the worker is killed', target: 'worker', happen: () => worker.kill() },
+    { name: 'the server is killed', target: 'server', happen: () => server.kill() },
+    { name: 'Redis is flushed', target: 'redis', happen: () => redis((client) => client.flushall()) },
+    {
+      name: 'Redis is frozen',
+      target: 'redis',
+      happen: async () => {
+        stores.signal('valkey', 'SIGSTOP');
+        await lasting(1_000, 7_000);
+        stores.signal('valkey', 'SIGCONT');
+        await redisIsBack();
+      },
+    },
+    {
+      name: 'Redis is killed',
+      target: 'redis',
+      happen: async () => {
+        await stores.kill('valkey');
+        await redisIsBack();
+      },
+    },
+    {
+      name: 'Postgres is killed',
+      target: 'postgres',
+      happen: async () => {
+        await stores.kill('postgres');
+        await waitFor('Postgres', () => platform.pool.ping().then(() => true), BACK_MS);
+      },
+    },
+  ];
+}

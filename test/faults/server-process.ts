@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { ROOT } from '../support/parts.ts';
+import { freePort } from '../support/ports.ts';
+import type { TestTenant } from '../support/server.ts';
+import { waitFor } from '../support/wait.ts';
+import type { Program } from './kept.ts';
+
+/** The program itself, cmd/server/main.ts, for one tenant, at a port that stays the same. Resolves when it is ready. */
+export async function startServerProcess(tenant: TestTenant, port: number): Promise<Program> {
+  const opsPort = await freePort();
+  const child = spawn(process.execPath, ['cmd/server/main.ts'], {
+    cwd: ROOT,
+    stdio: ['ignore', process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      ...tenant.env,
+      CARREL_APP_URL: `http://127.0.0.1:${port}`,
+      CARREL_PORT: String(port),
+      CARREL_OPS_PORT: String(opsPort),
+      CARREL_LOG_LEVEL: process.env.CARREL_TEST_LOG ?? 'warn',
+    },
+  });
+  const ended = once(child, 'exit').then(([code]: unknown[]) => code as number | null);
+  await waitFor('the server', async () => (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).ok);
+  return {
+    ended,
+    end: async (signal) => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}

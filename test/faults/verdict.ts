@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { TestTenant } from '../support/server.ts';
+import { invariantFaults } from '../support/invariants.ts';
+import type { ArrivedEvent, Arrivals } from './arrivals.ts';
+import type { AwaitedEvent } from './change-log.ts';
+
+/**
+ * What is wrong once everything is quiet, a sentence each:
+ *
+ * - the event of every acknowledged change has arrived, with the right name and data;
+ * - every event that was written has arrived with the bytes that were written, and nothing else has;
+ * - rows and events tell the same story: each file, version, deletion and person has its one event, acknowledged or not;
+ * - no delivery and no work is left, and rows, quotas and objects fit together.
+ */
+export async function verdict(tenant: TestTenant, acknowledged: readonly AwaitedEvent[], arrivals: Arrivals): Promise<string[]> {
+  const arrived = [...arrivals.taken.values()];
+  return [
+    ...arrivals.faults,
+    ...missing(acknowledged, arrived),
+    ...(await outboxFaults(tenant, arrivals)),
+    ...(await storyFaults(tenant, arrived)),
+    ...(await leftovers(tenant)),
+    ...(await invariantFaults(tenant.db, tenant.objects)),
+  ];
+}
+
+function missing(acknowledged: readonly AwaitedEvent[], arrived: readonly ArrivedEvent[]): string[] {
+  const bySubject = Map.groupBy(arrived, ({ event, data }) => `${event} ${String(data.id)}`);
+  const fits = (awaited: AwaitedEvent, { data }: ArrivedEvent): boolean =>
+    Object.entries(awaited.data).every(([field, value]) => isDeepStrictEqual(data[field], value)) &&
+    (awaited.lists === undefined || (data.changes as string[]).includes(awaited.lists));
+  return acknowledged
+    .filter((awaited) => !bySubject.get(`${awaited.event} ${String(awaited.data.id)}`)?.some((event) => fits(awaited, event)))
+    .map(({ event, data }) => `acknowledged, and never told: ${event} ${JSON.stringify(data)}`);
+}
+
+async function outboxFaults({ db }: TestTenant, { taken }: Arrivals): Promise<string[]> {
+  const written = await db.query<{ uuid: string; payload: string }>('SELECT uuid, payload FROM carrel.events');
+  const known = new Set(written.map(({ uuid }) => uuid));
+  return [
+    ...written
+      .filter(({ uuid, payload }) => taken.get(uuid)?.body !== payload)
+      .map(({ uuid }) => `event ${uuid} did not arrive as written`),
+    ...[...taken.keys()].filter((id) => !known.has(id)).map((id) => `event ${id} arrived and was never written`),
+  ];
+}
+
+interface FileRow {
+  id: string;
+  name: string;
+  versions: number;
+  isTrashed: boolean;
+}
+
+/** Every change of these tests is one event, so rows and events must agree one by one. */
+async function storyFaults({ db }: TestTenant, arrived: readonly ArrivedEvent[]): Promise<string[]> {
+  const faults: string[] = [];
+  const byId = Map.groupBy(arrived, ({ data }) => String(data.id));
+  const count = (id: string, wanted: number, what: string, fits: (event: ArrivedEvent) => boolean): void => {
+    const found = (byId.get(id) ?? []).filter(fits).length;
+    if (found !== wanted) faults.push(`${id} has ${found} events that it ${what}, not ${wanted}`);
+  };
+  const files = await db.query<FileRow>(
+    `SELECT uuid AS id, name, version_number AS versions, deleted_at IS NOT NULL AS "isTrashed" FROM files`,
+  );
+  for (const { id, name, versions, isTrashed } of files) {
+    count(id, 1, 'was created', ({ event }) => event === 'file.created');
+    count(id, versions - 1, 'has a new version', ({ event, data }) => event === 'file.updated' && lists(data, 'content'));
+    count(id, isTrashed ? 1 : 0, 'was deleted', ({ event }) => event === 'file.deleted');
+    const named = byId.get(id)?.some(({ event, data }) => event !== 'file.deleted' && data.name === name);
+    if (!named) faults.push(`${id} is called ${name}, and no event says so`);
+  }
+  const standing = new Set(files.map(({ id }) => id));
+  for (const [id, events] of byId) {
+    if (!events.some(({ event }) => event.startsWith('file.')) || standing.has(id)) continue;
+    count(id, 1, 'was deleted for ever', ({ event, data }) => event === 'file.deleted' && data.permanent === true);
+  }
+  const users = await db.query<{ id: string; name: string }>(
+    `SELECT uuid AS id, display_name AS name FROM users WHERE username LIKE 'client-%'`,
+  );
+  for (const { id, name } of users) {
+    count(id, 1, 'was created', ({ event }) => event === 'user.created');
+    if (!byId.get(id)?.some(({ data }) => data.display_name === name)) faults.push(`${id} is called ${name}, and no event says so`);
+  }
+  return faults;
+}
+
+const lists = (data: ArrivedEvent['data'], change: string): boolean => (data.changes as string[]).includes(change);
+
+async function leftovers({ db }: TestTenant): Promise<string[]> {
+  const rows = await db.query<{ fault: string }>(
+    `SELECT format('delivery %s is %s: %s', uuid, state, log) AS fault FROM carrel.deliveries WHERE state <> 'delivered'
+     UNION ALL SELECT format('work %s is left: %s', kind, last_error) FROM carrel.work`,
+  );
+  return rows.map(({ fault }) => fault);
+}
