@@ -9,7 +9,7 @@ import type { IdempotencyKey } from '../store/postgres/tables.ts';
 
 const KEPT_MS = 24 * 3600_000; // design: Idempotency-Key (24 h)
 /** A first request that dies holds its key for so long; one that lives says so every third of it. */
-const LOCK_MS = 60_000;
+const LOCK_MS = 10_000;
 
 /**
  * Idempotency-Key: a request that is sent again gets the first one's reply.
