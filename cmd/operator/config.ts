@@ -4,6 +4,7 @@ import type { OperatorSettings } from '../../pkg/operator/settings.ts';
 import { wholeNumber } from '../../pkg/runtime/config.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
 import { MAX_TENANTS_PER_SHARD } from '../../pkg/store/postgres/registry.ts';
+import { bucketName } from '../../pkg/store/s3/admin.ts';
 
 const url = (protocols: RegExp) => z.url({ protocol: protocols, error: 'must be an address' });
 const list = z
@@ -36,7 +37,10 @@ export const operatorConfigSchema = z.object({
   CARREL_S3_ENDPOINT: url(/^https?$/).describe('the address of the object store, https://host:port'),
   CARREL_S3_ADMIN_ENDPOINT: url(/^https?$/).describe("the address of the object store's admin interface"),
   CARREL_S3_REGION: z.string().default('us-east-1').describe("the object store's region"),
-  CARREL_S3_ACCESS_KEY_ID: z.string().describe("the access key of the object store's administrator"),
+  CARREL_S3_ACCESS_KEY_ID: z
+    .string()
+    .refine((id) => !id.startsWith(bucketName('')), `must not begin with ${bucketName('')}, as the keys of tenants do`)
+    .describe("the access key of the object store's administrator"),
   CARREL_S3_SECRET_ACCESS_KEY: z.string().describe("the secret key of the object store's administrator"),
   CARREL_BASE_DOMAIN: z
     .string()

@@ -4,7 +4,8 @@ import { addressOf, paths, type Home } from '../home.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 
 export const S3_REGION = 'us-east-1';
-const ROOT = 'carrel-admin';
+/** No `carrel-…`: that is what tenants' keys are called, and a tenant may well be called `admin`. */
+const ROOT = 'root';
 
 /**
  * versitygw: S3 over a folder, users in a folder beside it, the admin interface on a port of its own. It keeps an object's metadata

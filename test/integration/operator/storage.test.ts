@@ -56,3 +56,14 @@ test('storage of a person’s own is used once its key opens the bucket, and is 
   await waitFor('the tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined);
   expect(await new StorageAdmin(s3).ensureBucketWithUser(own)).toEqual({ changed: false });
 });
+
+test('a tenant may be called like anybody who administers a store', async () => {
+  const namespace = await newNamespace(cluster);
+
+  for (const name of ['admin', 'root', 'operator', 'worker']) {
+    await cluster.tenants.create(tenantOf(namespace, name, { deletionPolicy: 'Delete' }));
+    await ready(cluster.tenants, { namespace, name });
+  }
+  for (const { metadata } of await cluster.tenants.list({ namespace })) await cluster.tenants.delete({ namespace, name: metadata.name });
+  await waitFor('the tenants to be gone', async () => (await cluster.tenants.list({ namespace })).length === 0);
+});
