@@ -1,5 +1,5 @@
 import { isDeleting, keyText } from '../kube/object.ts';
-import { isConditionTrue, type Condition } from '../kube/status.ts';
+import { findCondition } from '../kube/status.ts';
 import type { Store } from '../kube/store.ts';
 import { Sealer, tenantDataKey, type SealingKey } from '../runtime/sealing.ts';
 import type { Random } from '../runtime/random.ts';
@@ -58,8 +58,8 @@ export class TenantAccess {
   async open(tenant: ObservedTenant): Promise<TenantRows> {
     const { name } = tenant.metadata;
     const tenantId = tenant.status?.tenantId;
-    const stands =
-      tenantId !== undefined && isConditionTrue(tenant as ObservedTenant & { status: { conditions: Condition[] } }, 'DatabaseReady');
+    // Of whichever generation: a change of the Tenant takes its schema from nobody.
+    const stands = tenantId !== undefined && findCondition(tenant.status?.conditions ?? [], 'DatabaseReady')?.status === 'True';
     const rows = stands ? await this.#rowsOf(tenant, tenantId) : undefined;
     if (!rows) throw new NotYet('WaitingForTenant', `waits for the schema of Tenant ${name}`, { status: 'Unknown' });
     return rows;

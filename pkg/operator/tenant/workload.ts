@@ -93,9 +93,10 @@ export class Workloads {
     }
   }
 
-  /** A Secret of ours goes when a person's takes its place. */
+  /** A Secret of ours goes when a person's takes its place; one that a person named stays, whosever it is. */
   async #pruneSecrets(tenant: ObservedTenant): Promise<void> {
-    if (!tenant.spec.admin?.passwordSecretRef) return;
+    const named = tenant.spec.admin?.passwordSecretRef?.name;
+    if (named === undefined) return;
     const { admin, ...others } = secretNames(tenant);
     const { namespace } = tenant.metadata;
     const matches = ({ metadata }: Observed<Secret>): boolean => metadata.name === admin;
@@ -103,7 +104,7 @@ export class Workloads {
       owner: ownerReference(tenant, TENANT),
       namespace,
       store: this.#stores.secrets,
-      keep: Object.values(others),
+      keep: [...Object.values(others), named],
       matches,
     });
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { informer } from '../../../pkg/kube/informer.ts';
-import { TENANT, type Tenant } from '../../../pkg/operator/kinds.ts';
+import { TENANT, WEBHOOK, type Tenant, type Webhook } from '../../../pkg/operator/kinds.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
@@ -19,6 +19,7 @@ import {
   startOperator,
   tenantOf,
   unique,
+  webhookOf,
   type Cluster,
 } from './harness.ts';
 
@@ -169,4 +170,51 @@ test('Events tell a person when a tenant is ready and when it is refused', async
 
   expect(await told(good.name)).toEqual(['Normal Ready']);
   expect(await told(refused.name)).toEqual(['Warning ImageNotAllowed']);
+});
+
+test('a change of a Tenant leaves its Webhook Ready all along', async () => {
+  const tenant = await readyTenant();
+  const key = { namespace, name: unique() };
+  const spec = { tenantRef: { name: tenant.name }, url: 'https://example.com/', events: ['file.created'] };
+  await cluster.webhooks.create(webhookOf(namespace, key.name, spec));
+  await ready(cluster.webhooks, key);
+  const watching = new AbortController();
+  const shared = { client: cluster.client, clock, random, log: silentLogger, metrics: createMetrics('watch') };
+  const webhooks = informer<Webhook>({ ...shared, kind: WEBHOOK });
+  const seen = new Set<string>();
+  webhooks.store.onChange(({ object }) => {
+    if (object.metadata.name === key.name) seen.add(`${conditionOf(object, 'Ready')?.status} ${conditionOf(object, 'Ready')?.reason}`);
+  });
+  const watch = webhooks.run(watching.signal);
+  await webhooks.store.waitForSync(watching.signal);
+
+  await cluster.tenants.patch(tenant, { spec: { replicas: 2 } });
+  await ready(cluster.tenants, tenant);
+  await cluster.webhooks.patch(key, { spec: { active: false } });
+  await ready(cluster.webhooks, key);
+  watching.abort();
+  await watch;
+
+  expect([...seen]).toEqual(['True Ready']);
+});
+
+test('the generated Secret of the administrator stays when the Tenant is told to use just that', async () => {
+  const key = await readyTenant();
+  const before = await secretValues(cluster, namespace, `${key.name}-admin`);
+
+  await cluster.tenants.patch(key, { spec: { admin: { passwordSecretRef: { name: `${key.name}-admin`, key: 'password' } } } });
+  await ready(cluster.tenants, key);
+  await cluster.tenants.patch(key, { spec: { replicas: 2 } });
+  await ready(cluster.tenants, key);
+
+  expect(await secretValues(cluster, namespace, `${key.name}-admin`)).toEqual(before);
+});
+
+test.each([
+  { storage: { defaultUserQuota: -5 } },
+  { storage: { maxUploadSize: -5 } },
+  { resources: { limits: { memory: -5 } } },
+  { resources: { requests: { cpu: -1 } } },
+])('an amount below nothing is refused: %j', async (spec) => {
+  await expect(cluster.tenants.create(tenantOf(namespace, unique(), spec))).rejects.toThrow('should be greater than or equal to 0');
 });
