@@ -35,6 +35,7 @@ import type { TenantRedis } from './tenant/redis.ts';
 import { Storages } from './tenant/storage.ts';
 import { TenantReconciler } from './tenant/tenant.controller.ts';
 import { Workloads } from './tenant/workload.ts';
+import { followHealth } from './webhook/health.ts';
 import { webhookReconciler } from './webhook/webhook.controller.ts';
 
 export interface OperatorDeps {
@@ -80,10 +81,15 @@ export class Operator {
   /** Runs the controllers until the signal is aborted; resolves when their last reconcile has ended. */
   async lead(signal: AbortSignal): Promise<void> {
     const { tenants, registrations, webhooks } = this.#controllers();
+    this.#deps.redis.forget();
     const again = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
     const stop = this.#deps.redis.onReconnect(again);
     try {
-      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal)]);
+      const news = followHealth(
+        { ...this.#deps, webhooks: this.#informers.webhooks.store, enqueue: (key) => webhooks.enqueue(key) },
+        signal,
+      );
+      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal), news]);
     } finally {
       stop();
     }
@@ -144,7 +150,7 @@ export class Operator {
       storages: new Storages({ settings, shards, secrets, admin: storage, redis, random }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
       workloads: new Workloads({ settings, applier, stores: ownedStores(this.#informers), services: owned.services.api }),
-      finalizer: new TenantFinalizer({ tenants, owned, pods, claims, shards, storage, redis, statusWriter, events, clock }),
+      finalizer: new TenantFinalizer({ tenants, owned, pods, claims, shards, storage, redis, migrations, statusWriter, events, clock }),
       events,
       clock,
     });

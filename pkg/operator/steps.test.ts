@@ -43,10 +43,18 @@ test('what is known in advance is looked at again after its time, the soonest fi
   expect(() => steps.result()).toThrow(failure);
 });
 
-test('a reconcile that was told to stop ends at once', async () => {
-  const stopped = AbortSignal.abort(new Error('stop'));
+test('a reconcile that was told to stop ends at once: its step by its failure, and no further one begins', async () => {
+  const stopping = new AbortController();
+  const steps = new Steps(stopping.signal);
+  const cutOff = steps.run('A', {}, async () => {
+    stopping.abort(new Error('leadership was lost'));
+    throw new Error('cut off');
+  });
+  let begun = false;
 
-  await expect(new Steps(stopped).run('A', {}, () => Promise.reject(new Error('cut off')))).rejects.toThrow('cut off');
+  await expect(cutOff).rejects.toThrow('cut off');
+  await expect(steps.run('B', {}, () => ((begun = true), good('b')))).rejects.toThrow('leadership was lost');
+  expect(begun).toBe(false);
 });
 
 test.each([

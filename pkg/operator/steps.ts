@@ -63,7 +63,7 @@ const MESSAGE_LENGTH = 1_000;
  * Runs the steps of a reconcile and gathers what became of them.
  *
  * - A step whose input is missing does not run and is Unknown, `WaitingFor<the first step that is missing>`; all others run.
- * - No step's failure ends the reconcile, save that it was told to stop.
+ * - No step's failure ends the reconcile. Once it is told to stop, no further step begins: another may lead by now.
  */
 export class Steps {
   readonly #signal: AbortSignal;
@@ -78,6 +78,7 @@ export class Steps {
     needs: Needs,
     work: (values: Values<Needs>) => Promise<Outcome<T>>,
   ): Promise<Step<T>> {
+    this.#signal.throwIfAborted();
     const missing = Object.values(needs).find((step) => !('value' in step));
     if (missing) {
       this.#conditions.push({ type, status: 'Unknown', reason: `WaitingFor${missing.type}`, message: `waits for ${missing.type}` });

@@ -16,6 +16,7 @@ import { FINALIZER, selectorText } from '../names.ts';
 import type { Shards } from '../shards.ts';
 import { failureOf } from '../steps.ts';
 import type { Claims } from './claims.ts';
+import type { Migrations } from './migrations.ts';
 import type { TenantRedis } from './redis.ts';
 import { deletingStatus } from './status.ts';
 
@@ -31,6 +32,7 @@ interface Deps {
   readonly shards: Shards;
   readonly storage: StorageAdmin;
   readonly redis: TenantRedis;
+  readonly migrations: Migrations;
   readonly statusWriter: StatusWriter<Tenant>;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -53,7 +55,7 @@ export class TenantFinalizer {
   }
 
   async finalize(tenant: ObservedTenant): Promise<Result> {
-    const { tenants, events, statusWriter, clock } = this.#deps;
+    const { tenants, statusWriter, clock } = this.#deps;
     if (!tenant.metadata.finalizers?.includes(FINALIZER)) return done;
     try {
       const waitsFor = (await this.#removeWorkloads(tenant)) ?? (await this.#letGo(tenant));
@@ -66,14 +68,21 @@ export class TenantFinalizer {
       await statusWriter.write(tenant, deletingStatus(tenant, message, clock));
       throw error;
     }
-    const kept = tenant.spec.deletionPolicy === 'Retain';
-    events.record(tenant, TENANT, {
-      type: 'Normal',
-      reason: kept ? 'DataRetained' : 'DataDeleted',
-      message: kept ? `the data of tenant ${tenant.status?.tenantId ?? ''} are kept` : 'the data of the tenant are deleted',
-    });
+    this.#announce(tenant);
     await removeFinalizer(tenants.api, tenant, FINALIZER, { store: tenants.store });
     return done;
+  }
+
+  /** What became of the data; one that was never accepted had none. */
+  #announce(tenant: ObservedTenant): void {
+    const tenantId = tenant.status?.tenantId;
+    if (tenantId === undefined) return;
+    const kept = tenant.spec.deletionPolicy === 'Retain';
+    this.#deps.events.record(tenant, TENANT, {
+      type: 'Normal',
+      reason: kept ? 'DataRetained' : 'DataDeleted',
+      message: `the data of tenant ${tenantId} are ${kept ? 'kept' : 'deleted'}`,
+    });
   }
 
   /** The children, and then until no pod is left. */
@@ -88,6 +97,7 @@ export class TenantFinalizer {
 
   async #letGo(tenant: ObservedTenant): Promise<{ what: string; retryMs: number } | undefined> {
     for (const claimed of await this.#deps.claims.claimed(tenant)) {
+      this.#deps.migrations.forget(claimed.slug);
       // What is being removed is removed to its end, whatever the policy says by now.
       const remove = tenant.spec.deletionPolicy === 'Delete' || claimed.state === 'deleting';
       const waitsFor = await (remove ? this.#removeData(claimed) : this.#retain(claimed));

@@ -3,7 +3,7 @@ import { RedisUsers } from '../../store/redis/acl.ts';
 
 /**
  * The tenants' Redis users. Each is asserted once, and again after every connection that was lost, since a server that was started
- * anew may have forgotten its users; in between nothing is asked.
+ * anew may have forgotten its users, and whenever this process begins to lead; in between nothing is asked.
  */
 export class TenantRedis {
   readonly #users: RedisUsers;
@@ -28,6 +28,11 @@ export class TenantRedis {
   async remove(slug: string): Promise<void> {
     this.#asserted.delete(slug);
     await this.#users.remove(slug);
+  }
+
+  /** Another process may have led since, and removed or changed any of them: each is looked at anew. */
+  forget(): void {
+    this.#asserted.clear();
   }
 
   /** Calls `again` whenever all users must be looked at anew, until the answer is called. */

@@ -2,7 +2,7 @@ import type { EventRecorder } from '../../kube/events.ts';
 import { addFinalizer, hasFinalizer } from '../../kube/finalizers.ts';
 import type { Informer } from '../../kube/informer.ts';
 import { isDeleting, type ObjectKey } from '../../kube/object.ts';
-import { done, type Result } from '../../kube/result.ts';
+import { done, requeueAfter, type Result } from '../../kube/result.ts';
 import type { StatusWriter } from '../../kube/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { TENANT, type ObservedTenant, type Tenant } from '../kinds.ts';
@@ -15,6 +15,9 @@ import type { Keys } from './keys.ts';
 import { firstStatus, isNew, TenantStatusBuilder } from './status.ts';
 import type { Storages } from './storage.ts';
 import type { Workloads } from './workload.ts';
+
+/** The copy of the namespaces may be behind that of the Tenants: one that was made anew under its name is seen a moment later. */
+const TERMINATING_RETRY_MS = 1_000;
 
 interface Deps {
   readonly tenants: Informer<Tenant>;
@@ -49,7 +52,7 @@ export class TenantReconciler {
     const found = tenants.store.get(key);
     if (!found) return done;
     if (isDeleting(found)) return finalizer.finalize(found);
-    if (claims.isTerminating(key.namespace)) return done;
+    if (claims.isTerminating(key.namespace)) return requeueAfter(TERMINATING_RETRY_MS);
     const tenant = await this.#begin(found);
 
     const status = new TenantStatusBuilder(tenant, clock, signal);

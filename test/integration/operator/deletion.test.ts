@@ -210,3 +210,24 @@ test('two namespaces that want one slug, and two that want one host, at once: on
   expect(await outcomes(slugs)).toEqual(['Accepted', 'SlugTaken']);
   expect(await outcomes(hosts)).toEqual(['Accepted', 'HostTaken']);
 });
+
+test('a Tenant that was never accepted goes without a word on data, which were never its own', async () => {
+  const { name: slug } = await readyTenant();
+  const [refused, accepted] = [{ namespace, name: unique() }, await readyTenant({ deletionPolicy: 'Delete' })];
+  const { tenantId } = (await cluster.tenants.get(accepted)).status ?? {};
+  await cluster.tenants.create(tenantOf(namespace, refused.name, { slug, deletionPolicy: 'Delete' }));
+  await condition(cluster.tenants, refused, 'Accepted', 'False', 'SlugTaken');
+
+  for (const key of [refused, accepted]) {
+    await cluster.tenants.delete(key);
+    await gone(key);
+  }
+
+  const told = await waitFor('the Event of the other', async () => {
+    const events = await cluster.of(children.EVENT).list({ namespace });
+    const ends = events.filter(({ reason }) => reason === 'DataDeleted').map(({ regarding, note }) => `${regarding?.name}: ${note}`);
+    return ends.some((end) => end.startsWith(accepted.name)) ? ends : undefined;
+  });
+  expect(told).toContain(`${accepted.name}: the data of tenant ${tenantId} are deleted`);
+  expect(told.filter((end) => end.startsWith(refused.name))).toEqual([]);
+});

@@ -1,0 +1,24 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { TenantRedis } from '../../../pkg/operator/tenant/redis.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { RedisUsers } from '../../../pkg/store/redis/acl.ts';
+import { parts } from '../../support/parts.ts';
+import { unique } from './harness.ts';
+
+const url = parts().stores.redis.adminUrl;
+const operator = new TenantRedis({ url, log: silentLogger });
+const other = new RedisUsers({ url, log: silentLogger });
+
+afterAll(() => Promise.all([operator.close(), other.close()]));
+
+test('an operator that leads again makes the user that another removed meanwhile', async () => {
+  const tenant = { slug: unique(), password: unique() };
+  await operator.ensure(tenant.slug, tenant.password);
+  await other.remove(tenant.slug);
+
+  operator.forget(); // as `Operator.lead` does
+  await operator.ensure(tenant.slug, tenant.password);
+
+  expect(await other.ensure(tenant)).toEqual({ changed: false });
+  await operator.remove(tenant.slug);
+});
