@@ -43,7 +43,7 @@ export interface LtiRegistrationSpec {
     name: string;
     key: string;
   };
-  /** No rotation when left out. */
+  /** How long a generated key signs. The next is published a day ahead, the former for a day after. No rotation when left out. */
   keyRotationPeriod?: string;
 }
 

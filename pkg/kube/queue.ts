@@ -16,6 +16,8 @@ interface Later {
 }
 
 /** Bounded by 5 s, where controller-runtime goes up to 16 minutes: work goes on soon after a fault's end, and the number of workers bounds what it costs. */
+/** A timer takes 2^31−1 ms and fires at once above it; an earlier look does no harm. */
+const MAX_DELAY_MS = 86_400_000;
 const BACK_OFF: BackOff = { baseMs: 50, maxMs: 5_000, jitter: 0.2 };
 
 /**
@@ -73,6 +75,7 @@ export class WorkQueue {
   addAfter(key: string, ms: number, priority: Priority = PRIORITY.change): void {
     if (ms <= 0) return this.add(key, priority);
     if (this.#closed) return;
+    ms = Math.min(ms, MAX_DELAY_MS);
     const dueAt = this.#clock.monotonic() + ms;
     const before = this.#later.get(key);
     if (before && before.dueAt <= dueAt) return;

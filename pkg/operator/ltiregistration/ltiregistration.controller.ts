@@ -8,6 +8,7 @@ import type { TenantRows } from '../tenant-rows.ts';
 import { standingOf, type Standing } from './conflicts.ts';
 import { givenToolKey, newToolKey, type ToolKey } from './keys.ts';
 import { deepLinkingModeOf, endpointsOf } from './presets.ts';
+import { periodMs } from './rotation.policy.ts';
 import { removeRegistration, syncRegistration, type Registration } from './rows.ts';
 
 interface Deps extends LinkedDeps<LtiRegistration> {
@@ -16,6 +17,9 @@ interface Deps extends LinkedDeps<LtiRegistration> {
 
 export const ltiRegistrationReconciler = (deps: Deps): LinkedReconciler<LtiRegistration> =>
   new LinkedReconciler(deps, new LtiRegistrations(deps));
+
+/** Two clocks may not agree to the millisecond on what is due. */
+const MIN_WAIT_MS = 1_000;
 
 /** The columns of a platform's addresses (specification.md, LTI platform). */
 const MAX_ADDRESS = 500;
@@ -47,8 +51,6 @@ class LtiRegistrations implements LinkedKind<LtiRegistration> {
   async #accept(registration: Observed<LtiRegistration>): Promise<Outcome<Accepted>> {
     const { informer, access } = this.#deps;
     const { metadata, spec } = registration;
-    if (spec.keyRotationPeriod !== undefined)
-      throw new NotYet('NotYetSupported', 'not supported yet: spec.keyRotationPeriod', { isStuck: true });
     const tenant = access.require(metadata.namespace, spec.tenantRef.name);
     const { authEndpoint, tokenEndpoint, jwksEndpoint } = endpointsOf(spec);
     const tooLong = Object.entries({ authEndpoint, tokenEndpoint, jwksEndpoint }).find(([, address]) => address.length > MAX_ADDRESS);
@@ -63,8 +65,19 @@ class LtiRegistrations implements LinkedKind<LtiRegistration> {
     const rows = await this.#deps.access.open(tenant);
     const given = await this.#givenKey(registration);
     const wanted = wantedOf(registration, tenant, standing);
-    const keyIds = await syncRegistration(rows, referenceOf(registration), wanted, { given, generate: newToolKey });
-    return { value: keyIds, reason: 'Synced', message: `client ${registration.spec.clientId} is known to the tenant` };
+    const { clientId, keyRotationPeriod } = registration.spec;
+    const { keyIds, dueAt } = await syncRegistration(rows, referenceOf(registration), wanted, {
+      given,
+      generate: newToolKey,
+      period: keyRotationPeriod === undefined ? undefined : periodMs(keyRotationPeriod),
+      now: this.#deps.clock.now(),
+    });
+    return {
+      value: [...keyIds],
+      reason: 'Synced',
+      message: `client ${clientId} is known to the tenant`,
+      ...(dueAt ? { retryAfterMs: Math.max(MIN_WAIT_MS, dueAt.getTime() - this.#deps.clock.now().getTime()) } : {}),
+    };
   }
 
   async #givenKey({ metadata, spec }: Observed<LtiRegistration>): Promise<ToolKey | undefined> {

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
+import { privateKeyPlace } from '../../lti/private-key.ts';
 import { UniqueViolation } from '../../store/postgres/errors.ts';
 import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 import { NotYet } from '../steps.ts';
 import { MANAGED_BY, type TenantRows, type TenantSchema } from '../tenant-rows.ts';
 import type { ToolKey } from './keys.ts';
+import { type Keys, rotationStep } from './rotation.policy.ts';
+import { keysOf, publishedIds, replaceCurrent, type SpareKey, spareKeys, takeStep } from './tool-keys.ts';
 
 export interface PlatformRow {
   readonly issuer: string;
@@ -33,15 +36,32 @@ export interface Registration {
 }
 
 interface Stored extends Registration {
-  readonly keyId: string | null;
+  readonly keys: Keys;
 }
 
-type Tables = Readonly<Record<'tools' | 'platforms' | 'deployments' | 'identities', string>>;
+/** How a registration comes by its keys. */
+export interface KeySource {
+  /** A person's own. */
+  readonly given: ToolKey | undefined;
+  readonly generate: () => Promise<ToolKey>;
+  /** In ms; undefined: generated keys are not rotated. */
+  readonly period: number | undefined;
+  readonly now: Date;
+}
+
+/** Ids of the keys that are published, the one that signs first, and when there is something to do about them again. */
+export interface Published {
+  readonly keyIds: readonly string[];
+  readonly dueAt: Date | undefined;
+}
+
+type Tables = Readonly<Record<'tools' | 'toolKeys' | 'platforms' | 'deployments' | 'identities', string>>;
 
 function tablesOf({ slug }: TenantSchema): Tables {
   const schema = quoteIdentifier(tenantRole(slug));
   return {
     tools: `${schema}.lti_tools`,
+    toolKeys: `${schema}.lti_tool_keys`,
     platforms: `${schema}.lti_platforms`,
     deployments: `${schema}.lti_deployments`,
     identities: `${schema}.lti_identities`,
@@ -49,26 +69,15 @@ function tablesOf({ slug }: TenantSchema): Tables {
 }
 
 /**
- * Makes the rows say what is wanted; gives the ids of the keys that are published. One statement when they do already.
- * `given` is the key of a person's own; without it the row keeps its key, or gets one from `generate`.
- * Throws NotYet Conflict when a tool of another origin has the client id.
+ * Makes the rows say what is wanted, and takes the step of key rotation that is due. One statement when they do and none is.
+ * Without a given key the row keeps its own, or gets one from `generate`. Throws NotYet Conflict when a tool of another origin has the client id.
  */
-export async function syncRegistration(
-  rows: TenantRows,
-  reference: string,
-  wanted: Registration,
-  key: { given: ToolKey | undefined; generate: () => Promise<ToolKey> },
-): Promise<string[]> {
+export async function syncRegistration(rows: TenantRows, reference: string, wanted: Registration, source: KeySource): Promise<Published> {
   const present = await find(rows, reference);
-  const isSame =
-    present !== undefined &&
-    present.keyId !== null &&
-    (key.given === undefined || key.given.kid === present.keyId) &&
-    isAsWanted(present, wanted);
-  if (isSame) return [present.keyId ?? ''];
-  const fresh = key.given ?? (present?.keyId ? undefined : await key.generate());
+  if (present && isAsWanted(present, wanted) && isAtRest(present.keys, source)) return published(present.keys, source);
+  const fresh = await freshKey(present?.keys, source);
   try {
-    await rows.pool.transaction((tx) => write(tx, rows, reference, wanted, fresh));
+    await rows.pool.transaction((tx) => write(tx, rows, reference, wanted, { present: present?.keys, fresh, source }));
   } catch (error) {
     if (!(error instanceof UniqueViolation) || error.constraint !== 'lti_tools_client_id_key') throw error;
     throw new NotYet('Conflict', `the tenant has another tool with clientId ${wanted.tool.clientId}`, {
@@ -77,7 +86,27 @@ export async function syncRegistration(
       cause: error,
     });
   }
-  return [fresh?.kid ?? present?.keyId ?? ''];
+  const written = await find(rows, reference);
+  return written ? published(written.keys, source) : { keyIds: [], dueAt: source.now };
+}
+
+const published = (keys: Keys, source: KeySource): Published => ({
+  keyIds: publishedIds(keys, source.now),
+  dueAt: stepOf(keys, source).dueAt,
+});
+
+/** A key of a person's own is theirs to rotate. */
+const stepOf = (keys: Keys, { given, period, now }: KeySource) => rotationStep(keys, given ? undefined : period, now);
+
+function isAtRest(keys: Keys, source: KeySource): boolean {
+  const isSigner = keys.current !== undefined && (source.given === undefined || source.given.kid === keys.current.kid);
+  return isSigner && stepOf(keys, source).action === 'stay' && keys.former.every(({ until }) => until > source.now);
+}
+
+/** Made outside the transaction: a tenth of a second of CPU. */
+async function freshKey(keys: Keys | undefined, source: KeySource): Promise<ToolKey | undefined> {
+  if (source.given) return undefined;
+  return !keys?.current || stepOf(keys, source).action === 'publish' ? source.generate() : undefined;
 }
 
 /** Removes tool and deployments; the platform goes or rests when no other tool uses it. Gone already is fine. */
@@ -108,24 +137,28 @@ const isAsWanted = (present: Stored, { platform, tool, deploymentIds }: Registra
   );
 
 async function find(rows: TenantRows, reference: string): Promise<Stored | undefined> {
-  const { tools, platforms, deployments } = tablesOf(rows);
-  const [row] = await rows.pool.query<PlatformRow & ToolRow & { keyId: string | null; deploymentIds: string[] }>(
+  const tables = tablesOf(rows);
+  const { tools, platforms, deployments } = tables;
+  const [row] = await rows.pool.query<
+    PlatformRow & ToolRow & { keyId: string | null; keySince: Date; spare: SpareKey[]; deploymentIds: string[] }
+  >(
     `SELECT p.issuer, p.auth_endpoint AS "authEndpoint", p.token_endpoint AS "tokenEndpoint", p.jwks_endpoint AS "jwksEndpoint",
        p.platform_name AS "platformName", p.token_audience AS "tokenAudience", p.frame_ancestors AS "frameAncestors",
        t.client_id AS "clientId", t.consumer_key AS "consumerKey", t.tool_url AS "toolUrl", t.scope,
-       t.deep_linking_response_mode AS "deepLinkingResponseMode", t.is_active AS "isActive", t.key_id AS "keyId",
+       t.deep_linking_response_mode AS "deepLinkingResponseMode", t.is_active AS "isActive", t.key_id AS "keyId", t.key_since AS "keySince",
+       ${spareKeys(tables)} AS spare,
        ARRAY(SELECT d.deployment_id::text FROM ${deployments} d WHERE d.tool_id = t.id AND d.platform_id = p.id) AS "deploymentIds"
      FROM ${tools} t JOIN ${platforms} p ON p.id = t.platform_id WHERE t.managed_ref = $1`,
     [reference],
   );
   if (!row) return undefined;
   const { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors } = row;
-  const { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive, keyId, deploymentIds } = row;
+  const { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive, keyId, keySince, spare, deploymentIds } = row;
   return {
     platform: { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors },
     tool: { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive },
     deploymentIds: deploymentIds.toSorted(),
-    keyId,
+    keys: keysOf(keyId === null ? undefined : { kid: keyId, since: keySince }, spare),
   };
 }
 
@@ -134,23 +167,29 @@ async function write(
   rows: TenantRows,
   reference: string,
   { platform, tool, deploymentIds }: Registration,
-  key: ToolKey | undefined,
+  { present, fresh, source }: { present: Keys | undefined; fresh: ToolKey | undefined; source: KeySource },
 ): Promise<void> {
   const tables = tablesOf(rows);
+  const { now } = source;
   const [former] = await tx.query<{ platformId: number | null }>(
     `SELECT platform_id AS "platformId" FROM ${tables.tools} WHERE managed_ref = $1 FOR UPDATE`,
     [reference],
   );
   const platformId = await writePlatform(tx, tables, platform);
-  const sealed = key && rows.sealer.seal(key.privateKey, privateKeyPlace(rows.tenantId, reference));
+  const seal = (privateKey: string): string => rows.sealer.seal(privateKey, privateKeyPlace(rows.tenantId, reference));
+  const isGivenNew = source.given !== undefined && source.given.kid !== present?.current?.kid;
+  /** Signs from now on; undefined: the one that does. */
+  const key = isGivenNew ? source.given : present?.current ? undefined : fresh;
+  if (key) await replaceCurrent(tx, tables, reference, key.kid, now);
   const [written] = await tx.query<{ id: number }>(
     `INSERT INTO ${tables.tools} AS t (client_id, consumer_key, tool_url, scope, deep_linking_response_mode, is_active, platform_id,
-       public_key, private_key, key_id, managed_by, managed_ref)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+       public_key, private_key, key_id, key_since, managed_by, managed_ref)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
      ON CONFLICT (managed_ref) DO UPDATE SET client_id = excluded.client_id, consumer_key = excluded.consumer_key, tool_url = excluded.tool_url,
        scope = excluded.scope, deep_linking_response_mode = excluded.deep_linking_response_mode, is_active = excluded.is_active,
        platform_id = excluded.platform_id, public_key = coalesce(excluded.public_key, t.public_key),
-       private_key = coalesce(excluded.private_key, t.private_key), key_id = coalesce(excluded.key_id, t.key_id)
+       private_key = coalesce(excluded.private_key, t.private_key), key_id = coalesce(excluded.key_id, t.key_id),
+       key_since = CASE WHEN excluded.key_id IS NULL THEN t.key_since ELSE excluded.key_since END
      RETURNING t.id`,
     [
       tool.clientId,
@@ -161,12 +200,14 @@ async function write(
       tool.isActive,
       platformId,
       key?.publicKey ?? null,
-      sealed ?? null,
+      key ? seal(key.privateKey) : null,
       key?.kid ?? null,
+      now,
       MANAGED_BY,
       reference,
     ],
   );
+  if (present?.current) await takeStep(tx, tables, reference, stepOf(present, source), { keys: present, fresh, seal, now });
   await writeDeployments(tx, tables, { toolId: written?.id ?? 0, platformId }, deploymentIds);
   if (former?.platformId != null && former.platformId !== platformId) await dropUnused(tx, tables, former.platformId);
 }
@@ -217,6 +258,3 @@ async function dropUnused(tx: Sql, { tools, platforms, identities }: Tables, pla
   ]);
   await tx.query(`UPDATE ${platforms} p SET is_active = false WHERE ${unused}`, [platformId]);
 }
-
-/** Associated data of a sealed private key. */
-export const privateKeyPlace = (tenantId: string, reference: string): string[] => [tenantId, 'lti_tools', reference, 'private_key'];

@@ -174,6 +174,11 @@ describe('an LtiRegistration is refused with a message that says what to do', ()
     ['an origin with a path', { platform: { ...registration.platform, frameAncestors: ['https://a.example/x'] } }, 'should match'],
     ['a way to respond that does not exist', { deepLinkingResponseMode: 'Post' }, 'Unsupported value: "Post"'],
     ['a rotation in months', { keyRotationPeriod: '3M' }, 'should match'],
+    [
+      'a rotation of a key of one’s own',
+      { keyRotationPeriod: '30d', keySecretRef: { name: 'k', key: 'pem' } },
+      'keyRotationPeriod is for generated keys',
+    ],
   ])('%s', async (_what, change, message) => {
     expect(await refusal(cluster.registrations.create(registrationOf(namespace, unique(), { ...registration, ...change })))).toContain(
       message,

@@ -206,6 +206,59 @@ test('a change of a registration keeps its key; its own key replaces it; deletin
   expect(await sql.query('SELECT FROM lti_platforms WHERE issuer = $1', [spec.platform.issuer])).toEqual([]);
 });
 
+test('a key is followed by the next, which was published before it signs, and stays published after it', async () => {
+  const key = { namespace, name: unique() };
+  const reference = `${namespace}/${key.name}`;
+  const spec = { tenantRef: { name: tenant }, platform: { preset: 'moodle', issuer: `https://${key.name}.example/` }, clientId: key.name };
+  await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, keyRotationPeriod: '1h' }));
+  const [first] = (await ready(cluster.registrations, key)).status?.publicKeyIds ?? [];
+  /** Puts the clock of the keys on, and has the operator look, until the ids that the status tells are as wanted. */
+  const later = async (minutes: number, isWanted: (ids: string[]) => boolean): Promise<string[]> => {
+    const by = `interval '${minutes} minutes'`;
+    await sql.query(`UPDATE lti_tools SET key_since = key_since - ${by} WHERE managed_ref = $1`, [reference]);
+    await sql.query(
+      `UPDATE lti_tool_keys k SET published_at = published_at - ${by}, published_until = published_until - ${by}
+       FROM lti_tools t WHERE t.id = k.tool_id AND t.managed_ref = $1`,
+      [reference],
+    );
+    await cluster.registrations.patch(key, { metadata: { annotations: { later: `${minutes}` } } });
+    return waitFor(`the keys of ${minutes} minutes later`, async () => {
+      const ids = (await cluster.registrations.get(key)).status?.publicKeyIds ?? [];
+      return isWanted(ids) && ids;
+    });
+  };
+
+  const published = await later(31, (ids) => ids.length === 2);
+  const signing = await later(30, ([signer]) => signer !== first);
+  const tool = await rowOf('lti_tools', reference);
+  await sql.query('UPDATE lti_tool_keys SET published_until = now() WHERE key_id = $1', [first]);
+  const alone = await later(1, (ids) => ids.length === 1);
+
+  const next = published[1];
+  expect([published[0], signing, alone, tool?.['key_id']]).toEqual([first, [next, first], [next], next]);
+  expect(sealer().open(String(tool?.['private_key']), [tenantId, 'lti_tools', reference, 'private_key'])).toContain('BEGIN PRIVATE KEY');
+});
+
+test('a key of one’s own that is exchanged signs at once, and the one before stays published', async () => {
+  const key = { namespace, name: unique() };
+  const secretKey = { namespace, name: unique() };
+  const pem = (): string =>
+    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const spec = { tenantRef: { name: tenant }, platform: { preset: 'moodle', issuer: `https://${key.name}.example/` }, clientId: key.name };
+  await cluster.of(children.SECRET).create({ metadata: secretKey, stringData: { pem: pem() } });
+  await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, keySecretRef: { name: secretKey.name, key: 'pem' } }));
+  const [first] = (await ready(cluster.registrations, key)).status?.publicKeyIds ?? [];
+
+  await cluster.of(children.SECRET).patch(secretKey, { stringData: { pem: pem() } });
+  const ids = await waitFor('the other key', async () => {
+    const found = (await cluster.registrations.get(key)).status?.publicKeyIds ?? [];
+    return found.length === 2 && found;
+  });
+
+  expect(ids[0]).not.toBe(first);
+  expect(ids[1]).toBe(first);
+});
+
 test('of two registrations that contradict each other the later is refused, until the earlier goes', async () => {
   const issuer = `https://${unique()}.example`;
   const [first, second] = [

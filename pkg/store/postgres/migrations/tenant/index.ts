@@ -7,6 +7,7 @@ import { webhooks } from './0005-webhooks.ts';
 import { launchPresentation } from './0006-launch-presentation.ts';
 import { grades } from './0007-grades.ts';
 import { webhookDescriptions } from './0008-webhook-descriptions.ts';
+import { toolKeys } from './0009-tool-keys.ts';
 
 export interface TenantContext {
   /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
@@ -25,4 +26,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   launchPresentation,
   grades,
   webhookDescriptions,
+  toolKeys,
 ];

@@ -1,0 +1,29 @@
+import type { TenantMigration } from './index.ts';
+
+/**
+ * The keys beside the one that signs a tool's messages (lti_tools): the next, which has its private key, sealed as it will lie in lti_tools,
+ * and those that signed before, which are published until a time.
+ */
+export const toolKeys: TenantMigration = {
+  name: '0009-tool-keys',
+  up: (tx) =>
+    tx.query(`
+      ALTER TABLE lti_tools ADD COLUMN key_since timestamptz(3) NOT NULL DEFAULT now();
+      CREATE TABLE lti_tool_keys (
+        tool_id integer NOT NULL REFERENCES lti_tools (id) ON DELETE CASCADE,
+        key_id varchar(100) NOT NULL,
+        public_key text NOT NULL,
+        private_key text,
+        published_at timestamptz(3) NOT NULL,
+        published_until timestamptz(3),
+        PRIMARY KEY (tool_id, key_id),
+        CHECK ((private_key IS NULL) = (published_until IS NOT NULL))
+      );
+      CREATE UNIQUE INDEX lti_tool_keys_next_key ON lti_tool_keys (tool_id) WHERE private_key IS NOT NULL;
+    `),
+  down: (tx) =>
+    tx.query(`
+      DROP TABLE lti_tool_keys;
+      ALTER TABLE lti_tools DROP COLUMN key_since;
+    `),
+};
