@@ -1,0 +1,55 @@
+import type { FrameLocator, Page } from 'playwright-core';
+import { type DemoTenant, demoTenant, waitReady } from '../../support/demo-tenant.ts';
+import { apply, type Platform } from '../../support/platform.ts';
+
+/** A tenant of the test file's own that the demo LMS launches into, and whose webhooks go to the demo receiver. */
+export interface LmsTenant extends DemoTenant {
+  /** Where the demo receiver takes its webhooks. */
+  readonly receiverUrl: string;
+}
+
+export const lmsUrl = ({ port }: Platform, path = '/'): string => `http://lms.localhost:${port}${path}`;
+
+export async function lmsTenant(where: Platform): Promise<LmsTenant> {
+  const tenant = await demoTenant(where);
+  const { namespace, name } = tenant;
+  const receiverUrl = `http://receiver.localhost:${where.port}/${namespace}`;
+  await apply(where, registration(namespace, name, lmsUrl(where, '').replace(/\/$/, ''), `client-of-${name}`), {
+    apiVersion: 'carrel.dev/v1alpha1',
+    kind: 'Webhook',
+    metadata: { name, namespace },
+    spec: { tenantRef: { name }, url: receiverUrl, events: ['file.created', 'user.created'] },
+  });
+  await Promise.all([waitReady(where, namespace, `ltiregistration/${name}`), waitReady(where, namespace, `webhook/${name}`)]);
+  return { ...tenant, receiverUrl };
+}
+
+/** An LtiRegistration of a tenant named like it, or like `as`. */
+export const registration = (namespace: string, tenant: string, issuer: string, clientId: string, as = tenant): object => ({
+  apiVersion: 'carrel.dev/v1alpha1',
+  kind: 'LtiRegistration',
+  metadata: { name: as, namespace },
+  spec: {
+    tenantRef: { name: tenant },
+    platform: {
+      preset: 'generic',
+      issuer,
+      authEndpoint: `${issuer}/authorize`,
+      tokenEndpoint: `${issuer}/token`,
+      jwksEndpoint: `${issuer}/jwks`,
+    },
+    clientId,
+    deploymentIds: ['1'],
+  },
+});
+
+/** The name of a link of the demo LMS, as it is read out. */
+export const linkName = (tenant: DemoTenant, person: string, course: string, way: string): string =>
+  `${person} opens ${course} of ${tenant.namespace}/${tenant.name} in ${way}`;
+
+/** Clicks a link of the demo LMS that opens in a frame. */
+export async function openInFrame(page: Page, where: Platform, link: string): Promise<FrameLocator> {
+  await page.goto(lmsUrl(where));
+  await page.getByRole('link', { name: link, exact: true }).click();
+  return page.frameLocator('iframe[name=tool]');
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { FrameLocator, Page } from 'playwright-core';
+import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
+import { platform } from '../../support/platform.ts';
+import { waitFor } from '../../support/wait.ts';
+import { linkName, lmsTenant, type LmsTenant, openInFrame } from './course.ts';
+
+const where = platform();
+let tenant: LmsTenant;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [tenant, browser] = await Promise.all([lmsTenant(where), openBrowser('third-party blocked')]);
+}, 180_000);
+
+afterAll(() => browser?.close());
+
+/** The course's page in a frame of the LMS. */
+async function course(person: 'Ada Okafor' | 'Ben Lindqvist', title: 'History' | 'Physics'): Promise<{ page: Page; tool: FrameLocator }> {
+  const page = await browser.page();
+  const tool = await openInFrame(page, where, linkName(tenant, person, title, 'a frame'));
+  await tool.getByRole('heading', { name: title }).waitFor();
+  return { page, tool };
+}
+
+async function upload(tool: FrameLocator, ...files: { name: string; buffer: Buffer }[]): Promise<void> {
+  await tool.getByLabel('Choose files').setInputFiles(files.map((file) => ({ ...file, mimeType: 'application/octet-stream' })));
+  await tool.getByRole('button', { name: 'Upload', exact: true }).click();
+}
+
+test('what an instructor uploads a learner downloads, byte for byte, and a webhook tells of it', async () => {
+  const { tool: instructor } = await course('Ada Okafor', 'History');
+  const [name, bytes] = ['Übung 1 – 演習.pdf', randomBytes(3 * 1024 * 1024)];
+  await upload(instructor, { name, buffer: bytes });
+  await instructor.getByText('1 of 1 uploaded').waitFor();
+
+  const { page, tool: learner } = await course('Ben Lindqvist', 'History');
+  const saving = page.waitForEvent('download');
+  await learner.getByRole('button', { name: `Download ${name}` }).click();
+  const saved = await saving;
+
+  expect(saved.suggestedFilename()).toBe(name);
+  expect((await readFile(await saved.path())).equals(bytes)).toBe(true);
+  expect(await learner.getByRole('heading', { name: 'Add files' }).count()).toBe(0);
+  const receiver = await browser.page();
+  await waitFor('the webhook at the demo receiver', async () => {
+    await receiver.goto(new URL('/', tenant.receiverUrl).href);
+    const row = receiver
+      .getByRole('row')
+      .filter({ hasText: `/${tenant.namespace}` })
+      .filter({ hasText: name });
+    return (await row.count()) === 1 && (await row.getByRole('cell', { name: 'good', exact: true }).count()) === 1;
+  });
+});
+
+test('a name that is taken is asked about, and both files can be kept', async () => {
+  const { tool } = await course('Ada Okafor', 'Physics');
+  await upload(tool, { name: 'plan.txt', buffer: Buffer.from('one') }, { name: 'notes.txt', buffer: Buffer.from('notes') });
+  await tool.getByText('2 of 2 uploaded').waitFor();
+
+  await upload(tool, { name: 'plan.txt', buffer: Buffer.from('two') });
+  await tool.getByText('name_conflict').waitFor();
+  await tool.getByRole('button', { name: 'Keep both files named plan.txt' }).click();
+
+  await tool.getByText('plan (1).txt').waitFor();
+  expect(await tool.getByRole('list', { name: 'Files' }).getByRole('listitem').count()).toBe(3);
+});
+
+test('everything on the page can be done with the keyboard', async () => {
+  const { page, tool } = await course('Ada Okafor', 'History');
+  await upload(tool, { name: 'keys.txt', buffer: Buffer.from('by keyboard') });
+  await tool.getByRole('button', { name: 'Download keys.txt' }).waitFor();
+  const reached: string[] = [];
+  await tool.locator('body').click({ position: { x: 1, y: 1 } });
+
+  for (let presses = 0; presses < 12; presses++) {
+    await page.keyboard.press('Tab');
+    const focused = tool.locator(':focus');
+    if ((await focused.count()) === 0) continue;
+    reached.push((await focused.getAttribute('aria-label')) ?? (await focused.getAttribute('id')) ?? (await focused.textContent()) ?? '');
+    if (reached.at(-1) === 'Download keys.txt') break;
+  }
+  const saving = page.waitForEvent('download');
+  await page.keyboard.press('Enter');
+
+  expect(reached).toEqual(expect.arrayContaining(['upload-input', 'Download keys.txt']));
+  expect((await saving).suggestedFilename()).toBe('keys.txt');
+});
