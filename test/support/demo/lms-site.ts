@@ -63,7 +63,18 @@ export class LmsSite {
       ),
     );
     const none = `No LtiRegistration of this LMS is Ready. Its issuer is ${this.#lms.issuer}.`;
-    return page('Demo LMS', table(['tenant', 'course', 'person', 'open in'], rows, none));
+    return page('Demo LMS', `${table(['tenant', 'course', 'person', 'open in'], rows, none)}${this.#gradeBook()}`);
+  }
+
+  #gradeBook(): string {
+    const rows = this.#lms.scores.book.map(({ lineItem, userId, scoreGiven, scoreMaximum, comment = '', timestamp }) => [
+      escaped(new URL(lineItem).pathname),
+      escaped(PEOPLE.find(({ id }) => id === userId)?.name ?? userId),
+      `${scoreGiven} of ${scoreMaximum}`,
+      escaped(comment),
+      escaped(timestamp),
+    ]);
+    return `<h2>Grade book</h2>${table(['line item', 'person', 'score', 'comment', 'as of'], rows, 'No tool has sent a score yet.')}`;
   }
 
   async #open(asked: URLSearchParams, response: ServerResponse): Promise<void> {

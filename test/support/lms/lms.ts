@@ -116,6 +116,11 @@ export class Lms {
     await new Promise((resolve) => (this.#server ? this.#server.close(resolve) : resolve(undefined)));
   }
 
+  /** Listens again where it did before it was stopped; what it knew it knows. */
+  async resume(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server?.listen(Number(new URL(this.issuer).port), '127.0.0.1', resolve));
+  }
+
   answer(request: IncomingMessage, response: ServerResponse): void {
     const url = new URL(request.url ?? '/', this.issuer);
     if (url.pathname === '/jwks') this.#keySet(response);

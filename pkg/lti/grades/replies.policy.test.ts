@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals';
+import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
+import { shownText, verdictOf, verdictOfEgress } from './replies.policy.ts';
+
+const said = (status: number, isResend = false) => verdictOf(status, { isResend, text: '', retryAfter: undefined });
+
+test.each([
+  [200, 'submitted'],
+  [201, 'submitted'],
+  [202, 'submitted'],
+  [204, 'submitted'],
+  [301, 'later'],
+  [400, 'failed'],
+  [401, 'refused'],
+  [403, 'refused'],
+  [404, 'failed'],
+  [408, 'later'],
+  [410, 'failed'],
+  [413, 'failed'],
+  [422, 'failed'],
+  [425, 'later'],
+  [429, 'later'],
+  [500, 'later'],
+  [503, 'later'],
+  [504, 'later'],
+])('%i is %s, at a first sending and at a resend', (status, kind) => {
+  expect([said(status).kind, said(status, true).kind]).toEqual([kind, kind]);
+});
+
+test('409 is a newer score at a first sending, and the very score at a resend', () => {
+  expect(said(409)).toEqual({ kind: 'failed', reason: 'a newer score stands: the LMS answered 409' });
+  expect(said(409, true)).toEqual({ kind: 'submitted', note: 'the LMS had it already' });
+});
+
+test('only an answer that leaves it open makes the next sending a resend', () => {
+  const isUnknown = (status: number) => (said(status) as { isUnknown?: boolean }).isUnknown;
+  expect([302, 429, 425, 408, 500, 504].map(isUnknown)).toEqual([false, false, false, true, true, true]);
+});
+
+test.each<[EgressErrorCode, number | undefined, string, boolean | undefined]>([
+  ['address_refused', undefined, 'failed', undefined],
+  ['url_refused', undefined, 'failed', undefined],
+  ['plain_http_refused', undefined, 'failed', undefined],
+  ['dns_failed', undefined, 'later', false],
+  ['connect_failed', undefined, 'later', false],
+  ['tls_failed', undefined, 'later', false],
+  ['connection_lost', undefined, 'later', true],
+  ['timeout', undefined, 'later', true],
+  ['bad_reply', undefined, 'later', true],
+  ['reply_too_large', undefined, 'later', true],
+  ['connection_lost', 200, 'submitted', undefined],
+  ['timeout', 404, 'failed', undefined],
+  ['timeout', 302, 'later', true],
+])('%s after the status %s is %s', (code, status, kind, isUnknown) => {
+  const verdict = verdictOfEgress(new EgressError(code, 'x', { status }), false);
+  expect([verdict.kind, (verdict as { isUnknown?: boolean }).isUnknown]).toEqual([kind, isUnknown]);
+});
+
+test.each([
+  ['', ''],
+  ['  a\r\n\tb\u0000\u202ec  ', 'a b c'],
+  ['<!doctype html><style>b{}</style><h1>No</h1><p>such <b>user</b>', 'No such user'],
+  ['<script>alert(1)', ''],
+  ['the token s3cret is s3cret', 'the token … is …'],
+  ['x'.repeat(201), `${'x'.repeat(200)}…`],
+  ['😀'.repeat(300), `${'😀'.repeat(200)}…`],
+  ['{"error":"x"}', '{"error":"x"}'],
+])('the text %j is shown as %j', (text, shown) => {
+  expect(shownText(text, ['s3cret'])).toBe(shown);
+});
+
+test('hostile text of a megabyte is shown at once', () => {
+  const started = performance.now();
+  for (const text of ['<'.repeat(1e6), '<script '.repeat(1e5), '<a '.repeat(3e5)]) shownText(text, ['s3cret']);
+  expect(performance.now() - started).toBeLessThan(500);
+});

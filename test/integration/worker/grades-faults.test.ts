@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
+import { requestWork } from '../../../pkg/store/postgres/work.ts';
+import { newKey } from '../../../pkg/store/s3/objects.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { writtenEvents } from '../../support/webhooks.ts';
+import { objectCount } from '../content/tenant-state.ts';
+import { type Graded, type Grading, SETTINGS, startGrading } from './grading.ts';
+import { startPlatform, type TestPlatform } from './platform.ts';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+let platform: TestPlatform;
+let worker: WorkerProcess;
+let grading: Grading;
+let course: Graded;
+let lms: Grading['at']['lms'];
+beforeAll(async () => {
+  platform = await startPlatform();
+  [worker, grading] = await Promise.all([startWorkerProcess(platform, SETTINGS), startGrading(platform)]);
+  lms = grading.at.lms;
+});
+beforeEach(async () => {
+  lms.scores.manner.set('well');
+  lms.tokens.manner.set('well');
+  course = await grading.launch();
+});
+afterAll(async () => {
+  await worker?.end('SIGKILL');
+  await grading?.stop();
+  await platform?.stop();
+});
+
+async function killed(): Promise<void> {
+  await worker.end('SIGKILL');
+  worker = await startWorkerProcess(platform, SETTINGS);
+}
+
+const requestsOf = (userId: string) => lms.scores.received.filter(({ body }) => body.includes(`"userId":"${userId}"`));
+const isEnded = ({ status }: GradeView): boolean => status !== 'pending';
+
+/** Each is in the grade book, entered once, sent with the same bytes at each try; and for each there is one event, which arrives. */
+async function allCountedOnce(grades: readonly GradeView[]): Promise<void> {
+  await Promise.all(grades.map((grade) => course.submitted(grade)));
+  const events = await writtenEvents(grading.tenant);
+  for (const { id, user_id, score, timestamp } of grades) {
+    expect(lms.scores.cell(user_id)).toMatchObject({ scoreGiven: score, timestamp, times: 1 });
+    expect(new Set(requestsOf(user_id).map(({ body }) => body)).size).toBe(1);
+    expect(events.filter(({ data }) => data.id === id)).toHaveLength(1);
+  }
+  const arrived = (): Set<unknown> => new Set(grading.receiver.received.filter(({ taken }) => taken).map(({ data }) => data.id));
+  await waitFor('grade.submitted of each', () => grades.every(({ id }) => arrived().has(id)));
+}
+
+test('an LMS that is gone for a while gets each grade once when it is back', async () => {
+  await lms.stop();
+  const grades = await Promise.all(range(5).map((at) => course.grade(`gone-${at}`)));
+  for (const grade of grades) await course.becomes(grade, ({ attempts }) => attempts > 1, 'a second attempt');
+
+  await lms.resume();
+
+  await allCountedOnce(grades);
+});
+
+test('a worker killed before it sends: the next one sends', async () => {
+  lms.tokens.manner.set('slow');
+  const before = lms.tokens.requests;
+  const grade = await course.grade('unsent');
+  await waitFor('the request of a token', () => lms.tokens.requests > before);
+
+  lms.tokens.manner.set('well');
+  await killed();
+
+  await allCountedOnce([grade]);
+  expect(requestsOf('unsent')).toHaveLength(1);
+});
+
+test('a worker killed after the LMS accepted and before it was written down: the resend changes nothing, and there is one event', async () => {
+  lms.scores.manner.set('held', 1);
+  const grade = await course.grade('accepted');
+  await waitFor('the LMS to accept', () => lms.scores.cell('accepted') !== undefined);
+  expect((await course.show(grade)).status).toBe('pending');
+
+  await killed();
+
+  await allCountedOnce([grade]);
+  expect(requestsOf('accepted').map(({ counted }) => counted)).toEqual([true, false]);
+  expect((await course.show(grade)).reason).toBe('the LMS had it already');
+});
+
+test('workers killed at any moment lose no grade and count none twice', async () => {
+  const grades = await Promise.all(range(60).map((at) => course.grade(`killed-${at}`, at)));
+  for (const share of [5, 20, 40]) {
+    const done = (): number => lms.scores.book.filter(({ userId }) => userId.startsWith('killed-')).length;
+    await waitFor(`${share} grades`, () => done() >= share);
+    await killed();
+  }
+
+  await allCountedOnce(grades);
+});
+
+test('a Redis that forgets everything loses no grade', async () => {
+  const grades = await Promise.all(range(30).map((at) => course.grade(`forgotten-${at}`, at)));
+  await waitFor('the first ones', () => lms.scores.cell('forgotten-0') !== undefined);
+
+  await platform.stores.kill('valkey');
+
+  await allCountedOnce(grades);
+});
+
+test('of 50 racing grades of one person the newest stands in the book at the end', async () => {
+  const grades = await Promise.all(range(50).map((score) => course.grade('raced', score)));
+  const ended = await Promise.all(grades.map((grade) => course.becomes(grade, isEnded, 'the end of each')));
+
+  const newest = ended.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp)).at(-1);
+  const submitted = ended.filter(({ status }) => status === 'submitted');
+  expect(lms.scores.cell('raced')).toMatchObject({ scoreGiven: newest?.score, timestamp: newest?.timestamp, times: submitted.length });
+  expect(newest?.status).toBe('submitted');
+  for (const { status, reason } of ended) if (status === 'failed') expect(reason).toMatch(/a newer score/);
+  const told = (await writtenEvents(grading.tenant)).filter(({ data }) => data.user_id === 'raced').map(({ data }) => data.id);
+  expect(told.toSorted()).toEqual(submitted.map(({ id }) => id).toSorted());
+});
+
+test('an LMS that hangs holds up neither the grades of other tenants nor purges', async () => {
+  const other = await startGrading(platform);
+  const quiet = await other.launch();
+  const key = newKey(systemRandom);
+  await other.tenant.objects.put(key, Buffer.from('x'));
+  lms.scores.manner.set('slow');
+  const before = lms.scores.received.length;
+  await Promise.all(range(200).map((at) => course.grade(`hanging-${at}`)));
+  await waitFor('the LMS to hang', () => lms.scores.received.length - before >= 4);
+
+  const started = performance.now();
+  await quiet.submitted(await quiet.grade('quiet'));
+  await other.tenant.db.transaction((tx) => requestWork(tx, 'objects.purge', { keys: [key] }));
+  await waitFor('the purge', async () => (await objectCount(other.tenant)) === 0);
+  const seconds = (performance.now() - started) / 1000;
+  await other.stop();
+
+  expect(seconds).toBeLessThan(5);
+  // The window of the tenant is four; a grade that committed late may stand before those.
+  expect(lms.scores.received.length - before).toBeLessThanOrEqual(8);
+});
