@@ -41,6 +41,7 @@ if (built() !== wanted) {
   const outDir = join(web, `dist-${process.pid}`);
   const former = `${outDir}-former`;
   try {
+    rmSync(outDir, { recursive: true, force: true }); // of a build that was killed
     mkdirSync(outDir);
     const { build } = await import('vite'); // slow to load, and mostly not needed
     await build({ configFile: join(web, 'vite.config.ts'), logLevel: 'warn', build: { outDir, emptyOutDir: false } });

@@ -16,6 +16,7 @@ interface Props {
   readonly api: Api;
   readonly folderId: string;
   readonly failed: (error: unknown) => Refusal;
+  /** The last of those that wait has ended, and something was uploaded. */
   readonly onUploaded: () => void;
 }
 
@@ -25,7 +26,7 @@ export function Uploads({ api, folderId, failed, onUploaded }: Props) {
   const [hasChoice, setChoice] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const nextId = useRef(0);
-  const queue = useRef<Promise<void>>(Promise.resolve());
+  const queue = useRef({ last: Promise.resolve(), waiting: 0, hasNews: false, isOver: false });
 
   const change = (id: number, to: Partial<Upload>): void =>
     setUploads((all) => all.map((one) => (one.id === id ? { ...one, ...to } : one)));
@@ -36,14 +37,24 @@ export function Uploads({ api, folderId, failed, onUploaded }: Props) {
       const onProgress = (part: number): void => change(id, { percent: Math.floor(part * 100) });
       await api.upload(file, { folderId, onConflict, onProgress });
       change(id, { state: 'done', percent: 100 });
-      onUploaded();
+      queue.current.hasNews = true;
     } catch (error) {
-      change(id, { state: 'failed', refusal: failed(error) });
+      const refusal = failed(error);
+      queue.current.isOver ||= refusal.code === 'unauthenticated';
+      change(id, { state: 'failed', refusal });
     }
   };
 
   const enqueue = (upload: Upload, onConflict: OnConflict): void => {
-    queue.current = queue.current.then(() => send(upload, onConflict));
+    const line = queue.current;
+    line.waiting += 1;
+    line.last = line.last.then(async () => {
+      if (!line.isOver) await send(upload, onConflict);
+      line.waiting -= 1;
+      if (line.waiting > 0 || !line.hasNews) return;
+      line.hasNews = false;
+      onUploaded();
+    });
   };
 
   const again = ({ id, file }: Upload, onConflict: OnConflict): void => {
@@ -65,7 +76,7 @@ export function Uploads({ api, folderId, failed, onUploaded }: Props) {
     <section aria-labelledby="upload-heading">
       <h2 id="upload-heading">Add files</h2>
       <form onSubmit={submit}>
-        <label for="upload-input">Choose files to upload</label>
+        <label for="upload-input">Choose files</label>
         <input
           id="upload-input"
           ref={input}
@@ -100,8 +111,14 @@ function statusOf(uploads: readonly Upload[]): string {
 
 function UploadRow({ upload, onRetry }: { upload: Upload; onRetry: (onConflict: OnConflict) => void }) {
   const { file, state, percent, refusal } = upload;
+  const row = useRef<HTMLLIElement>(null);
+  /** The button that was pressed goes away; without this the keyboard would start from the top of the page. */
+  const retry = (onConflict: OnConflict): void => {
+    row.current?.focus();
+    onRetry(onConflict);
+  };
   return (
-    <li>
+    <li ref={row} tabIndex={-1}>
       <span class="name">{file.name}</span>
       {state === 'sending' && <progress aria-label={`Upload of ${file.name}`} max={100} value={percent} />}
       {state === 'waiting' && <span class="facts">waiting</span>}
@@ -109,16 +126,16 @@ function UploadRow({ upload, onRetry }: { upload: Upload; onRetry: (onConflict: 
       {refusal && <RefusalNote refusal={refusal} />}
       {refusal?.code === 'name_conflict' && (
         <>
-          <button type="button" aria-label={`Keep both files named ${file.name}`} onClick={() => onRetry('rename')}>
+          <button type="button" aria-label={`Keep both files named ${file.name}`} onClick={() => retry('rename')}>
             Keep both
           </button>
-          <button type="button" aria-label={`Replace ${file.name}`} onClick={() => onRetry('replace')}>
+          <button type="button" aria-label={`Replace ${file.name}`} onClick={() => retry('replace')}>
             Replace
           </button>
         </>
       )}
       {refusal && refusal.code !== 'name_conflict' && (
-        <button type="button" aria-label={`Try ${file.name} again`} onClick={() => onRetry('fail')}>
+        <button type="button" aria-label={`Try ${file.name} again`} onClick={() => retry('fail')}>
           Try again
         </button>
       )}
