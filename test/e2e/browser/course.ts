@@ -18,7 +18,7 @@ export async function lmsTenant(where: Platform): Promise<LmsTenant> {
     apiVersion: 'carrel.dev/v1alpha1',
     kind: 'Webhook',
     metadata: { name, namespace },
-    spec: { tenantRef: { name }, url: receiverUrl, events: ['file.created', 'user.created'] },
+    spec: { tenantRef: { name }, url: receiverUrl, events: ['file.created', 'user.created', 'grade.submitted'] },
   });
   await Promise.all([waitReady(where, namespace, `ltiregistration/${name}`), waitReady(where, namespace, `webhook/${name}`)]);
   return { ...tenant, receiverUrl };
