@@ -90,7 +90,7 @@ export class LmsSite {
       user: { id, name, email },
       roles,
       course,
-      resourceLinkId: `files-of-${course.id}`,
+      resourceLinkId: `${tool.clientId}-${course.id}`,
       ...(way === 'frame' ? { storageTarget: '_parent' } : {}),
     });
     if (way === 'window') return void response.writeHead(303, { location: login.href }).end();
