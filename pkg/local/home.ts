@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, globSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { LocalError, messageOf } from './errors.ts';
 import { readIfThere, writeAtomically } from './files.ts';
@@ -124,14 +124,34 @@ export async function openHome(path: string, options: { routerPort?: number | un
   return { path, settings };
 }
 
-/** The home's empty folders. Throws LocalError where they cannot be made. */
+/** Scratch of the tests, in the home of a checkout. */
+const TESTS = 'test';
+
+/**
+ * Whether a folder is a home, also one that is half made, or lost its settings, or is empty yet. Names alone do not tell: many a folder has
+ * a `bin`, a `data` and a `run`, and what is taken for a home is filled by `up` and removed by `clean`.
+ */
+export function isHome(path: string): boolean {
+  const known = paths(path);
+  if (readIfThere(known.settings)?.includes('"platformKeys"')) return true;
+  const own = new Set(Object.values(known).map((each) => basename(each)));
+  const names = (existsSync(path) ? readdirSync(path) : []).filter((name) => name !== TESTS && !name.endsWith('.tmp'));
+  if (names.some((name) => !own.has(name))) return false;
+  const wasUp = [known.upLock, known.supervisorLock, known.status].some((file) => existsSync(file));
+  return wasUp || names.every((name) => isEmptyFolder(join(path, name)));
+}
+
+const isEmptyFolder = (path: string): boolean => statSync(path).isDirectory() && readdirSync(path).length === 0;
+
+/** The home's empty folders. Throws LocalError where they cannot be made, or the folder is somebody else's. */
 export function makeFolders(path: string): void {
   try {
+    if (!isHome(path)) throw new Error('it holds other things');
     mkdirSync(path, { recursive: true, mode: 0o700 });
     for (const folder of ['bin', 'logs', 'run', 'data', 'pki', 'shards', 'pods'] as const)
       mkdirSync(paths(path)[folder], { recursive: true });
   } catch (error) {
-    throw new LocalError(`${path} cannot be made (${messageOf(error)}). Set CARREL_HOME to a folder that you can write.`);
+    throw new LocalError(`${path} cannot be a home of Carrel (${messageOf(error)}). Set CARREL_HOME to a new folder that you can write.`);
   }
 }
 

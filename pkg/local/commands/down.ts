@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { LocalError } from '../errors.ts';
-import { paths } from '../home.ts';
+import { isHome, paths } from '../home.ts';
 import { holderOf, lock } from '../lock.ts';
 import { endAll, endLeftovers } from '../processes.ts';
 import { outsideFolder } from '../programs/postgres-user.ts';
@@ -32,7 +32,7 @@ export async function endPlatform(home: string): Promise<boolean> {
 export async function clean(home: string): Promise<void> {
   if (!existsSync(home)) return;
   const known = paths(home);
-  if (!existsSync(known.settings) && !existsSync(known.run) && readdirSync(home).length > 0) {
+  if (!isHome(home)) {
     throw new LocalError(`${home} does not look like a home of Carrel, so nothing was removed. Look at CARREL_HOME.`);
   }
   await down(home);
