@@ -80,6 +80,20 @@ test('without the cookie the launch asks the frame, and launches by what it kept
   expect(await tenant.db.tables.ltiLaunches.count({ userId: 'cookieless' })).toBe(1);
 });
 
+test('warm, a launch by storage costs one statement more than one by cookie, and asks no LMS', async () => {
+  const opened = { user: { id: 'regular' } };
+  const launch = async (): Promise<PageShown> => {
+    const { asked, kept } = await toTheQuestion(opened);
+    return answer(asked, kept);
+  };
+  await launch();
+  const keySets = at.lms.keySetRequests;
+
+  const { reply, sql } = await tenant.counting(launch);
+
+  expect([reply.status, sql.length, at.lms.keySetRequests]).toEqual([303, 5, keySets]);
+});
+
 test('where the cookie is there it wins: nobody is asked', async () => {
   const browser = new Browser();
   const begun = await browser.get(at.lms.open(at.clientId, { storageTarget: '_parent' }));
