@@ -30,7 +30,10 @@ export interface LinkedDeps<T extends Linked> {
 
 /** What is particular to a kind. */
 export interface LinkedKind<T extends Linked> {
-  /** Runs `Accepted` and `Synced`; gives the rest of the status and what Ready says when all is well. */
+  /**
+   * Runs `Accepted` and `Synced`; gives the rest of the status, as far as it is known, and what Ready says when all is well.
+   * A field that is undefined is taken away, one that is left out stays.
+   */
   pass(
     object: Observed<T>,
     steps: Steps,

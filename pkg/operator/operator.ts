@@ -35,6 +35,7 @@ import type { TenantRedis } from './tenant/redis.ts';
 import { Storages } from './tenant/storage.ts';
 import { TenantReconciler } from './tenant/tenant.controller.ts';
 import { Workloads } from './tenant/workload.ts';
+import { followHealth } from './webhook/health.ts';
 import { webhookReconciler } from './webhook/webhook.controller.ts';
 
 export interface OperatorDeps {
@@ -84,7 +85,11 @@ export class Operator {
     const again = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
     const stop = this.#deps.redis.onReconnect(again);
     try {
-      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal)]);
+      const news = followHealth(
+        { ...this.#deps, webhooks: this.#informers.webhooks.store, enqueue: (key) => webhooks.enqueue(key) },
+        signal,
+      );
+      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal), news]);
     } finally {
       stop();
     }

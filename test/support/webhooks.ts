@@ -55,7 +55,7 @@ export async function writtenEvents(tenant: TestTenant): Promise<WrittenEvent[]>
 }
 
 /** `count` events of grade.submitted by the emitting API, a transaction each; gives their ids. */
-export async function emitGrades(tenant: TestTenant, count: number): Promise<string[]> {
+export async function emitGrades(tenant: Pick<TestTenant, 'db' | 'redis'>, count: number): Promise<string[]> {
   const time = { clock: systemClock, random: systemRandom };
   const events = new Events({ wakeUps: new WakeUps({ redis: tenant.redis, log: silentLogger }), ...time });
   const ids = async (): Promise<string[]> =>

@@ -7,7 +7,7 @@ import type { Random } from '../../runtime/random.ts';
 import { SealError } from '../../runtime/sealing.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../tenants.ts';
-import { hasNews, loadMessage, type Message, noteHealth, openMessage } from './endpoint.ts';
+import { hasNews, isSuccess, loadMessage, type Message, noteHealth, openMessage } from './endpoint.ts';
 import type { Attempt, Delivery, DeliveryLedger } from './ledger.ts';
 import type { DeliveryMetrics, DeliveryResult } from './metrics.ts';
 import { retryAfterMs, retryDelayMs } from '../retry.policy.ts';
@@ -140,8 +140,6 @@ interface DeliveryBenchDeps {
   readonly random: Random;
   readonly log: Logger;
 }
-
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** Names in lower case, so that none of an endpoint's own headers stands beside one of ours. */
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>

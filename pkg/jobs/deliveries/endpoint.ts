@@ -15,8 +15,9 @@ export interface Message {
   readonly previousSecret: string | null;
   readonly headers: string | null;
   readonly failingSince: Date | null;
-  /** When the row last told of a delivery, which is not every time. */
+  /** When the row last told of a delivery, which is not every time, and its answer. */
   readonly notedAt: Date | null;
+  readonly notedStatus: number | null;
 }
 
 /** An endpoint that has failed for so long is disabled (design: section 7). */
@@ -28,6 +29,7 @@ const NOTED_EVERY_MS = 5 * 60_000;
 export async function loadMessage(tx: Sql, { eventId, endpoint }: Delivery): Promise<Message | null> {
   const [message] = await tx.query<Message>(
     `SELECT e.uuid AS id, e.payload, w.url, w.active, w.secret, w.headers, w.failing_since AS "failingSince", w.last_delivery_at AS "notedAt",
+       w.last_status_code AS "notedStatus",
        CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS "previousSecret"
      FROM carrel.events e LEFT JOIN webhooks w ON w.uuid = $2 WHERE e.tenant = current_user AND e.id = $1`,
     [eventId, endpoint],
@@ -60,7 +62,8 @@ const NOTE = `
       ELSE disabled_reason END,
     active = NOT ($5 OR coalesce(${IS_OVER}, false))
   WHERE uuid = $1 AND url = $6 AND active AND (
-    (failing_since IS NULL) <> $4::boolean OR $5::boolean OR ${IS_OVER}
+    CASE WHEN $4 THEN failing_since IS NOT NULL OR (last_status_code BETWEEN 200 AND 299) IS NOT TRUE ELSE failing_since IS NULL END
+    OR $5 OR ${IS_OVER}
     OR last_delivery_at IS NULL OR last_delivery_at <= $2::timestamptz - interval '${NOTED_EVERY_MS} milliseconds')
   RETURNING managed_ref AS "managedRef"`;
 
@@ -87,8 +90,12 @@ export async function noteHealth(
 }
 
 /** By what the row said before the attempt: false saves the transaction. */
-export function hasNews({ failingSince, notedAt }: Message, health: Health, attempt: Attempt): boolean {
+export function hasNews({ failingSince, notedAt, notedStatus }: Message, health: Health, attempt: Attempt): boolean {
   const at = new Date(attempt.at).getTime();
   if (health === 'gone' || notedAt === null || at - notedAt.getTime() >= NOTED_EVERY_MS) return true;
-  return failingSince === null ? health === 'failing' : health === 'well' || at - failingSince.getTime() >= DISABLED_AFTER_MS;
+  if (health === 'well') return failingSince !== null || notedStatus === null || !isSuccess(notedStatus);
+  return failingSince === null || at - failingSince.getTime() >= DISABLED_AFTER_MS;
 }
+
+/** Any 2xx is a yes (docs/receive-webhooks.md). */
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300;

@@ -56,6 +56,7 @@ class Webhooks implements LinkedKind<Webhook> {
     const secret = spec.secretRef ? await this.#namedSecret(webhook, spec.secretRef) : await this.#ownSecret(webhook, rows);
     const { url, events, active, headers = {} } = spec;
     const state = await syncEndpoint(rows, referenceOf(webhook), { url, events, secret, headers, active }, random);
+    if (state.disabledReason !== null) return { value: state, ...disabled(state.disabledReason) };
     return { value: state, reason: 'Synced', message: `is endpoint ${state.uuid}` };
   }
 
@@ -90,10 +91,20 @@ const secretOwner = (webhook: Observed<Webhook>): SecretOwner => ({
   labels: { 'app.kubernetes.io/name': 'carrel', 'app.kubernetes.io/component': 'webhook', [MANAGED_BY_LABEL]: FIELD_MANAGER },
 });
 
-const statusOf = (state: EndpointState): WebhookStatus => ({
-  endpointId: state.uuid,
-  ...(state.lastDeliveryAt ? { lastDeliveryTime: state.lastDeliveryAt.toISOString() } : {}),
-  ...(state.lastStatusCode === null ? {} : { lastStatusCode: state.lastStatusCode }),
-  ...(state.failingSince ? { failingSince: state.failingSince.toISOString() } : {}),
-  ...(state.disabledReason === null ? {} : { disabledReason: state.disabledReason }),
+/** The endpoint is not active although its resource says so. */
+const disabled = (why: string): Omit<Outcome<never>, 'value'> => ({
+  status: 'False',
+  reason: 'Disabled',
+  message: `${why}; change the resource, or set spec.active to false and true, to begin again`,
+  isStuck: true,
 });
+
+/** What is undefined is not so any more. */
+const statusOf = (state: EndpointState): WebhookStatus =>
+  ({
+    endpointId: state.uuid,
+    lastDeliveryTime: state.lastDeliveryAt?.toISOString(),
+    lastStatusCode: state.lastStatusCode ?? undefined,
+    failingSince: state.failingSince?.toISOString(),
+    disabledReason: state.disabledReason ?? undefined,
+  }) as WebhookStatus;

@@ -28,6 +28,8 @@ import {
 
 const metrics = createMetrics('test');
 const statements: string[] = [];
+/** For news of webhooks. */
+const looks: string[] = [];
 const stopping = new AbortController();
 let cluster: Cluster;
 let close: () => Promise<unknown>;
@@ -45,7 +47,7 @@ beforeAll(async () => {
     clock,
     random,
     log,
-    observe: ({ sql }) => statements.push(sql),
+    observe: ({ sql }) => void (sql.includes('webhook_health') ? looks : statements).push(sql),
   });
   const redis = new TenantRedis({ url: stores.redis.adminUrl, log });
   const client = new KubeClient({ kubeConfig: cluster.operatorConfig, metrics });
