@@ -1,8 +1,13 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { EVENTS } from '../../../pkg/events/catalogue.ts';
 import type { ApiReply } from '../../support/api.ts';
+import { ROOT } from '../../support/parts.ts';
+import { freePort } from '../../support/ports.ts';
 import { type Received, type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
@@ -295,4 +300,47 @@ test('the list of deliveries goes newest first, page by page, by status, event a
   expect((await list({ since: all.data[1].created_at, until: all.data[0].created_at })).data).toEqual(all.data.slice(1, 2));
   expect((await list({ status: 'failed' })).data).toEqual([]);
   expect((await tenant.admin.get(`/webhooks/${id}/deliveries`, { query: { status: 'lost' } })).status).toBe(400);
+});
+
+/** The first block of code of a language in docs/receive-webhooks.md that holds `text`. */
+function example(language: string, text: string): string {
+  const blocks = readFileSync(join(ROOT, 'docs/receive-webhooks.md'), 'utf8').matchAll(/```(\w+)\n([\s\S]*?)```/g);
+  const found = [...blocks].find(([, of, code]) => of === language && code?.includes(text))?.[2];
+  if (found === undefined) throw new Error(`docs/receive-webhooks.md has no ${language} example with ${text}`);
+  return found;
+}
+
+test('the shell example of docs/receive-webhooks.md tells a genuine delivery from a forged one', async () => {
+  const { secret } = await register({ secret: 'of the example' });
+  await emitGrades(tenant, 1);
+  const [delivery] = await arrived(1);
+  const run = (input: string): number | null =>
+    spawnSync('sh', ['-c', example('sh', 'openssl')], {
+      input,
+      env: { PATH: process.env['PATH'], SECRET: 'of the example', SIGNATURE: delivery?.headers['x-carrel-signature'] },
+    }).status;
+
+  expect(secret).toBeDefined();
+  expect([run(delivery?.body ?? ''), run(`${delivery?.body} `)]).toEqual([0, 1]);
+});
+
+test('the Node example of docs/receive-webhooks.md takes a delivery and refuses a forged one', async () => {
+  const [port, { secret }] = [await freePort(), await register()];
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', example('js', 'standardwebhooks')], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], SECRET: secret, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const url = `http://127.0.0.1:${port}/`;
+    const forged = await waitFor('the example to listen', async () => (await fetch(url, { method: 'POST', body: '{}' })).status);
+    const said = once(child.stdout, 'data');
+    const { id } = await register({ url, secret, events: ['user.created'] });
+    const { message_id } = (await tenant.admin.post(`/webhooks/${id}/test`)).body;
+
+    expect(String(await said)).toBe(`${message_id} user.created 00000000-0000-0000-0000-000000000000\n`);
+    expect(forged).toBe(400);
+  } finally {
+    child.kill();
+  }
 });

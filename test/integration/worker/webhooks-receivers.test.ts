@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { startReceiver } from '../../support/receiver.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { waitFor } from '../../support/wait.ts';
+import { addWebhook, emitGrades } from '../../support/webhooks.ts';
+import { Net } from '../net/harness.ts';
+import { startPlatform, type TestPlatform } from './platform.ts';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+/** One attempt each: the next would be in ten minutes. */
+const SETTINGS = { CARREL_WEBHOOK_TIMEOUT_SECONDS: '1', CARREL_WEBHOOK_RETRY_SECONDS: '600' };
+
+let platform: TestPlatform;
+let worker: WorkerProcess;
+let tenant: TestTenant;
+const net = new Net();
+beforeAll(async () => {
+  platform = await startPlatform();
+  [worker, tenant] = await Promise.all([startWorkerProcess(platform, SETTINGS), platform.tenant()]);
+});
+afterEach(async () => {
+  await tenant.db.query('DELETE FROM webhooks');
+  await net.close();
+});
+afterAll(async () => {
+  await worker?.end('SIGTERM');
+  await platform?.stop();
+});
+
+interface Outcome {
+  readonly status: string;
+  readonly status_code: number | null;
+  readonly error: string | null;
+  /** Seconds until the next attempt; null: there is none. */
+  readonly wait: number | null;
+}
+
+/** What REST shows of one delivery after its first attempt. */
+async function outcomeAt(url: string): Promise<Outcome> {
+  const endpoint = await addWebhook(tenant, { url });
+  await emitGrades(tenant, 1);
+  const delivery = await waitFor(`an attempt at ${url}`, async () => {
+    const { body } = await tenant.admin.get(`/webhooks/${endpoint}/deliveries`);
+    return body.data[0]?.attempts.length > 0 && body.data[0];
+  });
+  const [{ status_code, error }] = delivery.attempts;
+  const wait = delivery.next_attempt_at === null ? null : (Date.parse(delivery.next_attempt_at) - Date.now()) / 1000;
+  return { status: delivery.status, status_code, error, wait };
+}
+
+const at = (port: number, scheme = 'http'): string => `${scheme}://127.0.0.1:${port}/hook`;
+
+test('a receiver that takes the delivery and never answers is given up after the time-out', async () => {
+  const port = await net.http(() => undefined);
+
+  expect(await outcomeAt(at(port))).toMatchObject({
+    status: 'pending',
+    status_code: null,
+    error: '127.0.0.1 did not finish its reply within 1000 ms',
+  });
+});
+
+test('a yes is a yes although its body drips without end', async () => {
+  const port = await net.http((_request, response) => {
+    response.writeHead(200);
+    const drip = setInterval(() => response.write('.'), 100);
+    response.on('close', () => clearInterval(drip));
+  });
+
+  expect(await outcomeAt(at(port))).toEqual({ status: 'delivered', status_code: 200, error: null, wait: null });
+});
+
+test('of a huge body only the beginning is read', async () => {
+  let sent = 0;
+  const port = await net.http((_request, response) => {
+    response.writeHead(202);
+    const chunk = Buffer.alloc(64 * 1024);
+    const more = (): void => {
+      while (sent < 1024 ** 3 && !response.destroyed) {
+        sent += chunk.length;
+        if (!response.write(chunk)) return void response.once('drain', more);
+      }
+    };
+    more();
+  });
+
+  expect(await outcomeAt(at(port))).toMatchObject({ status: 'delivered', status_code: 202, error: null });
+  expect(sent).toBeLessThan(64 * 1024 ** 2);
+});
+
+test('headers without end are cut off and count as a failure', async () => {
+  const port = await net.raw((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const more = setInterval(() => socket.write(`x-more: ${'a'.repeat(4096)}\r\n`), 5);
+    socket.on('close', () => clearInterval(more));
+  });
+
+  expect(await outcomeAt(at(port))).toMatchObject({
+    status: 'pending',
+    status_code: null,
+    error: '127.0.0.1 sent more headers than are accepted',
+  });
+});
+
+test('a redirect is a failure and is not followed', async () => {
+  let asked = 0;
+  const target = await net.http((_request, response) => {
+    asked += 1;
+    response.end();
+  });
+  const port = await net.http((_request, response) => void response.writeHead(307, { location: at(target) }).end());
+
+  expect(await outcomeAt(at(port))).toMatchObject({ status: 'pending', status_code: 307, error: 'the receiver answered 307' });
+  expect(asked).toBe(0);
+});
+
+test('a receiver without TLS, one that refuses, a name that is none and one that leads inside each say so in the attempt', async () => {
+  const plain = await net.http((_request, response) => void response.end());
+  const closed = await net.http(() => undefined);
+  const errors = {
+    tls: await outcomeAt(at(plain, 'https')),
+    name: await outcomeAt('https://receiver.invalid/hook'),
+    inward: await outcomeAt('https://localhost:8443/hook'),
+  };
+  await net.close();
+  const refused = await outcomeAt(at(closed));
+
+  for (const outcome of [...Object.values(errors), refused]) {
+    expect(outcome).toMatchObject({ status: 'pending', status_code: null });
+    expect(outcome.wait).toBeGreaterThan(400);
+  }
+  expect(errors.tls.error).toMatch(/TLS/i);
+  expect(errors.name.error).toMatch(/receiver\.invalid/);
+  expect(errors.inward.error).toMatch(/localhost/);
+  expect(refused.error).toMatch(/127\.0\.0\.1/);
+});
+
+test.each([
+  ['seconds', () => '3000'],
+  ['a date', () => new Date(Date.now() + 3_000_000).toUTCString()],
+])('Retry-After in %s puts the next attempt off', async (_what, header) => {
+  const port = await net.http((_request, response) => void response.writeHead(429, { 'retry-after': header() }).end());
+
+  const outcome = await outcomeAt(at(port));
+
+  expect(outcome).toMatchObject({ status: 'pending', status_code: 429 });
+  expect(outcome.wait).toBeGreaterThan(2_900);
+  expect(outcome.wait).toBeLessThan(3_001);
+});
+
+test('a tenant whose receiver stalls under 40 deliveries does not hold up another tenant', async () => {
+  const [port, other, receiver] = [await net.http(() => undefined), await platform.tenant(), await startReceiver()];
+  await addWebhook(tenant, { url: at(port) });
+  await addWebhook(other, { url: receiver.url });
+  await emitGrades(tenant, 40);
+
+  await emitGrades(other, 20);
+
+  await waitFor('all of the other', () => receiver.received.length === 20, 3_000);
+  const metrics = await worker.metrics();
+  expect(metrics).toMatch(new RegExp(`carrel_webhook_deliveries_total\\{[^}]*tenant="${other.slug}"[^}]*result="delivered"[^}]*\\} 20`));
+  expect(metrics).toMatch(new RegExp(`carrel_webhook_latency_seconds_count\\{[^}]*tenant="${other.slug}"[^}]*\\} 20`));
+  expect(metrics).toMatch(/carrel_webhook_oldest_seconds\{[^}]*\} [\d.]+/);
+  await receiver.close();
+});
