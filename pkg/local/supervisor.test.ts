@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -83,4 +83,42 @@ test('processes of a home are found by their marks, whoever started them', async
   await running.whenReady();
 
   expect(processesOf(home)).toMatchObject([{ pid: running.status['store']?.pid, program: 'store' }]);
+});
+
+test('a program comes back when its log was removed under it, and when a file of the supervisor cannot be written for a while', async () => {
+  let isFull = false;
+  supervisor = new Supervisor({
+    home,
+    specs: [{ ...program('store', STAYS), ready: async () => {}, explain: () => undefined }],
+    clock: systemClock,
+    random: systemRandom,
+    onChange: () => {
+      if (isFull) throw new Error('ENOSPC: no space left on device');
+    },
+  });
+  const running = supervisor;
+  running.start();
+  await running.whenReady();
+  const before = running.status['store']?.pid ?? 0;
+
+  rmSync(join(home, 'logs'), { recursive: true });
+  rmSync(join(home, 'run'), { recursive: true });
+  writeFileSync(join(home, 'run'), 'in the way');
+  isFull = true;
+  process.kill(before, 'SIGKILL');
+  while (running.status['store']?.pid === before || running.status['store']?.state !== 'ready') await systemClock.sleep(10);
+
+  expect(isAlive(running.status['store']?.pid ?? 0)).toBe(true);
+});
+
+test('a program whose log cannot be opened is told, and starts once it can', async () => {
+  writeFileSync(join(home, 'logs'), 'in the way');
+  const running = start({ ...program('store', STAYS), ready: async () => {} });
+  while (running.status['store']?.state !== 'restarting') await systemClock.sleep(10);
+  const told = running.status['store']?.reason;
+
+  rmSync(join(home, 'logs'));
+  await running.whenReady();
+
+  expect(told).toContain('EEXIST');
 });

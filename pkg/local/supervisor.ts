@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { backOffMs } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { messageOf } from './errors.ts';
-import { writeAtomically } from './files.ts';
+import { readIfThere, writeAtomically } from './files.ts';
 import { endAll, marks } from './processes.ts';
 
 /** A program that the supervisor keeps running. */
@@ -54,6 +54,7 @@ const LOG_LIMIT_BYTES = 20 << 20;
  *
  * Invariants:
  * - A program that ends is started again, after a back-off that a steady run resets; of one program never two run at once.
+ *   No failure to write a file of the home ends that.
  * - `run/<name>.pid` names the living process; output goes straight to `logs/<name>.log`, so a killed supervisor breaks no pipe.
  */
 export class Supervisor {
@@ -135,17 +136,18 @@ export class Supervisor {
   async #runOnce(spec: ProgramSpec): Promise<string> {
     const log = join(this.#home, 'logs', `${spec.name}.log`);
     const pidFile = join(this.#home, 'run', `${spec.name}.pid`);
+    let child: ChildProcess;
     try {
       await spec.prepare?.();
+      if (this.#stopping.signal.aborted) return 'stopping';
+      child = this.#spawn(spec, log);
     } catch (error) {
       return messageOf(error);
     }
-    if (this.#stopping.signal.aborted) return 'stopping';
-    const child = this.#spawn(spec, log);
     const ended = endOf(child);
     const over = new AbortController();
     this.#children.set(spec.name, child);
-    if (child.pid !== undefined) writeAtomically(pidFile, `${child.pid}\n`, 0o644);
+    if (child.pid !== undefined) attempt(() => writeAtomically(pidFile, `${child.pid}\n`, 0o644));
     this.#set(spec.name, {
       ...this.#status[spec.name],
       state: 'starting',
@@ -157,7 +159,7 @@ export class Supervisor {
     over.abort(new Error(reason));
     await watching;
     this.#children.delete(spec.name);
-    rmSync(pidFile, { force: true });
+    attempt(() => rmSync(pidFile, { force: true }));
     return spec.explain?.(tailOf(log)) ?? reason;
   }
 
@@ -200,12 +202,21 @@ export class Supervisor {
 
   #set(name: string, status: ProgramStatus): void {
     this.#status[name] = status;
-    this.#onChange(this.#status);
+    attempt(() => this.#onChange(this.#status));
   }
 }
 
 /** The last 4 KiB. */
-const tailOf = (log: string): string => readFileSync(log, 'utf8').slice(-4096);
+const tailOf = (log: string): string => (readIfThere(log) ?? '').slice(-4096);
+
+/** What the supervisor writes tells of the programs; that it cannot be written (a full disk) must not end who keeps them running. */
+function attempt(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n`);
+  }
+}
 
 function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {

@@ -56,6 +56,7 @@ export async function supervise(options: { home: string; root: string; groups: r
       process.exit(0);
     });
   };
+  process.stderr.on('error', () => {}); // its log, on a full disk
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   supervisor.start();
