@@ -1,7 +1,10 @@
-import { freePort } from '../ports.ts';
+import { freePort, probePortPatiently } from '../ports.ts';
 import type { Pod } from '../../kube/kinds.ts';
 
-/** Where a pod answers: an address of its own, or – where the machine has but one – free ports in place of those it asks for. */
+/**
+ * Where a pod answers: an address of its own, or – where the machine has but one, or a program of the machine holds the port on all
+ * addresses – free ports in place of those it asks for.
+ */
 export interface PodAddress {
   readonly ip: string;
   /** Declared container port → the port in use. Empty: they are the same. */
@@ -29,29 +32,31 @@ export class PodAddresses {
   /** The pod's address: the one it had (its status says), else a free one; undefined when all are taken. */
   async assign(pod: Pod): Promise<PodAddress | undefined> {
     const uid = pod.metadata?.uid ?? '';
-    if (this.#network === null) return { ip: this.#shared, ports: await this.#exchange(pod) };
+    if (this.#network === null) return { ip: this.#shared, ports: await exchanged(pod, this.#shared, async () => true) };
     const had = pod.status?.podIP;
     const candidates = [
       ...(had?.startsWith(`${this.#network}.`) ? [had] : []),
       ...range(FIRST, LAST).map((last) => `${this.#network}.${last}`),
     ];
     const ip = candidates.find((candidate) => (this.#taken.get(candidate) ?? uid) === uid);
-    if (ip !== undefined) this.#taken.set(ip, uid);
-    return ip === undefined ? undefined : { ip, ports: {} };
+    if (ip === undefined) return undefined;
+    this.#taken.set(ip, uid);
+    return { ip, ports: await exchanged(pod, ip, async (port) => (await probePortPatiently(ip, port)) === 'taken') };
   }
 
   /** Once the pod's last process has ended. */
   release(uid: string): void {
     for (const [ip, owner] of this.#taken) if (owner === uid) this.#taken.delete(ip);
   }
+}
 
-  async #exchange(pod: Pod): Promise<Record<string, number>> {
-    const ports: Record<string, number> = {};
-    for (const container of pod.spec?.containers ?? []) {
-      for (const { containerPort } of container.ports ?? []) ports[String(containerPort)] = await freePort(this.#shared);
-    }
-    return ports;
+/** A free port for each that the pod declares and that must be another. */
+async function exchanged(pod: Pod, ip: string, must: (port: number) => Promise<boolean>): Promise<Record<string, number>> {
+  const ports: Record<string, number> = {};
+  for (const { containerPort } of (pod.spec?.containers ?? []).flatMap((container) => container.ports ?? [])) {
+    if (await must(containerPort)) ports[String(containerPort)] = await freePort(ip);
   }
+  return ports;
 }
 
 export const portOf = (address: PodAddress, port: number): number => address.ports[String(port)] ?? port;

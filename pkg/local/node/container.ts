@@ -35,6 +35,12 @@ export interface NodeContext {
   tell(pod: Pod, occurrence: Occurrence): void;
 }
 
+/** A process and what it was started with. */
+interface Begun {
+  readonly launch: Launch;
+  readonly process: ContainerProcess;
+}
+
 /** Shorter than a kubelet's 10 s to 5 min: who waits here is a developer. */
 const CRASH_BACK_OFF = { baseMs: 1_000, maxMs: 60_000, jitter: 0 };
 /** A run so long forgets earlier crashes. */
@@ -119,10 +125,10 @@ export class ContainerRunner {
   async run(): Promise<void> {
     const { clock, random } = this.#context;
     for (let crashes = 0; !this.#stop.signal.aborted;) {
-      const launch = await this.#prepare();
-      if (!launch) continue;
+      const begun = await this.#begin();
+      if (!begun) continue;
       const began = clock.monotonic();
-      const terminated = await this.#live(launch);
+      const terminated = await this.#live(begun);
       if (this.#stop.signal.aborted || !this.#runsAgain(terminated.exitCode)) {
         this.#set({ state: { terminated }, ready: this.#isInit && terminated.exitCode === 0, started: false });
         return;
@@ -155,27 +161,15 @@ export class ContainerRunner {
     return exitCode !== 0 || (policy === 'Always' && !this.#isInit);
   }
 
-  /** The next start, or undefined after telling why there is none yet and waiting a while. */
-  async #prepare(): Promise<Launch | undefined> {
-    const { clock, root, home, settings } = this.#context;
-    const pod = this.#pod();
+  /** The next process, or undefined after telling why there is none yet and waiting a while. */
+  async #begin(): Promise<Begun | undefined> {
+    const { clock } = this.#context;
     const container = this.#container;
     try {
-      requireImage(container);
-      const own = await resolveEnvironment(container, pod, settings(pod.metadata?.namespace ?? ''));
-      const command = commandOf(container, own, root);
-      const environment = {
-        PATH: process.env['PATH'] ?? '',
-        HOME: process.env['HOME'] ?? '/',
-        HOSTNAME: pod.metadata?.name ?? '',
-        ...mountVolumes(container, this.#folder),
-        ...withPorts(own, this.#address()),
-        CARREL_LISTEN_HOST: this.#address().ip,
-        ...marks(home, 'container'),
-        CARREL_POD: `${pod.metadata?.namespace}/${pod.metadata?.name}`,
-        CARREL_POD_UID: pod.metadata?.uid ?? '',
-      };
-      return { command, environment, cwd: root };
+      const launch = await this.#prepare(container);
+      if (this.#stop.signal.aborted) return undefined;
+      rmSync(join(this.#folder, 'logs', this.#name, `${this.#status.restartCount - 2}.log`), { force: true });
+      return { launch, process: new ContainerProcess(launch, this.logFile({ previous: false })) };
     } catch (error) {
       const reason = error instanceof NotStartable ? error.reason : 'CreateContainerError';
       this.#set({ image: container.image ?? '', state: { waiting: { reason, message: messageOf(error) } } });
@@ -185,11 +179,29 @@ export class ContainerRunner {
     }
   }
 
+  async #prepare(container: Container): Promise<Launch> {
+    const { root, home, settings } = this.#context;
+    const pod = this.#pod();
+    requireImage(container);
+    const own = await resolveEnvironment(container, pod, settings(pod.metadata?.namespace ?? ''));
+    const command = commandOf(container, own, root);
+    const environment = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '/',
+      HOSTNAME: pod.metadata?.name ?? '',
+      ...mountVolumes(container, this.#folder),
+      ...withPorts(own, this.#address()),
+      CARREL_LISTEN_HOST: this.#address().ip,
+      ...marks(home, 'container'),
+      CARREL_POD: `${pod.metadata?.namespace}/${pod.metadata?.name}`,
+      CARREL_POD_UID: pod.metadata?.uid ?? '',
+    };
+    return { command, environment, cwd: root };
+  }
+
   /** One life of the process, from its start to its end. */
-  async #live(launch: Launch): Promise<NonNullable<ContainerState['terminated']>> {
+  async #live({ launch, process }: Begun): Promise<NonNullable<ContainerState['terminated']>> {
     const { clock } = this.#context;
-    rmSync(join(this.#folder, 'logs', this.#name, `${this.#status.restartCount - 2}.log`), { force: true });
-    const process = new ContainerProcess(launch, this.logFile({ previous: false }));
     const startedAt = clock.now().toISOString();
     const containerID = `process://${process.pid ?? 0}`;
     const container = this.#container;

@@ -26,7 +26,8 @@ const missing = (message: string): NotStartable => new NotStartable('CreateConta
 
 /**
  * A container's environment as a kubelet makes it: `envFrom` first, then `env` in order, `$(NAME)` replaced by what stands before.
- * Throws NotStartable, in a kubelet's words, for a Secret, ConfigMap or key that is not there and not optional.
+ * Throws NotStartable, in a kubelet's words, for a Secret, ConfigMap or key that is not there and not optional, and for a value that no
+ * environment can hold.
  */
 export async function resolveEnvironment(container: Container, pod: Pod, settings: Settings): Promise<Record<string, string>> {
   const values: Record<string, string> = {};
@@ -41,6 +42,8 @@ export async function resolveEnvironment(container: Container, pod: Pod, setting
     const value = await valueOf(variable, container, pod, settings);
     if (value !== undefined) values[variable.name] = variable.valueFrom ? value : expand(value, values);
   }
+  const unfit = Object.entries(values).find(([, value]) => value.includes('\0'));
+  if (unfit) throw missing(`environment variable ${unfit[0]} has a null byte in its value`);
   return values;
 }
 

@@ -138,8 +138,9 @@ export class PodRunner {
   async #takeAddress(): Promise<PodAddress> {
     const address = await this.#addresses.assign(this.#pod);
     if (!address) throw new NotStartable('CreatePodSandboxError', 'every address of the node has a pod');
-    if (Object.keys(address.ports).length > 0) {
-      await this.#api.patch(keyOf(this.#pod), { metadata: { annotations: { [PORTS_ANNOTATION]: JSON.stringify(address.ports) } } });
+    const ports = Object.keys(address.ports).length === 0 ? null : JSON.stringify(address.ports);
+    if (ports !== (this.#pod.metadata.annotations?.[PORTS_ANNOTATION] ?? null)) {
+      await this.#api.patch(keyOf(this.#pod), { metadata: { annotations: { [PORTS_ANNOTATION]: ports } } });
     }
     return address;
   }
