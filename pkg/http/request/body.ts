@@ -19,7 +19,11 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint): Pr
     await requireNoBody(request, endpoint);
     return { kind: 'none' };
   }
-  if (takesNothing(endpoint) && isBare(request)) return { kind: 'json', value: {}, bytes: Buffer.alloc(0) };
+  if (takesNothing(endpoint) && request.headers['content-type'] === undefined) {
+    // A proxy may have made an empty chunked body of none.
+    const bytes = await readBytes(request);
+    if (bytes.length === 0) return { kind: 'json', value: {}, bytes };
+  }
   const type = mediaType(request);
   const stream = isStreamBody(endpoint.body) ? endpoint.body : undefined;
   if (stream?.stream.includes(type)) return { kind: 'stream' };
@@ -38,10 +42,6 @@ export const jsonSchemaOf = (endpoint: Endpoint): z.ZodType | undefined =>
 
 /** Whether every field of the JSON that the endpoint takes may be left out: no body at all is then as good as `{}`. */
 export const takesNothing = (endpoint: Endpoint): boolean => jsonSchemaOf(endpoint)?.safeParse({}).success ?? false;
-
-/** Neither a body nor the name of its kind. */
-const isBare = ({ headers }: IncomingMessage): boolean =>
-  headers['content-type'] === undefined && headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 
 /** Clients that always send `{}` are let through; anything else would be ignored in silence, so it is refused. */
 async function requireNoBody(request: IncomingMessage, endpoint: Endpoint): Promise<void> {

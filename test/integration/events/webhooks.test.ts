@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Api, ApiReply } from '../../support/api.ts';
+import { type Api, type ApiReply, sendRaw } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
@@ -250,6 +250,44 @@ test('a deleted webhook is gone with its deliveries and gets no further event', 
   expect([stale.status, deleted.status]).toEqual([412, 204]);
   expect((await admin.get(`/webhooks/${id}/deliveries`)).status).toBe(404);
   expect((await writtenEvents(tenant)).length).toBe(before);
+});
+
+test('where everything may be left out, no body at all is enough, also by way of a proxy that sends it in chunks; another kind of body is not', async () => {
+  const { id } = await create();
+  const headers = [
+    'Host',
+    new globalThis.URL(tenant.apiUrl).host,
+    'Authorization',
+    `Bearer ${admin.token}`,
+    'Transfer-Encoding',
+    'chunked',
+  ];
+  const send = (body?: string): Promise<ApiReply> =>
+    sendRaw(`${tenant.apiUrl}/webhooks/${id}/test`, { method: 'POST', headers, ...(body === undefined ? {} : { body }) });
+
+  expect([(await send()).status, (await admin.post(`/webhooks/${id}/test`)).status, (await send('{}')).status]).toEqual([202, 202, 415]);
+});
+
+test('the OpenAPI document has every operation', async () => {
+  const { paths } = (await tenant.anonymous.get('/openapi.json')).body;
+  const operations = Object.entries(paths as Record<string, object>).flatMap(([path, item]) =>
+    path.startsWith('/webhooks') ? Object.keys(item).map((method) => `${method} ${path}`) : [],
+  );
+
+  expect(operations.toSorted()).toEqual([
+    'delete /webhooks/{id}',
+    'get /webhooks',
+    'get /webhooks/{id}',
+    'get /webhooks/{id}/deliveries',
+    'get /webhooks/{id}/deliveries/{delivery}',
+    'patch /webhooks/{id}',
+    'post /webhooks',
+    'post /webhooks/{id}/deliveries/{delivery}/replay',
+    'post /webhooks/{id}/replay',
+    'post /webhooks/{id}/secret',
+    'post /webhooks/{id}/test',
+    'put /webhooks/{id}',
+  ]);
 });
 
 test('statements: creation 3, list 1, deliveries 1, replay 1, replay of a range 2, test 2', async () => {
