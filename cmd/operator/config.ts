@@ -58,7 +58,7 @@ export const operatorConfigSchema = z.object({
     .string()
     .default('')
     .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges with commas between')
-    .describe('inward address ranges that webhooks may name, such as 127.0.0.0/8,::1/128'),
+    .describe('inward address ranges that webhooks may name and where an LMS may stand, such as 127.0.0.0/8,::1/128'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies stand before a tenant'),
   CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('how many tenants a shard takes'),
   CARREL_MIGRATION_CONCURRENCY: wholeNumber(1, 64).default(4).describe('how many schemas are migrated at once'),
