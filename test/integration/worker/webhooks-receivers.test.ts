@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startReceiver } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';
@@ -162,4 +163,23 @@ test('a tenant whose receiver stalls under 40 deliveries does not hold up anothe
   expect(metrics).toMatch(new RegExp(`carrel_webhook_latency_seconds_count\\{[^}]*tenant="${other.slug}"[^}]*\\} 20`));
   expect(metrics).toMatch(/carrel_webhook_oldest_seconds\{[^}]*\} [\d.]+/);
   await receiver.close();
+});
+
+test('a 410 of the address before the present one disables nothing', async () => {
+  const asked = Promise.withResolvers<ServerResponse>();
+  const port = await net.http((_request, response) => asked.resolve(response));
+  const id = await addWebhook(tenant, { url: at(port) });
+  await emitGrades(tenant, 1);
+  const response = await asked.promise;
+
+  await tenant.admin.patch(`/webhooks/${id}`, { url: `${at(port)}/new` });
+  response.writeHead(410).end();
+  await waitFor(
+    'the delivery to fail',
+    async () => (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body.data[0]?.status === 'failed',
+  );
+  await worker.end('SIGTERM'); // what was to be noted has been
+  worker = await startWorkerProcess(platform, SETTINGS);
+
+  expect((await tenant.admin.get(`/webhooks/${id}`)).body).toMatchObject({ active: true, disabled_reason: null, last_status_code: null });
 });
