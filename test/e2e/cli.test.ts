@@ -71,6 +71,21 @@ test('a program that is killed comes back by itself', async () => {
   expect(young).not.toBe(pid);
 }, 120_000);
 
+test('up goes on where another was broken off with Ctrl-C, while the programs still start; clean leaves nothing behind', async () => {
+  const where = await home();
+  const broken = carrel(where, ['up']);
+  await waitFor('etcd to be started', () => existsSync(join(where.home, 'run', 'etcd.pid')));
+  process.kill(Number.parseInt(readFileSync(join(where.home, 'run', 'up.lock'), 'utf8'), 10), 'SIGINT');
+  await broken;
+
+  const again = await carrel(where, ['up']);
+  const cleaned = await carrel(where, ['clean']);
+
+  expect(again).toMatchObject({ code: 0 });
+  expect(cleaned).toMatchObject({ code: 0 });
+  expect(existsSync(where.home)).toBe(false);
+}, 120_000);
+
 test('after its supervisor was killed, up mends it: no program runs twice', async () => {
   const where = await home();
   await bringUp(where, ONLY);

@@ -46,6 +46,7 @@ export async function clean(home: string): Promise<void> {
     known.kubeconfig,
     known.run,
     known.samples,
+    known.samplesHere,
     known.settings,
   ]) {
     rmSync(path, { recursive: true, force: true });

@@ -84,7 +84,6 @@ async function startPrograms(options: UpOptions, groups: readonly Group[], tell:
   const { home, root } = options;
   const running = readReport(home);
   if (running) refuseOtherPort(options);
-  if (running?.groups.includes('programs')) await installResources(home, root); // the sources may have changed since
   let failed: () => string | undefined = () => undefined;
   const startedHere = !running || groups.some((group) => !running.groups.includes(group));
   if (startedHere) {
@@ -105,6 +104,8 @@ async function startPrograms(options: UpOptions, groups: readonly Group[], tell:
     if (startedHere) await endPlatform(home); // what cannot come up is not left trying
     throw error;
   });
+  // The sources may have changed since it was started. Once it is ready: an earlier `up` may have been ended while it was not.
+  if (!startedHere && groups.includes('programs')) await installResources(home, root);
 }
 
 function refuseOtherPort({ home, port }: UpOptions): void {

@@ -79,7 +79,9 @@ function keptAuthority(files: { certificate: string; key: string }, now: Date): 
 
 function isUsable(certificate: string, now: Date): boolean {
   try {
-    return new X509Certificate(certificate).validToDate.getTime() > now.getTime() + 30 * 86_400_000;
+    const { validFromDate, validToDate } = new X509Certificate(certificate);
+    // One that was made while the clock was ahead is not valid yet.
+    return validFromDate.getTime() <= now.getTime() && validToDate.getTime() > now.getTime() + 30 * 86_400_000;
   } catch {
     return false;
   }

@@ -1,0 +1,34 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { openHome, type Home } from '../home.ts';
+import { pkiPaths, writeCredentials } from './controlplane.ts';
+
+let home: Home;
+beforeEach(async () => {
+  home = await openHome(mkdtempSync(join(tmpdir(), 'carrel-pki-')), { routerPort: 0 });
+});
+afterEach(() => rmSync(home.path, { recursive: true, force: true }));
+
+const authorityAt = (time: string): X509Certificate => {
+  writeCredentials(home, new Date(time));
+  return new X509Certificate(readFileSync(pkiPaths(home.path).authority.certificate));
+};
+
+test('the authority is kept from start to start', () => {
+  const first = authorityAt('2026-01-01T00:00:00Z');
+
+  expect(authorityAt('2027-01-01T00:00:00Z').serialNumber).toBe(first.serialNumber);
+});
+
+test('an authority of a clock that ran ahead, or that is nearly over, is made anew', () => {
+  const ahead = authorityAt('2030-01-01T00:00:00Z');
+  const right = authorityAt('2026-01-01T00:00:00Z');
+  const late = authorityAt('2035-12-30T00:00:00Z');
+
+  expect(right.serialNumber).not.toBe(ahead.serialNumber);
+  expect(right.validFromDate.getTime()).toBeLessThan(Date.parse('2026-01-01T00:00:00Z'));
+  expect(late.serialNumber).not.toBe(right.serialNumber);
+});
