@@ -46,6 +46,7 @@ interface Deps {
  * - With `Retain` nothing but workloads and access goes. With `Delete` the registry forgets the tenant last, so that its slug is not
  *   given to another while anything of it is left.
  * - The status says what is waited for.
+ * - Once it is told to stop, it goes no step further: another may lead by now, and what it would remove may be a new tenant of that name.
  */
 export class TenantFinalizer {
   readonly #deps: Deps;
@@ -54,16 +55,17 @@ export class TenantFinalizer {
     this.#deps = deps;
   }
 
-  async finalize(tenant: ObservedTenant): Promise<Result> {
+  async finalize(tenant: ObservedTenant, signal: AbortSignal): Promise<Result> {
     const { tenants, statusWriter, clock } = this.#deps;
     if (!tenant.metadata.finalizers?.includes(FINALIZER)) return done;
     try {
-      const waitsFor = (await this.#removeWorkloads(tenant)) ?? (await this.#letGo(tenant));
+      const waitsFor = (await this.#removeWorkloads(tenant)) ?? (await this.#letGo(tenant, signal));
       if (waitsFor) {
         await statusWriter.write(tenant, deletingStatus(tenant, `waits for ${waitsFor.what}`, clock));
         return requeueAfter(waitsFor.retryMs);
       }
     } catch (error) {
+      if (signal.aborted) throw error;
       const { message } = failureOf(error);
       await statusWriter.write(tenant, deletingStatus(tenant, message, clock));
       throw error;
@@ -95,34 +97,42 @@ export class TenantFinalizer {
     return { what: `${left.length} ${left.length === 1 ? 'pod' : 'pods'} to end`, retryMs: PODS_RETRY_MS };
   }
 
-  async #letGo(tenant: ObservedTenant): Promise<{ what: string; retryMs: number } | undefined> {
+  async #letGo(tenant: ObservedTenant, signal: AbortSignal): Promise<{ what: string; retryMs: number } | undefined> {
     for (const claimed of await this.#deps.claims.claimed(tenant)) {
+      signal.throwIfAborted();
       this.#deps.migrations.forget(claimed.slug);
       // What is being removed is removed to its end, whatever the policy says by now.
       const remove = tenant.spec.deletionPolicy === 'Delete' || claimed.state === 'deleting';
-      const waitsFor = await (remove ? this.#removeData(claimed) : this.#retain(claimed));
+      const waitsFor = await (remove ? this.#removeData(claimed, signal) : this.#retain(claimed, signal));
       if (waitsFor) return waitsFor;
     }
     return undefined;
   }
 
-  async #retain({ tenantId, slug, shard: name }: RegisteredTenant): Promise<undefined> {
+  async #retain({ tenantId, slug, shard: name }: RegisteredTenant, signal: AbortSignal): Promise<undefined> {
     const { shards, redis } = this.#deps;
     const { shard } = await shards.open(name);
     await shard.disableLogin(slug);
+    signal.throwIfAborted();
     await redis.remove(slug);
+    signal.throwIfAborted();
     await (await shards.registry()).retain(tenantId);
   }
 
-  async #removeData({ tenantId, slug, shard: name }: RegisteredTenant): Promise<{ what: string; retryMs: number } | undefined> {
+  async #removeData(
+    { tenantId, slug, shard: name }: RegisteredTenant,
+    signal: AbortSignal,
+  ): Promise<{ what: string; retryMs: number } | undefined> {
     const { shards, storage, redis } = this.#deps;
     const registry = await shards.registry();
     await registry.markDeleting(tenantId);
     const bucket = bucketName(slug);
     const isGone = await storage.removeBucketWithUser({ bucket, accessKeyId: bucket }, { budgetMs: BUCKET_BUDGET_MS });
     if (!isGone) return { what: `the objects of bucket ${bucket} to be deleted`, retryMs: 0 };
+    signal.throwIfAborted();
     await redis.remove(slug);
     const { shard } = await shards.open(name);
+    signal.throwIfAborted();
     await shard.dropTenant(slug);
     await registry.remove(tenantId);
     return undefined;

@@ -51,7 +51,7 @@ export class TenantReconciler {
     const { tenants, finalizer, claims, databases, storages, keys, workloads, clock } = this.#deps;
     const found = tenants.store.get(key);
     if (!found) return done;
-    if (isDeleting(found)) return finalizer.finalize(found);
+    if (isDeleting(found)) return finalizer.finalize(found, signal);
     if (claims.isTerminating(key.namespace)) return requeueAfter(TERMINATING_RETRY_MS);
     const tenant = await this.#begin(found);
 
