@@ -96,6 +96,27 @@ test('a change by hand, of password, login, settings or membership, is put right
   await expect(connectAs(role, tenant.password)).rejects.toThrow('password authentication failed');
 });
 
+test('no statement holds a password, which the log of a Postgres where one fails would show', async () => {
+  const statements: string[] = [];
+  const observed = new SqlPool({
+    url: running.postgres.operator,
+    poolSize: 1,
+    log: silentLogger,
+    observe: ({ sql }) => void statements.push(sql),
+  });
+  const tenant = newDatabase();
+  const workerPassword = `pässword-${systemRandom.hex(5)}`;
+
+  const watched = new Shard({ pool: observed, clock: systemClock, random: systemRandom });
+  await watched.ensureShard({ workerPassword });
+  await watched.ensureTenantDatabase(tenant);
+  await observed.close();
+
+  expect(statements.filter((sql) => sql.includes(tenant.password) || sql.includes(workerPassword))).toEqual([]);
+  expect(await connectAs(tenantRole(tenant.slug), tenant.password)).toBe(tenantRole(tenant.slug));
+  expect(await connectAs('carrel_worker', workerPassword)).toBe('carrel_worker');
+});
+
 test('operators that race make one tenant, without an error', async () => {
   const tenant = newDatabase();
   const others = await Promise.all(

@@ -6,6 +6,7 @@ import { lines } from '../migrations/shard/0003-lines.ts';
 import { webhookHealth } from '../migrations/shard/0004-webhook-health.ts';
 import { work } from '../migrations/shard/0001-work.ts';
 import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
+import { passwordVerifier } from './password.ts';
 
 /** A database that cannot hold tenants as it is. The message says what is wrong and what to do. */
 export class ShardUnfit extends Error {
@@ -17,6 +18,11 @@ export const TENANT_GROUP = 'carrel_tenant';
 export const WORKER_ROLE = 'carrel_worker';
 export const EXTENSIONS = ['pg_trgm', 'unaccent', 'pgcrypto', 'btree_gin', 'ltree'] as const;
 const OLDEST_POSTGRES = 150_000;
+/**
+ * Backlogs come and go within seconds, so the planner's statistics of them are always old, and it would read a whole backlog to take eight rows of it.
+ * Whatever the worker asks, it asks by a key that has an index.
+ */
+const BY_KEY_ONLY = ['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin'];
 
 /** What DDL needs: the operator's direct connection to a shard, and time. */
 export interface ShardAccess {
@@ -32,7 +38,7 @@ export interface ShardAccess {
  */
 export async function ensureShard(shard: ShardAccess, options: { workerPassword?: string } = {}): Promise<void> {
   await checkServer(shard.pool);
-  await retryDdl(shard, () => shard.pool.transaction((tx) => ensureBase(tx, options.workerPassword)));
+  await retryDdl(shard, () => shard.pool.transaction((tx) => ensureBase(tx, options.workerPassword, shard.random)));
   await checkLocale(shard.pool);
   await migrateUp({
     ...shard,
@@ -62,7 +68,7 @@ async function checkLocale(sql: Sql): Promise<void> {
     );
 }
 
-async function ensureBase(tx: Sql, workerPassword: string | undefined): Promise<void> {
+async function ensureBase(tx: Sql, workerPassword: string | undefined, random: Random): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
   await tx.query(`
     CREATE SCHEMA IF NOT EXISTS ext;
@@ -82,6 +88,7 @@ async function ensureBase(tx: Sql, workerPassword: string | undefined): Promise<
     ALTER ROLE ${WORKER_ROLE} SET statement_timeout = '50s';
     ALTER ROLE ${WORKER_ROLE} SET lock_timeout = '5s';
     ALTER ROLE ${WORKER_ROLE} SET idle_in_transaction_session_timeout = '60s';
+    ${BY_KEY_ONLY.map((setting) => `ALTER ROLE ${WORKER_ROLE} SET ${setting} = off;`).join('\n')}
     REVOKE ALL ON SCHEMA public, ext, carrel FROM PUBLIC;
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public, ext, carrel FROM PUBLIC;
     GRANT USAGE ON SCHEMA ext, carrel TO ${TENANT_GROUP}, ${WORKER_ROLE};
@@ -96,7 +103,8 @@ async function ensureBase(tx: Sql, workerPassword: string | undefined): Promise<
     COMMENT ON TABLE carrel.tenants IS 'What provisioning made here: the row is also its lock';
   `);
   await revokeLargeObjects(tx);
-  if (workerPassword !== undefined) await tx.query(`ALTER ROLE ${WORKER_ROLE} LOGIN PASSWORD ${quoteLiteral(workerPassword)}`);
+  if (workerPassword !== undefined)
+    await tx.query(`ALTER ROLE ${WORKER_ROLE} LOGIN PASSWORD ${quoteLiteral(passwordVerifier(workerPassword, random))}`);
 }
 
 /** Large objects would let a tenant own something. Only a superuser may take them away; elsewhere a tenant's disk use is bounded by its owner's means. */

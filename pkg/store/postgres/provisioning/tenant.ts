@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Random } from '../../../runtime/random.ts';
 import { migrateDown, migrateUp, type MigrationRun, retryDdl } from '../migrations/migration.ts';
 import { type TenantContext, tenantMigrations } from '../migrations/tenant/index.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
+import { passwordVerifier } from './password.ts';
 
 /**
  * A tenant's schema and login role on a shard, both named `tenant_<slug>`.
@@ -48,7 +50,7 @@ export async function ensureTenantDatabase(
       await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
       await tx.query(`INSERT INTO carrel.tenants (role, tenant_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [role, tenant.tenantId]);
       await tx.query(`SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE`, [role]);
-      await makeRole(tx, role, tenant);
+      await makeRole(tx, role, tenant, shard.random);
       await tx.query(`UPDATE carrel.tenants SET fingerprint = $2, tenant_id = $3 WHERE role = $1`, [role, fingerprint, tenant.tenantId]);
     }),
   );
@@ -88,7 +90,7 @@ async function inspect(sql: Sql, role: string): Promise<Present | undefined> {
   return row;
 }
 
-async function makeRole(tx: Sql, role: string, tenant: TenantDatabase): Promise<void> {
+async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: Random): Promise<void> {
   const name = quoteIdentifier(role);
   const [server] = await tx.query<{ present: boolean; memberOptions: boolean; tempFiles: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS present,
@@ -97,7 +99,7 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase): Promise<
     [role],
   );
   // The attributes that a role must not have are off from its making; an operator that is no superuser may not even name them.
-  const options = `LOGIN INHERIT PASSWORD ${quoteLiteral(tenant.password)} CONNECTION LIMIT ${Math.trunc(tenant.connections)}`;
+  const options = `LOGIN INHERIT PASSWORD ${quoteLiteral(passwordVerifier(tenant.password, random))} CONNECTION LIMIT ${Math.trunc(tenant.connections)}`;
   await tx.query(`${server?.present ? 'ALTER' : 'CREATE'} ROLE ${name} ${options}`);
   const settings = { ...ROLE_SETTINGS, ...(server?.tempFiles ? { temp_file_limit: TEMP_FILE_LIMIT } : {}) };
   const [worker, group] = server?.memberOptions ? [' WITH INHERIT FALSE, SET TRUE', ' WITH INHERIT TRUE, SET FALSE'] : ['', ''];
