@@ -44,6 +44,8 @@ class Webhooks implements LinkedKind<Webhook> {
 
   async #accept({ metadata, spec }: Observed<Webhook>): Promise<Outcome<object>> {
     this.#deps.access.require(metadata.namespace, spec.tenantRef.name);
+    // The schema's isURL takes what no client can dial: a port above 65535, an IPv4 address out of range.
+    if (!URL.canParse(spec.url)) throw new NotYet('AddressInvalid', 'spec.url is no address that can be dialled', { isStuck: true });
     const inward = literalInwardAddress(spec.url, this.#deps.egressAllow);
     if (inward !== undefined) throw new NotYet('AddressRefused', `address_refused: spec.url leads inside (${inward})`, { isStuck: true });
     return { value: {}, reason: 'Accepted', message: `belongs to Tenant ${spec.tenantRef.name}` };

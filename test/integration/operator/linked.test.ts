@@ -125,6 +125,17 @@ test('a Webhook to a literal inward address is refused', async () => {
   expect(conditionOf(webhook, 'Accepted')?.message).toBe('address_refused: spec.url leads inside (169.254.169.254)');
 });
 
+test('a Webhook whose address nobody can dial is refused', async () => {
+  const key = { namespace, name: unique() };
+  await cluster.webhooks.create(
+    webhookOf(namespace, key.name, { ...hook, tenantRef: { name: tenant }, url: 'https://example.com:99999/' }),
+  );
+
+  const webhook = await condition(cluster.webhooks, key, 'Accepted', 'False', 'AddressInvalid');
+
+  expect(conditionOf(webhook, 'Accepted')?.message).toBe('spec.url is no address that can be dialled');
+});
+
 test('a Webhook may come before its Tenant, and its row goes with it', async () => {
   const key = { namespace, name: unique() };
   const late = unique();
