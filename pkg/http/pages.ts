@@ -45,7 +45,11 @@ async function pageRequest(ctx: Context): Promise<PageRequest> {
 
 function grouped(parameters: URLSearchParams): Map<string, string[]> {
   const values = new Map<string, string[]>();
-  for (const [name, value] of parameters) values.set(name, [...(values.get(name) ?? []), value]);
+  for (const [name, value] of parameters) {
+    const standing = values.get(name);
+    if (standing) standing.push(value);
+    else values.set(name, [value]);
+  }
   return values;
 }
 
