@@ -138,6 +138,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
   const lti = createLti({
     db,
     cache,
+    events,
     sessions,
     permissionSets,
     tokens,

@@ -3,6 +3,7 @@ import type { Tokens } from '../identity/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Database, Tx } from '../store/postgres/database.ts';
+import { ForeignKeyViolation } from '../store/postgres/errors.ts';
 import type { GenerationCache } from '../store/redis/generation.ts';
 import type { Courses } from './courses.ts';
 import { type LaunchMessage, requireClaims, requireSignature, unprovenClaims } from './id-token.ts';
@@ -111,13 +112,15 @@ export class Launches {
     const { known, message } = await this.#proved(idToken, login);
 
     const launchId = this.#random.uuid();
-    const { person, sessionId } = await this.#cache.transaction(this.#db, async (tx) => {
-      await this.#record(tx, { launchId, state, idToken, login, known, message });
-      const who = await this.#people.settle(tx, known, message);
-      await this.#courses.settle(tx, known, who, message);
-      const session = await this.#sessions.create(tx, who.id, launchId, LAUNCH_SECONDS * 1000);
-      return { person: who, sessionId: session.id };
-    });
+    const { person, sessionId } = await this.#cache
+      .transaction(this.#db, async (tx) => {
+        await this.#record(tx, { launchId, state, idToken, login, known, message });
+        const who = await this.#people.settle(tx, known, message);
+        await this.#courses.settle(tx, known, who, message);
+        const session = await this.#sessions.create(tx, who.id, launchId, LAUNCH_SECONDS * 1000);
+        return { person: who, sessionId: session.id };
+      })
+      .catch(goneMeanwhile);
     const token = await this.#tokens.issue({ userUuid: person.uuid, sessionId, roles: person.roles, launchId }, LAUNCH_SECONDS);
     return { location: `${known.toolUrl.replace(/\/+$/, '')}/lti/entry?token=${token}`, cookie: this.#states.ended(state) };
   }
@@ -168,4 +171,10 @@ export class Launches {
     });
     if (!row) throw new LtiRefusal('launch_used');
   }
+}
+
+/** What was looked up before the transaction has been deleted since. */
+function goneMeanwhile(error: unknown): never {
+  if (!(error instanceof ForeignKeyViolation)) throw error;
+  throw new LtiRefusal(error.table === 'lti_launches' ? 'registration_inactive' : 'user_inactive', undefined, { cause: error });
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../api/endpoint.ts';
 import type { PageRoute, WebPages } from '../api/page.ts';
+import type { Events } from '../events/events.ts';
 import type { PermissionSets } from '../identity/permission-sets.ts';
 import type { Sessions } from '../identity/sessions.service.ts';
 import type { Tokens } from '../identity/tokens.ts';
@@ -25,6 +26,7 @@ import { PlatformKeys } from './platform-keys.ts';
 export function createLti(deps: {
   db: Database;
   cache: GenerationCache;
+  events: Events;
   sessions: Sessions;
   permissionSets: PermissionSets;
   tokens: Tokens;

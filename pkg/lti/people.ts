@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Role } from '../api/actor.ts';
+import type { Events } from '../events/events.ts';
+import { userCreated, userUpdated } from '../identity/users/users.events.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Tx } from '../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../store/redis/generation.ts';
@@ -23,16 +25,19 @@ const Email = z.email().max(255);
  * Invariants:
  * - A person of a platform is one user, however many first launches race.
  * - A launch takes over nobody's account: neither a known e-mail address nor a user name makes two people one.
- * - A launch adds a role, it takes none away and gives no administrator.
+ * - A launch adds a role, it takes none away and gives no administrator, nor gives back what somebody else has just taken away.
+ * - Who is made or changed by a launch is told like anybody: `user.created`, `user.updated`.
  */
 export class People {
   readonly #cache: GenerationCache;
+  readonly #events: Events;
   readonly #random: Random;
   /** Bytes; undefined: the database's default. */
   readonly #defaultQuota: number | undefined;
 
-  constructor(deps: { cache: GenerationCache; random: Random; defaultQuota: number | undefined }) {
+  constructor(deps: { cache: GenerationCache; events: Events; random: Random; defaultQuota: number | undefined }) {
     this.#cache = deps.cache;
+    this.#events = deps.events;
     this.#random = deps.random;
     this.#defaultQuota = deps.defaultQuota;
   }
@@ -41,11 +46,19 @@ export class People {
   async settle(tx: Tx, known: Known, message: LaunchMessage): Promise<Person> {
     const role = roleOf(message.roles);
     const person = personOf(known) ?? (await this.#make(tx, known, message, role));
-    if (person.roles.includes(role)) return person;
-    const roles = [...person.roles, role];
-    await tx.users.update({ id: person.id }, { roles });
-    this.#cache.touch(tx, subject.users, subject.user(person.uuid));
-    return { ...person, roles };
+    return person.roles.includes(role) ? person : this.#give(tx, person, role);
+  }
+
+  /** What was looked up before the transaction may be old by now: the row decides. */
+  async #give(tx: Tx, { id }: Person, role: Role): Promise<Person> {
+    const present = await tx.users.find({ id }, { lock: 'update' });
+    if (!present?.isActive) throw new LtiRefusal('user_inactive');
+    if (present.roles.includes(role)) return present;
+    const [changed] = await tx.users.update({ id }, { roles: [...present.roles, role] });
+    if (!changed) throw new Error('a person went while their row was locked');
+    await this.#events.emit(tx, 'user.updated', userUpdated(changed, ['roles']));
+    this.#cache.touch(tx, subject.users, subject.user(changed.uuid));
+    return changed;
   }
 
   async #make(tx: Tx, { platformId, issuer }: Known, message: LaunchMessage, role: Role): Promise<Person> {
@@ -70,6 +83,7 @@ export class People {
       user = await tx.users.insert({ ...row, email: `${other}@lti.invalid`, username: `lti-${other}` });
     }
     await tx.ltiIdentities.insert({ platformId, subject: message.subject, userId: user.id });
+    await this.#events.emit(tx, 'user.created', userCreated(user));
     this.#cache.touch(tx, subject.users);
     return user;
   }

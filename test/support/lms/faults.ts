@@ -137,6 +137,14 @@ export const ODDITIES = {
   'an empty storage frame': login('lti_storage_target', ''),
   'a form with fields that nobody knows': field('session_state', 'x'),
   'an empty line item': claim(AGS, { scope: [], lineitem: '', lineitems: '' }),
+  'addresses with control characters': {
+    claims: (claims) => {
+      const address = 'https://lms.example.org/\u0000';
+      claims[AGS] = { scope: [], lineitem: address, lineitems: address };
+      claims[`${LTI}/launch_presentation`] = { return_url: address };
+      claims[`${LTI}/tool_platform`] = { guid: 'x', url: address };
+    },
+  },
   'an e-mail address that is none': claim('email', 'nobody at all'),
   'a name of 300 characters': claim('name', 'n'.repeat(300)),
 } as const satisfies Record<string, Fault>;

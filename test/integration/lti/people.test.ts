@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Tx } from '../../../pkg/store/postgres/database.ts';
+import { Browser, follow, type PageShown, toTheForm } from '../../support/lms/browser.ts';
+import { INSTRUCTOR, type Launch, LEARNER } from '../../support/lms/claims.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { registeredLms, type Registration } from './registration.ts';
+
+let tenant: TestTenant;
+let at: Registration;
+beforeAll(async () => {
+  tenant = await startTenant();
+  at = await registeredLms(tenant);
+  await addWebhook(tenant, { events: ['user.created', 'user.updated'] });
+});
+afterAll(async () => {
+  await tenant.stop();
+  await at.lms.stop();
+});
+
+const launch = (opened: Partial<Launch>, by = at): Promise<PageShown> => follow(new Browser(), by.lms.open(by.clientId, opened));
+const personOf = async (subject: string) => {
+  const identity = await tenant.db.tables.ltiIdentities.find({ subject });
+  return tenant.db.tables.users.find({ id: identity?.userId ?? 0 });
+};
+const eventsOf = async (id: string | undefined) => (await writtenEvents(tenant)).filter(({ data }) => data.id === id);
+
+test('a first launch gives user.created, a new role user.updated, and any other launch none', async () => {
+  const user = { id: 'told', name: 'Ada Lovelace', email: 'told@example.org' };
+  for (const role of [LEARNER, LEARNER, INSTRUCTOR, INSTRUCTOR, LEARNER]) await launch({ user, roles: [role] });
+
+  const events = await eventsOf((await personOf('told'))?.uuid);
+
+  expect(events.map(({ event, data }) => [event, data.display_name, data.roles, data.changes])).toEqual([
+    ['user.created', 'Ada Lovelace', ['member'], undefined],
+    ['user.updated', 'Ada Lovelace', ['member', 'instructor'], ['roles']],
+  ]);
+});
+
+test('ten first launches of one person give user.created once', async () => {
+  await Promise.all(range(10).map(() => launch({ user: { id: 'told-once' } })));
+
+  expect((await eventsOf((await personOf('told-once'))?.uuid)).map(({ event }) => event)).toEqual(['user.created']);
+});
+
+/** What `change` does while a launch has looked up what it needs and waits to write its row. */
+async function meanwhile(change: (tx: Tx) => Promise<unknown>, opened: Partial<Launch>, by = at): Promise<PageShown> {
+  const browser = new Browser();
+  const form = await toTheForm(browser, by.lms.open(by.clientId, opened));
+  if ('ended' in form) throw new Error(form.ended.text);
+  const page = await tenant.db.transaction(async (tx) => {
+    await tx.query('LOCK TABLE lti_launches IN EXCLUSIVE MODE');
+    const posted = browser.post(form.action, form.fields);
+    await waitFor('the launch to wait', async () => {
+      const [{ waiting } = { waiting: 0 }] = await tx.query<{ waiting: number }>(
+        `SELECT count(*)::int AS waiting FROM pg_locks WHERE relation = 'lti_launches'::regclass AND NOT granted`,
+      );
+      return waiting > 0;
+    });
+    await change(tx);
+    return { posted };
+  });
+  return page.posted;
+}
+
+test('a registration that is deleted while somebody launches lets nobody in', async () => {
+  const own = await registeredLms(tenant, at);
+
+  const page = await meanwhile((tx) => tx.ltiTools.delete({ id: own.toolId }), { user: { id: 'too-late' } }, own);
+
+  expect([page.status, page.code]).toEqual([403, 'registration_inactive']);
+  expect(await personOf('too-late')).toBeNull();
+});
+
+test('a person who is deleted while they launch is refused, and made anew by the next launch', async () => {
+  const user = { id: 'deleted' };
+  await launch({ user });
+  const id = (await personOf('deleted'))?.id ?? 0;
+
+  const page = await meanwhile((tx) => tx.users.delete({ id }), { user });
+  const next = await launch({ user });
+
+  expect([page.status, page.code, next.status]).toEqual([403, 'user_inactive', 303]);
+});
+
+test('a role that is taken away while its person launches is not given back, and who is deactivated gets none', async () => {
+  const user = { id: 'resigning' };
+  await launch({ user });
+  const id = (await personOf('resigning'))?.id ?? 0;
+  await tenant.db.tables.users.update({ id }, { roles: ['admin', 'member'] });
+
+  const resigned = await meanwhile((tx) => tx.users.update({ id }, { roles: ['member'] }), { user, roles: [INSTRUCTOR] });
+  const roles = (await personOf('resigning'))?.roles;
+  await tenant.db.tables.users.update({ id }, { roles: ['member'] });
+  const deactivated = await meanwhile((tx) => tx.users.update({ id }, { isActive: false }), { user, roles: [INSTRUCTOR] });
+
+  expect([resigned.status, roles]).toEqual([303, ['member', 'instructor']]);
+  expect([deactivated.code, (await personOf('resigning'))?.roles]).toEqual(['user_inactive', ['member']]);
+});
