@@ -28,6 +28,7 @@ test.each([
   ['soon', 0],
   ['-5', 0],
   [undefined, 0],
+  [['120', '7'], 120_000],
 ])('Retry-After %j is read as %i ms', (header, expected) => {
   expect(retryAfterMs(header, new Date('2026-10-21T07:28:00Z'))).toBe(expected);
 });

@@ -20,9 +20,12 @@ export function retryDelayMs(
   return Math.max(scheduled, Math.min(retryAfterMs, RETRY_AFTER_MAX_MS));
 }
 
-/** `Retry-After` as milliseconds from `now`: seconds or an HTTP date (RFC 9110 §10.2.3); 0 when there is none that can be read. */
-export function retryAfterMs(header: string | undefined, now: Date): number {
-  const text = header?.trim() ?? '';
+/**
+ * `Retry-After` as milliseconds from `now`: seconds or an HTTP date (RFC 9110 §10.2.3); 0 when there is none that can be read.
+ * Of several the first counts.
+ */
+export function retryAfterMs(header: string | readonly string[] | undefined, now: Date): number {
+  const text = [header].flat()[0]?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const date = text.endsWith('GMT') ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? 0 : Math.max(0, date - now.getTime());
