@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OPEN_LOGINS_MAX } from '../../../pkg/lti/login-state.ts';
-import { Browser, toTheForm } from '../../support/lms/browser.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { Browser, formOf, toTheForm } from '../../support/lms/browser.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { range } from '../../support/wait.ts';
 import { registeredLms, type Registration } from './registration.ts';
@@ -87,4 +88,28 @@ test('a launch that another site has a person post, with a state of its own, is 
   const posted = await victim.post(attackers.action, attackers.fields, { origin: 'https://evil.example.org' });
 
   expect(posted.code).toBe('state_not_bound');
+});
+
+test.each(['cookie', 'storage'])('a login of more than ten minutes ago is state_expired, bound by %s', async (way) => {
+  let ahead = 0;
+  const timed = await startTenant({ clock: { ...systemClock, now: () => new Date(Date.now() + ahead) } });
+  const own = await registeredLms(timed);
+  const browser = new Browser();
+  const begun = await browser.get(own.lms.open(own.clientId, { storageTarget: '_parent' }));
+  const told = (name: string): string => new RegExp(` data-${name}="([^"]*)"`).exec(begun.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const form = formOf(await browser.get(told('next')));
+  form.fields.set('stored', told('value'));
+  const post = () =>
+    way === 'cookie'
+      ? browser.post(form.action, form.fields)
+      : new Browser().post(`${form.action}/storage`, form.fields, { origin: timed.url });
+
+  ahead = 601_000;
+  const late = await post();
+  ahead = 0;
+  const inTime = await post();
+  await timed.stop();
+  await own.lms.stop();
+
+  expect([late.status, late.code, inTime.status]).toEqual([400, 'state_expired', 303]);
 });

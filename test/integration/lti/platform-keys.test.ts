@@ -60,6 +60,25 @@ test('an unknown key id causes one request a minute, the first at once', async (
   expect([first, again, soon, later]).toEqual([2, 2, 2, 3]);
 });
 
+test('at most 200 key sets are kept; the one that was used longest ago goes', async () => {
+  const lms = await Lms.start();
+  const client = guardedClient({ allow: parseAllowedRanges('127.0.0.0/8'), clock: systemClock, metrics: createMetrics('test') });
+  const keys = new PlatformKeys({ client, clock: systemClock });
+  const { kid } = ((await (await fetch(lms.jwksEndpoint)).json()) as { keys: { kid: string }[] }).keys[0] ?? { kid: '' };
+  const asks = async (...platforms: number[]): Promise<number> => {
+    const before = lms.keySetRequests;
+    for (const platform of platforms) await keys.key(`${lms.jwksEndpoint}?platform=${platform}`, kid, 'RS256');
+    return lms.keySetRequests - before;
+  };
+
+  const filled = await asks(...range(200));
+  const kept = await asks(0, 200, 0);
+  const gone = await asks(1);
+  await Promise.all([client.close(), lms.stop()]);
+
+  expect([filled, kept, gone]).toEqual([200, 1, 1]);
+});
+
 test('forged key ids do not lock a rotated key out for longer than the minute, nor known keys at all', async () => {
   const { lms, clientId } = await registeredLms(tenant);
   await follow(new Browser(), lms.open(clientId));
