@@ -109,7 +109,7 @@ export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim> {
     const mayAdopt = tenant.state === 'retained' && (isOwner(tenant, request.owner) || tenant.tenantId === request.adopt);
     if (!mayAdopt) throw new SlugTaken(request.slug, tenant.state);
     outcome = 'adopted';
-    await adopt(tx, tenant.tenantId, request.owner);
+    await adopt(tx, tenant, request.owner);
   }
   checkShard(tenant, request);
   await claimHosts(tx, tenant.tenantId, request.hosts);
@@ -121,11 +121,14 @@ async function lockTenant(tx: Sql, slug: string): Promise<RegisteredTenant | und
   return tenant;
 }
 
-const adopt = (tx: Sql, tenantId: string, owner: Owner): Promise<unknown> =>
-  tx.query(
+/** Another owner gets new passwords and signing keys: the former one may have kept copies of the old. */
+async function adopt(tx: Sql, tenant: RegisteredTenant, owner: Owner): Promise<void> {
+  await tx.query(
     `UPDATE registry.tenants SET state = 'active', state_changed_at = now(), namespace = $2, namespace_uid = $3, name = $4 WHERE id = $1`,
-    [tenantId, owner.namespace, owner.namespaceUid, owner.name],
+    [tenant.tenantId, owner.namespace, owner.namespaceUid, owner.name],
   );
+  if (!isOwner(tenant, owner)) await tx.query('DELETE FROM registry.secrets WHERE tenant_id = $1', [tenant.tenantId]);
+}
 
 /** Claims run one after the other here (the shards' rows are locked), so that the bound of a shard is exact. */
 async function pickShard(tx: Sql, request: ClaimRequest): Promise<string> {

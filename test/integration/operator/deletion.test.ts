@@ -97,6 +97,10 @@ test('Retain: another namespace takes the data over only by their id', async () 
   const key = await readyTenant();
   const { tenantId = '' } = (await cluster.tenants.get(key)).status ?? {};
   const elsewhere = { namespace: await newNamespace(cluster), name: key.name };
+  const secretsOf = ({ namespace: of, name }: ObjectKey) =>
+    Promise.all(['database', 'redis', 'storage', 'keys'].map((which) => secretValues(cluster, of, `${name}-${which}`)));
+  const before = await secretsOf(key);
+  const formerUrl = await urlOf(key);
   await cluster.tenants.delete(key);
   await gone(key);
 
@@ -108,6 +112,11 @@ test('Retain: another namespace takes the data over only by their id', async () 
   expect(conditionOf(refused, 'Accepted')?.message).toMatch(/whose data are kept; annotate this Tenant with carrel.dev\/adopt: <its id>/);
   expect(adopted.status?.tenantId).toBe(tenantId);
   expect(conditionOf(adopted, 'Accepted')?.reason).toBe('Adopted');
+  const after = await secretsOf(elsewhere);
+  const same = before.map((values, index) => Object.keys(values ?? {}).filter((name) => values?.[name] === after[index]?.[name]));
+  expect(same).toEqual([[], [], ['accessKeyId', 'bucket', 'endpoint', 'prefix', 'region'], ['data.json']]);
+  expect(await usersAt(formerUrl)).toMatch(/password authentication failed/);
+  expect(await usersAt(await urlOf(elsewhere))).toBe('1 users');
 });
 
 test('Retain: rows of resources that went meanwhile go when the data are adopted, those of the others stay', async () => {
