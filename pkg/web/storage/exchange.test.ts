@@ -68,7 +68,7 @@ test('the frame is the parent, the opener where there is no parent, or a frame o
     frames: Record<string, Fake>;
   }
   const fake = (opener: Fake | null = null): Fake => {
-    const window = { opener, frames: {} } as unknown as Fake;
+    const window = { opener, frames: {}, postMessage: () => undefined } as unknown as Fake;
     window.parent = window;
     return window;
   };
@@ -81,4 +81,19 @@ test('the frame is the parent, the opener where there is no parent, or a frame o
   expect(storageWindow(framed, 'nobody')).toBeUndefined();
   expect(storageWindow(opened, '_parent')).toBe(opened.opener);
   expect(storageWindow(alone, '_parent')).toBeUndefined();
+});
+
+test.each(['location', 'length', 'close'])('what a window has under the name %s is no frame', (name) => {
+  const forbidden = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new DOMException('of another origin', 'SecurityError');
+      },
+    },
+  );
+  const platform = { frames: { location: forbidden, length: 1, close: () => undefined } };
+  const page = { parent: platform, opener: null, frames: {} };
+
+  expect(storageWindow(page as never, name)).toBeUndefined();
 });

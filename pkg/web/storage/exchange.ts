@@ -61,8 +61,9 @@ export function storageWindow<W extends { readonly frames: unknown }>(page: W & 
   if (!platform) return undefined;
   if (frame === '_parent') return platform;
   try {
-    return (platform.frames as Record<string, W | undefined>)[frame];
+    const found = (platform.frames as Record<string, (W & Partial<Target>) | undefined>)[frame];
+    return typeof found?.postMessage === 'function' ? found : undefined;
   } catch {
-    return undefined; // a window of another origin says by an exception that it has no such frame
+    return undefined; // a window of another origin says by an exception that it has no such frame, or that it is none but, say, its location
   }
 }
