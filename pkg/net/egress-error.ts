@@ -52,7 +52,12 @@ const CODES: Readonly<Record<string, readonly [EgressErrorCode, string]>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['connection_lost', 'ended the connection before its reply was whole'],
   ECONNRESET: ['connection_lost', 'ended the connection before its reply was whole'],
   ETIMEDOUT: ['connection_lost', 'stopped answering before its reply was whole'],
+  EHOSTUNREACH: ['connection_lost', 'went out of reach before its reply was whole'],
+  ENETUNREACH: ['connection_lost', 'went out of reach before its reply was whole'],
+  ENETDOWN: ['connection_lost', 'went out of reach before its reply was whole'],
   EPIPE: ['connection_lost', 'ended the connection before the request was sent'],
+  // How undici's parser meets a 101 that names no protocol.
+  ERR_ASSERTION: ['bad_reply', 'does not speak HTTP/1.1'],
   UND_ERR_INVALID_ARG: ['request_refused', 'cannot be sent a malformed method or header'],
   UND_ERR_NOT_SUPPORTED: ['request_refused', 'cannot be sent this method or header'],
   UND_ERR_ABORTED: ['aborted', 'was not heard out: the program is shutting down'],

@@ -151,6 +151,7 @@ test.each([
   ['headers without end', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}\r\n`, 'reply_too_large'],
   ['another protocol', 'SSH-2.0-OpenSSH_9.7\r\n', 'bad_reply'],
   ['+PONG', '+PONG\r\n', 'bad_reply'],
+  ['a switch of protocols that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', 'bad_reply'],
   ['two contradicting lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n', 'connection_lost'],
 ])('a reply of %s is refused', async (_, bytes, code) => {
   const port = await net.raw((socket) => socket.write(bytes));
