@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageOf, pageQuery } from '../../api/paging.ts';
-import { Timestamp, Uuid } from '../../api/schemas.ts';
+import { NamedTime, Timestamp, Uuid } from '../../api/schemas.ts';
 import type { EventName } from '../catalogue.ts';
 import { EventKind } from './webhooks.schema.ts';
 
@@ -37,13 +37,12 @@ export type DeliveryWithPayload = z.output<typeof DeliveryWithPayload>;
 export const DeliveryPage = pageOf(DeliveryView).meta({ id: 'DeliveryPage' });
 export const DELIVERY_SORT_FIELDS = ['created_at'] as const;
 
-const Time = z.iso.datetime({ offset: true });
 export const DeliveryQuery = z.object({
   ...pageQuery,
   status: z.enum(DELIVERY_STATES).optional(),
   event: EventKind.optional(),
-  since: Time.optional().describe('created at or after'),
-  until: Time.optional().describe('created before'),
+  since: NamedTime.optional().describe('created at or after'),
+  until: NamedTime.optional().describe('created before'),
 });
 export type DeliveryQuery = z.output<typeof DeliveryQuery>;
 
@@ -52,8 +51,8 @@ export const REPLAY_MAX = 1_000;
 
 export const ReplayRange = z
   .object({
-    since: Time.describe('deliveries created at or after'),
-    until: Time.optional().describe('and before; left out: now'),
+    since: NamedTime.describe('deliveries created at or after'),
+    until: NamedTime.optional().describe('and before; left out: now'),
     status: z.enum(['failed', 'canceled', 'delivered']).optional().describe('left out: what did not arrive, failed or canceled'),
     limit: z.int().min(1).max(REPLAY_MAX).default(REPLAY_MAX),
     cursor: z.string().max(500).optional().describe('`next_cursor` of the reply before, beside the same since, until and status'),

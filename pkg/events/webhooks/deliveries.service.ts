@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Page, page, pageRequest } from '../../api/paging.ts';
 import { invalid, Problem } from '../../api/problem.ts';
-import type { Uuid } from '../../api/schemas.ts';
+import { NamedTime, type Uuid } from '../../api/schemas.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
@@ -62,7 +62,7 @@ const TEST = `
   SELECT ${COLUMNS} FROM d, e`;
 
 /** Where a replay of a range goes on: its end, which stays the same, and the last delivery it looked at. */
-const Cursor = z.tuple([z.iso.datetime(), z.iso.datetime(), z.int()]);
+const Cursor = z.tuple([NamedTime, NamedTime, z.int()]);
 
 /**
  * What became of events on their way to one webhook, and sending them again (design: section 7).
@@ -140,7 +140,7 @@ export class Deliveries {
       );
       if (!last) return { replayed: 0, has_more: false, next_cursor: null };
       this.#wakeUps.after(tx);
-      const cursor = last.count < limit ? null : writeCursor([new Date(end).toISOString(), last.createdAt.toISOString(), last.id]);
+      const cursor = last.count < limit ? null : writeCursor([end, last.createdAt.toISOString(), last.id]);
       return { replayed: last.count, has_more: cursor !== null, next_cursor: cursor };
     });
   }

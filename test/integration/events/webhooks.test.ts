@@ -16,6 +16,7 @@ afterAll(() => tenant?.stop());
 const URL = 'https://receiver.example.org/hook';
 const hook = { url: URL, events: ['file.created', 'user.updated'] };
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const NOW = new Date().toISOString();
 const NOBODY = '6f1c1d2e-0000-4000-8000-000000000000';
 
 const create = async (input: object = {}): Promise<ApiReply['body']> => {
@@ -235,6 +236,40 @@ test('members, instructors and viewers may not even look; an unknown id and one 
   expect(await statuses(calls(tenant.anonymous, id))).toEqual([401]);
   expect(await statuses(calls(other.admin, foreign).slice(0, 1))).toEqual([200]);
   await other.stop();
+});
+
+test.each([
+  '0000-01-01T00:00:00Z',
+  '0001-01-01T00:00:00+01:00',
+  '9999-12-31T23:59:59-01:00',
+  '2026-02-30T00:00:00Z',
+  '2026-01-01T00:00:00',
+])('the time %s is refused by name, in a list, a replay and a cursor', async (time) => {
+  const { id } = await create();
+  const cursor = Buffer.from(JSON.stringify([NOW, time, 1])).toString('base64url');
+
+  const replies = [
+    await admin.get(`/webhooks/${id}/deliveries`, { query: { since: time } }),
+    await admin.post(`/webhooks/${id}/replay`, { since: time, until: NOW }),
+    await admin.post(`/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z', until: time }),
+    await admin.post(`/webhooks/${id}/replay`, { since: '2020-01-01T00:00:00Z', cursor }),
+  ];
+
+  expect(replies.map(refusal)).toEqual(['since', 'since', 'until', 'cursor'].map((field) => [400, 'validation_failed', [field]]));
+});
+
+test('a time may have any offset that there is', async () => {
+  const { id } = await create();
+  await admin.post(`/webhooks/${id}/test`);
+  const since = (time: string): Promise<ApiReply> => admin.get(`/webhooks/${id}/deliveries`, { query: { since: time } });
+  const anHourAgo = Date.now() - 3_600_000;
+  const elsewhere = (hours: number, sign: string): string =>
+    `${new Date(anHourAgo + Number(`${sign}${hours}`) * 3_600_000).toISOString().slice(0, -1)}${sign}${String(hours).padStart(2, '0')}:00`;
+
+  for (const time of [elsewhere(14, '+'), elsewhere(12, '-'), elsewhere(23, '+'), elsewhere(23, '-')]) {
+    expect((await since(time)).body.data).toHaveLength(1);
+  }
+  expect((await since(new Date(Date.now() + 60_000).toISOString())).body.data).toEqual([]);
 });
 
 test('a deleted webhook is gone with its deliveries and gets no further event', async () => {
