@@ -14,6 +14,7 @@ import type { PlatformKeys } from './platform-keys.ts';
 import { LtiRefusal } from './refusal.ts';
 import { activeOfIssuer } from './registrations.ts';
 import type { Question } from './storage-pages.ts';
+import { noteUnknownDeployment } from './unknown-deployments.ts';
 
 /** Lifetime of the application JWT and of its session, which nothing renews (design: section 6). */
 export const LAUNCH_SECONDS = 3600;
@@ -125,7 +126,10 @@ export class Launches {
     return { location: `${known.toolUrl.replace(/\/+$/, '')}/lti/entry?token=${token}`, cookie: this.#states.ended(state) };
   }
 
-  /** What is known, and what the token says once all of it is proved. One statement: the look-up goes by claims that nothing rests on before. */
+  /**
+   * What is known, and what the token says once all of it is proved. One statement, by claims that nothing rests on before;
+   * a deployment that is not listed costs one more.
+   */
   async #proved(idToken: string, login: Login): Promise<{ known: Known; message: LaunchMessage }> {
     const known = await findKnown(this.#db.tables, login.toolId, unprovenClaims(idToken));
     if (!known?.isActive) throw new LtiRefusal('registration_inactive');
@@ -137,8 +141,10 @@ export class Launches {
       origins: this.#origins,
       now: this.#clock.now(),
     });
-    if (!known.isDeployed)
+    if (!known.isDeployed) {
+      await noteUnknownDeployment(this.#db.tables, known.toolId, message.deploymentId);
       throw new LtiRefusal('unknown_deployment', `Its id is ${message.deploymentId}; add it to deploymentIds of the registration.`);
+    }
     return { known, message };
   }
 

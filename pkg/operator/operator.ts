@@ -19,7 +19,9 @@ import type { StorageAdmin } from '../store/s3/admin.ts';
 import { allInformers, BY_NAMED_SECRET, BY_TENANT, createInformers, haveSynced, ownedStores, type Informers } from './informers.ts';
 import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
 import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
+import { unknownDeployments } from './ltiregistration/unknown-deployments.ts';
 import { FIELD_MANAGER, PREFIX } from './names.ts';
+import { followNews, type News } from './news.ts';
 import { Secrets } from './secrets.ts';
 import type { OperatorSettings } from './settings.ts';
 import type { Shards } from './shards.ts';
@@ -35,7 +37,7 @@ import type { TenantRedis } from './tenant/redis.ts';
 import { Storages } from './tenant/storage.ts';
 import { TenantReconciler } from './tenant/tenant.controller.ts';
 import { Workloads } from './tenant/workload.ts';
-import { followHealth } from './webhook/health.ts';
+import { webhookHealth } from './webhook/health.ts';
 import { webhookReconciler } from './webhook/webhook.controller.ts';
 
 export interface OperatorDeps {
@@ -61,11 +63,13 @@ export class Operator {
   readonly #deps: OperatorDeps;
   readonly #informers: Informers;
   readonly #events: EventRecorder;
+  readonly #access: TenantAccess;
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
     this.#informers = createInformers(deps);
     this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
+    this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store });
   }
 
   /** Null: its copies are in, it can lead or stand by. */
@@ -85,21 +89,26 @@ export class Operator {
     const again = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
     const stop = this.#deps.redis.onReconnect(again);
     try {
-      const news = followHealth(
-        { ...this.#deps, webhooks: this.#informers.webhooks.store, enqueue: (key) => webhooks.enqueue(key) },
-        signal,
-      );
+      const news = followNews(this.#news(webhooks), this.#deps, signal);
       await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal), news]);
     } finally {
       stop();
     }
   }
 
+  #news(webhooks: Controller): News<never>[] {
+    const { registrations, webhooks: hooks } = this.#informers;
+    return [
+      webhookHealth({ webhooks: hooks.store, enqueue: (key) => webhooks.enqueue(key) }),
+      unknownDeployments({ registrations: registrations.store, access: this.#access, events: this.#events }),
+    ];
+  }
+
   #controllers(): Record<'tenants' | 'registrations' | 'webhooks', Controller> {
     const { tenants, registrations, webhooks, namespaces, namedSecrets, owned } = this.#informers;
     const { clock, random, settings } = this.#deps;
     const secrets = new Secrets(owned.secrets);
-    const access = new TenantAccess({ ...this.#deps, tenants: tenants.store });
+    const access = this.#access;
     const linked = { namespaces: namespaces.store, access, events: this.#events, clock, secrets };
     const namedBy = (store: Indexed): Source => forMapped(namedSecrets.store, (secret) => keysBy(store, BY_NAMED_SECRET, secret));
     const referringTo = (store: Indexed): Source => forMapped(tenants.store, (tenant) => keysBy(store, BY_TENANT, tenant));

@@ -8,6 +8,7 @@ import { MANAGED_BY, type TenantRows, type TenantSchema } from '../tenant-rows.t
 import type { ToolKey } from './keys.ts';
 import { type Keys, rotationStep } from './rotation.policy.ts';
 import { keysOf, publishedIds, replaceCurrent, type SpareKey, spareKeys, takeStep } from './tool-keys.ts';
+import { forgetUnknown } from './unknown-deployments.ts';
 
 export interface PlatformRow {
   readonly issuer: string;
@@ -118,6 +119,7 @@ export async function removeRegistration(rows: TenantSchema, reference: string):
       [reference, MANAGED_BY],
     );
     if (tool?.platformId != null) await dropUnused(tx, tables, tool.platformId);
+    await forgetUnknown(tx, rows.slug, reference);
   });
 }
 
@@ -209,6 +211,7 @@ async function write(
   );
   if (present?.current) await takeStep(tx, tables, reference, stepOf(present, source), { keys: present, fresh, seal, now });
   await writeDeployments(tx, tables, { toolId: written?.id ?? 0, platformId }, deploymentIds);
+  await forgetUnknown(tx, rows.slug, reference, deploymentIds);
   if (former?.platformId != null && former.platformId !== platformId) await dropUnused(tx, tables, former.platformId);
 }
 

@@ -28,7 +28,7 @@ import {
 
 const metrics = createMetrics('test');
 const statements: string[] = [];
-/** For news of webhooks. */
+/** For news. */
 const looks: string[] = [];
 const stopping = new AbortController();
 let cluster: Cluster;
@@ -47,7 +47,7 @@ beforeAll(async () => {
     clock,
     random,
     log,
-    observe: ({ sql }) => void (sql.includes('webhook_health') ? looks : statements).push(sql),
+    observe: ({ sql }) => void (sql.includes('AS news') ? looks : statements).push(sql),
   });
   const redis = new TenantRedis({ url: stores.redis.adminUrl, log });
   const client = new KubeClient({ kubeConfig: cluster.operatorConfig, metrics });

@@ -4,6 +4,7 @@ import { migrateUp, retryDdl } from '../migrations/migration.ts';
 import { events } from '../migrations/shard/0002-events.ts';
 import { lines } from '../migrations/shard/0003-lines.ts';
 import { webhookHealth } from '../migrations/shard/0004-webhook-health.ts';
+import { unknownDeployments } from '../migrations/shard/0005-unknown-deployments.ts';
 import { work } from '../migrations/shard/0001-work.ts';
 import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
 import { passwordVerifier } from './password.ts';
@@ -42,7 +43,7 @@ export async function ensureShard(shard: ShardAccess, options: { workerPassword?
   await checkLocale(shard.pool);
   await migrateUp({
     ...shard,
-    migrations: [work, events, lines, webhookHealth],
+    migrations: [work, events, lines, webhookHealth, unknownDeployments],
     context: {},
     schema: 'carrel',
     prepare: (tx) => tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),

@@ -182,6 +182,7 @@ export async function dropTenant(shard: ShardAccess, slug: string): Promise<void
       await tx.query('DELETE FROM carrel.work WHERE tenant = $1', [role]);
       await tx.query('DELETE FROM carrel.events WHERE tenant = $1', [role]);
       await tx.query('DELETE FROM carrel.webhook_health WHERE tenant = $1', [role]);
+      await tx.query('DELETE FROM carrel.unknown_deployments WHERE tenant = $1', [role]);
       await tx.query(`DROP ROLE IF EXISTS ${quoteIdentifier(role)}`);
       await tx.query('DELETE FROM carrel.tenants WHERE role = $1', [role]);
     }),

@@ -1,0 +1,94 @@
+import type { EventRecorder } from '../../kube/events.ts';
+import { parseKey, type Observed } from '../../kube/object.ts';
+import type { Store } from '../../kube/store.ts';
+import type { Sql, SqlPool } from '../../store/postgres/pool.ts';
+import { tenantRole } from '../../store/postgres/provisioning.ts';
+import { LTI_REGISTRATION, type LtiRegistration } from '../kinds.ts';
+import { slugOf } from '../names.ts';
+import type { News } from '../news.ts';
+import type { TenantAccess } from '../tenant-rows.ts';
+
+interface Deps {
+  readonly registrations: Store<LtiRegistration>;
+  readonly access: TenantAccess;
+  readonly events: EventRecorder;
+}
+
+interface Row {
+  readonly tenant: string;
+  readonly reference: string;
+  readonly deploymentId: string;
+  readonly isOld: boolean;
+}
+
+const KEPT = '30 days';
+/** More are told at the next look. */
+const MAX_ROWS = 100;
+
+/**
+ * Tells at an LtiRegistration, by an Event, of the deployments that launched and that it does not list (design: section 6).
+ *
+ * - Each is told once, and again only when its launches go on an hour later (pkg/lti/unknown-deployments.ts).
+ * - What is old, listed by now or of a registration that is gone is deleted.
+ */
+export const unknownDeployments = (deps: Deps): News<Row> => ({
+  isWanted: () => deps.registrations.size > 0,
+  select: `
+    SELECT tenant, managed_ref AS reference, deployment_id AS "deploymentId", noted_at < now() - interval '${KEPT}' AS "isOld"
+    FROM carrel.unknown_deployments
+    WHERE told_at IS NULL OR told_at < noted_at OR noted_at < now() - interval '${KEPT}' LIMIT ${MAX_ROWS}`,
+  async hear(pool, rows) {
+    const concerned = new Map<Row, Observed<LtiRegistration>>();
+    for (const row of rows) {
+      const registration = row.isOld ? undefined : registrationOf(deps, row);
+      if (registration) concerned.set(row, registration);
+    }
+    const gone = rows.filter((row) => !concerned.has(row));
+    // Marked first: an Event that is lost with a leader is less harm than one at every look.
+    if (concerned.size > 0) await mark(pool, [...concerned.keys()]);
+    if (gone.length > 0) await drop(pool, gone);
+    for (const [row, registration] of concerned) {
+      deps.events.record(registration, LTI_REGISTRATION, { type: 'Warning', reason: 'UnknownDeployment', message: messageOf(row) });
+    }
+  },
+});
+
+/** Whose news it is, unless the deployment is listed. A tenant writes its own rows: that one names the registration of another says nothing. */
+function registrationOf({ registrations, access }: Deps, row: Row): Observed<LtiRegistration> | undefined {
+  const registration = registrations.get(parseKey(row.reference));
+  if (!registration || registration.spec.deploymentIds?.includes(row.deploymentId)) return undefined;
+  const tenant = access.find(registration.metadata.namespace ?? '', registration.spec.tenantRef.name);
+  return tenant && tenantRole(slugOf(tenant)) === row.tenant ? registration : undefined;
+}
+
+const messageOf = ({ deploymentId }: Row): string =>
+  `launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${quoted(deploymentId)}`;
+
+/** As a YAML string of printable characters: an LMS may call its deployments what it likes. */
+const quoted = (text: string): string =>
+  JSON.stringify(text).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  );
+
+const THESE = `unnest($1::name[], $2::text[], $3::text[]) AS n (tenant, managed_ref, deployment_id)
+  WHERE u.tenant = n.tenant AND u.managed_ref = n.managed_ref AND u.deployment_id = n.deployment_id`;
+
+const keysOf = (rows: readonly Row[]): string[][] => [
+  rows.map(({ tenant }) => tenant),
+  rows.map(({ reference }) => reference),
+  rows.map(({ deploymentId }) => deploymentId),
+];
+
+const mark = (pool: SqlPool, rows: readonly Row[]): Promise<unknown> =>
+  pool.query(`UPDATE carrel.unknown_deployments u SET told_at = now() FROM ${THESE}`, keysOf(rows));
+
+const drop = (pool: SqlPool, rows: readonly Row[]): Promise<unknown> =>
+  pool.query(`DELETE FROM carrel.unknown_deployments u USING ${THESE}`, keysOf(rows));
+
+/** Forgets those of a registration that it lists; `listed` left out: all of them. */
+export async function forgetUnknown(sql: Sql, slug: string, reference: string, listed?: readonly string[]): Promise<void> {
+  await sql.query(
+    `DELETE FROM carrel.unknown_deployments WHERE tenant = $1 AND managed_ref = $2 AND ($3::text[] IS NULL OR deployment_id = ANY ($3))`,
+    [tenantRole(slug), reference, listed ?? null],
+  );
+}

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { noteUnknownDeployment } from '../../../pkg/lti/unknown-deployments.ts';
+import type { LtiRegistration } from '../../../pkg/operator/kinds.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { Database } from '../../../pkg/store/postgres/database.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import {
+  children,
+  difference,
+  newNamespace,
+  playPods,
+  ready,
+  registrationOf,
+  secretValues,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+  writes,
+  type Cluster,
+} from './harness.ts';
+
+let cluster: Cluster;
+let running: TestStores;
+let namespace: string;
+let tenant: string;
+/** As the tenant's server has it. */
+let server: Database;
+let pool: SqlPool;
+
+/** Stores of the test's own: an operator takes what all tenants of a shard left it. */
+beforeAll(async () => {
+  [running, cluster] = await Promise.all([stores(), startCluster()]);
+  playPods(cluster);
+  await startOperator(cluster, { stores: running });
+  namespace = await newNamespace(cluster);
+  tenant = unique();
+  await cluster.tenants.create(tenantOf(namespace, tenant));
+  await ready(cluster.tenants, { namespace, name: tenant });
+  const { url = '' } = (await secretValues(cluster, namespace, `${tenant}-database`)) ?? {};
+  server = new Database({ url, poolSize: 2, log: silentLogger });
+  pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger });
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all([server?.close(), pool?.close()]);
+  await cluster?.close();
+  await running?.stop();
+}, 60_000);
+
+async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
+  const key = { namespace, name: unique() };
+  const platform = { preset: 'moodle', issuer: `https://${key.name}.example` };
+  await cluster.registrations.create(
+    registrationOf(namespace, key.name, { tenantRef: { name: tenant }, platform, clientId: key.name, ...spec }),
+  );
+  await ready(cluster.registrations, key);
+  const tool = await server.tables.ltiTools.find({ managedRef: `${namespace}/${key.name}` });
+  return {
+    key,
+    reference: `${namespace}/${key.name}`,
+    launchFrom: (id: string) => noteUnknownDeployment(server.tables, tool?.id ?? 0, id),
+  };
+}
+
+const rowsOf = (reference: string) =>
+  pool.query<{ id: string; isTold: boolean }>(
+    'SELECT deployment_id AS id, told_at IS NOT NULL AS "isTold" FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY slot',
+    [reference],
+  );
+const toldOf = async (name: string): Promise<(string | undefined)[]> =>
+  (await cluster.of(children.EVENT).list({ namespace }))
+    .filter(({ reason, regarding }) => reason === 'UnknownDeployment' && regarding?.name === name)
+    .map(({ type, note }) => `${type} ${note}`);
+const told = (name: string, count: number) =>
+  waitFor(`${count} Events of ${name}`, async () => {
+    const notes = await toldOf(name);
+    return notes.length >= count ? notes : undefined;
+  });
+const untilTold = (reference: string) =>
+  waitFor('the news to be read', async () => (await rowsOf(reference)).every(({ isTold }) => isTold));
+const message = (id: string): string =>
+  `Warning launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${id}`;
+
+test('an unknown deployment is told once by an Event that names it and the field, and at rest nothing is written', async () => {
+  const { key, reference, launchFrom } = await newRegistration({ deploymentIds: ['1'] });
+
+  await launchFrom('campus 7');
+  const first = await told(key.name, 1);
+  const before = { writes: await writes(cluster), rows: await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments') };
+  for (const _ of range(3)) await launchFrom('campus 7');
+  // What is told after it was told after whatever came before it.
+  const other = await newRegistration();
+  await other.launchFrom('8');
+  await told(other.key.name, 1);
+
+  expect(first).toEqual([message('"campus 7"')]);
+  expect(await toldOf(key.name)).toEqual(first);
+  expect((await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments WHERE managed_ref = $1', [reference])).length).toBe(1);
+  expect(await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments WHERE managed_ref = $1', [reference])).toEqual(
+    before.rows.filter((row) => row['managed_ref'] === reference),
+  );
+  const { 'POST events': events, ...more } = difference(before.writes, await writes(cluster));
+  // Of the other registration: that it is ready, and its deployment.
+  expect([events, Object.keys(more).filter((call) => !call.includes('ltiregistrations'))]).toEqual([2, []]);
+});
+
+test('launches that go on after an hour are told again', async () => {
+  const { key, reference, launchFrom } = await newRegistration();
+  await launchFrom('a');
+  await told(key.name, 1);
+  await untilTold(reference);
+
+  await pool.query(
+    `UPDATE carrel.unknown_deployments SET noted_at = noted_at - interval '2 hours', told_at = told_at - interval '2 hours' WHERE managed_ref = $1`,
+    [reference],
+  );
+  await launchFrom('a');
+  await waitFor('it to be told again', async () => {
+    const rows = await pool.query('SELECT FROM carrel.unknown_deployments WHERE managed_ref = $1 AND told_at >= noted_at', [reference]);
+    return rows.length === 1;
+  });
+
+  expect(await rowsOf(reference)).toEqual([{ id: 'a', isTold: true }]);
+});
+
+test('an id of hostile characters is shown as a YAML string of printable ones', async () => {
+  const { key, launchFrom } = await newRegistration();
+
+  await launchFrom('a"\n\u202eb\u{e0001}\\');
+
+  expect(await told(key.name, 1)).toEqual([message(String.raw`"a\"\n\u202eb\udb40\udc01\\"`)]);
+});
+
+test('a deployment is forgotten when it is listed, all of them when the registration goes', async () => {
+  const { key, reference, launchFrom } = await newRegistration();
+  await launchFrom('a');
+  await launchFrom('b');
+  await told(key.name, 2);
+
+  await cluster.registrations.patch(key, { spec: { deploymentIds: ['a'] } });
+  const left = await waitFor('the listed one to be forgotten', async () => {
+    const rows = await rowsOf(reference);
+    return rows.length === 1 ? rows : undefined;
+  });
+  await launchFrom('c');
+  await cluster.registrations.delete(key);
+  await waitFor('the registration to be gone', async () => (await cluster.registrations.find(key)) === undefined);
+
+  expect(left.map(({ id }) => id)).toEqual(['b']);
+  expect(await rowsOf(reference)).toEqual([]);
+});
+
+test('what is 30 days old, listed, nobody’s, or names another’s registration is dropped and not told', async () => {
+  const { key, reference, launchFrom } = await newRegistration({ deploymentIds: ['listed'] });
+  await launchFrom('old');
+  await told(key.name, 1);
+  await untilTold(reference);
+  const role = (
+    await pool.query<{ tenant: string }>('SELECT tenant FROM carrel.unknown_deployments WHERE managed_ref = $1', [reference])
+  )[0]?.tenant;
+  const insert = 'INSERT INTO carrel.unknown_deployments (tenant, managed_ref, slot, deployment_id) VALUES ($1, $2, $3, $4)';
+
+  await pool.query(`UPDATE carrel.unknown_deployments SET noted_at = now() - interval '31 days' WHERE managed_ref = $1`, [reference]);
+  await pool.query(insert, [role, reference, 5, 'listed']);
+  await pool.query(insert, [role, `${namespace}/nothing`, 0, 'x']);
+  await pool.query(insert, ['tenant_other', reference, 0, 'foreign']);
+
+  await waitFor('them to be dropped', async () => (await rowsOf(reference)).length + (await rowsOf(`${namespace}/nothing`)).length === 0);
+  expect(await toldOf(key.name)).toEqual([message('"old"')]);
+});
