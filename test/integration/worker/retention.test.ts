@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { waitFor } from '../../support/wait.ts';
+import { startPlatform, type TestPlatform } from './platform.ts';
+import { startWorkerProcess } from './worker-process.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform?.stop());
+
+const roleOf = ({ slug }: TestTenant): string => `tenant_${slug}`;
+
+/** `count` events of `age` ago, each delivered and then replayed. */
+async function past(tenant: TestTenant, count: number, age: string): Promise<void> {
+  await tenant.db.query(
+    `WITH event AS (
+       INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', $3 FROM generate_series(1, $1) RETURNING id
+     ) INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2::uuid FROM event CROSS JOIN generate_series(1, 2)`,
+    [count, systemRandom.uuid(), age],
+  );
+  await platform.pool.query(`UPDATE carrel.events SET created_at = now() - $1::interval WHERE payload = $1 AND tenant = $2`, [
+    age,
+    roleOf(tenant),
+  ]);
+  await platform.pool.query(`UPDATE carrel.deliveries SET state = 'delivered', due_at = NULL WHERE tenant = $1`, [roleOf(tenant)]);
+}
+
+const kept = ({ db }: TestTenant) =>
+  db.query(
+    `SELECT e.payload AS age, count(DISTINCT e.id) AS events, count(d.id) AS deliveries
+     FROM carrel.events e JOIN carrel.deliveries d ON d.tenant = e.tenant AND d.event_id = e.id GROUP BY e.payload`,
+  );
+
+test('events are kept 30 days with their deliveries and go then, of every tenant and however many', async () => {
+  const [one, other] = [await platform.tenant(), await platform.tenant()];
+  await past(one, 2_500, '30 days 1 minute');
+  await past(one, 3, '29 days 23 hours');
+  await past(other, 1, '90 days');
+  const left = async (): Promise<number> =>
+    (await platform.pool.query(`SELECT FROM carrel.events WHERE created_at < now() - interval '30 days'`)).length;
+  expect(await left()).toBe(2_501);
+
+  const worker = await startWorkerProcess(platform);
+
+  await waitFor('the old events to go', async () => (await left()) === 0);
+  expect(await kept(one)).toEqual([{ age: '29 days 23 hours', events: 3, deliveries: 6 }]);
+  expect(await kept(other)).toEqual([]);
+  expect(await platform.pool.query('SELECT FROM carrel.deliveries WHERE tenant = $1', [roleOf(one)])).toHaveLength(6);
+  await worker.end('SIGTERM');
+});
