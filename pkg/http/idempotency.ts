@@ -11,13 +11,23 @@ const KEPT_MS = 24 * 3600_000; // design: Idempotency-Key (24 h)
 /** A first request that dies holds its key for so long; one that lives says so every third of it. */
 const LOCK_MS = 10_000;
 
+/** Of a key that is there already nothing comes back. What has expired goes with what comes, a hundred at most: the table stays as large as a day. */
+const CLAIM = `
+  WITH expired AS (
+    DELETE FROM idempotency_keys WHERE (user_id, key) IN (
+      SELECT user_id, key FROM idempotency_keys WHERE expires_at <= $6 AND (user_id, key) <> ($1, $2)
+      ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED)
+  )
+  INSERT INTO idempotency_keys (user_id, key, fingerprint, locked_until, expires_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT DO NOTHING RETURNING key`;
+
 /**
  * Idempotency-Key: a request that is sent again gets the first one's reply.
  *
  * Invariants:
  * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply afterwards.
  * - A key that was used with another request is a 422.
- * - Replies of success are kept 24 h. A request that failed changed nothing, so its key is free again.
+ * - Replies of success are kept 24 h, and go with the keys that come after that. A request that failed changed nothing, so its key is free again.
  *
  * Not promised: when the server dies, or loses Postgres, between the commit of the work and the keeping of its reply, the key is free
  * after LOCK_MS and the request runs again. Names and addresses are unique, so that mostly ends as a 409; with `on_conflict=rename` or a
@@ -56,9 +66,9 @@ export class IdempotencyKeys {
   /** Undefined: the key is ours. Else the row of whoever has it. */
   async #claim(key: string, actor: Actor, fingerprint: string): Promise<IdempotencyKey | undefined> {
     const now = this.#clock.now();
-    const claim = { fingerprint, lockedUntil: this.#after(LOCK_MS), expiresAt: this.#after(KEPT_MS) };
-    const inserted = await this.#db.tables.idempotencyKeys.insertIfAbsent({ userId: actor.userId, key, createdAt: now, ...claim });
-    if (inserted) return undefined;
+    const claim = { lockedUntil: this.#after(LOCK_MS), expiresAt: this.#after(KEPT_MS) };
+    const claimed = await this.#db.query(CLAIM, [actor.userId, key, fingerprint, claim.lockedUntil, claim.expiresAt, now]);
+    if (claimed.length > 0) return undefined;
     const taken = await this.#db.query(
       `UPDATE idempotency_keys SET fingerprint = $3, locked_until = $4, expires_at = $5, created_at = $6, status_code = NULL, headers = NULL, body = NULL
         WHERE user_id = $1 AND key = $2 AND (expires_at <= $6 OR (status_code IS NULL AND locked_until <= $6 AND fingerprint = $3)) RETURNING key`,

@@ -63,6 +63,22 @@ test('after 24 hours a key is as good as new', async () => {
   expect((await create('key-7', 'today')).body.username).toBe('today');
 });
 
+test('kept replies go once they are 24 hours old, with whatever key comes next', async () => {
+  await tenant.db.query(
+    `INSERT INTO idempotency_keys (user_id, key, fingerprint, locked_until, status_code, body, expires_at)
+     SELECT u.id, 'old-' || n, 'x', now(), 200, '{}', now() - interval '1 minute' FROM (SELECT min(id) AS id FROM users) u, generate_series(1, 150) n`,
+  );
+  const old = async (): Promise<number> => (await tenant.db.query(`SELECT FROM idempotency_keys WHERE expires_at <= now()`)).length;
+  const before = await old();
+
+  await create('key-9', 'sweeper');
+  await create('key-10', 'sweepers');
+
+  expect(before).toBe(150);
+  expect(await old()).toBe(0);
+  expect((await create('key-9', 'sweeper')).headers['idempotency-replayed']).toBe('true');
+});
+
 test('a key whose request died with its server is free when its lock has lapsed', async () => {
   await create('key-8', 'dead');
   await tenant.db.query(
