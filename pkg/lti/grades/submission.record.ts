@@ -26,12 +26,15 @@ export interface HeldBy {
   readonly fence: string;
 }
 
+/** A newer score of the cell of grade `g` has been submitted. */
+const SUPERSEDED = `EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n.timestamp > g.timestamp AND n.status = 'submitted')`;
+
 /** In the tenant's role, as all here. Undefined: it is submitted, failed, or gone with its launch. */
 export async function findSubmission(tx: Sql, uuid: string): Promise<Submission | undefined> {
   const [grade] = await tx.query<Submission>(
     `SELECT g.uuid, g.launch_id AS "launchId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment, g.timestamp,
        g.line_item AS "lineItem", g.attempts, g.sent_at AS "sentAt",
-       EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n.timestamp > g.timestamp AND n.status = 'submitted') AS "isSuperseded",
+       ${SUPERSEDED} AS "isSuperseded",
        t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", t.client_id AS "clientId", p.token_endpoint AS "tokenEndpoint",
        p.token_audience AS "tokenAudience", t.key_id AS "keyId", t.private_key AS "privateKey", t.managed_ref AS "managedRef"
      FROM lti_grades g JOIN lti_launches l ON l.launch_id = g.launch_id JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
@@ -47,9 +50,13 @@ export async function findSubmission(tx: Sql, uuid: string): Promise<Submission 
  */
 const HELD = `status = 'pending' AND EXISTS (SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.id = $2 AND w.fence = $3)`;
 
-/** Before the first sending: from now on the LMS may have it. False: the lease was lost. */
+/** Before each sending: from now on the LMS may have it. False: the lease was lost, or a newer score overtook it while a token was asked for. */
 export const markSent = (tx: Sql, uuid: string, by: HeldBy): Promise<boolean> =>
-  changed(tx, `UPDATE lti_grades SET sent_at = coalesce(sent_at, now()) WHERE uuid = $1 AND ${HELD} RETURNING id`, [uuid, by.id, by.fence]);
+  changed(tx, `UPDATE lti_grades g SET sent_at = coalesce(sent_at, now()) WHERE uuid = $1 AND ${HELD} AND NOT ${SUPERSEDED} RETURNING id`, [
+    uuid,
+    by.id,
+    by.fence,
+  ]);
 
 /** An attempt came to nothing; the next one follows. `sentAt`: what is known of it now. */
 export const noteAttempt = (tx: Sql, uuid: string, by: HeldBy, note: { reason: string; sentAt: Date | null }): Promise<boolean> =>
