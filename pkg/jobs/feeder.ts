@@ -72,8 +72,8 @@ export class Feeder {
   }
 
   async #round(): Promise<void> {
-    await this.#noticeLostMemory();
-    const room = MAX_WAITING - (await this.#queue.waiting());
+    const [waiting] = await Promise.all([this.#queue.waiting(), this.#noticeLostMemory()]);
+    const room = MAX_WAITING - waiting;
     if (room <= 0) return;
     const items = await this.#ledger.takeDue({ limit: room, perTenant: this.#perTenant, leaseSeconds: TICKET_LEASE_SECONDS });
     if (items.length === 0) return;

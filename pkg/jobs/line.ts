@@ -14,7 +14,7 @@ export interface Line {
   close(): Promise<void>;
 }
 
-interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Row>> {
+interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Leased, Row>> {
   /** The queue's name. */
   readonly name: string;
   /** Rows of one tenant in flight. */
@@ -31,7 +31,7 @@ interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Row>> {
 }
 
 /** Feeds and runs it until it is closed. */
-export function startLine<Row extends Leased, Ledger extends LeasedRows<Row>>(deps: LineDeps<Row, Ledger>): Line {
+export function startLine<Row extends Leased, Ledger extends LeasedRows<Leased, Row>>(deps: LineDeps<Row, Ledger>): Line {
   const { name, perTenant, redis, redisUrl, clock, log } = deps;
   const queue = new TicketQueue({ name, url: redisUrl, log });
   const feeders = new Map(

@@ -1,7 +1,8 @@
 import { Worker } from 'bullmq';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
-import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
+import type { Leased, LeasedRows, LeaseRef } from '../store/postgres/leases.ts';
+import { Gather } from './gather.ts';
 import { bullConnection, DRAIN_DELAY_SECONDS, type JobTicket, QUEUE_PREFIX } from './queue.ts';
 
 /** A worker that died is missed after this; one that lives renews its leases four times as often. */
@@ -13,7 +14,7 @@ const CLOSE_LIMIT_MS = 15_000;
 
 /** Where the rows of one shard are worked on. */
 export interface Bench<Row extends Leased> {
-  readonly ledger: LeasedRows<Row>;
+  readonly ledger: LeasedRows<Leased, Row>;
   /** Makes one attempt and writes what became of it, by the lease that `row` holds. `signal`: the lease was lost. */
   attempt(row: Row, signal: AbortSignal): Promise<void>;
   /** There is room in the tenant's window. */
@@ -27,6 +28,8 @@ export interface Bench<Row extends Leased> {
  */
 export class Runner<Row extends Leased> {
   readonly #benches: ReadonlyMap<string, Bench<Row>>;
+  /** By shard. */
+  readonly #claims: ReadonlyMap<string, Gather<LeaseRef, Row | null>>;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #worker: Worker<JobTicket>;
@@ -43,6 +46,9 @@ export class Runner<Row extends Leased> {
     log: Logger;
   }) {
     this.#benches = deps.benches;
+    this.#claims = new Map(
+      [...deps.benches].map(([shard, { ledger }]) => [shard, new Gather((leases) => ledger.claim(leases, LEASE_SECONDS))]),
+    );
     this.#clock = deps.clock;
     this.#log = deps.log;
     const connection = bullConnection(deps.redisUrl, deps.log);
@@ -71,7 +77,7 @@ export class Runner<Row extends Leased> {
     const bench = this.#benches.get(ticket.shard);
     if (!bench) return;
     try {
-      const row = await bench.ledger.claim(ticket, LEASE_SECONDS);
+      const row = await this.#claims.get(ticket.shard)?.ask(ticket);
       if (row) await this.#work(bench, row);
     } catch (error) {
       this.#log.warn({ err: error, ticket }, 'work is left to its next attempt');

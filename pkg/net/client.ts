@@ -155,8 +155,11 @@ async function send(agent: Agent, options: GuardedClientOptions, limits: EgressL
     request.signal,
     (cause) => new EgressError('aborted', `the request to ${host} was given up`, { cause }),
   );
-  deadline.expireIn(timeoutMs, new EgressError('timeout', `${host} did not finish its reply within ${timeoutMs} ms`));
-  const headersCame = deadline.expireIn(firstByteMs, new EgressError('timeout', `${host} did not begin to reply within ${firstByteMs} ms`));
+  deadline.expireIn(timeoutMs, () => new EgressError('timeout', `${host} did not finish its reply within ${timeoutMs} ms`));
+  const headersCame = deadline.expireIn(
+    firstByteMs,
+    () => new EgressError('timeout', `${host} did not begin to reply within ${firstByteMs} ms`),
+  );
   let status: number | undefined;
   try {
     const reply = await agent.request({
@@ -206,11 +209,11 @@ async function bodyOf(
   { method, whenTooLarge = 'refuse' }: EgressRequest,
   maxBytes: number,
 ): Promise<{ body: Buffer; isCut: boolean }> {
-  const tooLarge = new EgressError('reply_too_large', `${host} sent a reply of more than ${maxBytes} bytes`);
+  const tooLarge = (): EgressError => new EgressError('reply_too_large', `${host} sent a reply of more than ${maxBytes} bytes`);
   const announced = method === 'HEAD' ? 0 : Number(reply.headers['content-length'] ?? 0);
   if (announced > maxBytes && whenTooLarge === 'refuse') {
     reply.body.on('error', () => undefined).destroy();
-    throw tooLarge;
+    throw tooLarge();
   }
   const chunks: Buffer[] = [];
   let size = 0;
@@ -219,7 +222,7 @@ async function bodyOf(
     chunks.push(chunk);
     size += chunk.length;
     if (size <= maxBytes) continue;
-    if (whenTooLarge === 'refuse') throw tooLarge;
+    if (whenTooLarge === 'refuse') throw tooLarge();
     return { body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true };
   }
   return { body: Buffer.concat(chunks, size), isCut: false };

@@ -1,5 +1,8 @@
 import type { Clock } from '../runtime/clock.ts';
 
+/** Left out, an abort makes a DOMException with a stack each time. */
+const OVER = new Error('over');
+
 /** One signal that fires at the first of several ends: the caller's signal, or a time that has run out. `end()` lets go of all of them. */
 export class Deadline {
   readonly #clock: Clock;
@@ -18,15 +21,15 @@ export class Deadline {
     return this.#fired.signal;
   }
 
-  /** Fires with `reason` in `ms`, unless the returned function is called first. */
-  expireIn(ms: number, reason: Error): () => void {
+  /** Fires with what `reason` gives in `ms`, unless the returned function is called first. */
+  expireIn(ms: number, reason: () => Error): () => void {
     const cancelled = new AbortController();
-    this.#over.signal.addEventListener('abort', () => cancelled.abort(), { once: true });
+    this.#over.signal.addEventListener('abort', () => cancelled.abort(OVER), { once: true });
     this.#clock.sleep(ms, cancelled.signal).then(
-      () => this.#fired.abort(reason),
+      () => this.#fired.abort(reason()),
       () => undefined, // cancelled
     );
-    return () => cancelled.abort();
+    return () => cancelled.abort(OVER);
   }
 
   /** `work`, or a rejection when the signal fires first. What cannot be cancelled goes on unheard. */
@@ -40,11 +43,11 @@ export class Deadline {
     try {
       return await Promise.race([work, fired]);
     } finally {
-      over.abort();
+      over.abort(OVER);
     }
   }
 
   end(): void {
-    this.#over.abort();
+    this.#over.abort(OVER);
   }
 }

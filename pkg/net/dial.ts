@@ -58,7 +58,7 @@ async function dial(options: DialOptions, target: Target): Promise<Socket> {
   const deadline = new Deadline(options.clock);
   deadline.expireIn(
     options.connectMs,
-    new EgressError('timeout', `${target.host} did not take a connection within ${options.connectMs} ms`),
+    () => new EgressError('timeout', `${target.host} did not take a connection within ${options.connectMs} ms`),
   );
   try {
     const addresses = await deadline.race(checkedAddresses(options, target));
@@ -98,7 +98,8 @@ async function dialOneOf(options: DialOptions, target: Target, addresses: string
   for (const [index, host] of addresses.entries()) {
     const attempt = new Deadline(options.clock, signal);
     const isLast = index === addresses.length - 1;
-    if (!isLast) attempt.expireIn((end - options.clock.monotonic()) / (addresses.length - index), new Error(`${host} did not answer`));
+    if (!isLast)
+      attempt.expireIn((end - options.clock.monotonic()) / (addresses.length - index), () => new Error(`${host} did not answer`));
     try {
       const socket = await once('connect', options.openSocket({ host, port: target.port }), attempt.signal);
       return checkedPeer(socket, target.host, options.allow);

@@ -1,4 +1,3 @@
-import { WebhookSeal } from '../../events/webhooks/secrets.ts';
 import { EgressError } from '../../net/egress-error.ts';
 import type { GuardedClient } from '../../net/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -7,7 +6,8 @@ import type { Random } from '../../runtime/random.ts';
 import { SealError } from '../../runtime/sealing.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../tenants.ts';
-import { hasNews, isSuccess, loadMessage, type Message, noteHealth, openMessage } from './endpoint.ts';
+import { hasNews, isSuccess, noteHealth } from './endpoint.ts';
+import { Endpoints, type OpenEndpoint } from './endpoints.ts';
 import type { Attempt, Delivery, DeliveryLedger } from './ledger.ts';
 import type { DeliveryMetrics, DeliveryResult } from './metrics.ts';
 import { retryAfterMs, retryDelayMs } from '../retry.policy.ts';
@@ -16,6 +16,11 @@ import { signatureHeaders } from './signature.ts';
 /** Of the answer only the status counts. */
 const MAX_REPLY_BYTES = 16 * 1024;
 const GONE = 410;
+/**
+ * A failure keeps its place in the tenant's window for so long at least: a receiver that refuses at once would else have its whole backlog
+ * tried as fast as the machine can, at the cost of everybody's.
+ */
+const FAILURE_MS = 100;
 
 interface Sent {
   readonly attempt: Attempt;
@@ -33,9 +38,11 @@ interface Sent {
 export class DeliveryBench {
   readonly ledger: DeliveryLedger;
   readonly wake: () => void;
+  readonly #endpoints: Endpoints;
   readonly #deps: DeliveryBenchDeps;
 
   constructor(deps: DeliveryBenchDeps) {
+    this.#endpoints = new Endpoints(deps);
     this.ledger = deps.ledger;
     this.wake = deps.wake;
     this.#deps = deps;
@@ -47,38 +54,34 @@ export class DeliveryBench {
   }
 
   async #deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
-    const { pool } = this.#deps;
-    const message = await pool.transaction((tx) => loadMessage(tx, delivery), { role: delivery.tenant });
-    if (message?.url == null || !message.active) return this.#end(delivery, 'canceled', null);
-    const sent = await this.#send(delivery, message, signal);
+    const endpoint = await this.#endpoints.of(delivery);
+    if (!endpoint?.active) return this.#end(delivery, 'canceled', null);
+    const sent = await this.#send(delivery, endpoint, signal);
     if (sent === null) {
       await this.ledger.release(delivery);
       return 'lost_lease';
     }
+    if (sent.attempt.error !== null) await this.#deps.clock.sleep(FAILURE_MS, signal).catch(() => undefined);
     const result = await this.#conclude(delivery, sent);
-    if (result !== 'lost_lease') await this.#noteHealth(delivery, message, sent.attempt);
+    if (result !== 'lost_lease') await this.#noteHealth(delivery, endpoint, sent.attempt);
     return result;
   }
 
   /** Null: it was broken off by us, and says nothing about the receiver. */
-  async #send(delivery: Delivery, message: Message, signal: AbortSignal): Promise<Sent | null> {
-    const { client, seals, clock, log } = this.#deps;
+  async #send(delivery: Delivery, endpoint: OpenEndpoint, signal: AbortSignal): Promise<Sent | null> {
+    const { client, clock, log } = this.#deps;
     const at = clock.now();
     try {
-      const { secret, previousSecret, headers } = openMessage(
-        new WebhookSeal(await seals.of(slugOf(delivery.tenant))),
-        message,
-        delivery.endpoint,
-      );
+      const { secret, previousSecret, headers } = await endpoint.open();
       const reply = await client.request({
-        url: message.url ?? '',
+        url: endpoint.url,
         method: 'POST',
         headers: {
           ...lowerCased(headers),
           'content-type': 'application/json',
-          ...signatureHeaders({ body: message.payload, messageId: message.id, at, secret, previousSecret }),
+          ...signatureHeaders({ body: delivery.payload, messageId: delivery.messageId, at, secret, previousSecret }),
         },
-        body: message.payload,
+        body: delivery.payload,
         signal,
         timeoutMs: this.#deps.timeoutMs,
         maxBytes: MAX_REPLY_BYTES,
@@ -117,10 +120,11 @@ export class DeliveryBench {
     return (await this.ledger.end(delivery, state, attempt)) ? state : 'lost_lease';
   }
 
-  async #noteHealth(delivery: Delivery, message: Message, attempt: Attempt): Promise<void> {
+  async #noteHealth(delivery: Delivery, endpoint: OpenEndpoint, attempt: Attempt): Promise<void> {
     const health = attempt.error === null ? 'well' : attempt.status_code === GONE ? 'gone' : 'failing';
-    if (!hasNews(message, health, attempt)) return;
-    await this.#deps.pool.transaction((tx) => noteHealth(tx, delivery, message, health, attempt), { role: delivery.tenant });
+    if (!hasNews(endpoint, health, attempt)) return;
+    await this.#deps.pool.transaction((tx) => noteHealth(tx, delivery, endpoint, health, attempt), { role: delivery.tenant });
+    this.#endpoints.forget(delivery);
   }
 }
 

@@ -2,14 +2,12 @@ import type { WebhookSeal } from '../../events/webhooks/secrets.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { Attempt, Delivery } from './ledger.ts';
 
-/** What is to be sent, and where to, as the rows say now; secrets are still sealed. */
-export interface Message {
-  /** The event's uuid. */
-  readonly id: string;
-  readonly payload: string;
-  /** Null: the endpoint has been removed. */
-  readonly url: string | null;
-  readonly active: boolean | null;
+/** Where a delivery goes, as the row said; secrets are still sealed. */
+export interface Endpoint {
+  /** By Postgres' clock. */
+  readonly readAt: Date;
+  readonly url: string;
+  readonly active: boolean;
   readonly secret: string;
   /** Null once the rotation's overlap is over. */
   readonly previousSecret: string | null;
@@ -25,20 +23,19 @@ const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
 /** A change of health is noted at once, else at most so often (design: Webhook status). */
 const NOTED_EVERY_MS = 5 * 60_000;
 
-/** In the tenant's own role. Null: the event is gone. */
-export async function loadMessage(tx: Sql, { eventId, endpoint }: Delivery): Promise<Message | null> {
-  const [message] = await tx.query<Message>(
-    `SELECT e.uuid AS id, e.payload, w.url, w.active, w.secret, w.headers, w.failing_since AS "failingSince", w.last_delivery_at AS "notedAt",
-       w.last_status_code AS "notedStatus",
-       CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS "previousSecret"
-     FROM carrel.events e LEFT JOIN webhooks w ON w.uuid = $2 WHERE e.tenant = current_user AND e.id = $1`,
-    [eventId, endpoint],
+/** In the tenant's own role. Null: the endpoint has been removed. */
+export async function loadEndpoint(tx: Sql, endpoint: string): Promise<Endpoint | null> {
+  const [row] = await tx.query<Endpoint>(
+    `SELECT now() AS "readAt", url, active, secret, headers, failing_since AS "failingSince", last_delivery_at AS "notedAt", last_status_code AS "notedStatus",
+       CASE WHEN previous_secret_until > now() THEN previous_secret END AS "previousSecret"
+     FROM webhooks WHERE uuid = $1`,
+    [endpoint],
   );
-  return message ?? null;
+  return row ?? null;
 }
 
 /** Secrets and headers in clear. Throws SealError. */
-export function openMessage(seal: WebhookSeal, { secret, previousSecret, headers }: Message, endpoint: string) {
+export function openEndpoint(seal: WebhookSeal, { secret, previousSecret, headers }: Endpoint, endpoint: string) {
   return {
     secret: seal.open(endpoint, 'secret', secret),
     previousSecret: previousSecret === null ? null : seal.open(endpoint, 'previous_secret', previousSecret),
@@ -78,7 +75,7 @@ const TELL_OPERATOR = `
 export async function noteHealth(
   tx: Sql,
   { tenant, endpoint }: Delivery,
-  { url }: Message,
+  { url }: Endpoint,
   health: Health,
   attempt: Attempt,
 ): Promise<void> {
@@ -90,7 +87,7 @@ export async function noteHealth(
 }
 
 /** By what the row said before the attempt: false saves the transaction. */
-export function hasNews({ failingSince, notedAt, notedStatus }: Message, health: Health, attempt: Attempt): boolean {
+export function hasNews({ failingSince, notedAt, notedStatus }: Endpoint, health: Health, attempt: Attempt): boolean {
   const at = new Date(attempt.at).getTime();
   if (health === 'gone' || notedAt === null || at - notedAt.getTime() >= NOTED_EVERY_MS) return true;
   if (health === 'well') return failingSince !== null || notedStatus === null || !isSuccess(notedStatus);

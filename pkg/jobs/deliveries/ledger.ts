@@ -1,14 +1,28 @@
 import { type Leased, LeasedRows } from '../../store/postgres/leases.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
+import { Gather } from '../gather.ts';
 
 /** A row of carrel.deliveries: one event for one endpoint. */
 export interface Delivery extends Leased {
-  readonly eventId: number;
   /** The webhook's uuid. */
   readonly endpoint: string;
   readonly createdAt: Date;
   /** How often it was sent before. */
   readonly sent: number;
+  /** The event's uuid: the same at every resend. */
+  readonly messageId: string;
+  /** The exact bytes that are signed and sent. */
+  readonly payload: string;
+}
+
+type State = 'pending' | 'delivered' | 'failed' | 'canceled';
+
+/** What became of an attempt; `dueAt`: of the next one. */
+interface Outcome {
+  readonly delivery: Delivery;
+  readonly state: State;
+  readonly attempt: Attempt | null;
+  readonly dueAt: Date | null;
 }
 
 /** One sending, as `/webhooks/{id}/deliveries` shows it. */
@@ -29,24 +43,48 @@ export interface DeliveryStatistics {
 const FORGOTTEN_AT_ONCE = 1_000;
 
 /** The deliveries of one shard. An ended one is kept with its attempts as long as its event. */
-export class DeliveryLedger extends LeasedRows<Delivery> {
+export class DeliveryLedger extends LeasedRows<Leased, Delivery> {
+  readonly #outcomes = new Gather<Outcome, boolean>((outcomes) => this.#write(outcomes));
+
   constructor(sql: Sql) {
     super(sql, {
       name: 'carrel.deliveries',
-      columns: 'w.event_id AS "eventId", w.endpoint, w.created_at AS "createdAt", jsonb_array_length(w.log) AS sent',
+      columns: 'w.endpoint',
+      claimed: `w.created_at AS "createdAt", jsonb_array_length(w.log) AS sent,
+        (SELECT e.uuid FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS "messageId",
+        (SELECT e.payload FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS payload`,
     });
   }
 
   /** False: the lease had passed to another. */
   async end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null): Promise<boolean> {
-    const assignments = `state = $4, log = log || $5::jsonb, ended_at = now(), due_at = NULL, leased_until = NULL, fence = NULL`;
-    return this.change(delivery, assignments, [state, JSON.stringify(attempt ? [attempt] : [])]);
+    return this.#outcomes.ask({ delivery, state, attempt, dueAt: null });
   }
 
   /** False: the lease had passed to another. */
   async retry(delivery: Delivery, attempt: Attempt, dueAt: Date): Promise<boolean> {
-    const assignments = `log = log || $4::jsonb, due_at = $5, leased_until = NULL, fence = NULL`;
-    return this.change(delivery, assignments, [JSON.stringify([attempt]), dueAt]);
+    return this.#outcomes.ask({ delivery, state: 'pending', attempt, dueAt });
+  }
+
+  async #write(outcomes: readonly Outcome[]): Promise<boolean[]> {
+    const rows = await this.sql.query<{ fence: string }>(
+      `UPDATE carrel.deliveries w
+       SET state = o.state, log = w.log || o.attempts::jsonb, due_at = o.due_at, ended_at = CASE WHEN o.due_at IS NULL THEN now() END,
+         leased_until = NULL, fence = NULL
+       FROM unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[]) AS o (tenant, id, fence, state, attempts, due_at)
+       WHERE w.tenant = o.tenant AND w.id = o.id AND w.fence = o.fence
+       RETURNING o.fence`,
+      [
+        outcomes.map(({ delivery }) => delivery.tenant),
+        outcomes.map(({ delivery }) => delivery.id),
+        outcomes.map(({ delivery }) => delivery.fence),
+        outcomes.map(({ state }) => state),
+        outcomes.map(({ attempt }) => JSON.stringify(attempt ? [attempt] : [])),
+        outcomes.map(({ dueAt }) => dueAt),
+      ],
+    );
+    const written = new Set(rows.map(({ fence }) => fence));
+    return outcomes.map(({ delivery }) => written.has(delivery.fence));
   }
 
   async statistics(): Promise<DeliveryStatistics[]> {

@@ -24,18 +24,23 @@ export type LeaseRef = Pick<Leased, 'tenant' | 'id'> & { readonly attempt: numbe
  * - Only the holder of the newest lease changes it (the fence decides).
  * - At most `perTenant` rows of a tenant are in flight, those leased already included, so that its backlog never delays another's.
  */
-export class LeasedRows<Row extends Leased> {
+export class LeasedRows<Row extends Leased, Claimed extends Row = Row> {
   protected readonly sql: Sql;
   readonly #table: string;
   readonly #columns: string;
+  readonly #claimedColumns: string;
   readonly #only: string;
 
-  /** `columns`: what a Row has beyond the lease, of the table as `w`; `only`: the condition on `w` of the rows that are meant, default all. */
-  constructor(sql: Sql, table: { name: string; columns: string; only?: string }) {
+  /**
+   * `columns`: what a Row has beyond the lease, of the table as `w`; `claimed`: what it has more once it is claimed;
+   * `only`: the condition on `w` of the rows that are meant, default all.
+   */
+  constructor(sql: Sql, table: { name: string; columns: string; claimed?: string; only?: string }) {
     this.sql = sql;
     this.#table = table.name;
     this.#only = table.only ?? 'true';
     this.#columns = `w.tenant, w.id, w.attempts, w.fence, ${table.columns}`;
+    this.#claimedColumns = table.claimed === undefined ? this.#columns : `${this.#columns}, ${table.claimed}`;
   }
 
   /**
@@ -45,9 +50,9 @@ export class LeasedRows<Row extends Leased> {
   async takeDue(options: { limit: number; perTenant: number; leaseSeconds: number }): Promise<Row[]> {
     return this.sql.query<Row>(
       `WITH RECURSIVE tenants AS (
-         (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.due_at <= now() ORDER BY w.tenant LIMIT 1)
+         (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.due_at <= now() ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
          UNION ALL
-         SELECT (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.tenant > t.tenant AND w.due_at <= now() ORDER BY w.tenant LIMIT 1)
+         SELECT (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.tenant > t.tenant AND w.due_at <= now() ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
          FROM tenants t WHERE t.tenant IS NOT NULL
        ), window_of AS (
          SELECT due.tenant, due.id, due.due_at, due.place FROM tenants t CROSS JOIN LATERAL (
@@ -68,14 +73,20 @@ export class LeasedRows<Row extends Leased> {
     );
   }
 
-  /** Takes over the lease of that very attempt, with a new fence. Null: the row is done, or another attempt has begun. */
-  async claim(lease: LeaseRef, leaseSeconds: number): Promise<Row | null> {
-    const [row] = await this.sql.query<Row>(
+  /** Takes over the leases of those very attempts, with new fences; in the order of `leases`. Null: the row is done, or another attempt has begun. */
+  async claim(leases: readonly LeaseRef[], leaseSeconds: number): Promise<(Claimed | null)[]> {
+    const rows = await this.sql.query<Claimed>(
       `UPDATE ${this.#table} w SET fence = gen_random_uuid(), leased_until = now() + make_interval(secs => $4)
-       WHERE w.tenant = $1 AND w.id = $2 AND w.attempts = $3 AND w.leased_until IS NOT NULL RETURNING ${this.#columns}`,
-      [lease.tenant, lease.id, lease.attempt, leaseSeconds],
+       FROM unnest($1::name[], $2::bigint[], $3::int[]) AS lease (tenant, id, attempt)
+       WHERE w.tenant = lease.tenant AND w.id = lease.id AND w.attempts = lease.attempt AND w.leased_until IS NOT NULL
+       RETURNING ${this.#claimedColumns}`,
+      [leases.map(({ tenant }) => tenant), leases.map(({ id }) => id), leases.map(({ attempt }) => attempt), leaseSeconds],
     );
-    return row ?? null;
+    const claimed = new Map(rows.map((row) => [`${row.tenant} ${row.id}`, row]));
+    return leases.map(({ tenant, id, attempt }) => {
+      const row = claimed.get(`${tenant} ${id}`);
+      return row?.attempts === attempt ? row : null;
+    });
   }
 
   /** Keeps the lease. False: it had passed to another. */

@@ -158,8 +158,11 @@ test('a tenant whose receiver stalls under 40 deliveries does not hold up anothe
   await emitGrades(other, 20);
 
   await waitFor('all of the other', () => receiver.received.length === 20, 3_000);
-  const metrics = await worker.metrics();
-  expect(metrics).toMatch(new RegExp(`carrel_webhook_deliveries_total\\{[^}]*tenant="${other.slug}"[^}]*result="delivered"[^}]*\\} 20`));
+  const all = new RegExp(`carrel_webhook_deliveries_total\\{[^}]*tenant="${other.slug}"[^}]*result="delivered"[^}]*\\} 20`);
+  const metrics = await waitFor('the count of all', async () => {
+    const text = await worker.metrics();
+    return all.test(text) && text;
+  });
   expect(metrics).toMatch(new RegExp(`carrel_webhook_latency_seconds_count\\{[^}]*tenant="${other.slug}"[^}]*\\} 20`));
   expect(metrics).toMatch(/carrel_webhook_oldest_seconds\{[^}]*\} [\d.]+/);
   await receiver.close();

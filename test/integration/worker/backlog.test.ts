@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { LeasedRows } from '../../../pkg/store/postgres/leases.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { addWebhook } from '../../support/webhooks.ts';
+import { startPlatform, type TestPlatform } from './platform.ts';
+
+let platform: TestPlatform;
+let asWorker: SqlPool;
+beforeAll(async () => {
+  platform = await startPlatform();
+  asWorker = new SqlPool({ url: platform.workerUrl, poolSize: 1, log: silentLogger });
+});
+afterAll(async () => {
+  await asWorker?.close();
+  await platform?.stop();
+});
+
+test('a look for what is due reads a few rows, of 5,000 that wait and of 5,000 that have ended, before Postgres knows that they are there', async () => {
+  const tenant = await platform.tenant();
+  const endpoint = await addWebhook(tenant);
+  await platform.pool.query('ALTER TABLE carrel.deliveries SET (autovacuum_enabled = off)');
+  await platform.pool.query(
+    `WITH event AS (
+       INSERT INTO carrel.events (tenant, uuid, event, payload) SELECT $1, gen_random_uuid(), 'x', '{}' FROM generate_series(1, 10000) RETURNING id
+     )
+     INSERT INTO carrel.deliveries (tenant, event_id, endpoint, state, due_at)
+     SELECT $1, id, $2, CASE WHEN id % 2 = 0 THEN 'pending' ELSE 'delivered' END, CASE WHEN id % 2 = 0 THEN now() END FROM event`,
+    [`tenant_${tenant.slug}`, endpoint],
+  );
+
+  const plan = await planOfLook();
+
+  expect(plan).not.toMatch(/Seq Scan|Bitmap|Hash Join|Merge Join|deliveries_event_idx/);
+  const read = Math.max(...[...plan.matchAll(/shared hit=(\d+)/g)].map(([, pages]) => Number(pages)));
+  expect(read).toBeLessThan(400);
+});
+
+async function planOfLook(): Promise<string> {
+  const plans: string[] = [];
+  const explaining = {
+    query: async <T>(sql: string, params?: readonly unknown[]): Promise<T[]> => {
+      const rows = await asWorker.query<Record<string, string>>(`EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ${sql}`, params);
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+      return [];
+    },
+  };
+  await new LeasedRows(explaining, { name: 'carrel.deliveries', columns: 'w.endpoint' }).takeDue({
+    limit: 64,
+    perTenant: 8,
+    leaseSeconds: 4,
+  });
+  return plans.join('\n');
+}
