@@ -50,6 +50,11 @@ export interface WorkerDeps {
   readonly metrics: Metrics;
 }
 
+/**
+ * For work that waits for machines of others, of each kind. To one host there may be as many connections: tenants share hosts,
+ * and one whose address there stalls would else hold up all others.
+ */
+const PLACES = 128;
 const WAKE_RETRY_MS = 1_000;
 /** design: section 5, Kept. */
 const EVENTS_KEPT_DAYS = 30;
@@ -63,7 +68,8 @@ export function startWorker(deps: WorkerDeps): { close(): Promise<void> } {
   const redis = connectRedis({ url: redisUrl, prefix: '', log });
   const storage = tenantStorage({ registry: deps.registry, pool: registryPool, clock });
   const seals = tenantSealers({ ...deps, pool: registryPool });
-  const client = guardedClient({ allow: deps.egressAllow, clock, metrics: deps.metrics });
+  const limits = { connectionsPerOrigin: PLACES };
+  const client = guardedClient({ allow: deps.egressAllow, clock, metrics: deps.metrics, limits });
   const ledgers = perShard(deps.shards, (pool) => new DeliveryLedger(pool));
 
   const work = perShard(deps.shards, (pool) => new Ledger(pool));
@@ -109,7 +115,7 @@ const workLine = (deps: WorkLineDeps, ledgers: ReadonlyMap<string, Ledger>): Lin
 function gradeLine(deps: WorkLineDeps): Line {
   const ledgers = perShard(deps.shards, (pool) => new Ledger(pool, 'grades'));
   const submit = submitGrade({ ...deps, tokens: new ServiceTokens(deps), retrySeconds: deps.gradeRetrySeconds });
-  return lineOf(deps, { name: 'grades', perTenant: 4, concurrency: 128, ledgers }, [[SUBMIT_GRADE, submit]]);
+  return lineOf(deps, { name: 'grades', perTenant: 4, concurrency: PLACES, ledgers }, [[SUBMIT_GRADE, submit]]);
 }
 
 function lineOf(
@@ -135,7 +141,7 @@ function deliveryLine(deps: DeliveryLineDeps & { redis: Redis; ledgers: Readonly
     ...deps,
     name: 'deliveries',
     perTenant: 8,
-    concurrency: 128,
+    concurrency: PLACES,
     bench: (shard, ledger, wake) =>
       new DeliveryBench({ ...deps, ledger, pool: poolOf(deps.shards, shard), timeoutMs: deps.webhookTimeoutMs, metrics, wake }),
   });

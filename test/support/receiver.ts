@@ -11,6 +11,8 @@ export interface Received {
   readonly data: Record<string, unknown>;
   /** Whether it was answered with 2xx. */
   readonly taken: boolean;
+  /** By `performance.now()`. */
+  readonly at: number;
 }
 
 /** What the receiver answers; `stall` never does. */
@@ -18,6 +20,8 @@ export type Answer = { readonly status: number; readonly headers?: Readonly<Reco
 
 export interface Receiver {
   readonly url: string;
+  /** At the same host, an address that takes everything and never answers. */
+  readonly stallingUrl: string;
   readonly received: readonly Received[];
   /** From now on; the next `times` only, then 204 again. */
   answer(answer: Answer, times?: number): void;
@@ -26,6 +30,8 @@ export interface Receiver {
   up(): Promise<void>;
   close(): Promise<void>;
 }
+
+const STALLING = '/stall';
 
 /** A webhook receiver on loopback that does as it is told. */
 export async function startReceiver(): Promise<Receiver> {
@@ -36,7 +42,10 @@ export async function startReceiver(): Promise<Receiver> {
     planned.times -= 1;
     return planned.answer;
   };
-  const server = createServer((request, response) => void take(request, response, received, next));
+  const server = createServer((request, response) => {
+    if (request.url === STALLING) request.resume();
+    else void take(request, response, received, next);
+  });
   const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   const down = (): Promise<void> =>
     new Promise((resolve) => {
@@ -47,6 +56,7 @@ export async function startReceiver(): Promise<Receiver> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/hook`,
+    stallingUrl: `http://127.0.0.1:${port}${STALLING}`,
     received,
     answer: (answer, times = Infinity) => void (planned = { answer, times }),
     down,
@@ -63,7 +73,7 @@ async function take(request: IncomingMessage, response: ServerResponse, received
   const { event, data } = JSON.parse(body) as Pick<Received, 'event' | 'data'>;
   const answer = next();
   const taken = answer !== 'stall' && answer.status < 300;
-  received.push({ id: headers['webhook-id'] ?? '', body, headers, event, data, taken });
+  received.push({ id: headers['webhook-id'] ?? '', body, headers, event, data, taken, at: performance.now() });
   if (answer !== 'stall') response.writeHead(answer.status, answer.headers).end();
 }
 

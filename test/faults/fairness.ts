@@ -1,0 +1,73 @@
+import { startPlatform, type TestPlatform } from '../integration/worker/platform.ts';
+import { startWorkerProcess } from '../integration/worker/worker-process.ts';
+import { freePort } from '../support/ports.ts';
+import { startReceiver } from '../support/receiver.ts';
+import type { TestTenant } from '../support/server.ts';
+import { range, waitFor } from '../support/wait.ts';
+import { addWebhook } from '../support/webhooks.ts';
+import { median, p99OfDelivery } from './latency.ts';
+
+/** How the neighbour's receiver is dead: nobody listens, or it takes each delivery and never answers; then it stands at the quiet one's own host. */
+export type Death = 'refuses' | 'stalls';
+
+export interface Fairness {
+  /** p99 in ms from the event to the receiver, the median of the rounds. */
+  readonly alone: number;
+  readonly beside: number;
+  readonly rounds: readonly { readonly alone: number; readonly beside: number }[];
+}
+
+const PACE = { events: 200, everyMs: 20 };
+
+/** How long a tenant's events take to their receiver, by turns alone and beside a neighbour with `waiting` deliveries for a dead receiver. */
+export async function measureFairness(options: { waiting: number; rounds: number; death: Death }): Promise<Fairness> {
+  const platform = await startPlatform({ durable: true });
+  const receiver = await startReceiver();
+  const nobody = `http://127.0.0.1:${await freePort()}/`;
+  const worker = await startWorkerProcess(platform);
+  try {
+    const [quiet, busy] = await Promise.all([platform.tenant(), platform.tenant()]);
+    await addWebhook(quiet, { url: receiver.url });
+    const backlog = { platform, tenant: busy, url: options.death === 'refuses' ? nobody : receiver.stallingUrl, waiting: options.waiting };
+    await p99OfDelivery(quiet, receiver, PACE); // both programs warm up
+    const rounds: { alone: number; beside: number }[] = [];
+    for (const _ of range(options.rounds)) {
+      const alone = await p99OfDelivery(quiet, receiver, PACE);
+      await pile(backlog);
+      rounds.push({ alone, beside: await p99OfDelivery(quiet, receiver, PACE) });
+      await clear(backlog);
+    }
+    return { alone: median(rounds.map(({ alone }) => alone)), beside: median(rounds.map(({ beside }) => beside)), rounds };
+  } finally {
+    await worker.end('SIGKILL');
+    await receiver.close();
+    await platform.stop();
+  }
+}
+
+interface Backlog {
+  readonly platform: TestPlatform;
+  readonly tenant: TestTenant;
+  readonly url: string;
+  readonly waiting: number;
+}
+
+async function pile({ tenant, url, waiting, platform }: Backlog): Promise<void> {
+  const endpoint = await addWebhook(tenant, { url });
+  await tenant.db.query(
+    `WITH event AS (
+       INSERT INTO carrel.events (uuid, event, payload)
+       SELECT gen_random_uuid(), 'grade.submitted', '{"event":"grade.submitted","data":{}}' FROM generate_series(1, $1) RETURNING id
+     )
+     INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2 FROM event`,
+    [waiting, endpoint],
+  );
+  const tried = (): Promise<unknown[]> =>
+    platform.pool.query(`SELECT FROM carrel.deliveries WHERE endpoint = $1 AND attempts > 0 LIMIT 1`, [endpoint]);
+  await waitFor('the worker to meet the dead receiver', async () => (await tried()).length > 0);
+}
+
+async function clear({ platform, tenant }: Backlog): Promise<void> {
+  await tenant.db.query('DELETE FROM webhooks');
+  await platform.pool.query('DELETE FROM carrel.events WHERE tenant = $1', [`tenant_${tenant.slug}`]);
+}

@@ -1,0 +1,45 @@
+import { Events } from '../../pkg/events/events.ts';
+import { WakeUps } from '../../pkg/events/wake-ups.ts';
+import { systemClock } from '../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../pkg/runtime/log.ts';
+import { systemRandom } from '../../pkg/runtime/random.ts';
+import type { Receiver } from '../support/receiver.ts';
+import type { TestTenant } from '../support/server.ts';
+import { range, waitFor } from '../support/wait.ts';
+
+export const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
+
+/** Of `numbers`, the one that 99 of 100 do not pass. */
+const percentile99 = (numbers: readonly number[]): number =>
+  numbers.toSorted((one, other) => one - other)[Math.ceil(numbers.length * 0.99) - 1] ?? 0;
+
+/** In ms, from before the transaction that writes an event until the receiver has its delivery; `events` of them, one each `everyMs`. */
+export async function p99OfDelivery(
+  { db, redis }: TestTenant,
+  receiver: Receiver,
+  { events, everyMs }: { events: number; everyMs: number },
+): Promise<number> {
+  const outbox = new Events({ wakeUps: new WakeUps({ redis, log: silentLogger }), clock: systemClock, random: systemRandom });
+  const begun = new Map<string, number>();
+  const emit = async (id: string): Promise<void> => {
+    const now = new Date().toISOString();
+    const grade = { id, launch_id: 'l', user_id: 'u', score: 1, score_maximum: 1, timestamp: now, submitted_at: now };
+    begun.set(id, performance.now());
+    await db.transaction((tx) => outbox.emit(tx, 'grade.submitted', grade));
+  };
+  const started = performance.now();
+  const emitting: Promise<void>[] = [];
+  for (const at of range(events)) {
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, started + at * everyMs - performance.now())));
+    emitting.push(emit(systemRandom.uuid()));
+  }
+  await Promise.all(emitting);
+  const took = (): number[] =>
+    receiver.received.flatMap(({ data, at }) => {
+      const from = begun.get(String(data.id));
+      return from === undefined ? [] : [at - from];
+    });
+  await waitFor(`${events} deliveries`, () => took().length >= events);
+  return percentile99(took());
+}
