@@ -63,8 +63,9 @@ export class PlatformKeys {
   /** The key `kid` for `alg`, an algorithm that is taken. Throws LtiRefusal `key_…` and `platform_keys_…`. */
   async key(address: string, kid: string, alg: string): Promise<KeyObject> {
     const platform = this.#platform(address);
+    const kept = platform.present;
     let set = await this.#fresh(platform, address);
-    if (!set.keys.has(kid) && this.#mayRefetch(platform, set)) {
+    if (!set.keys.has(kid) && set === kept && this.#mayRefetch(platform)) {
       platform.refetchedAt = this.#clock.monotonic();
       set = await this.#fetch(platform, address);
     }
@@ -87,9 +88,9 @@ export class PlatformKeys {
     return present && this.#clock.monotonic() - present.fetchedAt < KEY_SET_MS ? present : this.#fetch(platform, address);
   }
 
-  /** Whoever waited for a set that was fetched meanwhile sees it, and does not fetch again. */
-  #mayRefetch(platform: Platform, seen: KeySet): boolean {
-    if (platform.underWay !== undefined || platform.present !== seen) return true;
+  /** A fetch that is under way is joined. */
+  #mayRefetch(platform: Platform): boolean {
+    if (platform.underWay !== undefined) return true;
     return platform.refetchedAt === undefined || this.#clock.monotonic() - platform.refetchedAt >= REFETCH_MS;
   }
 

@@ -20,13 +20,15 @@ export interface FolderRecord {
   readonly ownerId: number;
   readonly ownerUuid: string;
   readonly ownerName: string;
+  readonly ownerIsSystem: boolean;
   readonly parentUuid: string | null;
   readonly ancestors: readonly Ancestor[];
 }
 
 const FIND = `
   SELECT d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
-    d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName", p.uuid AS "parentUuid",
+    d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
+    coalesce(o.is_system, false) AS "ownerIsSystem", p.uuid AS "parentUuid",
     ${ancestorsOf('d')} AS ancestors
   FROM folders d LEFT JOIN users o ON o.id = d.owner_id LEFT JOIN folders p ON p.id = d.parent_id
   WHERE d.uuid = $1 AND d.deleted_at IS NULL`;

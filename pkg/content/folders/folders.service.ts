@@ -14,7 +14,8 @@ import type { FolderView, NewFolder } from './folders.schema.ts';
 
 /**
  * Folders: a root per owner, unique names among live siblings (the database's unique index decides races).
- * A new folder belongs to whoever makes it, also inside somebody else's.
+ * A new folder belongs to whoever makes it, also inside somebody else's; below a course's folder it belongs to the system user as that one does,
+ * so that who leaves the course keeps no power there.
  */
 export class Folders {
   readonly #db: Database;
@@ -37,7 +38,8 @@ export class Folders {
       const fault = pathFault(path);
       if (fault !== null) throw invalid('name', fault);
       const uuid = this.#random.uuid();
-      const row = { uuid, name: input.name, path, parentId: parent?.id ?? null, ownerId: actor.userId };
+      const ownerId = parent?.ownerIsSystem ? parent.ownerId : actor.userId;
+      const row = { uuid, name: input.name, path, parentId: parent?.id ?? null, ownerId };
       try {
         await orNameConflict(tx.folders.insert(row));
       } catch (error) {

@@ -173,6 +173,7 @@ describe('an LtiRegistration is refused with a message that says what to do', ()
     ['a deployment twice', { deploymentIds: ['1', '1'] }, 'Duplicate value'],
     ['an origin with a path', { platform: { ...registration.platform, frameAncestors: ['https://a.example/x'] } }, 'should match'],
     ['a way to respond that does not exist', { deepLinkingResponseMode: 'Post' }, 'Unsupported value: "Post"'],
+    ['a tool address with a query', { toolUrl: 'https://tool.example/?a=b' }, 'toolUrl must have no query'],
     ['a rotation in months', { keyRotationPeriod: '3M' }, 'should match'],
     [
       'a rotation of a key of one’s own',

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Api } from '../../support/api.ts';
+import { Browser, follow } from '../../support/lms/browser.ts';
+import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { registeredLms, type Registration } from './registration.ts';
+
+let tenant: TestTenant;
+let at: Registration;
+beforeAll(async () => {
+  tenant = await startTenant();
+  at = await registeredLms(tenant);
+});
+afterAll(async () => {
+  await tenant?.stop();
+  await at?.lms.stop();
+});
+
+/** A person in the course, and the id of its folder. */
+async function inCourse(id: string, role: string): Promise<{ api: Api; folderId: string }> {
+  const page = await follow(new Browser(), at.lms.open(at.clientId, { user: { id }, roles: [role] }));
+  const token = new URL(String(page.headers.location)).searchParams.get('token') ?? '';
+  const { launch_id: launchId } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { launch_id: string };
+  const api = tenant.anonymous.as(token);
+  const launch = await api.get(`/lti/launches/${launchId}`);
+  return { api, folderId: launch.body.folder.id };
+}
+
+test('who made a folder in a course has no power over it once the LMS says that they teach no more', async () => {
+  const { api: teacher, folderId } = await inCourse('was-teacher', INSTRUCTOR);
+  const { api: colleague } = await inCourse('colleague', INSTRUCTOR);
+  const made = await teacher.post('/folders', { name: 'Week 1', parent_id: folderId });
+  const file = await colleague.upload('/files', { file: Buffer.from('theirs'), name: 'theirs.txt', fields: { folder_id: made.body.id } });
+
+  const { api: learner } = await inCourse('was-teacher', LEARNER);
+  const upload = await learner.upload('/files', { file: Buffer.from('no'), name: 'no.txt', fields: { folder_id: made.body.id } });
+
+  expect([made.status, file.status]).toEqual([201, 201]);
+  expect(upload.status).toBe(403);
+  expect((await learner.delete(`/files/${file.body.id}`)).status).toBe(403);
+  expect((await learner.get(`/files/${file.body.id}`)).status).toBe(200);
+});
