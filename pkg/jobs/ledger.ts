@@ -1,5 +1,8 @@
 import { type WorkItem, WorkQueue } from '../store/postgres/work.ts';
 
+/** Far more than there are processors for. */
+const MOST_KINDS = 50;
+
 export interface KindStatistics {
   readonly kind: string;
   /** Items that are due, leased ones included. */
@@ -20,14 +23,14 @@ export class Ledger extends WorkQueue {
     return this.change(item, `due_at = 'infinity', leased_until = NULL, fence = NULL, last_error = left($4, 1000)`, [error]);
   }
 
-  /** Of all lines. */
+  /** Of all lines, the first MOST_KINDS kinds: those with living work, then those with most dead letters. */
   async statistics(): Promise<KindStatistics[]> {
     return this.sql.query<KindStatistics>(
       `SELECT kind, count(*) FILTER (WHERE due_at <= now()) AS due,
          coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE due_at <= now())), 0)::float8 AS "oldestSeconds",
          coalesce(extract(epoch FROM now() - min(requested_at) FILTER (WHERE due_at < 'infinity')), 0)::float8 AS "waitingSeconds",
          count(*) FILTER (WHERE due_at = 'infinity') AS dead
-       FROM carrel.work GROUP BY kind`,
+       FROM carrel.work GROUP BY kind ORDER BY bool_or(due_at < 'infinity') DESC, count(*) DESC LIMIT ${MOST_KINDS}`,
     );
   }
 }

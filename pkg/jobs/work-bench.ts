@@ -7,6 +7,7 @@ import type { Ledger } from './ledger.ts';
 import type { JobMetrics, Result } from './metrics.ts';
 import { type JobContext, LostLease, type Processor, TryLater, UnprocessableWork } from './processor.ts';
 
+const UNKNOWN_KIND = 'unknown';
 const RETRY = { baseMs: 1_000, maxMs: 15 * 60_000, jitter: 0.5 };
 
 /** Attempts of carrel.work: what fails is tried again later, by a schedule in Postgres; what can never be done becomes a dead letter. */
@@ -22,10 +23,11 @@ export class WorkBench {
   }
 
   async attempt(item: WorkItem, signal: AbortSignal): Promise<void> {
-    const { clock, metrics } = this.#deps;
+    const { clock, metrics, processors } = this.#deps;
     const started = clock.monotonic();
     const result = await this.#process(item, signal);
-    metrics.result(item.kind, result, (clock.monotonic() - started) / 1000);
+    // A tenant's role writes kinds as it likes, and a label once used is kept for good.
+    metrics.result(processors.has(item.kind) ? item.kind : UNKNOWN_KIND, result, (clock.monotonic() - started) / 1000);
   }
 
   async #process(item: WorkItem, signal: AbortSignal): Promise<Result> {

@@ -160,6 +160,24 @@ test('work that can never be done is kept as a dead letter, with its error, and 
   await platform.pool.query(`DELETE FROM carrel.work WHERE due_at = 'infinity'`);
 });
 
+test('kinds that nobody knows, however many a tenant asks for, make few series of metrics', async () => {
+  const tenant = await platform.tenant();
+  await tenant.db.query(`INSERT INTO carrel.work (kind, payload) SELECT 'forged.' || n, '{}' FROM generate_series(1, 150) n`);
+  const dead = () => platform.pool.query(`SELECT FROM carrel.work WHERE due_at = 'infinity' AND kind LIKE 'forged.%'`);
+  await waitFor('150 dead letters', async () => (await dead()).length === 150);
+  await tenant.db.transaction((tx) => requestWork(tx, 'objects.sweep', { day: '20200101' }, new Date(Date.now() + 3_600_000)));
+
+  const metrics = await worker.metrics();
+
+  const series = (name: string): number =>
+    metrics.split('\n').filter((line) => line.startsWith(`${name}{`) && line.includes('forged.')).length;
+  expect([series('carrel_work_results_total'), series('carrel_work_duration_seconds_count')]).toEqual([0, 0]);
+  expect(series('carrel_work_dead')).toBeLessThan(100);
+  expect(metrics).toMatch(/carrel_work_results_total\{[^}]*kind="unknown"[^}]*result="dead"[^}]*\} \d+/);
+  expect(metrics).toMatch(/carrel_work_waiting_seconds\{[^}]*kind="objects\.sweep"/);
+  await platform.pool.query(`DELETE FROM carrel.work WHERE tenant = $1`, [`tenant_${tenant.slug}`]);
+});
+
 test("one tenant's backlog does not hold up another", async () => {
   const [busy, quiet] = [await platform.tenant(), await tenantWithObjects(1)];
   await busy.db.query(
