@@ -6,6 +6,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Tx } from '../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../store/redis/generation.ts';
 import { fileCreated } from './files/file.events.ts';
+import { renameFolder } from './folders/rename.ts';
 import { orNameConflict } from './names/name-conflict.ts';
 import { reserve } from './uploads/content.statements.ts';
 
@@ -110,22 +111,13 @@ const MADE_BY = [
 
 /** The system user may have a root folder of that name already: the one that comes gets the user's uuid behind its name, and paths follow. */
 async function renameClashingRoots(tx: Tx, user: Person, systemUserId: number): Promise<void> {
-  const clashing = await tx.query<{ id: number; name: string; path: string; ancestry: string }>(
-    `SELECT d.id, d.name, d.path, d.ancestry::text AS ancestry FROM folders d
+  const clashing = await tx.query<{ id: number; name: string }>(
+    `SELECT d.id, d.name FROM folders d
      WHERE d.owner_id = $1 AND d.parent_id IS NULL AND d.deleted_at IS NULL AND EXISTS (
        SELECT FROM folders s WHERE s.owner_id = $2 AND s.parent_id IS NULL AND s.deleted_at IS NULL AND s.name = d.name)`,
     [user.id, systemUserId],
   );
-  for (const { id, name, path, ancestry } of clashing) {
-    const renamed = `${Array.from(name).slice(0, 200).join('')} (${user.uuid})`;
-    const rest = [`/${renamed}`, path.length + 1, ancestry];
-    await tx.query('UPDATE folders SET name = $2 WHERE id = $1', [id, renamed]);
-    await tx.query(
-      'UPDATE files SET path = left($1 || substr(path, $2), 2048) WHERE folder_id IN (SELECT id FROM folders WHERE ancestry <@ $3::ltree)',
-      rest,
-    );
-    await tx.query('UPDATE folders SET path = left($1 || substr(path, $2), 2048) WHERE ancestry <@ $3::ltree', rest);
-  }
+  for (const { id, name } of clashing) await renameFolder(tx, id, `${Array.from(name).slice(0, 200).join('')} (${user.uuid})`);
 }
 
 /** All that counts to a user: every version of every file, the trash included. */

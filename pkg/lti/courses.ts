@@ -1,6 +1,9 @@
+import { renameFolder } from '../content/folders/rename.ts';
 import { normalName } from '../content/names/names.policy.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Tx } from '../store/postgres/database.ts';
+import { unlessTaken } from '../store/postgres/savepoint.ts';
+import type { Group } from '../store/postgres/tables.ts';
 import { type GenerationCache, subject } from '../store/redis/generation.ts';
 import type { LaunchMessage } from './id-token.ts';
 import { COURSE_FOLDER, type Known } from './launch.record.ts';
@@ -15,6 +18,7 @@ const TITLE_MAX_CHARACTERS = 200;
  *
  * Invariants:
  * - A context of a platform is one group with one folder, however many first launches race.
+ * - Another title than the platform said last time renames both, unless they are called otherwise here meanwhile.
  * - The group reads; each instructor has a grant of their own that writes, and loses it with the role.
  */
 export class Courses {
@@ -31,7 +35,8 @@ export class Courses {
     if (!context) return;
     const role = courseRole(roles);
     const writes = role === 'instructor';
-    if (known.folderId !== null && known.courseRole === role && known.mayWrite === writes) return;
+    const isRenamed = context.isTitled && known.titleSaid !== context.title;
+    if (known.folderId !== null && known.courseRole === role && known.mayWrite === writes && !isRenamed) return;
 
     const system = await tx.users.find({ isSystem: true });
     if (!system) throw new Error('the tenant has no system user');
@@ -40,31 +45,41 @@ export class Courses {
       'INSERT INTO group_members (group_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (group_id, user_id) DO UPDATE SET role = excluded.role',
       [group.id, person.id, role],
     );
-    const folderId = await this.#folder(tx, group, context.title, system.id);
+    const folderId = await this.#folder(tx, group, context.isTitled ? context.title : (group.titleSaid ?? context.title), system.id);
+    if (context.isTitled && group.titleSaid !== context.title) await this.#rename(tx, group, folderId, context.title);
     await this.#setWriting(tx, { folderId, userId: person.id, grantedBy: system.id }, writes);
     this.#cache.touch(tx, subject.grants(person.uuid));
   }
 
   /** The group's row, locked: whoever settles the same course at once waits. */
-  async #group(
-    tx: Tx,
-    platformId: number,
-    context: { id: string; title: string },
-    systemId: number,
-  ): Promise<{ id: number; uuid: string }> {
-    const place = { platformId, contextId: context.id };
-    await tx.groups.insertIfAbsent({ uuid: this.#random.uuid(), name: context.title, ...place, createdBy: systemId });
+  async #group(tx: Tx, platformId: number, { id, title }: { id: string; title: string }, systemId: number): Promise<Group> {
+    const place = { platformId, contextId: id };
+    await tx.groups.insertIfAbsent({ uuid: this.#random.uuid(), name: title, titleSaid: title, ...place, createdBy: systemId });
     const group = await tx.groups.find(place, { lock: 'update' });
     if (!group) throw new Error('the group of a course went while it was locked');
     return group;
   }
 
-  async #folder(tx: Tx, group: { id: number; uuid: string }, title: string, ownerId: number): Promise<number> {
+  /** Group and folder are called as the platform says now, unless somebody here has called them otherwise. */
+  async #rename(tx: Tx, { id, uuid, name, titleSaid }: Group, folderId: number, title: string): Promise<void> {
+    await tx.groups.update({ id }, { titleSaid: title, name: name === titleSaid ? title : name });
+    const folder = await tx.folders.find({ id: folderId });
+    const [before, wanted] = [namesOf(titleSaid ?? name, uuid), namesOf(title, uuid)];
+    if (!folder || !before.includes(folder.name) || wanted.includes(folder.name)) return;
+    for (const candidate of wanted) {
+      const isTaken = !(await unlessTaken(tx, async () => (await renameFolder(tx, folderId, candidate), true)));
+      if (isTaken) continue;
+      this.#cache.touch(tx, subject.folders);
+      return;
+    }
+  }
+
+  async #folder(tx: Tx, group: Group, title: string, ownerId: number): Promise<number> {
     const [standing] = await tx.query<{ id: number }>(`SELECT c.id FROM groups g CROSS JOIN LATERAL (${COURSE_FOLDER}) c WHERE g.id = $1`, [
       group.id,
     ]);
     if (standing) return standing.id;
-    const made = await this.#makeFolder(tx, folderName(title), ownerId, `(${group.uuid})`);
+    const made = await this.#makeFolder(tx, namesOf(title, group.uuid), ownerId);
     await tx.permissions.insert({
       uuid: this.#random.uuid(),
       resourceType: 'folder',
@@ -81,10 +96,9 @@ export class Courses {
     return made;
   }
 
-  /** Two courses may have one title: then the second's folder carries the id of its group. */
-  async #makeFolder(tx: Tx, title: string, ownerId: number, distinction: string): Promise<number> {
+  async #makeFolder(tx: Tx, [title, distinct]: readonly [string, string], ownerId: number): Promise<number> {
     const row = (name: string) => ({ uuid: this.#random.uuid(), name, path: `/${name}`, ownerId, isSystem: true });
-    const folder = (await tx.folders.insertIfAbsent(row(title))) ?? (await tx.folders.insert(row(`${title} ${distinction}`)));
+    const folder = (await tx.folders.insertIfAbsent(row(title))) ?? (await tx.folders.insert(row(distinct)));
     return folder.id;
   }
 
@@ -99,6 +113,12 @@ export class Courses {
     await tx.permissions.insert({ uuid: this.#random.uuid(), ...place, permissionLevel: 'write', grantedBy: at.grantedBy });
   }
 }
+
+/** Two courses may have one title: then the second's folder carries the id of its group. */
+const namesOf = (title: string, groupUuid: string): readonly [string, string] => {
+  const name = folderName(title);
+  return [name, `${name} (${groupUuid})`];
+};
 
 /** A title as the name of a folder (pkg/content/names): what a name cannot hold is replaced. */
 export function folderName(title: string): string {

@@ -21,7 +21,8 @@ export interface LaunchMessage {
   readonly deploymentId: string;
   readonly resourceLinkId: string;
   readonly roles: readonly string[];
-  readonly context: { readonly id: string; readonly title: string } | undefined;
+  /** `title` is never empty: what stands for one that was not said does not rename the course. */
+  readonly context: { readonly id: string; readonly title: string; readonly isTitled: boolean } | undefined;
   readonly ags:
     { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] } | undefined;
   readonly nrpsUrl: string | undefined;
@@ -160,7 +161,8 @@ function contextOf(claim: unknown): LaunchMessage['context'] {
   const { id, title, label } = claim as { id?: unknown; title?: unknown; label?: unknown };
   const contextId = storable(id);
   if (contextId === '') throw new LtiRefusal('context_invalid');
-  return { id: contextId, title: shown(title) ?? shown(label) ?? contextId };
+  const said = shown(title);
+  return { id: contextId, title: said ?? shown(label) ?? contextId, isTitled: said !== undefined };
 }
 
 function agsOf(claim: unknown): LaunchMessage['ags'] {

@@ -16,6 +16,10 @@ export interface Known {
   readonly userUuid: string | null;
   readonly userRoles: readonly Role[] | null;
   readonly userIsActive: boolean | null;
+  /** What the platform said of the person and of the course last. */
+  readonly nameSaid: string | null;
+  readonly emailSaid: string | null;
+  readonly titleSaid: string | null;
   readonly courseRole: CourseRole | 'member' | null;
   readonly folderId: number | null;
   readonly mayWrite: boolean;
@@ -31,7 +35,8 @@ const KNOWN = `
   SELECT t.id AS "toolId", p.id AS "platformId", t.client_id AS "clientId", t.tool_url AS "toolUrl", p.issuer, p.jwks_endpoint AS "jwksEndpoint",
     t.is_active AND p.is_active AS "isActive",
     EXISTS (SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id AND d.deployment_id = $2) AS "isDeployed",
-    u.id AS "userId", u.uuid AS "userUuid", u.roles AS "userRoles", u.is_active AS "userIsActive", m.role AS "courseRole", c.id AS "folderId",
+    u.id AS "userId", u.uuid AS "userUuid", u.roles AS "userRoles", u.is_active AS "userIsActive",
+    i.name_said AS "nameSaid", i.email_said AS "emailSaid", g.title_said AS "titleSaid", m.role AS "courseRole", c.id AS "folderId",
     EXISTS (SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id) AS "mayWrite"
   FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
   LEFT JOIN lti_identities i ON i.platform_id = p.id AND i.subject = $3

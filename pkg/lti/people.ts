@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Role } from '../api/actor.ts';
 import type { Events } from '../events/events.ts';
-import { userCreated, userUpdated } from '../identity/users/users.events.ts';
+import { userChanges, userCreated, userUpdated } from '../identity/users/users.events.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Tx } from '../store/postgres/database.ts';
+import { unlessTaken } from '../store/postgres/savepoint.ts';
+import type { User } from '../store/postgres/tables.ts';
 import { type GenerationCache, subject } from '../store/redis/generation.ts';
 import type { LaunchMessage } from './id-token.ts';
 import type { Known } from './launch.record.ts';
@@ -17,7 +19,20 @@ export interface Person {
   readonly roles: readonly Role[];
 }
 
+/** What the platform says of a person, as far as it can be taken. */
+interface Said {
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+}
+
+type Changes = Partial<Pick<User, 'roles' | 'displayName' | 'email'>>;
+
 const Email = z.email().max(255);
+
+const saidIn = ({ name, email }: LaunchMessage): Said => ({ name, email: Email.safeParse(email).data });
+
+/** Nothing is no other: an LMS may keep to itself what it said before. */
+const another = (said: string | undefined, before: string | null): string | undefined => (said === before ? undefined : said);
 
 /**
  * Who a platform's `sub` is here.
@@ -26,6 +41,8 @@ const Email = z.email().max(255);
  * - A person of a platform is one user, however many first launches race.
  * - A launch takes over nobody's account: neither a known e-mail address nor a user name makes two people one.
  * - A launch adds a role, it takes none away and gives no administrator, nor gives back what somebody else has just taken away.
+ * - Another name or e-mail address than the platform said last time is taken over, unless the present one is not the platform's any more;
+ *   an address only where it is one and nobody else's here.
  * - Who is made or changed by a launch is told like anybody: `user.created`, `user.updated`.
  */
 export class People {
@@ -42,22 +59,48 @@ export class People {
     this.#defaultQuota = deps.defaultQuota;
   }
 
-  /** No statement for a known person with the role. `tx` is one of GenerationCache. Throws LtiRefusal `user_inactive`. */
+  /** No statement for a known person with the role of whom the platform says nothing new. `tx` is one of GenerationCache. Throws LtiRefusal `user_inactive`. */
   async settle(tx: Tx, known: Known, message: LaunchMessage): Promise<Person> {
     const role = roleOf(message.roles);
-    const person = personOf(known) ?? (await this.#make(tx, known, message, role));
-    return person.roles.includes(role) ? person : this.#give(tx, person, role);
+    const said = saidIn(message);
+    const standing = personOf(known);
+    const person = standing ?? (await this.#make(tx, known, message, role));
+    const isNews = standing !== undefined && (another(said.name, known.nameSaid) ?? another(said.email, known.emailSaid)) !== undefined;
+    if (person.roles.includes(role) && !isNews) return person;
+    return this.#change(tx, person, role, { platformId: known.platformId, subject: message.subject }, said);
   }
 
-  /** What was looked up before the transaction may be old by now: the row decides. */
-  async #give(tx: Tx, { id }: Person, role: Role): Promise<Person> {
+  /** What was looked up before the transaction may be old by now: the rows decide. */
+  async #change(tx: Tx, { id }: Person, role: Role, place: { platformId: number; subject: string }, said: Said): Promise<Person> {
     const present = await tx.users.find({ id }, { lock: 'update' });
     if (!present?.isActive) throw new LtiRefusal('user_inactive');
-    if (present.roles.includes(role)) return present;
-    const [changed] = await tx.users.update({ id }, { roles: [...present.roles, role] });
+    const before = (await tx.ltiIdentities.find(place)) ?? { nameSaid: null, emailSaid: null, emailGiven: null };
+    const name = present.displayName === before.nameSaid ? another(said.name, before.nameSaid) : undefined;
+    const email = present.email === before.emailGiven ? another(said.email, before.emailSaid) : undefined;
+    const changed = await this.#write(tx, present, {
+      ...(present.roles.includes(role) ? {} : { roles: [...present.roles, role] }),
+      ...(name === undefined ? {} : { displayName: name }),
+      ...(email === undefined ? {} : { email }),
+    });
+    await tx.ltiIdentities.update(place, {
+      nameSaid: said.name ?? before.nameSaid,
+      emailSaid: said.email ?? before.emailSaid,
+      emailGiven: changed.email === said.email ? said.email : before.emailGiven,
+    });
+    const told = userChanges(present, changed);
+    if (told.length === 0) return changed;
+    await this.#events.emit(tx, 'user.updated', userUpdated(changed, told));
+    this.#cache.touch(tx, subject.users, subject.user(changed.uuid), subject.profiles);
+    return changed;
+  }
+
+  /** All of it, or all but the address where somebody else has that. */
+  async #write(tx: Tx, present: User, changes: Changes): Promise<User> {
+    const { email, ...others } = changes;
+    const update = async (what: Changes): Promise<User | undefined> =>
+      Object.keys(what).length === 0 ? present : (await tx.users.update({ id: present.id }, what))[0];
+    const changed = (email === undefined ? undefined : await unlessTaken(tx, () => update(changes))) ?? (await update(others));
     if (!changed) throw new Error('a person went while their row was locked');
-    await this.#events.emit(tx, 'user.updated', userUpdated(changed, ['roles']));
-    this.#cache.touch(tx, subject.users, subject.user(changed.uuid));
     return changed;
   }
 
@@ -70,7 +113,8 @@ export class People {
       storageQuota: this.#defaultQuota,
     };
     const noEmail = `${hash}@lti.invalid`;
-    const email = Email.safeParse(message.email).data ?? noEmail;
+    const said = saidIn(message);
+    const email = said.email ?? noEmail;
     const username = `lti-${hash}`;
     // Whoever makes the same person at once waits here, and then finds them made.
     let user = await tx.users.insertIfAbsent({ ...row, email, username });
@@ -82,7 +126,14 @@ export class People {
       const other = `${hash}-${this.#random.hex(4)}`;
       user = await tx.users.insert({ ...row, email: `${other}@lti.invalid`, username: `lti-${other}` });
     }
-    await tx.ltiIdentities.insert({ platformId, subject: message.subject, userId: user.id });
+    await tx.ltiIdentities.insert({
+      platformId,
+      subject: message.subject,
+      userId: user.id,
+      nameSaid: said.name ?? null,
+      emailSaid: said.email ?? null,
+      emailGiven: user.email,
+    });
     await this.#events.emit(tx, 'user.created', userCreated(user));
     this.#cache.touch(tx, subject.users);
     return user;

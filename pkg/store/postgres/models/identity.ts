@@ -40,13 +40,14 @@ export const refreshTokens = table('refresh_tokens', ['tokenHash'], {
   usedAt: nullable(timestamp),
 });
 
-/** A group; that of a course has the platform and context it came from. */
+/** A group; that of a course has the platform and context it came from, and the title that the platform said last. */
 export const groups = table('groups', ['id'], {
   id: filled(bigint),
   uuid,
   name: text,
   platformId: nullable(bigint),
   contextId: nullable(text),
+  titleSaid: nullable(text),
   createdBy: bigint,
   revision: filled(bigint),
   createdAt: filled(timestamp),

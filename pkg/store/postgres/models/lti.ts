@@ -44,11 +44,14 @@ export const ltiDeployments = table('lti_deployments', ['toolId', 'platformId', 
   createdAt: filled(timestamp),
 });
 
-/** Which user a platform's `sub` is. */
+/** Which user a platform's `sub` is; what it said of them last, and the address that a launch gave them. */
 export const ltiIdentities = table('lti_identities', ['platformId', 'subject'], {
   platformId: integer,
   subject: text,
   userId: bigint,
+  nameSaid: nullable(text),
+  emailSaid: nullable(text),
+  emailGiven: nullable(text),
   createdAt: filled(timestamp),
 });
 

@@ -8,6 +8,7 @@ import { launchPresentation } from './0006-launch-presentation.ts';
 import { grades } from './0007-grades.ts';
 import { webhookDescriptions } from './0008-webhook-descriptions.ts';
 import { toolKeys } from './0009-tool-keys.ts';
+import { ltiSaid } from './0010-lti-said.ts';
 
 export interface TenantContext {
   /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
@@ -27,4 +28,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   grades,
   webhookDescriptions,
   toolKeys,
+  ltiSaid,
 ];

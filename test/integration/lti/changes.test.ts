@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Browser, follow } from '../../support/lms/browser.ts';
+import { INSTRUCTOR, type Launch, LEARNER, LTI } from '../../support/lms/claims.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, range } from '../../support/wait.ts';
+import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { launched } from './course.ts';
+import { registeredLms, type Registration } from './registration.ts';
+
+let tenant: TestTenant;
+let at: Registration;
+beforeAll(async () => {
+  tenant = await startTenant();
+  at = await registeredLms(tenant);
+  await addWebhook(tenant, { events: ['user.updated'] });
+});
+afterAll(async () => {
+  await tenant.stop();
+  await at.lms.stop();
+});
+
+const enter = (opened: Partial<Launch>) => launched(tenant, at, { roles: [LEARNER], ...opened });
+const me = async (by: Awaited<ReturnType<typeof enter>>) => (await by.api.get('/users/me')).body;
+const idOf = async (sub: string): Promise<string> => {
+  const identity = await tenant.db.tables.ltiIdentities.find({ subject: sub });
+  return (await tenant.db.tables.users.find({ id: identity?.userId ?? 0 }))?.uuid ?? '';
+};
+const changesOf = async (sub: string): Promise<unknown[]> => {
+  const id = await idOf(sub);
+  return (await writtenEvents(tenant)).filter(({ data }) => data.id === id).map(({ data }) => data.changes);
+};
+
+test('another name and address at the LMS are taken over, told once, and seen wherever the person is shown', async () => {
+  const id = 'married';
+  const before = await launched(tenant, at, { user: { id, name: 'Ada Byron', email: 'byron@example.org' } });
+  const folder = await tenant.db.tables.folders.find({ isSystem: true });
+  const fields = { folder_id: folder?.uuid ?? '' };
+  const { body: file } = await before.api.upload('/files', { file: Buffer.from('x'), name: 'mine.txt', fields });
+  const ownerOf = async () => (await before.api.get(`/files/${file.id}`)).body.owner.name;
+  const shown = [await ownerOf(), (await me(before)).email];
+
+  const opened = { user: { id, name: 'Ada Lovelace', email: 'lovelace@example.org' }, roles: [INSTRUCTOR] };
+  await enter(opened);
+  const { reply, sql } = await tenant.counting(() => follow(new Browser(), at.lms.open(at.clientId, opened)));
+
+  expect(shown).toEqual(['Ada Byron', 'byron@example.org']);
+  expect([await ownerOf(), (await me(before)).email]).toEqual(['Ada Lovelace', 'lovelace@example.org']);
+  expect(await changesOf(id)).toEqual([['email', 'display_name']]);
+  expect([reply.status, sql.length]).toEqual([303, 4]);
+});
+
+test('a role, a name and an address that come at once are one user.updated', async () => {
+  const id = 'promoted';
+  await enter({ user: { id, name: 'First' } });
+
+  await enter({ user: { id, name: 'Second', email: 'second@example.org' }, roles: [INSTRUCTOR] });
+
+  expect(await changesOf(id)).toEqual([['email', 'display_name', 'roles']]);
+});
+
+test('what was changed here stays, whatever the LMS says then', async () => {
+  const id = 'own-way';
+  await enter({ user: { id, name: 'Robert', email: 'robert@example.org' } });
+  const uuid = await idOf(id);
+  await tenant.admin.patch(`/users/${uuid}`, { display_name: 'Bob', email: 'bob@example.org' });
+
+  await enter({ user: { id, name: 'Robert', email: 'robert@example.org' } });
+  const same = await me(await enter({ user: { id, name: 'Robert', email: 'robert@example.org' } }));
+  const other = await me(await enter({ user: { id, name: 'Rupert', email: 'rupert@example.org' } }));
+
+  expect([same, other].map(({ display_name, email }) => [display_name, email])).toEqual([
+    ['Bob', 'bob@example.org'],
+    ['Bob', 'bob@example.org'],
+  ]);
+  expect(await changesOf(id)).toEqual([['email', 'display_name']]);
+});
+
+test('an LMS that says nothing takes nothing away, and a name it begins to say is taken', async () => {
+  const id = 'shy';
+  const nameless = await me(await enter({ user: { id } }));
+  const named = await me(await enter({ user: { id, name: 'Shy', email: 'shy@example.org' } }));
+  const silent = await me(await enter({ user: { id } }));
+
+  expect(nameless.display_name).toBeNull();
+  expect(nameless.email).toMatch(/@lti\.invalid$/);
+  expect([named, silent].map(({ display_name, email }) => [display_name, email])).toEqual([
+    ['Shy', 'shy@example.org'],
+    ['Shy', 'shy@example.org'],
+  ]);
+});
+
+test('an address that is none, or somebody else’s in any case of letters, is not taken, and the next one is', async () => {
+  const id = 'mover';
+  const { user } = await tenant.user();
+  await enter({ user: { id, email: 'mover@example.org' } });
+
+  const emails = [];
+  for (const email of ['no address', user.email.toUpperCase(), 'moved@example.org'])
+    emails.push((await me(await enter({ user: { id, email } }))).email);
+
+  expect(emails).toEqual(['mover@example.org', 'mover@example.org', 'moved@example.org']);
+  expect(await changesOf(id)).toEqual([['email']]);
+});
+
+test('a taken address costs its statements once: the next launch is warm again', async () => {
+  const { user } = await tenant.user();
+  const opened = { user: { id: 'blocked', email: user.email }, roles: [LEARNER] };
+  await enter({ user: { id: 'blocked', email: 'blocked@example.org' } });
+  await enter(opened);
+
+  const { reply, sql } = await tenant.counting(() => follow(new Browser(), at.lms.open(at.clientId, opened)));
+
+  expect([reply.status, sql.length]).toEqual([303, 4]);
+});
+
+test('ten racing launches with another name tell it once', async () => {
+  const id = 'racing';
+  await enter({ user: { id, name: 'Slow' } });
+
+  const pages = await Promise.all(
+    range(10).map(() => follow(new Browser(), at.lms.open(at.clientId, { user: { id, name: 'Fast' }, roles: [LEARNER] }))),
+  );
+
+  expect(countBy(pages, ({ status }) => status)).toEqual({ 303: 10 });
+  expect(await changesOf(id)).toEqual([['display_name']]);
+});
+
+test('of eight people who are given one address in a race one has it, and all are in', async () => {
+  const ids = range(8).map((index) => `heir-${index}`);
+  for (const id of ids) await enter({ user: { id, email: `${id}@example.org` } });
+
+  const pages = await Promise.all(
+    ids.map((id) => follow(new Browser(), at.lms.open(at.clientId, { user: { id, email: 'prize@example.org' }, roles: [LEARNER] }))),
+  );
+
+  expect(countBy(pages, ({ status }) => status)).toEqual({ 303: 8 });
+  expect(await tenant.db.tables.users.count({ email: 'prize@example.org' })).toBe(1);
+});
+
+const titled = (id: string, title: string) => ({ user: { id: 'prof' }, roles: [INSTRUCTOR], course: { id, title } });
+const courseOf = async (contextId: string) => {
+  const group = await tenant.db.tables.groups.find({ contextId });
+  const [folder] = await tenant.db.query<{ id: number; uuid: string; name: string; path: string }>(
+    `SELECT d.id, d.uuid, d.name, d.path FROM folders d JOIN permissions p ON p.resource_type = 'folder' AND p.resource_id = d.id WHERE p.group_id = $1`,
+    [group?.id],
+  );
+  if (!group || !folder) throw new Error(`there is no course ${contextId}`);
+  return { group, folder };
+};
+
+test('another title of the course renames its group and folder, and the paths of all that is below follow', async () => {
+  const prof = await launched(tenant, at, titled('c-1', 'Chemistry 🧪 1'));
+  const { folder } = await courseOf('c-1');
+  const { body: below } = await prof.api.post('/folders', { name: 'Week 1', parent_id: folder.uuid });
+  const upload = async (folder_id: string, name: string) =>
+    (await prof.api.upload('/files', { file: Buffer.from('x'), name, fields: { folder_id } })).body;
+  const files = [await upload(folder.uuid, 'a.txt'), await upload(below.id, 'b.txt')];
+  const paths = async () => {
+    const shown = await Promise.all(files.map(async ({ id }) => (await prof.api.get(`/files/${id}`)).body));
+    return [(await prof.api.get(`/folders/${below.id}`)).body.path, ...shown.map(({ path, folder: { name } }) => `${path} in ${name}`)];
+  };
+  const before = await paths();
+
+  await launched(tenant, at, titled('c-1', 'Alchemy'));
+  const { reply, sql } = await tenant.counting(() => follow(new Browser(), at.lms.open(at.clientId, titled('c-1', 'Alchemy'))));
+  const course = await courseOf('c-1');
+
+  expect(before).toEqual(['/Chemistry 🧪 1/Week 1', '/Chemistry 🧪 1/a.txt in Chemistry 🧪 1', '/Chemistry 🧪 1/Week 1/b.txt in Week 1']);
+  expect([course.group.name, course.folder.name, course.folder.path]).toEqual(['Alchemy', 'Alchemy', '/Alchemy']);
+  expect(await paths()).toEqual(['/Alchemy/Week 1', '/Alchemy/a.txt in Alchemy', '/Alchemy/Week 1/b.txt in Week 1']);
+  expect([reply.status, sql.length]).toEqual([303, 4]);
+});
+
+test('a title that another course has is followed by the id of the group, and goes without it once it can', async () => {
+  await enter(titled('t-1', 'Twins'));
+  await enter(titled('t-2', 'Loner'));
+
+  await enter(titled('t-2', 'Twins'));
+  const second = await courseOf('t-2');
+  await enter(titled('t-2', 'Loner again'));
+
+  expect(second.group.name).toBe('Twins');
+  expect(second.folder.name).toBe(`Twins (${second.group.uuid})`);
+  expect((await courseOf('t-2')).folder.path).toBe('/Loner again');
+});
+
+test('a folder that was renamed here keeps its name, and a group its own', async () => {
+  await enter(titled('k-1', 'Kept'));
+  const { folder, group } = await courseOf('k-1');
+  await tenant.db.tables.folders.update({ id: folder.id }, { name: 'By hand', path: '/By hand' });
+  await tenant.db.tables.groups.update({ id: group.id }, { name: 'Our group' });
+
+  await enter(titled('k-1', 'Changed'));
+  await enter(titled('k-1', 'Changed twice'));
+  const course = await courseOf('k-1');
+
+  expect([course.folder.name, course.group.name, course.group.titleSaid]).toEqual(['By hand', 'Our group', 'Changed twice']);
+});
+
+test('a launch without a title renames nothing', async () => {
+  await enter(titled('l-1', 'Labelled'));
+  const untitled = { claims: (claims: Record<string, unknown>) => void (claims[`${LTI}/context`] = { id: 'l-1', label: 'LAB' }) };
+
+  const page = await follow(new Browser(), at.lms.open(at.clientId, titled('l-1', 'Labelled'), untitled));
+  const course = await courseOf('l-1');
+
+  expect([page.status, course.folder.name, course.group.name]).toEqual([303, 'Labelled', 'Labelled']);
+});
+
+test('ten racing launches with another title rename once, and an upload under way keeps no old path', async () => {
+  const prof = await launched(tenant, at, titled('r-1', 'Racing'));
+  const { folder } = await courseOf('r-1');
+
+  const [pages, uploads] = await Promise.all([
+    Promise.all(range(10).map(() => follow(new Browser(), at.lms.open(at.clientId, titled('r-1', 'Raced'))))),
+    Promise.all(
+      range(10).map((index) =>
+        prof.api.upload('/files', { file: Buffer.from('x'), name: `${index}.txt`, fields: { folder_id: folder.uuid } }),
+      ),
+    ),
+  ]);
+  const files = await tenant.db.tables.files.list({ folderId: folder.id });
+
+  expect(countBy(pages, ({ status }) => status)).toEqual({ 303: 10 });
+  expect(countBy(uploads, ({ status }) => status)).toEqual({ 201: 10 });
+  expect((await courseOf('r-1')).folder.path).toBe('/Raced');
+  expect(files.map(({ path }) => path).toSorted()).toEqual(range(10).map((index) => `/Raced/${index}.txt`));
+});
