@@ -113,6 +113,24 @@ test('a taken address costs its statements once: the next launch is warm again',
   expect([reply.status, sql.length]).toEqual([303, 4]);
 });
 
+test('of a person who launched before anything was kept, what stands stays, and follows from the launch that says the same', async () => {
+  const id = 'veteran';
+  await enter({ user: { id, name: 'Old', email: 'old@example.org' } });
+  await tenant.db.tables.ltiIdentities.update({ subject: id }, { nameSaid: null, emailSaid: null, emailGiven: null });
+
+  const shown = [];
+  for (const user of [
+    { id, name: 'Old', email: 'old@example.org' },
+    { id, name: 'New', email: 'new@example.org' },
+  ])
+    shown.push(await me(await enter({ user })));
+
+  expect(shown.map(({ display_name, email }) => [display_name, email])).toEqual([
+    ['Old', 'old@example.org'],
+    ['New', 'new@example.org'],
+  ]);
+});
+
 test('ten racing launches with another name tell it once', async () => {
   const id = 'racing';
   await enter({ user: { id, name: 'Slow' } });

@@ -10,6 +10,7 @@ import { tenants } from '../../../pkg/store/postgres/migrations/registry/0001-te
 import { events } from '../../../pkg/store/postgres/migrations/shard/0002-events.ts';
 import { lines } from '../../../pkg/store/postgres/migrations/shard/0003-lines.ts';
 import { webhookHealth } from '../../../pkg/store/postgres/migrations/shard/0004-webhook-health.ts';
+import { unknownDeployments } from '../../../pkg/store/postgres/migrations/shard/0005-unknown-deployments.ts';
 import { work } from '../../../pkg/store/postgres/migrations/shard/0001-work.ts';
 import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/index.ts';
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
@@ -156,8 +157,42 @@ test('every migration goes up, down and up again to the same catalog', async () 
   expect(full.length).toBeGreaterThan(150);
 });
 
+test('of those who launched before 0010-lti-said only addresses of lti.invalid count as given, and titles of courses as said', async () => {
+  const tenant = await newTenant(running, shard);
+  await shard.rollbackTenant(tenant, '0010-lti-said');
+  const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
+  await sql.query(`INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms', 'a', 't', 'j')`);
+  for (const [subject, email] of [
+    ['a', 'ada@example.org'],
+    ['b', 'b@lti.invalid'],
+  ]) {
+    await sql.query(
+      `WITH u AS (INSERT INTO users (uuid, email, username) VALUES (gen_random_uuid(), $2, $1) RETURNING id)
+       INSERT INTO lti_identities (platform_id, subject, user_id) SELECT 1, $1, id FROM u`,
+      [subject, email],
+    );
+  }
+  await sql.query(
+    `INSERT INTO groups (uuid, name, platform_id, context_id, created_by)
+     SELECT gen_random_uuid(), 'Physics', 1, 'c', id FROM users WHERE is_system UNION ALL
+     SELECT gen_random_uuid(), 'Friends', NULL, NULL, id FROM users WHERE is_system`,
+  );
+
+  await shard.migrateTenant(tenant);
+
+  expect(await sql.query('SELECT subject, name_said, email_said, email_given FROM lti_identities ORDER BY subject')).toEqual([
+    { subject: 'a', name_said: null, email_said: null, email_given: null },
+    { subject: 'b', name_said: null, email_said: null, email_given: 'b@lti.invalid' },
+  ]);
+  expect(await sql.query('SELECT name, title_said FROM groups ORDER BY id')).toEqual([
+    { name: 'Physics', title_said: 'Physics' },
+    { name: 'Friends', title_said: null },
+  ]);
+  await sql.close();
+});
+
 test.each([
-  ['carrel', [work, events, lines, webhookHealth]],
+  ['carrel', [work, events, lines, webhookHealth, unknownDeployments]],
   ['registry', [tenants]],
 ])('every migration of schema %s goes down and up again to the same catalog', async (schema, migrations) => {
   const name = `empty_${schema}`;
