@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status restart clean logs test faults lint build
+.PHONY: help up down status restart clean logs test faults bench lint build
 
 # Node 24 comes as a devDependency, so a machine with Node 20 and npm will do.
 export PATH := $(CURDIR)/node_modules/node/bin:$(PATH)
@@ -33,8 +33,11 @@ clean: $(INSTALLED) ## end the platform and forget its data
 test: $(INSTALLED) ## all checks and tests; the last line counts them
 	@npm test --silent
 
-faults: $(INSTALLED) ## the long form of test/faults: 5,000 changes while everything breaks (CHANGES, SEED)
-	@CHANGES=$(or $(CHANGES),5000) node hack/test.ts --selectProjects integration --testPathPatterns test/faults
+faults: $(INSTALLED) ## the long form of test/faults: 5,000 changes while everything breaks, fairness (CHANGES, SEED, WAITING)
+	@CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) node hack/test.ts --selectProjects integration --testPathPatterns test/faults --runInBand
+
+bench: $(INSTALLED) ## rates and times beside a control in the same run (LINES="launches deliveries fairness metadata transfers")
+	@node cmd/carrel/main.ts parts && node test/bench/main.ts $(LINES)
 
 lint: $(INSTALLED) ## format, types, lint, arrows between rooms, generated files
 	@npm run --silent lint
