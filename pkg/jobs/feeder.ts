@@ -6,6 +6,8 @@ import { QUEUE_PREFIX, type TicketQueue } from './queue.ts';
 
 /** Work is looked for at least so often, whatever wake-ups get lost. */
 const SWEEP_MS = 1_000;
+/** Rounds begin so far apart at least: a busy time's wake-ups share them. */
+const APART_MS = 5;
 /** Tickets that may wait in Redis: enough to keep runners busy, few enough to be worked off within their lease. */
 const MAX_WAITING = 64;
 /**
@@ -62,11 +64,13 @@ export class Feeder {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#woken = false;
+      const begun = this.#clock.monotonic();
       try {
         await this.#round();
       } catch (error) {
         this.#log.warn({ err: error }, 'a round of the feeder failed; the next one goes on');
       }
+      await this.#clock.sleep(Math.max(0, begun + APART_MS - this.#clock.monotonic()), signal).catch(() => undefined);
       await this.#pause(signal);
     }
   }
