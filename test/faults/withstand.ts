@@ -30,8 +30,8 @@ const RETRIES = range(2_000).fill(0.5).join(',');
 const STANDSTILL_MS = 300_000;
 const CHANGES_PER_FAULT = 40;
 const PROGRESS_MS = 5_000;
-/** Longer than a receiver's time-out, twice. */
-const QUIET_MS = 90_000;
+/** Longer than a receiver's time-out, twice, and time for a backlog. */
+const QUIET_MS = { least: 90_000, perChange: 20 };
 
 /**
  * `changes` changes by the REST API from several clients, while receiver, worker, server, Redis and Postgres suffer at moments that `seed` names.
@@ -74,7 +74,7 @@ export async function withstand(options: { changes: number; seed: number; progre
         breakThings(injector, log, Math.max(injector.kinds, Math.floor(options.changes / CHANGES_PER_FAULT))),
       ]);
       await injector.settled();
-      await untilQuiet(platform, tenant);
+      await untilQuiet(platform, tenant, QUIET_MS.least + options.changes * QUIET_MS.perChange);
     } finally {
       log.abandon();
       clearInterval(ticker);
@@ -110,12 +110,12 @@ async function breakThings(injector: Injector, log: ChangeLog, count: number): P
 }
 
 /** No delivery waits, and no work: what crashes left in the bucket is swept now, not tomorrow. */
-async function untilQuiet(platform: TestPlatform, { db }: TestTenant): Promise<void> {
+async function untilQuiet(platform: TestPlatform, { db }: TestTenant, limitMs: number): Promise<void> {
   const none = async (table: string, where: string): Promise<boolean> =>
     (await db.query(`SELECT FROM ${table} WHERE ${where} LIMIT 1`)).length === 0;
-  await waitFor('the last delivery', () => none('carrel.deliveries', `state = 'pending'`), QUIET_MS);
+  await waitFor('the last delivery', () => none('carrel.deliveries', `state = 'pending'`), limitMs);
   await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'objects.sweep'`);
-  await waitFor('the last work', () => none('carrel.work', 'true'), QUIET_MS);
+  await waitFor('the last work', () => none('carrel.work', 'true'), limitMs);
 }
 
 const seconds = (since: number): string => `${Math.round((performance.now() - since) / 1000)} s`;
