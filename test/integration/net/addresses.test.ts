@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, expect, test } from '@jest/globals';
+import { INWARD_ADDRESSES } from '../../support/inward-addresses.ts';
 import { Net, NOTHING_ALLOWED, refusal } from './harness.ts';
 
 const net = new Net();
@@ -29,14 +30,7 @@ test.each([
   expect(error).toMatchObject({ code: 'address_refused', message: 'hooks.example.com leads to an inward address' });
 });
 
-test.each([
-  'http://127.0.0.1/',
-  'https://2130706433/',
-  'https://[::ffff:7f00:1]/',
-  'https://0x7f.1/',
-  'http://localhost/',
-  'https://a.localhost/',
-])('%s is refused without a look-up', async (url) => {
+test.each(INWARD_ADDRESSES)('%s is refused without a look-up', async (url) => {
   const client = net.client({ allow: NOTHING_ALLOWED, resolve: neverOpened, openSocket: neverOpened });
 
   expect(await refusal(client.request({ url }))).toMatchObject({ code: 'address_refused' });
