@@ -52,7 +52,7 @@ export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
     ...WRITE,
     method: 'put',
     path: '/webhooks/{id}',
-    summary: 'Replace a webhook; headers that are left out stay, the secret has an operation of its own',
+    summary: 'Replace a webhook; headers that are left out stay (but for another origin), the secret has an operation of its own',
     params: ById,
     body: WholeWebhook,
     replies: { 200: WebhookView },

@@ -34,6 +34,20 @@ export function requireAddress(text: string, allowed: readonly AllowedRange[]): 
   if (url.protocol === 'http:' && !isOpened) throw invalid('url', 'must begin with https://');
 }
 
+/**
+ * Headers authorise with the origin that they were given for, and nobody sees their values again: so nobody moves them elsewhere unseen.
+ * Throws `validation_failed`.
+ */
+export function requireHeadersOfOrigin(
+  webhook: Pick<Webhook, 'url' | 'headers'>,
+  url: string | undefined,
+  headers: object | undefined,
+): void {
+  if (webhook.headers === null || url === undefined || headers !== undefined) return;
+  if (new URL(url).origin !== new URL(webhook.url).origin)
+    throw invalid('headers', 'must be given again with an address at another origin, which would receive them; {} for none');
+}
+
 /** Names of HTTP headers that a webhook may not add. */
 export const isOwnHeader = (name: string): boolean => OWN_HEADER.test(name.toLowerCase());
 

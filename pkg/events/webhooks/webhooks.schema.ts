@@ -81,7 +81,7 @@ const Headers = z
     if (new Set(names).size < names.length) wrong(undefined, 'name a header twice');
     for (const name of Object.keys(headers)) if (isOwnHeader(name)) wrong(name, 'is set by the delivery itself');
   })
-  .describe('further headers of each delivery; write-only');
+  .describe('further headers of each delivery; write-only, so to be given again when `url` moves to another origin');
 
 export const NewWebhook = z
   .object({

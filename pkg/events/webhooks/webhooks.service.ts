@@ -9,7 +9,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { NewWebhook as NewRow, Webhook } from '../../store/postgres/tables.ts';
 import { newSecret, type WebhookSeal } from './secrets.ts';
-import { requireAddress, requireOwn, WEBHOOKS_MAX } from './webhooks.policy.ts';
+import { requireAddress, requireHeadersOfOrigin, requireOwn, WEBHOOKS_MAX } from './webhooks.policy.ts';
 import {
   type NewSecret,
   type NewWebhook,
@@ -40,6 +40,7 @@ const COLUMNS = `id, uuid, url, events, secret, previous_secret AS "previousSecr
  * - A secret is shown in the reply to its creation or rotation and nowhere else; at rest it is sealed. So these replies are never kept for an
  *   Idempotency-Key.
  * - What a Kubernetes resource made is shown and never changed here.
+ * - The values of headers go to no origin that they were not given for.
  * - A change holds for the next event: emitting reads the rows themselves, and no cache rests on them.
  */
 export class Webhooks {
@@ -112,6 +113,7 @@ export class Webhooks {
     return this.#db.transaction(async (tx) => {
       const webhook = await requireChangeable(tx, id, ifMatch);
       const { url, events, active, description, headers } = changes;
+      requireHeadersOfOrigin(webhook, url, headers);
       return this.#update(tx, webhook, {
         url: url ?? webhook.url,
         events: events ?? webhook.events,

@@ -145,6 +145,29 @@ test('PUT replaces all but secret and headers, PATCH a part; of 10 racing PATCHe
   expect(refusal(await admin.patch(`/webhooks/${id}`, { url: 'https://192.168.0.1/' }))[0]).toBe(422);
 });
 
+test('headers do not follow a webhook to another origin: they are given again with it, or the change is refused', async () => {
+  const headers = { Authorization: 'Bearer hidden' };
+  const whole = { events: ['user.created'], active: true, description: null };
+  const elsewhere = ['https://evil.example.org/hook', 'https://receiver.example.org:8443/hook', 'https://sub.receiver.example.org/hook'];
+  const [{ id }, bare] = [await create({ headers }), await create()];
+
+  for (const url of elsewhere) {
+    expect(refusal(await admin.patch(`/webhooks/${id}`, { url }))).toEqual([400, 'validation_failed', ['headers']]);
+    expect(refusal(await admin.put(`/webhooks/${id}`, { ...whole, url }))).toEqual([400, 'validation_failed', ['headers']]);
+  }
+  expect((await admin.patch(`/webhooks/${id}`, { url: elsewhere[0] })).body.details[0].message).toBe(
+    'must be given again with an address at another origin, which would receive them; {} for none',
+  );
+  expect((await admin.get(`/webhooks/${id}`)).body).toMatchObject({ url: URL, header_names: ['Authorization'] });
+  expect((await admin.patch(`/webhooks/${id}`, { url: `${URL}/2?x` })).body.header_names).toEqual(['Authorization']);
+  expect((await admin.patch(`/webhooks/${id}`, { url: elsewhere[1], headers: { 'X-New': 'a' } })).body).toMatchObject({
+    url: elsewhere[1],
+    header_names: ['X-New'],
+  });
+  expect((await admin.put(`/webhooks/${id}`, { ...whole, url: elsewhere[2], headers: {} })).body.header_names).toEqual([]);
+  expect((await admin.patch(`/webhooks/${bare.id}`, { url: elsewhere[0] })).status).toBe(200);
+});
+
 test('what a delivery notes changes neither ETag nor updated_at; a disabled webhook says why and begins again with active: true', async () => {
   const { id, etag, updated_at } = await create();
   const noted = `failing_since = now(), last_delivery_at = now(), last_status_code = 503, active = active, disabled_reason = disabled_reason`;
