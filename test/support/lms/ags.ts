@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type GradeBook, type Graded, resultAddress, type Score } from './grade-book.ts';
 import { bodyOf, json, Manner } from './manner.ts';
+import { SCOPE } from './scopes.ts';
 import type { TokenEndpoint } from './token.ts';
 
-const SCORE_SCOPE = 'https://purl.imsglobal.org/spec/lti-ags/scope/score';
 const MEDIA_TYPE = 'application/vnd.ims.lis.v1.score+json';
 const ACTIVITY = ['Initialized', 'Started', 'InProgress', 'Submitted', 'Completed'];
 const GRADING = ['FullyGraded', 'Pending', 'PendingManual', 'Failed', 'NotReady'];
@@ -23,18 +24,6 @@ export type ScoreManner =
   | 'no content'
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text?: string };
 
-/** One cell of the grade book. */
-export interface Graded {
-  readonly lineItem: string;
-  readonly userId: string;
-  readonly scoreGiven: number;
-  readonly scoreMaximum: number;
-  readonly comment?: string;
-  readonly timestamp: string;
-  /** How often a score was entered here. */
-  readonly times: number;
-}
-
 /** A request as it came; `counted`: it changed the grade book. */
 export interface ScoreRequest {
   readonly url: string;
@@ -49,22 +38,17 @@ export class ScoreService {
   readonly received: ScoreRequest[] = [];
   readonly #issuer: string;
   readonly #tokens: TokenEndpoint;
-  /** Addresses of line items that launches have named. */
-  readonly #lineItems = new Set<string>();
-  readonly #book = new Map<string, Graded>();
+  readonly #book: GradeBook;
 
-  constructor(issuer: string, tokens: TokenEndpoint) {
+  constructor(issuer: string, { tokens, book }: { tokens: TokenEndpoint; book: GradeBook }) {
     this.#issuer = issuer;
     this.#tokens = tokens;
+    this.#book = book;
   }
 
-  /** A launch names this line item: from now on it is there. */
-  offer(lineItem: unknown): void {
-    if (typeof lineItem === 'string' && lineItem !== '') this.#lineItems.add(lineItem);
-  }
-
+  /** The cells that have a score. */
   get book(): readonly Graded[] {
-    return [...this.#book.values()];
+    return this.#book.graded;
   }
 
   cell(userId: string): Graded | undefined {
@@ -81,49 +65,50 @@ export class ScoreService {
     if (manner === 'slow') return;
     if (manner === 'revoked') this.#tokens.revokeAll();
     if (typeof manner === 'object') return void response.writeHead(manner.status, manner.headers).end(manner.text);
-    const status = this.#enter(request, url, body);
-    arrived.counted = status === 200;
+    const entered = this.#enter(request, url, body);
+    arrived.counted = typeof entered === 'object';
     if (manner === 'held') return;
     if (manner === 'answer lost') return void response.destroy();
-    if (status === 200 && manner === 'no content') return void response.writeHead(204).end();
-    if (status === 200) return json(response, 200, { resultUrl: `${url.href}/result` });
-    json(response, typeof status === 'number' ? status : 400, { reason: typeof status === 'number' ? `refused with ${status}` : status });
+    if (typeof entered === 'number') return json(response, entered, { reason: `refused with ${entered}` });
+    if (typeof entered === 'string') return json(response, 400, { reason: entered });
+    if (manner === 'no content') return void response.writeHead(204).end();
+    json(response, 200, entered);
   }
 
-  /** The status, or what is wrong with the score. */
-  #enter(request: IncomingMessage, url: URL, body: string): number | string {
-    const allowed = this.#tokens.verify(request.headers.authorization, SCORE_SCOPE);
-    if (allowed !== 200) return allowed;
+  /** What is said of a score that was entered; or the status, or what is wrong with the score. */
+  #enter(request: IncomingMessage, url: URL, body: string): { resultUrl: string } | number | string {
+    const caller = this.#tokens.caller(request.headers.authorization, [SCOPE.score]);
+    if (typeof caller === 'number') return caller;
     if (request.method !== 'POST') return 405;
-    const item = new URL(url);
-    item.pathname = url.pathname.replace(/\/scores$/, '');
-    if (item.pathname === url.pathname || !this.#lineItems.has(item.href)) return 404;
+    const address = new URL(url);
+    address.pathname = url.pathname.replace(/\/scores$/, '');
+    const item = this.#book.item(address.href, caller.clientId);
+    if (!item) return 404;
     if (request.headers['content-type'] !== MEDIA_TYPE) return 415;
     const score = scoreOf(body);
     if (typeof score === 'string') return score;
-    const key = `${item.href} ${score.userId}`;
-    const former = this.#book.get(key);
-    if (former && Date.parse(score.timestamp) <= Date.parse(former.timestamp)) return 409;
-    this.#book.set(key, { ...score, lineItem: item.href, times: (former?.times ?? 0) + 1 });
-    return 200;
+    return this.#book.enter(item, score) ? { resultUrl: resultAddress(item, score.userId) } : 409;
   }
 }
 
-/** AGS 2.0 §3.4.4: the members that must be there, in their forms; or what is wrong. */
-function scoreOf(body: string): Omit<Graded, 'lineItem' | 'times'> | string {
+/** AGS 2.0 §3.4.4–3.4.9: the members that must be there, in their forms; or what is wrong. */
+function scoreOf(body: string): Score | string {
   let score: Record<string, unknown>;
   try {
     score = JSON.parse(body) as Record<string, unknown>;
   } catch {
     return 'no JSON';
   }
-  const { timestamp, userId, scoreGiven, scoreMaximum, activityProgress, gradingProgress, comment } = score;
+  const { timestamp, userId, scoreGiven, scoreMaximum, activityProgress, gradingProgress, comment, scoringUserId } = score;
   if (typeof timestamp !== 'string' || !TIMESTAMP.test(timestamp)) return 'timestamp';
   if (typeof userId !== 'string' || userId === '') return 'userId';
-  if (typeof scoreGiven !== 'number' || scoreGiven < 0) return 'scoreGiven';
-  if (typeof scoreMaximum !== 'number' || scoreMaximum <= 0) return 'scoreMaximum';
   if (!ACTIVITY.includes(String(activityProgress))) return 'activityProgress';
   if (!GRADING.includes(String(gradingProgress))) return 'gradingProgress';
   if (comment !== undefined && typeof comment !== 'string') return 'comment';
-  return { timestamp, userId, scoreGiven, scoreMaximum, ...(comment === undefined ? {} : { comment }) };
+  if (scoringUserId !== undefined && (typeof scoringUserId !== 'string' || scoringUserId === '')) return 'scoringUserId';
+  const said = { timestamp, userId, ...(comment === undefined ? {} : { comment }) };
+  if (scoreGiven === undefined || scoreGiven === null) return said;
+  if (typeof scoreGiven !== 'number' || scoreGiven < 0) return 'scoreGiven';
+  if (typeof scoreMaximum !== 'number' || scoreMaximum <= 0) return 'scoreMaximum';
+  return { ...said, scoreGiven, scoreMaximum };
 }

@@ -1,3 +1,5 @@
+import { AGS_SCOPES } from './scopes.ts';
+
 /** Names of claims and roles as the 1EdTech documents write them (LTI Core 1.3 §5.3, AGS 2.0 §3.1, NRPS 2.0 §3.6.1.1). */
 export const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
 export const AGS = 'https://purl.imsglobal.org/spec/lti-ags/claim/endpoint';
@@ -18,11 +20,25 @@ export interface Launch {
   readonly storageTarget?: string;
 }
 
+/** Where a launch says that the services of its course are. */
+export const lineItemsUrl = (issuer: string, courseId: string): string => `${issuer}/ags/${encodeURIComponent(courseId)}/lineitems`;
+export const membersUrl = (issuer: string, courseId: string): string => `${issuer}/nrps/${encodeURIComponent(courseId)}/members`;
+
+/** Whom a launch goes to, and what of it is not the person's. */
+export interface Addressed {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly deploymentId: string;
+  readonly nonce: string;
+  /** Seconds since 1970. */
+  readonly now: number;
+  readonly lifetimeSeconds: number;
+  /** The only line item of the link; left out where there are several or none. */
+  readonly lineItem: string | undefined;
+}
+
 /** The claims of a resource link launch. */
-export function claimsOf(
-  launch: Launch,
-  to: { issuer: string; clientId: string; deploymentId: string; nonce: string; now: number; lifetimeSeconds: number },
-): Claims {
+export function claimsOf(launch: Launch, to: Addressed): Claims {
   const course = launch.course;
   return {
     iss: to.issuer,
@@ -44,11 +60,11 @@ export function claimsOf(
       ? {}
       : {
           [AGS]: {
-            scope: ['https://purl.imsglobal.org/spec/lti-ags/scope/score'],
-            lineitems: `${to.issuer}/ags/${course.id}/lineitems`,
-            lineitem: `${to.issuer}/ags/${course.id}/lineitems/${launch.resourceLinkId}`,
+            scope: [...AGS_SCOPES],
+            lineitems: lineItemsUrl(to.issuer, course.id),
+            ...(to.lineItem === undefined ? {} : { lineitem: to.lineItem }),
           },
-          [NRPS]: { context_memberships_url: `${to.issuer}/nrps/${course.id}/members`, service_versions: ['2.0'] },
+          [NRPS]: { context_memberships_url: membersUrl(to.issuer, course.id), service_versions: ['2.0'] },
         }),
   };
 }

@@ -3,8 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { ScoreService } from './ags.ts';
 import { AGS, type Claims, claimsOf, type Launch, LEARNER } from './claims.ts';
+import { Courses } from './courses.ts';
 import type { Fault, Signer } from './faults.ts';
+import { GradeBook } from './grade-book.ts';
 import { jwkOf, type LmsKey, newKey, signed } from './keys.ts';
+import { lineItemService } from './line-items.ts';
+import { membershipService } from './nrps.ts';
+import { resultService } from './results.ts';
+import type { Service } from './service.ts';
 import { TokenEndpoint } from './token.ts';
 
 /** How the key set is answered. */
@@ -25,8 +31,8 @@ const ID_TOKEN_SECONDS = 60;
 const MAX_LAUNCHES = 20_000;
 
 /**
- * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize`, `/token`, `/ags/…/scores`.
- * It is strict about what a tool sends, and breaks one rule of its own where a Fault says so.
+ * The platform side of LTI 1.3 by the 1EdTech documents, over real HTTP: `/jwks`, `/authorize`, `/token`, `/ags/…` with line items, scores and
+ * results, `/nrps/…` with the members of a course. It is strict about what a tool sends, and breaks one rule of its own where a Fault says so.
  */
 export class Lms {
   readonly issuer: string;
@@ -35,6 +41,12 @@ export class Lms {
   keySetManner: KeySetManner = 'well';
   readonly tokens: TokenEndpoint;
   readonly scores: ScoreService;
+  readonly lineItems: Service;
+  readonly results: Service;
+  readonly members: Service;
+  /** Who is in which course; whoever launches is. */
+  readonly courses = new Courses();
+  readonly #book: GradeBook;
   #server: ReturnType<typeof createServer> | undefined;
   readonly #tools = new Map<string, Registered>();
   readonly #launches = new Map<string, { launch: Launch; fault: Fault; clientId: string }>();
@@ -48,7 +60,12 @@ export class Lms {
       const tool = this.#tools.get(clientId);
       return tool && { clientId, jwksUrl: tool.jwksUrl ?? tool.redirectUris[0]?.replace(/\/launch$/, '/.well-known/jwks.json') ?? '' };
     });
-    this.scores = new ScoreService(issuer, this.tokens);
+    this.#book = new GradeBook(issuer);
+    const deps = { tokens: this.tokens, courses: this.courses, book: this.#book };
+    this.scores = new ScoreService(issuer, deps);
+    this.lineItems = lineItemService(issuer, deps);
+    this.results = resultService(issuer, deps);
+    this.members = membershipService(issuer, deps);
   }
 
   /** An LMS with a server of its own, on loopback. */
@@ -126,8 +143,14 @@ export class Lms {
     if (url.pathname === '/jwks') this.#keySet(response);
     else if (url.pathname === '/authorize') this.#authorize(url.searchParams, response);
     else if (url.pathname === '/token') void this.tokens.answer(request, response);
-    else if (url.pathname.startsWith('/ags/')) void this.scores.answer(request, response);
+    else if (url.pathname.startsWith('/ags/')) void this.#agsService(url).answer(request, response);
+    else if (url.pathname.startsWith('/nrps/')) void this.members.answer(request, response);
     else response.writeHead(404).end();
+  }
+
+  #agsService({ pathname }: URL): Pick<Service, 'answer'> {
+    if (pathname.endsWith('/scores')) return this.scores;
+    return pathname.endsWith('/results') ? this.results : this.lineItems;
   }
 
   #keySet(response: ServerResponse): void {
@@ -186,10 +209,12 @@ export class Lms {
       nonce,
       now: Math.floor(Date.now() / 1000),
       lifetimeSeconds: ID_TOKEN_SECONDS,
+      lineItem: this.#book.lineItemOf(launch, clientId),
     };
     const claims = claimsOf(launch, to);
     fault.claims?.(claims);
-    this.scores.offer((claims[AGS] as { lineitem?: unknown } | undefined)?.lineitem);
+    this.courses.launched(launch, clientId);
+    this.#book.offer((claims[AGS] as { lineitem?: unknown } | undefined)?.lineitem, launch, clientId);
     const key = this.#signer(fault.signer ?? 'own');
     const header: Claims = { typ: 'JWT', alg: 'RS256', kid: key.kid };
     fault.header?.(header);

@@ -3,6 +3,7 @@ import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jos
 import { Agent, request as fetched } from 'undici';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bodyOf, json, Manner } from './manner.ts';
+import { SCOPE, SCOPES } from './scopes.ts';
 
 /** How a token is answered; `well` and the first two are allowed by the documents or real, the rest is not. */
 export type TokenManner =
@@ -34,7 +35,6 @@ const CLOCK_SKEW_SECONDS = 30;
 const ASSERTION_SECONDS_MAX = 300;
 const TOKEN_SECONDS = 3600;
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-const AGS_SCOPES = ['score', 'lineitem', 'result.readonly'].map((name) => `https://purl.imsglobal.org/spec/lti-ags/scope/${name}`);
 
 /** Resolves `*.localhost` to loopback, which Node does not. */
 const dispatcher = new Agent({
@@ -64,11 +64,11 @@ export class TokenEndpoint {
     this.#clients = clients;
   }
 
-  /** Whether the header carries a token for the scope: 200, 401 or 403. */
-  verify(authorization: string | undefined, scope: string): 200 | 401 | 403 {
+  /** Whose token for one of the scopes the header carries; 401 where it carries none, 403 where it is for others. */
+  caller(authorization: string | undefined, scopes: readonly string[]): { readonly clientId: string } | 401 | 403 {
     const token = this.#tokens.get(/^Bearer ([\x21-\x7e]+)$/.exec(authorization ?? '')?.[1] ?? '');
     if (!token || token.until <= Date.now()) return 401;
-    return token.scopes.includes(scope) ? 200 : 403;
+    return scopes.some((scope) => token.scopes.includes(scope)) ? { clientId: token.clientId } : 403;
   }
 
   /** Takes back every token that was given out. */
@@ -107,7 +107,7 @@ export class TokenEndpoint {
     if (!client) throw new Refused('invalid_client', 'iss is no client of this platform');
     await this.#requireAssertion(assertion, client);
     const scopes = (form.get('scope') ?? '').split(' ').filter((scope) => scope !== '');
-    if (scopes.length === 0 || !scopes.every((scope) => AGS_SCOPES.includes(scope))) throw new Refused('invalid_scope', 'scope');
+    if (scopes.length === 0 || !scopes.every((scope) => SCOPES.includes(scope))) throw new Refused('invalid_scope', 'scope');
     return { clientId: client.clientId, scopes };
   }
 
@@ -142,7 +142,7 @@ export class TokenEndpoint {
       'line break': { ...reply, access_token: `${token}\r\nX-Injected: 1` },
       'no expiry': { ...reply, expires_in: undefined },
       'absurd expiry': { ...reply, expires_in: -1e300 },
-      'another scope': { ...reply, scope: AGS_SCOPES[1] },
+      'another scope': { ...reply, scope: SCOPE.lineItem },
       mac: { ...reply, token_type: 'mac' },
     };
     json(response, 200, odd[manner] ?? reply, manner === 'text/html' ? 'text/html; charset=UTF-8' : 'application/json');

@@ -1,0 +1,79 @@
+import type { Launch } from './claims.ts';
+import { Refusal } from './refusal.ts';
+
+/** A person in a course, in the very form in which NRPS 2.0 §2.1–2.3 tells of them. */
+export interface Member {
+  /** The `sub` of their launches. */
+  readonly user_id: string;
+  readonly roles: readonly string[];
+  /** Left out: it is for the tool to assume `Active`. */
+  readonly status?: 'Active' | 'Inactive';
+  readonly name?: string;
+  readonly given_name?: string;
+  readonly family_name?: string;
+  readonly email?: string;
+}
+
+export interface Course {
+  readonly id: string;
+  readonly title: string;
+  /** By user_id. */
+  readonly members: Map<string, Member>;
+  /** Links by id, with the tools (client ids) that they open. Only tests let one link open several tools. */
+  readonly links: Map<string, Set<string>>;
+}
+
+/** The courses of an LMS: who is in them, and which links they have. */
+export class Courses {
+  readonly #courses = new Map<string, Course>();
+
+  find(id: string): Course | undefined {
+    return this.#courses.get(id);
+  }
+
+  /** The course that a part of an address names. Throws Refusal 404. */
+  require(part: string): Course {
+    const course = this.find(decoded(part));
+    if (!course) throw new Refusal(404, 'there is no such course');
+    return course;
+  }
+
+  /** Who is there already is replaced. */
+  enrol(course: { readonly id: string; readonly title: string }, member: Member): void {
+    this.#course(course).members.set(member.user_id, member);
+  }
+
+  unenrol(courseId: string, userId: string): void {
+    this.find(courseId)?.members.delete(userId);
+  }
+
+  /** Whoever launches is a member, in the roles of the last launch; what an earlier one told of them stays. */
+  launched({ course, user, roles, resourceLinkId }: Launch, clientId: string): void {
+    if (course === null) return;
+    const { members, links } = this.#course(course);
+    const { name, email } = user;
+    members.set(user.id, {
+      status: 'Active',
+      ...members.get(user.id),
+      user_id: user.id,
+      roles,
+      ...(name === undefined ? {} : { name }),
+      ...(email === undefined ? {} : { email }),
+    });
+    links.set(resourceLinkId, (links.get(resourceLinkId) ?? new Set()).add(clientId));
+  }
+
+  #course({ id, title }: { readonly id: string; readonly title: string }): Course {
+    const course = this.#courses.get(id) ?? { id, title, members: new Map(), links: new Map() };
+    this.#courses.set(id, course);
+    return course;
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

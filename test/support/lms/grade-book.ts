@@ -1,0 +1,148 @@
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { type Launch, lineItemsUrl } from './claims.ts';
+
+/** What a tool may say of a line item (AGS 2.0 §3.2.5–3.2.14); extensions have addresses as names. */
+export interface LineItemDefinition {
+  readonly label: string;
+  readonly scoreMaximum: number;
+  readonly resourceLinkId?: string;
+  readonly resourceId?: string;
+  readonly tag?: string;
+  readonly startDateTime: string | null;
+  readonly endDateTime: string | null;
+  readonly gradesReleased?: boolean;
+  readonly [extension: string]: unknown;
+}
+
+/** A column of the grade book. */
+export interface LineItem {
+  /** Its address. */
+  readonly id: string;
+  readonly courseId: string;
+  /** The tools (client ids) that know of it; to others it is not there. */
+  readonly tools: Set<string>;
+  definition: LineItemDefinition;
+}
+
+export interface Score {
+  readonly timestamp: string;
+  readonly userId: string;
+  /** Left out: there is no score any more (AGS 2.0 §3.4.4). */
+  readonly scoreGiven?: number;
+  readonly scoreMaximum?: number;
+  readonly comment?: string;
+}
+
+/** A cell that has a score, as the tool sent it. */
+export interface Graded extends Score {
+  readonly lineItem: string;
+  readonly scoreGiven: number;
+  readonly scoreMaximum: number;
+  /** How often a score was entered here. */
+  readonly times: number;
+}
+
+type Cell = Score & { readonly lineItem: string; readonly times: number };
+
+/** AGS 2.0 §3.3.4: a cell as a result, scaled to the maximum of its line item. */
+export interface Result {
+  readonly id: string;
+  readonly scoreOf: string;
+  readonly userId: string;
+  readonly resultScore: number;
+  readonly resultMaximum: number;
+  readonly comment?: string;
+}
+
+const DEFAULT_MAXIMUM = 100;
+
+/** Line items and scores of all courses. A score whose timestamp is not newer than its cell's is not entered, as in Moodle. */
+export class GradeBook {
+  readonly #issuer: string;
+  readonly #items = new Map<string, LineItem>();
+  readonly #removed = new Set<string>();
+  readonly #cells = new Map<string, Cell>();
+
+  constructor(issuer: string) {
+    this.#issuer = issuer;
+  }
+
+  get graded(): Graded[] {
+    return [...this.#cells.values()].filter(hasScore);
+  }
+
+  /** What a launch names: the only line item of its link, which is made at its first launch; undefined where there are several or none. */
+  lineItemOf({ course, resourceLinkId }: Launch, clientId: string): string | undefined {
+    if (course === null) return undefined;
+    const attached = this.itemsOf(course.id, clientId).filter(({ definition }) => definition.resourceLinkId === resourceLinkId);
+    if (attached.length > 0) return attached.length === 1 ? attached[0]?.id : undefined;
+    const own = `${lineItemsUrl(this.#issuer, course.id)}/${encodeURIComponent(resourceLinkId)}`;
+    return this.#removed.has(own) ? undefined : own;
+  }
+
+  /** A launch names this address: from now on a line item of its link is there. Addresses elsewhere are nobody's. */
+  offer(address: unknown, { course, resourceLinkId }: Launch, clientId: string): void {
+    if (course === null || typeof address !== 'string' || !address.startsWith(`${this.#issuer}/`)) return;
+    const definition = { label: 'Files', scoreMaximum: DEFAULT_MAXIMUM, resourceLinkId, startDateTime: null, endDateTime: null };
+    const item = this.#items.get(address) ?? { id: address, courseId: course.id, tools: new Set(), definition };
+    item.tools.add(clientId);
+    this.#items.set(address, item);
+  }
+
+  item(address: string, clientId: string): LineItem | undefined {
+    const item = this.#items.get(address);
+    return item?.tools.has(clientId) ? item : undefined;
+  }
+
+  itemsOf(courseId: string, clientId: string): LineItem[] {
+    return [...this.#items.values()].filter((item) => item.courseId === courseId && item.tools.has(clientId));
+  }
+
+  add(courseId: string, clientId: string, definition: LineItemDefinition): LineItem {
+    const id = `${lineItemsUrl(this.#issuer, courseId)}/${systemRandom.hex(8)}`;
+    const item = { id, courseId, tools: new Set([clientId]), definition };
+    this.#items.set(id, item);
+    return item;
+  }
+
+  /** With it go its scores. */
+  remove({ id }: LineItem): void {
+    this.#items.delete(id);
+    this.#removed.add(id);
+    for (const [key, { lineItem }] of this.#cells) if (lineItem === id) this.#cells.delete(key);
+  }
+
+  /** Whether it was entered. */
+  enter({ id }: LineItem, score: Score): boolean {
+    const key = `${id} ${score.userId}`;
+    const former = this.#cells.get(key);
+    if (former && Date.parse(score.timestamp) <= Date.parse(former.timestamp)) return false;
+    this.#cells.set(key, { ...score, lineItem: id, times: (former?.times ?? 0) + 1 });
+    return true;
+  }
+
+  resultsOf(item: LineItem): Result[] {
+    const { scoreMaximum: resultMaximum } = item.definition;
+    return this.graded
+      .filter(({ lineItem }) => lineItem === item.id)
+      .map(({ userId, scoreGiven, scoreMaximum, comment }) => ({
+        id: resultAddress(item, userId),
+        scoreOf: item.id,
+        userId,
+        resultScore: (scoreGiven / scoreMaximum) * resultMaximum,
+        resultMaximum,
+        ...(comment === undefined ? {} : { comment }),
+      }));
+  }
+}
+
+/** `part` goes at the end of a line item's path, before its query (AGS 2.0 §3.3.1, §3.4.1). */
+export function below(lineItem: string, part: string): URL {
+  const url = new URL(lineItem);
+  url.pathname += part;
+  return url;
+}
+
+export const resultAddress = ({ id }: LineItem, userId: string): string => below(id, `/results/${encodeURIComponent(userId)}`).href;
+
+const hasScore = (cell: Cell): cell is Graded => cell.scoreGiven !== undefined && cell.scoreMaximum !== undefined;

@@ -1,0 +1,49 @@
+import { LTI, membersUrl } from './claims.ts';
+import type { Course, Courses, Member } from './courses.ts';
+import { pageOf, parameter } from './paging.ts';
+import { Refusal } from './refusal.ts';
+import { SCOPE } from './scopes.ts';
+import { type Answer, type Call, Service } from './service.ts';
+import type { TokenEndpoint } from './token.ts';
+
+const CONTAINER = 'application/vnd.ims.lti-nrps.v2.membershipcontainer+json';
+const CONTEXT_ROLE = 'http://purl.imsglobal.org/vocab/lis/v2/membership#';
+
+/** The membership service of NRPS 2.0, at `/nrps/{course}/members`: everybody who is enrolled or has launched there. */
+export function membershipService(issuer: string, { tokens, courses }: { tokens: TokenEndpoint; courses: Courses }): Service {
+  const list = (part: string, { clientId, url, pageSize }: Call): Answer => {
+    const course = courses.require(part);
+    const link = linkOf(url, course, clientId);
+    const role = parameter(url, 'role');
+    const all = [...course.members.values()].filter(({ roles }) => role === undefined || roles.map(full).includes(full(role)));
+    const page = pageOf(all, url, pageSize);
+    const { id, title } = course;
+    return { body: { id: address(issuer, id, link), context: { id, label: id, title }, members: page.items.map(told(link)) }, page };
+  };
+  return new Service(issuer, tokens, ({ pathname }) => {
+    const part = /^\/nrps\/([^/]+)\/members$/.exec(pathname)?.[1];
+    return part === undefined ? undefined : { GET: { scopes: [SCOPE.members], gives: CONTAINER, run: (call) => list(part, call) } };
+  });
+}
+
+/** NRPS 2.0 §3.1: a link that is not the tool's, or not of this course, is refused. */
+function linkOf(url: URL, course: Course, clientId: string): string | undefined {
+  const link = parameter(url, 'rlid');
+  if (link !== undefined && !course.links.get(link)?.has(clientId)) throw new Refusal(403, 'rlid is no link of this tool in this course');
+  return link;
+}
+
+function address(issuer: string, courseId: string, link: string | undefined): string {
+  const url = new URL(membersUrl(issuer, courseId));
+  if (link !== undefined) url.searchParams.set('rlid', link);
+  return url.href;
+}
+
+/** Context roles may be named without their address (NRPS 2.0 §2.4.1). */
+const full = (role: string): string => (role.includes('/') ? role : `${CONTEXT_ROLE}${role}`);
+
+/** Of a link's members the message that they would launch with is told too (NRPS 2.0 §3.2). */
+const told =
+  (link: string | undefined) =>
+  (member: Member): object =>
+    link === undefined ? member : { ...member, message: [{ [`${LTI}/message_type`]: 'LtiResourceLinkRequest' }] };
