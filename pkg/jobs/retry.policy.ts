@@ -1,7 +1,11 @@
+import type { BackOff } from '../runtime/backoff.ts';
 import type { Random } from '../runtime/random.ts';
 
 /** Waits between attempts, in seconds: ten attempts over about 3 days (design: section 7). */
 export const RETRY_SECONDS: readonly number[] = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
+
+/** Between attempts that failed for a reason of ours, which says nothing of whoever waits at the other end. */
+export const OURS: BackOff = { baseMs: 1_000, maxMs: 15 * 60_000, jitter: 0.5 };
 
 /** The share by which a wait is shortened or lengthened at random, so that what failed together does not come back together. */
 const JITTER = 0.2;

@@ -6,9 +6,9 @@ import type { WorkItem } from '../store/postgres/work.ts';
 import type { Ledger } from './ledger.ts';
 import type { JobMetrics, Result } from './metrics.ts';
 import { type JobContext, LostLease, type Processor, TryLater, UnprocessableWork } from './processor.ts';
+import { OURS } from './retry.policy.ts';
 
 const UNKNOWN_KIND = 'unknown';
-const RETRY = { baseMs: 1_000, maxMs: 15 * 60_000, jitter: 0.5 };
 
 /** Attempts of carrel.work: what fails is tried again later, by a schedule in Postgres; what can never be done becomes a dead letter. */
 export class WorkBench {
@@ -31,7 +31,7 @@ export class WorkBench {
   }
 
   async #process(item: WorkItem, signal: AbortSignal): Promise<Result> {
-    const { processors, context, clock, random, log } = this.#deps;
+    const { processors, context, random, log } = this.#deps;
     const { kind, id, tenant, attempts } = item;
     try {
       const processor = processors.get(kind);
@@ -46,12 +46,12 @@ export class WorkBench {
         return (await this.ledger.bury(item, message)) ? 'dead' : 'lost_lease';
       }
       const isExpected = error instanceof TryLater;
-      const retryAt = new Date(clock.now().getTime() + (isExpected ? error.afterMs : backOffMs(RETRY, attempts, random)));
+      const waitMs = isExpected ? error.afterMs : backOffMs(OURS, attempts, random);
       log.warn(
-        { ...(isExpected ? { reason: message } : { err: error }), tenant, id, kind, attempts, retryAt },
+        { ...(isExpected ? { reason: message } : { err: error }), tenant, id, kind, attempts, waitMs },
         'work failed and is tried again',
       );
-      return (await this.ledger.fail(item, { error: message, retryAt })) ? 'retried' : 'lost_lease';
+      return (await this.ledger.fail(item, { error: message, waitMs })) ? 'retried' : 'lost_lease';
     }
   }
 }

@@ -18,12 +18,15 @@ export interface WebhookOptions {
   readonly active?: boolean;
 }
 
+/** What seals and opens the tenant's webhooks, as its server does. */
+export const sealOf = (tenant: Pick<TestTenant, 'config' | 'tenantId'>): WebhookSeal =>
+  new WebhookSeal({ sealer: new Sealer(parseDataKeys(tenant.config.CARREL_DATA_KEYS), systemRandom), tenantId: tenant.tenantId });
+
 /** An endpoint as the operator writes one; gives its uuid. */
 export async function addWebhook(tenant: TestTenant, options: WebhookOptions = {}): Promise<string> {
   const uuid = systemRandom.uuid();
   const { secret = 'a secret', previousSecret, headers } = options;
-  const sealer = new Sealer(parseDataKeys(tenant.config.CARREL_DATA_KEYS), systemRandom);
-  const seal = new WebhookSeal({ sealer, tenantId: tenant.tenantId });
+  const seal = sealOf(tenant);
   await tenant.db.tables.webhooks.insert({
     uuid,
     url: options.url ?? 'https://receiver.example.org/',

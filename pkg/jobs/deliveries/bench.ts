@@ -1,16 +1,18 @@
 import { EgressError } from '../../net/egress-error.ts';
 import type { GuardedClient } from '../../net/client.ts';
+import { backOffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import { SealError } from '../../runtime/sealing.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
+import { isError, StoreUnavailableError } from '../../store/unavailable.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../tenants.ts';
 import { hasNews, isSuccess, noteHealth } from './endpoint.ts';
 import { Endpoints, type OpenEndpoint } from './endpoints.ts';
 import type { Attempt, Delivery, DeliveryLedger } from './ledger.ts';
 import type { DeliveryMetrics, DeliveryResult } from './metrics.ts';
-import { retryAfterMs, retryDelayMs } from '../retry.policy.ts';
+import { OURS, retryAfterMs, retryDelayMs } from '../retry.policy.ts';
 import { signatureHeaders } from './signature.ts';
 
 /** Of the answer only the status counts. */
@@ -34,6 +36,8 @@ interface Sent {
  * - A delivery is sent only under its lease, and whoever lost the lease writes nothing about it.
  * - Every sending carries the same id and bytes; it may come twice only after a crash, or when the answer came too late.
  * - It ends as delivered (2xx), failed (410, or the schedule is through) or canceled (the endpoint is gone or not active).
+ * - What goes wrong on our side says nothing of the receiver, and puts the delivery off as a failure does, so that it holds up no other.
+ *   A secret that cannot be opened is no attempt at all: the right key may come later.
  */
 export class DeliveryBench {
   readonly ledger: DeliveryLedger;
@@ -54,6 +58,15 @@ export class DeliveryBench {
   }
 
   async #deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
+    try {
+      return await this.#tryOnce(delivery, signal);
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error;
+      return this.#putOff(delivery, error, signal);
+    }
+  }
+
+  async #tryOnce(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
     const endpoint = await this.#endpoints.of(delivery);
     if (!endpoint?.active) return this.#end(delivery, 'canceled', null);
     const sent = await this.#send(delivery, endpoint, signal);
@@ -61,18 +74,40 @@ export class DeliveryBench {
       await this.ledger.release(delivery);
       return 'lost_lease';
     }
-    if (sent.attempt.error !== null) await this.#deps.clock.sleep(FAILURE_MS, signal).catch(() => undefined);
+    if (sent.attempt.error !== null) await this.#holdPlace(signal);
     const result = await this.#conclude(delivery, sent);
-    if (result !== 'lost_lease') await this.#noteHealth(delivery, endpoint, sent.attempt);
+    if (result !== 'lost_lease') {
+      const noted = this.#noteHealth(delivery, endpoint, sent.attempt);
+      await noted.catch((error: unknown) =>
+        this.#deps.log.warn({ err: error, tenant: delivery.tenant }, 'the health of a webhook was not noted'),
+      );
+    }
     return result;
+  }
+
+  async #putOff(delivery: Delivery, error: unknown, signal: AbortSignal): Promise<DeliveryResult> {
+    const { clock, random, log } = this.#deps;
+    const { tenant, id, endpoint, attempts } = delivery;
+    await this.#holdPlace(signal);
+    if (error instanceof SealError) {
+      log.error({ err: error, tenant, id, endpoint }, 'what a webhook has sealed cannot be opened');
+      return (await this.ledger.retry(delivery, null, backOffMs(OURS, attempts, random))) ? 'retried' : 'lost_lease';
+    }
+    log.error({ ...placeOf(error), tenant, id, endpoint }, 'a delivery failed by an error of ours');
+    const attempt = { at: clock.now().toISOString(), status_code: null, error: 'an error of ours' };
+    return this.#conclude(delivery, { attempt, retryAfterMs: 0 });
+  }
+
+  async #holdPlace(signal: AbortSignal): Promise<void> {
+    await this.#deps.clock.sleep(FAILURE_MS, signal).catch(() => undefined);
   }
 
   /** Null: it was broken off by us, and says nothing about the receiver. */
   async #send(delivery: Delivery, endpoint: OpenEndpoint, signal: AbortSignal): Promise<Sent | null> {
-    const { client, clock, log } = this.#deps;
+    const { client, clock } = this.#deps;
     const at = clock.now();
+    const { secret, previousSecret, headers } = await endpoint.open();
     try {
-      const { secret, previousSecret, headers } = await endpoint.open();
       const reply = await client.request({
         url: endpoint.url,
         method: 'POST',
@@ -93,13 +128,11 @@ export class DeliveryBench {
         retryAfterMs: retryAfterMs(reply.headers['retry-after'], clock.now()),
       };
     } catch (error) {
-      if (error instanceof EgressError && error.code === 'aborted') return null;
-      const known = error instanceof EgressError ? error.message : error instanceof SealError ? 'the secret cannot be opened' : undefined;
-      if (known === undefined) throw error;
-      if (error instanceof SealError) log.error({ err: error, tenant: delivery.tenant }, 'a webhook secret cannot be opened');
-      const status = error instanceof EgressError ? (error.status ?? null) : null;
+      if (!(error instanceof EgressError)) throw error;
+      if (error.code === 'aborted') return null;
+      const status = error.status ?? null;
       // Only the status counts: a yes whose body broke off is a yes.
-      const failure = status !== null && isSuccess(status) ? null : known;
+      const failure = status !== null && isSuccess(status) ? null : error.message;
       return { attempt: { at: at.toISOString(), status_code: status, error: failure }, retryAfterMs: 0 };
     }
   }
@@ -113,7 +146,7 @@ export class DeliveryBench {
     }
     const delay = retryDelayMs({ sent: delivery.sent + 1, retryAfterMs: sent.retryAfterMs }, retrySeconds, random);
     if (attempt.status_code === GONE || delay === null) return this.#end(delivery, 'failed', attempt);
-    return (await this.ledger.retry(delivery, attempt, new Date(clock.now().getTime() + delay))) ? 'retried' : 'lost_lease';
+    return (await this.ledger.retry(delivery, attempt, delay)) ? 'retried' : 'lost_lease';
   }
 
   async #end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null): Promise<DeliveryResult> {
@@ -144,6 +177,12 @@ interface DeliveryBenchDeps {
   readonly random: Random;
   readonly log: Logger;
 }
+
+/** What an error is and where it came from. Its message stays away: JSON.parse and others quote what they were given, which may be a secret. */
+const placeOf = (error: unknown): { failure: string; at: string[] } =>
+  isError(error)
+    ? { failure: error.name, at: (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) }
+    : { failure: typeof error, at: [] };
 
 /** Names in lower case, so that none of an endpoint's own headers stands beside one of ours. */
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>

@@ -17,12 +17,12 @@ export interface Delivery extends Leased {
 
 type State = 'pending' | 'delivered' | 'failed' | 'canceled';
 
-/** What became of an attempt; `dueAt`: of the next one. */
+/** What became of an attempt; `waitMs`: until the next one, null for none. */
 interface Outcome {
   readonly delivery: Delivery;
   readonly state: State;
   readonly attempt: Attempt | null;
-  readonly dueAt: Date | null;
+  readonly waitMs: number | null;
 }
 
 /** One sending, as `/webhooks/{id}/deliveries` shows it. */
@@ -58,20 +58,20 @@ export class DeliveryLedger extends LeasedRows<Leased, Delivery> {
 
   /** False: the lease had passed to another. */
   async end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null): Promise<boolean> {
-    return this.#outcomes.ask({ delivery, state, attempt, dueAt: null });
+    return this.#outcomes.ask({ delivery, state, attempt, waitMs: null });
   }
 
-  /** False: the lease had passed to another. */
-  async retry(delivery: Delivery, attempt: Attempt, dueAt: Date): Promise<boolean> {
-    return this.#outcomes.ask({ delivery, state: 'pending', attempt, dueAt });
+  /** It is due again in `waitMs`, by Postgres' clock. An attempt of null leaves the log as it is. False: the lease had passed to another. */
+  async retry(delivery: Delivery, attempt: Attempt | null, waitMs: number): Promise<boolean> {
+    return this.#outcomes.ask({ delivery, state: 'pending', attempt, waitMs });
   }
 
   async #write(outcomes: readonly Outcome[]): Promise<boolean[]> {
     const rows = await this.sql.query<{ fence: string }>(
       `UPDATE carrel.deliveries w
-       SET state = o.state, log = w.log || o.attempts::jsonb, due_at = o.due_at, ended_at = CASE WHEN o.due_at IS NULL THEN now() END,
+       SET state = o.state, log = w.log || o.attempts::jsonb, due_at = now() + make_interval(secs => o.wait), ended_at = CASE WHEN o.wait IS NULL THEN now() END,
          leased_until = NULL, fence = NULL
-       FROM unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[]) AS o (tenant, id, fence, state, attempts, due_at)
+       FROM unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::float8[]) AS o (tenant, id, fence, state, attempts, wait)
        WHERE w.tenant = o.tenant AND w.id = o.id AND w.fence = o.fence
        RETURNING o.fence`,
       [
@@ -80,7 +80,7 @@ export class DeliveryLedger extends LeasedRows<Leased, Delivery> {
         outcomes.map(({ delivery }) => delivery.fence),
         outcomes.map(({ state }) => state),
         outcomes.map(({ attempt }) => JSON.stringify(attempt ? [attempt] : [])),
-        outcomes.map(({ dueAt }) => dueAt),
+        outcomes.map(({ waitMs }) => (waitMs === null ? null : waitMs / 1000)),
       ],
     );
     const written = new Set(rows.map(({ fence }) => fence));

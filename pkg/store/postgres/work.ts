@@ -43,12 +43,10 @@ export class WorkQueue extends LeasedRows<WorkItem> {
     return (await this.sql.query(sql, [item.tenant, item.id, item.fence])).length > 0;
   }
 
-  /** Not done: tried again at `retryAt`. False: the lease had passed to another. */
-  async fail(item: WorkItem, outcome: { error: string; retryAt: Date }): Promise<boolean> {
-    return this.change(item, 'leased_until = NULL, fence = NULL, due_at = $4, last_error = left($5, 1000)', [
-      outcome.retryAt,
-      outcome.error,
-    ]);
+  /** Not done: tried again in `waitMs`, by Postgres' clock. False: the lease had passed to another. */
+  async fail(item: WorkItem, outcome: { error: string; waitMs: number }): Promise<boolean> {
+    const assignments = 'leased_until = NULL, fence = NULL, due_at = now() + make_interval(secs => $4), last_error = left($5, 1000)';
+    return this.change(item, assignments, [outcome.waitMs / 1000, outcome.error]);
   }
 
   /** How many items are due, and for how many seconds the oldest has been. */
