@@ -47,21 +47,35 @@ export type Health = 'well' | 'failing' | 'gone';
 
 const IS_OVER = `NOT $4 AND failing_since <= $2::timestamptz - interval '${DISABLED_AFTER_MS} milliseconds'`;
 
+const SUCCEEDED = 'last_status_code BETWEEN 200 AND 299';
+
+/** Deliveries of an endpoint that are looked through for a later success, the newest ones. */
+const LOOKED_THROUGH = 100;
+
+/** What began later was a success: not every one is noted in the row. */
+const LATER_SUCCESS = `(${SUCCEEDED} AND last_delivery_at > $2) IS TRUE OR EXISTS (
+    SELECT FROM (
+      SELECT state, log FROM carrel.deliveries WHERE tenant = current_user AND endpoint = $1 ORDER BY created_at DESC LIMIT ${LOOKED_THROUGH}
+    ) newest WHERE state = 'delivered' AND (log->-1->>'at')::timestamptz > $2)`;
+const LATER_FAILURE = `(NOT (${SUCCEEDED}) IS TRUE AND last_delivery_at > $2) IS TRUE`;
+
 /**
  * The row decides, so that of deliveries that end at once only one notes, and one that ends after the endpoint was changed or enabled anew
- * says nothing of what it has not tried.
+ * says nothing of what it has not tried. An attempt speaks from when it began: of two that overlap the later one stands, whichever ends first.
  */
 const NOTE = `
-  UPDATE webhooks SET last_delivery_at = greatest(last_delivery_at, $2), last_status_code = $3,
+  UPDATE webhooks SET last_delivery_at = greatest(last_delivery_at, $2),
+    last_status_code = CASE WHEN last_delivery_at > $2 THEN last_status_code ELSE $3 END,
     failing_since = CASE WHEN $4 THEN NULL ELSE coalesce(failing_since, $2) END,
     disabled_reason = CASE WHEN $5 THEN 'the receiver answered 410 Gone'
       WHEN ${IS_OVER} THEN 'every delivery has failed since ' || to_char(failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
       ELSE disabled_reason END,
     active = NOT ($5 OR coalesce(${IS_OVER}, false))
   WHERE uuid = $1 AND url = $6 AND active AND (
-    CASE WHEN $4 THEN failing_since IS NOT NULL OR (last_status_code BETWEEN 200 AND 299) IS NOT TRUE ELSE failing_since IS NULL END
+    CASE WHEN $4 THEN failing_since IS NOT NULL OR (${SUCCEEDED}) IS NOT TRUE ELSE failing_since IS NULL END
     OR $5 OR ${IS_OVER}
     OR last_delivery_at IS NULL OR last_delivery_at <= $2::timestamptz - interval '${NOTED_EVERY_MS} milliseconds')
+    AND CASE WHEN $4 THEN NOT (${LATER_FAILURE}) ELSE $5 OR NOT (${LATER_SUCCESS}) END
   RETURNING managed_ref AS "managedRef"`;
 
 const TELL_OPERATOR = `

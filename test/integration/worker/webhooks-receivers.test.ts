@@ -168,6 +168,42 @@ test('a tenant whose receiver stalls under 40 deliveries does not hold up anothe
   await receiver.close();
 });
 
+test.each([
+  ['fails after a later one has succeeded', { before: [], first: 'stall', later: 204 }, { failing: false, last_status_code: 204 }],
+  [
+    'fails after a later one has succeeded unnoted',
+    { before: [204], first: 'stall', later: 200 },
+    { failing: false, last_status_code: 204 },
+  ],
+  ['succeeds after a later one has failed', { before: [], first: 204, later: 500 }, { failing: true, last_status_code: 500 }],
+] as const)('an attempt that %s does not speak for the present', async (_what, { before, first, later }, expected) => {
+  const asked: ServerResponse[] = [];
+  const port = await net.http((_request, response) => void asked.push(response));
+  const id = await addWebhook(tenant, { url: at(port) });
+  const begin = async (): Promise<ServerResponse> => {
+    const already = asked.length;
+    await emitGrades(tenant, 1);
+    return waitFor('the request', () => asked[already]);
+  };
+  const attempts = async (): Promise<number> =>
+    (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body.data.flatMap(({ attempts }: { attempts: unknown[] }) => attempts).length;
+  for (const status of before) {
+    (await begin()).writeHead(status).end();
+    await waitFor('what was before', async () => (await tenant.admin.get(`/webhooks/${id}`)).body.last_status_code === status);
+  }
+
+  const earlier = await begin();
+  (await begin()).writeHead(later).end();
+  await waitFor('the end of the later attempt', async () => (await attempts()) === before.length + 1);
+  if (first !== 'stall') earlier.writeHead(first).end();
+  await waitFor('the end of the earlier attempt', async () => (await attempts()) === before.length + 2);
+  await worker.end('SIGTERM'); // what was to be noted has been
+  worker = await startWorkerProcess(platform, SETTINGS);
+
+  const { failing_since, last_status_code } = (await tenant.admin.get(`/webhooks/${id}`)).body;
+  expect({ failing: failing_since !== null, last_status_code }).toEqual(expected);
+});
+
 test('a 410 of the address before the present one disables nothing', async () => {
   const asked = Promise.withResolvers<ServerResponse>();
   const port = await net.http((_request, response) => asked.resolve(response));
