@@ -11,6 +11,9 @@ export interface Leased {
   readonly fence: string;
 }
 
+/** A row that is set aside for a job: the lease has no fence yet, so nobody holds it. */
+export type SetAside<Row extends Leased = Leased> = Omit<Row, 'fence'> & { readonly fence: null };
+
 /** Which lease a job is about. It grants nothing: whoever runs the job must first claim the lease. */
 export type LeaseRef = Pick<Leased, 'tenant' | 'id'> & { readonly attempt: number };
 
@@ -20,7 +23,7 @@ export type LeaseRef = Pick<Leased, 'tenant' | 'id'> & { readonly attempt: numbe
  * Rows whose `due_at` is null or `infinity` are never due.
  *
  * Invariants:
- * - A row is leased to one worker at a time; an expired lease goes to the next.
+ * - A row is leased to one worker at a time; an expired lease goes to the next, and one that its worker renews to nobody, whatever Redis says.
  * - Only the holder of the newest lease changes it (the fence decides).
  * - At most `perTenant` rows of a tenant are in flight, those leased already included, so that its backlog never delays another's.
  */
@@ -47,8 +50,8 @@ export class LeasedRows<Row extends Leased, Claimed extends Row = Row> {
    * What is due and not leased among the oldest `perTenant` rows of each tenant, at most `limit` in all; the first of each tenant go before the
    * second of any. Only tenants with something due are visited: 2,000 with work for tomorrow cost 0.3 ms.
    */
-  async takeDue(options: { limit: number; perTenant: number; leaseSeconds: number }): Promise<Row[]> {
-    return this.sql.query<Row>(
+  async takeDue(options: { limit: number; perTenant: number; leaseSeconds: number }): Promise<SetAside<Row>[]> {
+    return this.sql.query<SetAside<Row>>(
       `WITH RECURSIVE tenants AS (
          (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.due_at <= now() ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
          UNION ALL
@@ -66,26 +69,32 @@ export class LeasedRows<Row extends Leased, Claimed extends Row = Row> {
          FOR UPDATE OF w SKIP LOCKED
        )
        UPDATE ${this.#table} w
-       SET leased_until = now() + make_interval(secs => $3), fence = gen_random_uuid(), attempts = w.attempts + 1
+       SET leased_until = now() + make_interval(secs => $3), fence = NULL, attempts = w.attempts + 1
        FROM taken WHERE w.tenant = taken.tenant AND w.id = taken.id
        RETURNING ${this.#columns}`,
       [options.limit, options.perTenant, options.leaseSeconds],
     );
   }
 
-  /** Takes over the leases of those very attempts, with new fences; in the order of `leases`. Null: the row is done, or another attempt has begun. */
+  /**
+   * Takes the leases of those very attempts, with fences; in the order of `leases`. Null: the row is done, another attempt has begun,
+   * or a worker that lives is at this one (BullMQ may think it stalled).
+   */
   async claim(leases: readonly LeaseRef[], leaseSeconds: number): Promise<(Claimed | null)[]> {
     const rows = await this.sql.query<Claimed>(
       `UPDATE ${this.#table} w SET fence = gen_random_uuid(), leased_until = now() + make_interval(secs => $4)
        FROM unnest($1::name[], $2::bigint[], $3::int[]) AS lease (tenant, id, attempt)
-       WHERE w.tenant = lease.tenant AND w.id = lease.id AND w.attempts = lease.attempt AND w.leased_until IS NOT NULL
+       WHERE w.tenant = lease.tenant AND w.id = lease.id AND w.attempts = lease.attempt
+         AND w.leased_until IS NOT NULL AND (w.fence IS NULL OR w.leased_until < now())
        RETURNING ${this.#claimedColumns}`,
       [leases.map(({ tenant }) => tenant), leases.map(({ id }) => id), leases.map(({ attempt }) => attempt), leaseSeconds],
     );
     const claimed = new Map(rows.map((row) => [`${row.tenant} ${row.id}`, row]));
     return leases.map(({ tenant, id, attempt }) => {
       const row = claimed.get(`${tenant} ${id}`);
-      return row?.attempts === attempt ? row : null;
+      if (row?.attempts !== attempt) return null;
+      claimed.delete(`${tenant} ${id}`); // of two jobs about one lease only one has it
+      return row;
     });
   }
 
@@ -95,13 +104,17 @@ export class LeasedRows<Row extends Leased, Claimed extends Row = Row> {
   }
 
   /** Gives the lease back: the row is as due as it was. False: it had passed to another. */
-  async release(row: Leased): Promise<boolean> {
-    return this.change(row, 'leased_until = NULL, fence = NULL', []);
+  async release({ tenant, id, attempts, fence }: Leased | SetAside): Promise<boolean> {
+    const sql = `UPDATE ${this.#table} SET leased_until = NULL, fence = NULL
+      WHERE tenant = $1 AND id = $2 AND attempts = $3 AND fence IS NOT DISTINCT FROM $4::uuid RETURNING id`;
+    return (await this.sql.query(sql, [tenant, id, attempts, fence])).length > 0;
   }
 
-  /** Gives back every lease: Redis has forgotten the jobs that they were taken for. */
+  /** Gives back what is set aside: Redis has forgotten the jobs that it was for. What a worker is at stays with it. */
   async releaseAll(): Promise<void> {
-    await this.sql.query(`UPDATE ${this.#table} w SET leased_until = NULL WHERE ${this.#only} AND w.leased_until > now()`);
+    await this.sql.query(
+      `UPDATE ${this.#table} w SET leased_until = NULL WHERE ${this.#only} AND w.leased_until > now() AND w.fence IS NULL`,
+    );
   }
 
   /** Sets columns of a row, parameters from $4 on, where its lease is still held. False: it had passed to another. */

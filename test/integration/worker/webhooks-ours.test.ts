@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { formatSealingKeys } from '../../../pkg/runtime/sealing.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, emitGrades, sealOf } from '../../support/webhooks.ts';
 import { startPlatform, type TestPlatform } from './platform.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
@@ -113,4 +114,24 @@ test.each([-2, 2])('a worker whose clock is %i hours off keeps the schedule', as
   expect(row?.wait).toBeGreaterThan(600 * 0.8 - 60);
   expect(row?.wait).toBeLessThan(600 * 1.2);
   await restart();
+});
+
+test('a Redis that forgets everything while 8 requests are under way makes none of them twice', async () => {
+  const endpoint = await addWebhook(tenant, { url: receiver.url });
+  receiver.answer('stall', 8);
+  const ids = await emitGrades(tenant, 8);
+  await waitFor('8 requests', () => receiver.received.length === 8);
+  const [other, beside] = [await platform.tenant(), await startReceiver()];
+  await addWebhook(other, { url: beside.url });
+
+  const redis = new Redis(platform.stores.redis.adminUrl);
+  await redis.flushall();
+  redis.disconnect();
+  await emitGrades(other, 1);
+
+  await waitFor("another's delivery after it", () => beside.received.length === 1, 5_000);
+  const rows = await tried(endpoint, 8);
+  expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  expect(rows.map(({ leases }) => leases)).toEqual(range(8).map(() => 1));
+  await beside.close();
 });
