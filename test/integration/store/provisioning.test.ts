@@ -11,6 +11,8 @@ import { events } from '../../../pkg/store/postgres/migrations/shard/0002-events
 import { lines } from '../../../pkg/store/postgres/migrations/shard/0003-lines.ts';
 import { webhookHealth } from '../../../pkg/store/postgres/migrations/shard/0004-webhook-health.ts';
 import { unknownDeployments } from '../../../pkg/store/postgres/migrations/shard/0005-unknown-deployments.ts';
+import { bounds } from '../../../pkg/store/postgres/migrations/shard/0006-bounds.ts';
+import { boundsOfOldRows } from '../../../pkg/store/postgres/migrations/shard/0007-bounds-of-old-rows.ts';
 import { work } from '../../../pkg/store/postgres/migrations/shard/0001-work.ts';
 import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/index.ts';
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
@@ -191,8 +193,54 @@ test('of those who launched before 0010-lti-said only addresses of lti.invalid c
   await sql.close();
 });
 
+test('rows from before the bounds that lie beyond them go or are put right, and hold up no upgrade', async () => {
+  const name = 'before_bounds';
+  await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
+  const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
+  await new Shard({ pool: own, ...time }).ensureShard();
+  for (const migration of [boundsOfOldRows, bounds]) await own.transaction((tx) => migration.down(tx, {}));
+  await own.query(
+    `INSERT INTO carrel.work (kind, payload, due_at) VALUES ('ancient', '1', '-infinity'), ('huge', to_jsonb(repeat('x', 1048576)), now()), ('dead', '1', 'infinity')`,
+  );
+  await own.query(
+    `INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'most', repeat('x', 262144)), (gen_random_uuid(), 'huge', repeat('x', 262145))`,
+  );
+
+  for (const migration of [bounds, boundsOfOldRows]) await own.transaction((tx) => migration.up(tx, {}));
+
+  expect(await own.query(`SELECT kind, isfinite(due_at) AS due FROM carrel.work ORDER BY kind`)).toEqual([
+    { kind: 'ancient', due: true },
+    { kind: 'dead', due: false },
+  ]);
+  expect(await own.query('SELECT event FROM carrel.events')).toEqual([{ event: 'most' }]);
+  await own.close();
+});
+
+test('what a tenant writes into the shard and its webhooks has bounds in the database itself', async () => {
+  const tenant = await newTenant(running, shard);
+  const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
+  const webhook = (columns: string, values: string): string =>
+    `INSERT INTO webhooks (uuid, url, events, secret${columns}) VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', ${values})`;
+  const refused: [statement: string, constraint: string][] = [
+    [`INSERT INTO carrel.work (kind, payload) VALUES ('n', to_jsonb(repeat('x', 1048576)))`, 'work_payload_bound'],
+    [`INSERT INTO carrel.work (kind, payload, due_at) VALUES ('n', '1', '-infinity')`, 'work_due_at_bound'],
+    [`INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'e', repeat('x', 262145))`, 'events_payload_bound'],
+    [webhook('', `repeat('x', 65537)`), 'webhooks_sealed_bound'],
+    [webhook(', headers', `'s', repeat('x', 65537)`), 'webhooks_sealed_bound'],
+    [webhook(', previous_secret', `'s', repeat('x', 65537)`), 'webhooks_sealed_bound'],
+  ];
+
+  for (const [statement, constraint] of refused)
+    await expect(sql.query(statement)).rejects.toMatchObject({ name: 'CheckViolation', constraint });
+
+  await sql.query(`INSERT INTO carrel.work (kind, payload, due_at) VALUES ('n', to_jsonb(repeat('x', 1048574)), 'infinity')`);
+  await sql.query(`INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'e', repeat('x', 262144))`);
+  await sql.query(webhook(', headers, previous_secret', `repeat('x', 65536), repeat('x', 65536), repeat('x', 65536)`));
+  await sql.close();
+});
+
 test.each([
-  ['carrel', [work, events, lines, webhookHealth, unknownDeployments]],
+  ['carrel', [work, events, lines, webhookHealth, unknownDeployments, bounds, boundsOfOldRows]],
   ['registry', [tenants]],
 ])('every migration of schema %s goes down and up again to the same catalog', async (schema, migrations) => {
   const name = `empty_${schema}`;

@@ -5,6 +5,8 @@ import { events } from '../migrations/shard/0002-events.ts';
 import { lines } from '../migrations/shard/0003-lines.ts';
 import { webhookHealth } from '../migrations/shard/0004-webhook-health.ts';
 import { unknownDeployments } from '../migrations/shard/0005-unknown-deployments.ts';
+import { bounds } from '../migrations/shard/0006-bounds.ts';
+import { boundsOfOldRows } from '../migrations/shard/0007-bounds-of-old-rows.ts';
 import { work } from '../migrations/shard/0001-work.ts';
 import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
 import { passwordVerifier } from './password.ts';
@@ -43,7 +45,7 @@ export async function ensureShard(shard: ShardAccess, options: { workerPassword?
   await checkLocale(shard.pool);
   await migrateUp({
     ...shard,
-    migrations: [work, events, lines, webhookHealth, unknownDeployments],
+    migrations: [work, events, lines, webhookHealth, unknownDeployments, bounds, boundsOfOldRows],
     context: {},
     schema: 'carrel',
     prepare: (tx) => tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),

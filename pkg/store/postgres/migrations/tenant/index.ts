@@ -9,6 +9,7 @@ import { grades } from './0007-grades.ts';
 import { webhookDescriptions } from './0008-webhook-descriptions.ts';
 import { toolKeys } from './0009-tool-keys.ts';
 import { ltiSaid } from './0010-lti-said.ts';
+import { webhookBounds } from './0011-webhook-bounds.ts';
 
 export interface TenantContext {
   /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
@@ -29,4 +30,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   webhookDescriptions,
   toolKeys,
   ltiSaid,
+  webhookBounds,
 ];

@@ -1,0 +1,27 @@
+import type { Migration } from '../migration.ts';
+
+/**
+ * Bounds on what a tenant's own role can write here, so that one tenant's rows never fill a worker's memory or break its statistics.
+ * Far above what Carrel writes itself. They hold for new rows at once and without a long lock; the next migration looks at the old ones.
+ * Work is updated when it is leased, and an old row beyond the bounds would fail the look for all tenants' work: so those go first.
+ */
+export const bounds: Migration<object> = {
+  name: '0006-bounds',
+  up: (tx) =>
+    tx.query(`
+      LOCK TABLE carrel.work;
+      UPDATE carrel.work SET due_at = now() WHERE due_at = '-infinity';
+      DELETE FROM carrel.work WHERE octet_length(payload::text) > 1024 * 1024;
+      ALTER TABLE carrel.work
+        ADD CONSTRAINT work_payload_bound CHECK (octet_length(payload::text) <= 1024 * 1024) NOT VALID,
+        ADD CONSTRAINT work_due_at_bound CHECK (due_at > '-infinity') NOT VALID;
+      ALTER TABLE carrel.deliveries ADD CONSTRAINT deliveries_due_at_bound CHECK (due_at > '-infinity') NOT VALID;
+      ALTER TABLE carrel.events ADD CONSTRAINT events_payload_bound CHECK (octet_length(payload) <= 256 * 1024) NOT VALID;
+    `),
+  down: (tx) =>
+    tx.query(`
+      ALTER TABLE carrel.events DROP CONSTRAINT events_payload_bound;
+      ALTER TABLE carrel.deliveries DROP CONSTRAINT deliveries_due_at_bound;
+      ALTER TABLE carrel.work DROP CONSTRAINT work_payload_bound, DROP CONSTRAINT work_due_at_bound;
+    `),
+};
