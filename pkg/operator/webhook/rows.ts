@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WebhookSeal } from '../../events/webhooks/secrets.ts';
+import { WEBHOOKS_MAX } from '../../events/webhooks/webhooks.policy.ts';
 import type { Random } from '../../runtime/random.ts';
 import { quoteIdentifier } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
+import { NotYet } from '../steps.ts';
 import { MANAGED_BY, type TenantRows, type TenantSchema } from '../tenant-rows.ts';
 
 /** A Webhook as its row in the tenant's schema should be. */
@@ -31,6 +33,9 @@ interface Row extends EndpointState {
   readonly active: boolean;
 }
 
+/** Room is made by somebody whom we do not watch. */
+const ROOM_RETRY_MS = 30_000;
+
 /** How long the secret before still signs beside the new one. */
 const OVERLAP_HOURS = 24;
 
@@ -48,6 +53,7 @@ export async function findEndpoint(rows: TenantRows, reference: string): Promise
 /**
  * Makes the row say what is wanted. One statement when it does already.
  * An endpoint that was disabled for failing stays so until the resource changes it; a changed secret overlaps with the one before.
+ * Throws NotYet TooManyWebhooks: a tenant has at most WEBHOOKS_MAX, those made by REST included.
  */
 export async function syncEndpoint(rows: TenantRows, reference: string, wanted: Endpoint, random: Random): Promise<EndpointState> {
   const present = (await findEndpoint(rows, reference)) ?? (await insert(rows, reference, wanted, random));
@@ -83,15 +89,28 @@ function sealed(rows: TenantRows, uuid: string, { secret, headers }: Endpoint): 
 async function insert(rows: TenantRows, reference: string, wanted: Endpoint, random: Random): Promise<Row> {
   const uuid = random.uuid();
   const { secret, headers } = sealed(rows, uuid, wanted);
-  await rows.pool.query(
-    `INSERT INTO ${tableOf(rows)} (uuid, url, events, secret, headers, active, managed_by, managed_ref)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (managed_ref) DO NOTHING`,
-    [uuid, wanted.url, wanted.events, secret, headers, wanted.active, MANAGED_BY, reference],
-  );
+  const table = tableOf(rows);
+  const made = await rows.pool.transaction(async (tx) => {
+    // As REST does: creations take turns, so that none counts past another.
+    await tx.query(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
+    return tx.query(
+      `INSERT INTO ${table} (uuid, url, events, secret, headers, active, managed_by, managed_ref)
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE (SELECT count(*) FROM ${table}) < ${WEBHOOKS_MAX}
+       ON CONFLICT (managed_ref) DO NOTHING RETURNING id`,
+      [uuid, wanted.url, wanted.events, secret, headers, wanted.active, MANAGED_BY, reference],
+    );
+  });
   const row = await findEndpoint(rows, reference);
+  if (!row && made.length === 0) throw tooMany();
   if (!row) throw new Error(`the row of webhook ${reference} was removed while it was made`);
   return row;
 }
+
+const tooMany = (): NotYet =>
+  new NotYet('TooManyWebhooks', `the tenant has ${WEBHOOKS_MAX} webhooks, which is the most it may have; delete one first`, {
+    isStuck: true,
+    retryAfterMs: ROOM_RETRY_MS,
+  });
 
 async function update(rows: TenantRows, { uuid }: Row, wanted: Endpoint, formerSecret: string | undefined): Promise<Row> {
   const { secret, headers } = sealed(rows, uuid, wanted);

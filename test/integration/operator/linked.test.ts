@@ -8,7 +8,7 @@ import { parseSealingKeys, Sealer, tenantDataKey } from '../../../pkg/runtime/se
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { parts } from '../../support/parts.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 import {
   children,
   condition,
@@ -134,6 +134,35 @@ test('a Webhook whose address nobody can dial is refused', async () => {
   const webhook = await condition(cluster.webhooks, key, 'Accepted', 'False', 'AddressInvalid');
 
   expect(conditionOf(webhook, 'Accepted')?.message).toBe('spec.url is no address that can be dialled');
+});
+
+test('of Webhooks beyond the 50 of a tenant, those of REST included, each says so and is made when there is room', async () => {
+  const crowded = unique();
+  await cluster.tenants.create(tenantOf(namespace, crowded));
+  await ready(cluster.tenants, { namespace, name: crowded });
+  const { url = '' } = (await secretValues(cluster, namespace, `${crowded}-database`)) ?? {};
+  const own = new SqlPool({ url, poolSize: 1, log: silentLogger });
+  await own.query(
+    `INSERT INTO webhooks (uuid, url, events, secret) SELECT gen_random_uuid(), 'https://example.com', '{file.created}', 's' FROM generate_series(1, 49)`,
+  );
+  const names = range(5).map(() => unique());
+  await Promise.all(names.map((name) => cluster.webhooks.create(webhookOf(namespace, name, { ...hook, tenantRef: { name: crowded } }))));
+  const reasons = async (): Promise<(string | undefined)[]> =>
+    Promise.all(names.map(async (name) => conditionOf(await cluster.webhooks.get({ namespace, name }), 'Synced')?.reason));
+
+  await waitFor('the word on each', async () => (await reasons()).filter((reason) => reason === 'TooManyWebhooks').length === 4);
+  const at = (await reasons()).findIndex((reason) => reason === 'TooManyWebhooks');
+  const refused = { namespace, name: names[at] ?? '' };
+
+  expect((await reasons()).toSorted()).toEqual(['Synced', ...range(4).map(() => 'TooManyWebhooks')]);
+  expect(await own.query('SELECT count(*) AS count FROM webhooks')).toEqual([{ count: 50 }]);
+  const webhook = await cluster.webhooks.get(refused);
+  expect(conditionOf(webhook, 'Synced')?.message).toBe('the tenant has 50 webhooks, which is the most it may have; delete one first');
+  expect(conditionOf(webhook, 'Ready')).toMatchObject({ status: 'False', reason: 'TooManyWebhooks' });
+  await own.query(`DELETE FROM webhooks WHERE managed_by IS NULL`);
+  await cluster.webhooks.patch(refused, { metadata: { annotations: { look: 'again' } } });
+  await ready(cluster.webhooks, refused);
+  await own.close();
 });
 
 test('a Webhook may come before its Tenant, and its row goes with it', async () => {
