@@ -19,6 +19,12 @@ export interface TestBrowser {
 
 const COOKIES_BLOCKED = 2; // Chromium's CONTENT_SETTING_BLOCK
 
+/**
+ * A frame that goes from site to site changes its process each time, which Playwright loses track of on a busy machine.
+ * What a site is, and with it all that cookies obey, does not depend on processes.
+ */
+const IN_PROCESS_FRAMES = ['--disable-site-isolation-trials', '--disable-features=IsolateOrigins,site-per-process'];
+
 /** The machine's Chromium with a profile of its own. */
 export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
   const profile = await mkdtemp(join(await makeScratch(), 'chromium-'));
@@ -29,8 +35,7 @@ export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
   }
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: await resolvePart('chromium', thisMachine(ROOT), () => undefined),
-    // Chromium's sandbox refuses root.
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: [...IN_PROCESS_FRAMES, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])], // Chromium's sandbox refuses root
     acceptDownloads: true,
   });
   return {

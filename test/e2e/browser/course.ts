@@ -53,3 +53,13 @@ export async function openInFrame(page: Page, where: Platform, link: string): Pr
   await page.getByRole('link', { name: link, exact: true }).click();
   return page.frameLocator('iframe[name=tool]');
 }
+
+/** Waits for the course's page; when it does not come, says what is shown in its place. */
+export async function courseShown(shown: FrameLocator | Page, title: string): Promise<void> {
+  try {
+    await shown.getByRole('heading', { name: title }).waitFor();
+  } catch (error) {
+    const text = await shown.locator('html').innerText({ timeout: 5_000 }).catch(String);
+    throw new Error(`the page of ${title} did not come; instead there is: ${text}`, { cause: error });
+  }
+}

@@ -5,7 +5,7 @@ import type { FrameLocator, Page } from 'playwright-core';
 import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { platform } from '../../support/platform.ts';
 import { waitFor } from '../../support/wait.ts';
-import { linkName, lmsTenant, type LmsTenant, openInFrame } from './course.ts';
+import { courseShown, linkName, lmsTenant, type LmsTenant, openInFrame } from './course.ts';
 
 const where = platform();
 let tenant: LmsTenant;
@@ -21,7 +21,7 @@ afterAll(() => browser?.close());
 async function course(person: 'Ada Okafor' | 'Ben Lindqvist', title: 'History' | 'Physics'): Promise<{ page: Page; tool: FrameLocator }> {
   const page = await browser.page();
   const tool = await openInFrame(page, where, linkName(tenant, person, title, 'a frame'));
-  await tool.getByRole('heading', { name: title }).waitFor();
+  await courseShown(tool, title);
   return { page, tool };
 }
 

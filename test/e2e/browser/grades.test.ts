@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openBrowser, type TestBrowser } from '../../support/chromium.ts';
 import { platform } from '../../support/platform.ts';
 import { waitFor } from '../../support/wait.ts';
-import { linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame } from './course.ts';
+import { courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame } from './course.ts';
 
 const where = platform();
 let tenant: LmsTenant;
@@ -17,7 +17,7 @@ afterAll(() => browser?.close());
 test('a grade given in a course that was opened in a browser stands in the grade book of the LMS, and a webhook tells of it', async () => {
   const page = await browser.page();
   const tool = await openInFrame(page, where, linkName(tenant, 'Ada Okafor', 'History', 'a frame'));
-  await tool.getByRole('heading', { name: 'History' }).waitFor();
+  await courseShown(tool, 'History');
   const launchId = new URL(page.frame({ name: 'tool' })?.url() ?? '').searchParams.get('launch');
 
   const given = await tenant.admin.post<{ id: string; status: string }>(`/lti/launches/${launchId}/grades`, {

@@ -3,7 +3,7 @@ import { type Cookies, openBrowser, type TestBrowser } from '../../support/chrom
 import { waitReady } from '../../support/demo-tenant.ts';
 import { Lms } from '../../support/lms/lms.ts';
 import { apply, platform } from '../../support/platform.ts';
-import { linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration } from './course.ts';
+import { courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration } from './course.ts';
 
 const where = platform();
 const browsers: Partial<Record<Cookies, TestBrowser>> = {};
@@ -28,7 +28,7 @@ test('a launch in a frame of another site, its third-party cookies blocked, land
 
   const tool = await openInFrame(page, where, ada('a frame without storage'));
 
-  await tool.getByRole('heading', { name: 'History' }).waitFor();
+  await courseShown(tool, 'History');
   expect(await tool.getByText('Hello Ada Okafor').count()).toBe(1);
   const { pathname, searchParams } = new URL(page.frame({ name: 'tool' })?.url() ?? '');
   expect([pathname, searchParams.has('token')]).toEqual(['/lti/entry', false]);
@@ -39,7 +39,7 @@ test('with every cookie blocked, a launch lands on the entry page by the storage
 
   const tool = await openInFrame(page, where, ada('a frame'));
 
-  await tool.getByRole('heading', { name: 'History' }).waitFor();
+  await courseShown(tool, 'History');
   expect(await tool.getByText('Hello Ada Okafor').count()).toBe(1);
 });
 
@@ -57,17 +57,17 @@ test('a launch in a window of its own lands on the entry page', async () => {
 
   await page.getByRole('link', { name: ada('this window'), exact: true }).click();
 
-  await page.getByRole('heading', { name: 'History' }).waitFor();
+  await courseShown(page, 'History');
 });
 
 test('a reload keeps the session; without the tab’s memory the page says to open it again from the course', async () => {
   const page = await newPage('third-party blocked');
   await page.goto(lmsUrl(where));
   await page.getByRole('link', { name: ada('this window'), exact: true }).click();
-  await page.getByRole('heading', { name: 'History' }).waitFor();
+  await courseShown(page, 'History');
 
   await page.reload();
-  await page.getByRole('heading', { name: 'History' }).waitFor();
+  await courseShown(page, 'History');
   await page.evaluate('sessionStorage.clear()');
   await page.reload();
 
@@ -78,7 +78,7 @@ test('a page whose session ended on the server says to open it again from the co
   const page = await newPage('third-party blocked');
   await page.goto(lmsUrl(where));
   await page.getByRole('link', { name: linkName(tenant, 'Chi Tanaka', 'Physics', 'this window'), exact: true }).click();
-  await page.getByRole('heading', { name: 'Physics' }).waitFor();
+  await courseShown(page, 'Physics');
   const { body: users } = await tenant.admin.get<{ data: { id: string; display_name: string }[] }>('/users');
   const chi = users.data.find(({ display_name }) => display_name === 'Chi Tanaka');
   await tenant.admin.delete(`/users/${chi?.id}`);
