@@ -29,7 +29,6 @@ export default {
     lane('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], onThePlatform),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
-  testSequencer: '<rootDir>/test/support/longest-first.mjs',
   // Most of a test is waiting for real parts.
   maxWorkers: 3,
   testTimeout: 60000,

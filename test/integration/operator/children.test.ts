@@ -224,8 +224,13 @@ test('what the operator does not allow is told in the condition', async () => {
 
 test('a tenant that is Ready is left alone', async () => {
   await readyTenant();
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  const before = await writes(cluster);
+  let before = await writes(cluster);
+  await waitFor('three seconds without a write', async () => {
+    const earlier = before;
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    before = await writes(cluster);
+    return Object.keys(difference(earlier, before)).length === 0;
+  });
 
   await new Promise((resolve) => setTimeout(resolve, 5_000));
 
