@@ -31,5 +31,5 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
   // Most of a test is waiting for real parts.
   maxWorkers: 3,
-  testTimeout: 60000,
+  testTimeout: 180_000,
 };

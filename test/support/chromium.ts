@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { resolvePart, thisMachine } from '../../pkg/local/parts/resolve.ts';
 import { makeScratch, ROOT } from './parts.ts';
+import { WAIT_LIMIT_MS } from './wait.ts';
 
 /**
  * What the browser does with cookies.
@@ -38,6 +39,7 @@ export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
     args: [...IN_PROCESS_FRAMES, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])], // Chromium's sandbox refuses root
     acceptDownloads: true,
   });
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
   return {
     page: () => newPage(context),
     close: async () => {

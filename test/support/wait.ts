@@ -1,5 +1,5 @@
 /** Every wait of a test has a limit and a sentence that says what did not come. */
-export const WAIT_LIMIT_MS = 60_000;
+export const WAIT_LIMIT_MS = 90_000;
 
 /**
  * Asks again until `condition` gives something (not undefined, not false), and gives that back.

@@ -123,7 +123,7 @@ test('5,000 objects are listed in pages and watched; every change is told once, 
   expect(heapUsed() - fullHeap).toBeLessThan(15 * MIB);
   stop.abort();
   await running;
-}, 120_000);
+}, 300_000);
 
 test('while etcd and the API server are killed and come back, no change is missed or told twice', async () => {
   const namespace = 'faults';
@@ -172,7 +172,7 @@ test('while etcd and the API server are killed and come back, no change is misse
   expect(model.faults).toEqual([]);
   stop.abort();
   await running;
-}, 180_000);
+}, 300_000);
 
 test('a version that was compacted away makes one new list, of which only the differences are told', async () => {
   const namespace = 'compacted';
@@ -210,7 +210,7 @@ test('a version that was compacted away makes one new list, of which only the di
   expect(states(store.list())).toEqual(states(await configMaps.list({ namespace })));
   second.abort();
   await secondRun;
-}, 120_000);
+}, 300_000);
 
 test('a metadata-only reflector sees that a Secret changed, and never its content', async () => {
   const secrets = new ResourceApi(client, SECRET);
