@@ -36,7 +36,7 @@ test('with Redis frozen the API still answers, limits still hold, and guessing i
     const right = await tenant.anonymous.post('/auth/login', { email: user.email, password });
 
     expect(first.result.status).toBe(200);
-    expect(first.ms).toBeLessThan(30_000);
+    expect(first.ms).toBeLessThan(10_000);
     expect(countBy(many, ({ status }) => status)).toEqual({ 200: 49, 429: 21 });
     expect(countBy(guesses, ({ status }) => status)).toEqual({ 401: 10, 429: 20 });
     expect(right.status).toBe(429);
@@ -78,7 +78,7 @@ test('with Postgres killed what needs it is a 503 with Retry-After within 10 s, 
   );
 
   expect([away.result.status, away.result.body.error, away.result.headers['retry-after']]).toEqual([503, 'unavailable', '2']);
-  expect(away.ms).toBeLessThan(30_000);
+  expect(away.ms).toBeLessThan(10_000);
   expect(back.body.user.email).toBe(tenant.administrator.email);
 });
 
@@ -90,7 +90,7 @@ test('with Postgres frozen a request is a 503 within 10 s', async () => {
     const { result, ms } = await timed(() => tenant.admin.get('/users/me'));
 
     expect([result.status, result.body.error]).toEqual([503, 'unavailable']);
-    expect(ms).toBeLessThan(30_000);
+    expect(ms).toBeLessThan(10_000);
   } finally {
     running.signal('postgres', 'SIGCONT');
   }
