@@ -145,6 +145,8 @@ test('Ready is Unknown from the first pass, True only of what runs, and never of
   await ready(cluster.tenants, key);
   await cluster.tenants.patch(key, { spec: { limits: { requestsPerUserPerMinute: 7 } } });
   await ready(cluster.tenants, key);
+  // The informer has a watch of its own, which may be behind.
+  await waitFor('the last condition in the informer', () => seen.at(-1) === 'True Ready of 2');
   stopping.abort();
   await running;
 
