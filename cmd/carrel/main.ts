@@ -1,19 +1,21 @@
 #!/usr/bin/env node
 import { dirname } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { clean, down } from '../../pkg/local/commands/down.ts';
-import { logs } from '../../pkg/local/commands/logs.ts';
-import { restart } from '../../pkg/local/commands/restart.ts';
-import { status } from '../../pkg/local/commands/status.ts';
-import { supervise } from '../../pkg/local/commands/supervise.ts';
-import { partTasks, up } from '../../pkg/local/commands/up.ts';
 import { LocalError } from '../../pkg/local/errors.ts';
 import { homePath } from '../../pkg/local/home.ts';
-import { thisMachine } from '../../pkg/local/parts/resolve.ts';
-import { ALL_GROUPS, type Group } from '../../pkg/local/platform.ts';
-import { runTasks } from '../../pkg/local/progress.ts';
-import { runOwn } from '../../pkg/local/run.ts';
+import type { Group } from '../../pkg/local/platform.ts';
 
+// Each command imports what it needs when it runs: `--help` and the programs that the supervisor keeps are not to carry the others.
+const commands = {
+  down: () => import('../../pkg/local/commands/down.ts'),
+  logs: () => import('../../pkg/local/commands/logs.ts'),
+  parts: () => import('../../pkg/local/commands/parts.ts'),
+  restart: () => import('../../pkg/local/commands/restart.ts'),
+  run: () => import('../../pkg/local/run.ts'),
+  status: () => import('../../pkg/local/commands/status.ts'),
+  supervise: () => import('../../pkg/local/commands/supervise.ts'),
+  up: () => import('../../pkg/local/commands/up.ts'),
+};
 const root = dirname(dirname(import.meta.dirname));
 const { env } = process;
 const home = homePath(root, env);
@@ -44,6 +46,8 @@ program
   .description('bring the platform up: parts, stores, control plane, operator, samples; again is harmless')
   .addOption(new Option('--only <what>', 'leave out operator, worker, custom resources and samples').choices(['platform']))
   .action(async ({ only }: { only?: string }) => {
+    const { up } = await commands.up();
+    const { status } = await commands.status();
     await up({ home, root, env, port: portFrom(env['CARREL_PORT']), onlyPlatform: only === 'platform' });
     await status(home);
   });
@@ -52,6 +56,7 @@ program
   .command('down')
   .description('end everything; the data stay')
   .action(async () => {
+    const { down } = await commands.down();
     process.stdout.write(
       (await down(home)) ? 'The platform is down; its data stay. Forget them: make clean\n' : 'The platform was not up.\n',
     );
@@ -61,6 +66,7 @@ program
   .command('status')
   .description('programs, tenants and addresses; exit 1 when something is not ready')
   .action(async () => {
+    const { status } = await commands.status();
     process.exitCode = (await status(home)) ? 0 : 1;
   });
 
@@ -68,6 +74,7 @@ program
   .command('clean')
   .description('end everything and forget the data')
   .action(async () => {
+    const { clean } = await commands.down();
     await clean(home);
     process.stdout.write('The platform and its data are gone.\n');
   });
@@ -77,6 +84,7 @@ program
   .description('run the sources as they are now: operator, worker and the tenants; or just the programs named')
   .argument('[programs...]')
   .action(async (programs: string[]) => {
+    const { restart } = await commands.restart();
     await restart(home, programs);
     process.stdout.write('Restarted.\n');
   });
@@ -87,22 +95,33 @@ program
   .argument('<program>')
   .option('-f, --follow', 'go on with what comes', false)
   .option('-n, --lines <count>', 'the last lines', wholeNumber, 100)
-  .action((name: string, options: { follow: boolean; lines: number }) => logs(home, name, options));
+  .action(async (name: string, options: { follow: boolean; lines: number }) => {
+    const { logs } = await commands.logs();
+    await logs(home, name, options);
+  });
 
 program
   .command('parts')
   .description('find, fetch or build the programs of the platform, and start nothing')
   .action(async () => {
-    await runTasks(partTasks(ALL_GROUPS, thisMachine(root, env)), { collapseSubtasks: false });
+    const { findParts } = await commands.parts();
+    await findParts(root, env);
   });
 
+async function runProgram(name: 'node' | 'router'): Promise<void> {
+  const { runOwn } = await commands.run();
+  await runOwn(name, { home, root });
+}
 const own = program.command('run', { hidden: true }).description('programs that the supervisor runs');
 own
   .command('supervisor')
   .requiredOption('--groups <groups>')
-  .action(({ groups }: { groups: string }) => supervise({ home, root, groups: groups.split(',') as Group[] }));
-own.command('node').action(() => runOwn('node', { home, root }));
-own.command('router').action(() => runOwn('router', { home, root }));
+  .action(async ({ groups }: { groups: string }) => {
+    const { supervise } = await commands.supervise();
+    await supervise({ home, root, groups: groups.split(',') as Group[] });
+  });
+own.command('node').action(() => runProgram('node'));
+own.command('router').action(() => runProgram('router'));
 
 try {
   await program.parseAsync();

@@ -179,3 +179,10 @@ const newSecrets = (): Settings['secrets'] =>
   Object.fromEntries(SECRET_NAMES.map((name) => [name, randomBytes(24).toString('base64url')])) as Settings['secrets'];
 
 export const addressOf = ({ settings }: Home, port: PortName): string => `${settings.address}:${settings.ports[port]}`;
+
+/** The home as its settings file tells it. Throws LocalError when there is none. */
+export function existingHome(path: string): Home {
+  const settings = readSettings(path);
+  if (!settings) throw new LocalError(`there is no platform in ${path}. Start one: make up`);
+  return { path, settings };
+}

@@ -5,8 +5,7 @@ import { createLogger } from '../runtime/log.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runProgram } from '../runtime/program.ts';
 import { systemRandom } from '../runtime/random.ts';
-import { LocalError } from './errors.ts';
-import { paths, readSettings, type Home } from './home.ts';
+import { existingHome, paths, type Home } from './home.ts';
 import { startNode } from './node/node.ts';
 import { DEMO_HOSTS } from './programs/own.ts';
 import { startRouter } from './router/router.ts';
@@ -17,13 +16,6 @@ export function clientOf(home: string): KubeClient {
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromFile(paths(home).kubeconfig);
   return new KubeClient({ kubeConfig, metrics: createMetrics('carrel'), userAgent: 'carrel' });
-}
-
-/** The home as its settings file tells it. Throws LocalError when there is none. */
-export function existingHome(path: string): Home {
-  const settings = readSettings(path);
-  if (!settings) throw new LocalError(`there is no platform in ${path}. Start one: make up`);
-  return { path, settings };
 }
 
 const demoRoutes = ({ settings }: Home): ReadonlyMap<string, Upstream> =>

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import { relative } from 'node:path';
 import { messageOf } from '../errors.ts';
-import { paths, readSettings } from '../home.ts';
+import { existingHome, paths, readSettings } from '../home.ts';
 import { apiserverUrl } from '../programs/controlplane.ts';
 import { DEMO_HOSTS } from '../programs/own.ts';
-import { clientOf, existingHome } from '../run.ts';
+import { clientOf } from '../run.ts';
 import type { ProgramStatus } from '../supervisor.ts';
 import { readReport } from './supervise.ts';
 import { listTenants, type TenantReport } from './tenants.ts';

@@ -6,13 +6,13 @@ import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { LocalError } from '../errors.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
-import { paths } from '../home.ts';
+import { existingHome, paths } from '../home.ts';
 import { holderOf, tryLock } from '../lock.ts';
 import { lastLine } from '../parts/run.ts';
 import { thisMachine } from '../parts/resolve.ts';
 import { ALL_GROUPS, programsOf, type Group } from '../platform.ts';
 import { marks } from '../processes.ts';
-import { existingHome } from '../run.ts';
+import { compileCache } from '../programs/own.ts';
 import { Supervisor, type ProgramStatus } from '../supervisor.ts';
 
 /** `run/status.json`: what the supervisor tells the commands, rewritten whole at each change. */
@@ -72,7 +72,7 @@ export function startSupervisor(options: { home: string; root: string; groups: r
   try {
     const child = spawn(process.execPath, words, {
       stdio: ['ignore', output, output],
-      env: { ...process.env, ...marks(options.home, 'supervisor') },
+      env: { ...process.env, ...compileCache(options.root), ...marks(options.home, 'supervisor') },
       detached: true,
     });
     child.once('exit', () => (ended = true));

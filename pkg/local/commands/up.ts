@@ -3,13 +3,14 @@ import type { ListrTask } from 'listr2';
 import { LocalError } from '../errors.ts';
 import { makeFolders, openHome, paths, readSettings } from '../home.ts';
 import { lock } from '../lock.ts';
-import { resolvePart, thisMachine, type Machine } from '../parts/resolve.ts';
-import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, PARTS_OF, untilReady } from '../platform.ts';
+import { thisMachine } from '../parts/resolve.ts';
+import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, untilReady } from '../platform.ts';
 import { probePort, probePortPatiently } from '../ports.ts';
 import { runTasks } from '../progress.ts';
 import { applySamples, installResources } from '../resources.ts';
 import { clientOf } from '../run.ts';
 import { endPlatform } from './down.ts';
+import { partTasks } from './parts.ts';
 import { readReport, startSupervisor } from './supervise.ts';
 import { listTenants } from './tenants.ts';
 
@@ -56,20 +57,6 @@ export async function up(options: UpOptions): Promise<void> {
     held.release();
   }
 }
-
-/** One task per part; a build tells its progress on the line below. */
-export const partTasks = (groups: readonly Group[], machine: Machine): ListrTask[] =>
-  groups
-    .flatMap((group) => PARTS_OF[group])
-    .map((name) => ({
-      title: name,
-      task: async (_, task) => {
-        const program = await resolvePart(name, machine, (line) => {
-          if (process.stdout.isTTY || /^(building|fetching|installing|waiting)/.test(line)) task.output = line;
-        });
-        task.title = `${name} (${program})`;
-      },
-    }));
 
 /** Tells each new text once: without a terminal every telling is a line. */
 function onChange(task: { output: string }): (text: string) => void {

@@ -12,6 +12,7 @@ import { messageOf } from '../errors.ts';
 import { marks } from '../processes.ts';
 import { type PodAddress, withPorts } from './addresses.ts';
 import { ContainerProcess, execBeside, type Launch } from './container-process.ts';
+import { compileCache } from '../programs/own.ts';
 import { type Container, NotStartable, resolveEnvironment, type Settings } from './environment.ts';
 import { commandOf, requireImage } from './image.ts';
 import { type ProbeTarget, tryProbe, watchProbe } from './probes.ts';
@@ -189,6 +190,7 @@ export class ContainerRunner {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '/',
       HOSTNAME: pod.metadata?.name ?? '',
+      ...compileCache(root),
       ...mountVolumes(container, this.#folder),
       ...withPorts(own, this.#address()),
       CARREL_LISTEN_HOST: this.#address().ip,

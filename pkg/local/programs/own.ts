@@ -10,16 +10,26 @@ export interface Checkout {
   readonly root: string;
 }
 
-const entry = ({ root }: Checkout, program: string, ...args: string[]) => ({
+/**
+ * Node keeps what it compiled of the sources, for all homes of a checkout: a start costs a quarter less time, and the process does
+ * without the 35 MB of the TypeScript stripper.
+ */
+export const compileCache = (root: string): Record<string, string> => ({
+  NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+});
+
+/** A program of ours, from the sources of the checkout. */
+const entry = ({ root }: Checkout, file: string, env: Record<string, string> = {}, ...args: string[]) => ({
   command: process.execPath,
-  args: ['--disable-warning=ExperimentalWarning', join(root, 'cmd', program, 'main.ts'), ...args],
+  args: ['--disable-warning=ExperimentalWarning', join(root, file), ...args],
   cwd: root,
+  env: { ...compileCache(root), ...env },
 });
 
 export function nodeSpec(home: Home, checkout: Checkout): ProgramSpec {
   return {
     name: 'node',
-    ...entry(checkout, 'carrel', 'run', 'node'),
+    ...entry(checkout, 'cmd/carrel/main.ts', {}, 'run', 'node'),
     // The stores too, so that they outlive the pods that use them.
     after: ['kube-controller-manager', 'postgres', 'valkey', 'versitygw'],
     ready: (signal) => probe(home, `https://${addressOf(home, 'kubelet')}/healthz`, signal),
@@ -29,7 +39,7 @@ export function nodeSpec(home: Home, checkout: Checkout): ProgramSpec {
 export function routerSpec(home: Home, checkout: Checkout): ProgramSpec {
   return {
     name: 'router',
-    ...entry(checkout, 'carrel', 'run', 'router'),
+    ...entry(checkout, 'cmd/carrel/main.ts', {}, 'run', 'router'),
     after: ['kube-apiserver'],
     // By address it knows no host, and says so once it has read the Ingress objects.
     ready: (signal) => answers(`http://127.0.0.1:${home.settings.routerPort}/`, signal, 404),
@@ -40,9 +50,7 @@ export function operatorSpec(home: Home, checkout: Checkout): ProgramSpec {
   const s3 = s3Access(home);
   return {
     name: 'operator',
-    ...entry(checkout, 'operator'),
-    after: ['postgres', 'valkey', 'versitygw', 'kube-controller-manager', 'node'],
-    env: {
+    ...entry(checkout, 'cmd/operator/main.ts', {
       ...sharedEnvironment(home),
       KUBECONFIG: paths(home.path).kubeconfig,
       CARREL_REDIS_ADDRESS: addressOf(home, 'valkey'),
@@ -54,7 +62,8 @@ export function operatorSpec(home: Home, checkout: Checkout): ProgramSpec {
       CARREL_IMAGE_REPOSITORIES: 'carrel',
       CARREL_LEADER_ELECTION_NAMESPACE: 'carrel-system',
       CARREL_OPS_PORT: String(home.settings.ports.operatorOps),
-    },
+    }),
+    after: ['postgres', 'valkey', 'versitygw', 'kube-controller-manager', 'node'],
     ready: (signal) => answers(`http://${addressOf(home, 'operatorOps')}/readyz`, signal, 200),
   };
 }
@@ -62,13 +71,12 @@ export function operatorSpec(home: Home, checkout: Checkout): ProgramSpec {
 export function workerSpec(home: Home, checkout: Checkout): ProgramSpec {
   return {
     name: 'worker',
-    ...entry(checkout, 'worker'),
-    // The operator makes the schemas that the worker reads.
-    after: ['operator'],
-    env: {
+    ...entry(checkout, 'cmd/worker/main.ts', {
       ...sharedEnvironment(home),
       CARREL_OPS_PORT: String(home.settings.ports.workerOps),
-    },
+    }),
+    // The operator makes the schemas that the worker reads.
+    after: ['operator'],
     ready: (signal) => answers(`http://${addressOf(home, 'workerOps')}/readyz`, signal, 200),
   };
 }
@@ -77,19 +85,16 @@ export function workerSpec(home: Home, checkout: Checkout): ProgramSpec {
 export const DEMO_HOSTS = ['lms.localhost', 'receiver.localhost'];
 
 /** The demo's other side. It is no part of the product, so a checkout without its tests does without it. */
-export function demoSpec(home: Home, { root }: Checkout): ProgramSpec {
+export function demoSpec(home: Home, checkout: Checkout): ProgramSpec {
   return {
     name: 'demo',
-    command: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', join(root, 'test', 'support', 'demo', 'main.ts')],
-    cwd: root,
-    after: ['kube-apiserver'],
-    env: {
+    ...entry(checkout, 'test/support/demo/main.ts', {
       KUBECONFIG: paths(home.path).kubeconfig,
       CARREL_LISTEN_HOST: home.settings.address,
       CARREL_DEMO_PORT: String(home.settings.ports.demo),
       CARREL_PUBLIC_PORT: String(home.settings.routerPort),
-    },
+    }),
+    after: ['kube-apiserver'],
     ready: (signal) => answers(`http://${addressOf(home, 'demo')}/healthz`, signal, 200),
   };
 }

@@ -24,6 +24,7 @@ import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import { findCondition, type Condition } from '../../../pkg/kube/status.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK, type LtiRegistration, type Tenant, type Webhook } from '../../../pkg/operator/kinds.ts';
+import { compileCache } from '../../../pkg/local/programs/own.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
@@ -219,6 +220,7 @@ export async function startOperator(cluster: Cluster, more: { env?: NodeJS.Proce
   const child = spawn(process.execPath, [join(ROOT, 'cmd/operator/main.ts')], {
     env: {
       PATH: process.env['PATH'],
+      ...compileCache(ROOT),
       KUBECONFIG: kubeconfig,
       CARREL_SHARDS_DIR: shardsDir,
       CARREL_PLATFORM_KEYS: platformKeys,
