@@ -36,7 +36,7 @@ test: $(INSTALLED) ## all checks and tests; the last line counts them
 faults: $(INSTALLED) ## the long form of test/faults: 5,000 changes while everything breaks, fairness (CHANGES, SEED, WAITING)
 	@CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) node hack/test.ts --selectProjects integration --testPathPatterns test/faults --runInBand
 
-bench: $(INSTALLED) ## rates and times beside a control in the same run (LINES="launches deliveries fairness metadata transfers")
+bench: $(INSTALLED) ## rates and times beside a control in the same run (LINES="launches deliveries fairness metadata recovery transfers")
 	@node cmd/carrel/main.ts parts && node test/bench/main.ts $(LINES)
 
 lint: $(INSTALLED) ## format, types, lint, arrows between rooms, generated files

@@ -7,7 +7,7 @@ import { LocalError } from './errors.ts';
 import { addressOf, paths, type Home } from './home.ts';
 import type { PartName } from './parts/parts.ts';
 import { resolvePart, type Machine, type Progress } from './parts/resolve.ts';
-import { apiserverUrl, controlPlaneSpecs, writeCredentials } from './programs/controlplane.ts';
+import { controlPlaneSpecs, writeCredentials } from './programs/controlplane.ts';
 import { demoSpec, nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/own.ts';
 import { postgresSpec, postgresUrls } from './programs/postgres.ts';
 import { valkeySpec, valkeyUrl } from './programs/valkey.ts';
@@ -144,13 +144,4 @@ type StartOptions = Omit<PlatformOptions, 'groups'>;
 export async function startStores(options: StartOptions): Promise<StoreAddresses & RunningPlatform> {
   const running = await startPlatform({ ...options, groups: ['stores'] });
   return { ...storeAddresses(options.home), ...running };
-}
-
-/** etcd, API server and controller manager alone: no node, so pods stay Pending unless the test plays it. */
-export async function startControlPlane(
-  options: StartOptions,
-): Promise<{ kubeconfig: string; url: string; kubectl: string } & RunningPlatform> {
-  const running = await startPlatform({ ...options, groups: ['controlplane'] });
-  const { kubeconfig, bin } = paths(options.home.path);
-  return { kubeconfig, url: apiserverUrl(options.home), kubectl: join(bin, 'kubectl'), ...running };
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { Agent, request } from 'undici';
 import { WAKE_CHANNEL } from '../../pkg/store/redis/redis.ts';
-import { median, p99OfDelivery } from '../faults/latency.ts';
+import { median, timeOfDelivery } from '../faults/latency.ts';
 import type { TestPlatform } from '../integration/worker/platform.ts';
 import { startWorkerProcess } from '../integration/worker/worker-process.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -99,9 +99,9 @@ async function latency(tenant: TestTenant): Promise<Line> {
   const receiver = await startReceiver();
   await tenant.db.query('DELETE FROM webhooks');
   await addWebhook(tenant, { url: receiver.url });
-  await p99OfDelivery(tenant, receiver, PACE);
+  await timeOfDelivery(tenant, receiver, PACE);
   const rounds: number[] = [];
-  for (const _ of range(3)) rounds.push(await p99OfDelivery(tenant, receiver, PACE));
+  for (const _ of range(3)) rounds.push(await timeOfDelivery(tenant, receiver, PACE));
   await receiver.close();
   const p99 = median(rounds);
   return {

@@ -9,6 +9,7 @@ import { deliveries } from './deliveries.ts';
 import { launches } from './launches.ts';
 import type { Line } from './measure.ts';
 import { metadata } from './metadata.ts';
+import { recovery } from './recovery.ts';
 import { transfers } from './transfers.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
@@ -16,6 +17,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   deliveries: () => onPlatform(deliveries),
   fairness,
   metadata: () => onPlatform(({ stores }) => metadata(stores)),
+  recovery,
   transfers: () => onPlatform(({ stores }) => transfers(stores)),
 };
 

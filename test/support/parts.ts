@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { openHome } from '../../pkg/local/home.ts';
 import { thisMachine } from '../../pkg/local/parts/resolve.ts';
 import { endLeftovers } from '../../pkg/local/processes.ts';
-import { startControlPlane, startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
+import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
 
 /** The checkout. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -13,9 +13,6 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Where the parts of this test run answer; plain data, handed to jest's workers by the environment. */
 export interface Parts {
   readonly stores: StoreAddresses;
-  readonly kubeconfig: string;
-  /** The program kubectl. */
-  readonly kubectl: string;
   /** The home of the run; a test keeps files of its own beside it, in `scratch`. */
   readonly home: string;
   readonly scratch: string;
@@ -30,26 +27,21 @@ export function parts(): Parts {
   return JSON.parse(text) as Parts;
 }
 
-/** Starts stores and control plane in a home of their own, fast and without fsync; the answer stops them and removes the home. */
+/** Starts the stores in a home of their own, fast and without fsync; the answer stops them and removes the home. */
 export async function startParts(): Promise<() => Promise<void>> {
   const scratch = await makeScratch();
   const machine = thisMachine(ROOT);
   const home = await openHome(join(scratch, 'home'), { routerPort: 0 });
   const progress = (line: string): void => void process.stderr.write(`${line}\n`);
-  const options = { home, machine, durable: false, progress };
-  const stores = await startStores(options);
-  const controlPlane = await startControlPlane(options);
+  const stores = await startStores({ home, machine, durable: false, progress });
   const { stop: _stop, supervisor: _supervisor, ...addresses } = stores;
   const found: Parts = {
     stores: addresses,
-    kubeconfig: controlPlane.kubeconfig,
-    kubectl: controlPlane.kubectl,
     home: home.path,
     scratch,
   };
   process.env[VARIABLE] = JSON.stringify(found);
   return async () => {
-    await controlPlane.stop();
     await stores.stop();
     await rm(scratch, { recursive: true, force: true });
   };

