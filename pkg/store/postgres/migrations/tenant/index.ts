@@ -10,6 +10,7 @@ import { webhookDescriptions } from './0008-webhook-descriptions.ts';
 import { toolKeys } from './0009-tool-keys.ts';
 import { ltiSaid } from './0010-lti-said.ts';
 import { webhookBounds } from './0011-webhook-bounds.ts';
+import { retention } from './0012-retention.ts';
 
 export interface TenantContext {
   /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
@@ -31,4 +32,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   toolKeys,
   ltiSaid,
   webhookBounds,
+  retention,
 ];

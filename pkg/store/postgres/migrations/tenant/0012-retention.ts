@@ -1,0 +1,51 @@
+import type { TenantMigration } from './index.ts';
+
+/**
+ * What has had its time goes with what comes, twenty rows at most, so that no table grows for ever and no insert waits for a purge
+ * (design, section 5: launches are kept 90 days; sessions and refresh tokens a day beyond their end, for clocks differ).
+ * A launch with grades is kept; its first grade has cleared its token, so the index never walks over those.
+ * By triggers, since a statement of ours would cost each login and each launch a round trip.
+ */
+export const retention: TenantMigration = {
+  name: '0012-retention',
+  up: (tx) =>
+    tx.query(`
+      CREATE INDEX lti_launches_ungraded_idx ON lti_launches (launched_at) WHERE launch_token IS NOT NULL;
+      CREATE INDEX refresh_tokens_expires_at_idx ON refresh_tokens (expires_at);
+
+      CREATE FUNCTION purge_launches() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      BEGIN
+        DELETE FROM lti_launches WHERE id IN (
+          SELECT id FROM lti_launches l
+          WHERE launch_token IS NOT NULL AND launched_at < now() - interval '90 days'
+            AND NOT EXISTS (SELECT FROM lti_grades g WHERE g.launch_id = l.launch_id)
+          ORDER BY launched_at LIMIT 20 FOR UPDATE SKIP LOCKED);
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER purge AFTER INSERT ON lti_launches EXECUTE FUNCTION purge_launches();
+
+      CREATE FUNCTION purge_sessions() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      BEGIN
+        DELETE FROM sessions WHERE id IN (
+          SELECT id FROM sessions WHERE expires_at < now() - interval '1 day' ORDER BY expires_at LIMIT 20 FOR UPDATE SKIP LOCKED);
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER purge AFTER INSERT ON sessions EXECUTE FUNCTION purge_sessions();
+
+      CREATE FUNCTION purge_refresh_tokens() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      BEGIN
+        DELETE FROM refresh_tokens WHERE token_hash IN (
+          SELECT token_hash FROM refresh_tokens WHERE expires_at < now() - interval '1 day' ORDER BY expires_at LIMIT 20 FOR UPDATE SKIP LOCKED);
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER purge AFTER INSERT ON refresh_tokens EXECUTE FUNCTION purge_refresh_tokens();
+    `),
+  down: (tx) =>
+    tx.query(`
+      DROP TRIGGER purge ON refresh_tokens;
+      DROP TRIGGER purge ON sessions;
+      DROP TRIGGER purge ON lti_launches;
+      DROP FUNCTION purge_refresh_tokens(), purge_sessions(), purge_launches();
+      DROP INDEX refresh_tokens_expires_at_idx, lti_launches_ungraded_idx;
+    `),
+};
