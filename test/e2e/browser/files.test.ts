@@ -41,7 +41,8 @@ test('what an instructor uploads a learner downloads, byte for byte, and a webho
   await learner.getByRole('button', { name: `Download ${name}` }).click();
   const saved = await saving;
 
-  expect(saved.suggestedFilename()).toBe(name);
+  const facts = { name: saved.suggestedFilename(), failure: await saved.failure(), address: saved.url() };
+  expect(facts).toEqual({ name, failure: null, address: expect.stringContaining('/api/v1/tickets/v1.') });
   expect((await readFile(await saved.path())).equals(bytes)).toBe(true);
   expect(await learner.getByRole('heading', { name: 'Add files' }).count()).toBe(0);
   const receiver = await browser.page();
