@@ -38,6 +38,7 @@ export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
     executablePath: await resolvePart('chromium', thisMachine(ROOT), () => undefined),
     args: [...IN_PROCESS_FRAMES, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])], // Chromium's sandbox refuses root
     acceptDownloads: true,
+    env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a locale has no names but ASCII ones
   });
   context.setDefaultTimeout(WAIT_LIMIT_MS);
   return {
