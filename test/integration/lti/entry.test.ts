@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { pino } from 'pino';
@@ -241,7 +238,7 @@ test('a server whose pages were not built says so once at its start, and answers
   const log = pino({ level: 'error' }, { write: (line: string) => void errors.push((JSON.parse(line) as { msg: string }).msg) });
   const port = await freePort();
   const config = { ...tenant.config, CARREL_PORT: port, CARREL_LTI_URL: `http://127.0.0.1:${port}` };
-  const server = await createServer(config, { log, webFolder: mkdtempSync(join(tmpdir(), 'carrel-no-web-')) });
+  const server = await createServer(config, { log, webFolder: import.meta.dirname });
 
   const page = await new Browser().get(`http://127.0.0.1:${port}/lti/entry${entry.search}`);
   const api = await tenant.anonymous.as(token).raw('GET', `http://127.0.0.1:${port}/api/v1/users/me`);
