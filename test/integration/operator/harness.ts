@@ -16,9 +16,8 @@ import {
   SERVICE,
   SERVICE_ACCOUNT,
   type CustomResourceDefinition,
-  type Deployment,
 } from '../../../pkg/kube/kinds.ts';
-import { informer } from '../../../pkg/kube/informer.ts';
+import { informer, type Informer } from '../../../pkg/kube/informer.ts';
 import { defineKind, keyOf, type Kind, type KubeObject, type Observed } from '../../../pkg/kube/object.ts';
 import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import { findCondition, type Condition } from '../../../pkg/kube/status.ts';
@@ -172,17 +171,31 @@ export function condition<T extends KubeObject>(
 export const ready = <T extends KubeObject>(api: ResourceApi<T>, key: { namespace: string; name: string }): Promise<Observed<T>> =>
   condition(api, key, 'Ready', 'True');
 
-/** Plays deployment controller and kubelet until the cluster is closed: every Deployment is available as soon as it is seen. */
-export function playPods(cluster: Cluster): void {
+/** A copy of the objects of a kind, kept by a watch of its own until `stop`. */
+export function follow<T extends KubeObject>(cluster: Cluster, kind: Kind<T>, namespace?: string): Informer<T> & { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const deployments = informer<Deployment>({
+  const followed = informer<T>({
     client: cluster.client,
-    kind: DEPLOYMENT,
+    kind,
+    ...(namespace === undefined ? {} : { namespace }),
     clock,
     random,
     log: silentLogger,
-    metrics: createMetrics('pods'),
+    metrics: createMetrics('watch'),
   });
+  const running = followed.run(stopping.signal);
+  return {
+    ...followed,
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** Plays deployment controller and kubelet until the cluster is closed: every Deployment is available as soon as it is seen. */
+export function playPods(cluster: Cluster): void {
+  const deployments = follow(cluster, DEPLOYMENT);
   deployments.store.onChange(({ type, object }) => {
     const { generation } = object.metadata;
     if (type === 'deleted' || object.status?.observedGeneration === generation) return;
@@ -197,11 +210,7 @@ export function playPods(cluster: Cluster): void {
     };
     void deployments.api.patchStatus(keyOf(object), status).catch(() => undefined);
   });
-  const running = deployments.run(stopping.signal);
-  cluster.onClose(async () => {
-    stopping.abort();
-    await running;
-  });
+  cluster.onClose(() => deployments.stop());
 }
 
 export interface OperatorProcess {

@@ -1,13 +1,19 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { informer } from '../../../pkg/kube/informer.ts';
 import { isConditionTrue } from '../../../pkg/kube/status.ts';
 import { TENANT, type Tenant } from '../../../pkg/operator/kinds.ts';
-import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
-import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { createMetrics } from '../../../pkg/runtime/metrics.ts';
-import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { difference, newNamespace, playPods, startCluster, startOperator, tenantOf, unique, writes, type Cluster } from './harness.ts';
+import {
+  difference,
+  follow,
+  newNamespace,
+  playPods,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+  writes,
+  type Cluster,
+} from './harness.ts';
 
 const TENANTS = 200;
 const REST_MS = 60_000;
@@ -28,21 +34,10 @@ test('200 Tenants applied at once become Ready, and then there is no write for a
 
   await Promise.all(range(TENANTS).map((i) => cluster.tenants.create(tenantOf(namespace, `${prefix}-${i}`))));
   // By a watch: lists of them all would take the API server's time.
-  const watching = new AbortController();
-  const { store, run } = informer({
-    client: cluster.client,
-    kind: TENANT,
-    namespace,
-    clock,
-    random,
-    log: silentLogger,
-    metrics: createMetrics('watch'),
-  });
-  const running = run(watching.signal);
+  const { store, stop } = follow(cluster, TENANT, namespace);
   const isReady = (tenant: Tenant): boolean => isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'Ready');
   await waitFor('all of them to be Ready', () => store.list().filter(isReady).length === TENANTS, 400_000);
-  watching.abort();
-  await running;
+  await stop();
   // The last Events are on their way.
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   const before = await writes(cluster);

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { informer } from '../../../pkg/kube/informer.ts';
-import { TENANT, WEBHOOK, type Tenant, type Webhook } from '../../../pkg/operator/kinds.ts';
-import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
-import { createMetrics } from '../../../pkg/runtime/metrics.ts';
-import { systemRandom as random } from '../../../pkg/runtime/random.ts';
-import { waitFor } from '../../support/wait.ts';
+import { TENANT, WEBHOOK } from '../../../pkg/operator/kinds.ts';
+import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import {
   condition,
   children,
   conditionOf,
+  follow,
   newNamespace,
   playPods,
   ready,
@@ -123,23 +120,13 @@ test('what the schema allows and is not built yet is told by its field', async (
 test('Ready is Unknown from the first pass, True only of what runs, and never of a spec that is not rolled out yet', async () => {
   const key = { namespace, name: unique() };
   const seen: string[] = [];
-  const stopping = new AbortController();
-  const watched = informer<Tenant>({
-    client: cluster.client,
-    kind: TENANT,
-    namespace,
-    clock,
-    random,
-    log: silentLogger,
-    metrics: createMetrics('watch'),
-  });
+  const watched = follow(cluster, TENANT, namespace);
   watched.store.onChange(({ object }) => {
     const found = conditionOf(object, 'Ready');
     if (object.metadata.name !== key.name || !found) return;
     const entry = `${found.status} ${found.reason} of ${found.observedGeneration}`;
     if (seen.at(-1) !== entry) seen.push(entry);
   });
-  const running = watched.run(stopping.signal);
 
   await cluster.tenants.create(tenantOf(namespace, key.name));
   await ready(cluster.tenants, key);
@@ -147,8 +134,7 @@ test('Ready is Unknown from the first pass, True only of what runs, and never of
   await ready(cluster.tenants, key);
   // The informer has a watch of its own, which may be behind.
   await waitFor('the last condition in the informer', () => seen.at(-1) === 'True Ready of 2');
-  stopping.abort();
-  await running;
+  await watched.stop();
 
   expect(seen[0]).toBe('Unknown Reconciling of 1');
   expect(seen.at(-1)).toBe('True Ready of 2');
@@ -180,22 +166,18 @@ test('a change of a Tenant leaves its Webhook Ready all along', async () => {
   const spec = { tenantRef: { name: tenant.name }, url: 'https://example.com/', events: ['file.created'] };
   await cluster.webhooks.create(webhookOf(namespace, key.name, spec));
   await ready(cluster.webhooks, key);
-  const watching = new AbortController();
-  const shared = { client: cluster.client, clock, random, log: silentLogger, metrics: createMetrics('watch') };
-  const webhooks = informer<Webhook>({ ...shared, kind: WEBHOOK });
+  const webhooks = follow(cluster, WEBHOOK, namespace);
   const seen = new Set<string>();
   webhooks.store.onChange(({ object }) => {
     if (object.metadata.name === key.name) seen.add(`${conditionOf(object, 'Ready')?.status} ${conditionOf(object, 'Ready')?.reason}`);
   });
-  const watch = webhooks.run(watching.signal);
-  await webhooks.store.waitForSync(watching.signal);
+  await webhooks.store.waitForSync(AbortSignal.timeout(WAIT_LIMIT_MS));
 
   await cluster.tenants.patch(tenant, { spec: { replicas: 2 } });
   await ready(cluster.tenants, tenant);
   await cluster.webhooks.patch(key, { spec: { active: false } });
   await ready(cluster.webhooks, key);
-  watching.abort();
-  await watch;
+  await webhooks.stop();
 
   expect([...seen]).toEqual(['True Ready']);
 });
