@@ -72,19 +72,27 @@ afterAll(async () => {
   await cluster.close();
 });
 
-async function reconciles(controller: string): Promise<number> {
-  const metric = await metrics.getSingleMetric('controller_runtime_reconcile_total')?.get();
-  return (metric?.values ?? []).filter(({ labels }) => labels['controller'] === controller).reduce((sum, { value }) => sum + value, 0);
+/** What each controller's reconcile asks of Postgres when it finds nothing to do. */
+const STATEMENTS = { tenant: 2, webhook: 1, ltiregistration: 1 } as const;
+type Controller = keyof typeof STATEMENTS;
+
+async function reconciles(): Promise<Record<Controller, number>> {
+  const values = (await metrics.getSingleMetric('controller_runtime_reconcile_total')?.get())?.values ?? [];
+  const of = (controller: Controller): number =>
+    values.filter(({ labels }) => labels['controller'] === controller).reduce((sum, { value }) => sum + value, 0);
+  return { tenant: of('tenant'), webhook: of('webhook'), ltiregistration: of('ltiregistration') };
 }
 
-/** The statements of a reconcile that an annotation of no meaning causes. */
-async function statementsOf(controller: string, touch: () => Promise<unknown>): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const [before, from] = [await reconciles(controller), statements.length];
-  await touch();
-  await waitFor(`a reconcile of ${controller}`, async () => (await reconciles(controller)) > before);
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  return statements.length - from;
+/** Resolves when nothing has been reconciled or asked for a second. */
+async function atRest(): Promise<void> {
+  let before = '';
+  await waitFor('rest', async () => {
+    const now = JSON.stringify([await reconciles(), statements.length]);
+    if (now === before) return true;
+    before = now;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    return false;
+  });
 }
 
 test('a reconcile that finds nothing to do is two statements for a Tenant, one for a Webhook or an LtiRegistration, and no write', async () => {
@@ -97,17 +105,26 @@ test('a reconcile that finds nothing to do is two statements for a Tenant, one f
   const platform = { preset: 'moodle', issuer: 'https://moodle.example' };
   await cluster.registrations.create(registrationOf(namespace, key.name, { tenantRef, platform, clientId: 'x' }));
   await Promise.all([ready(cluster.webhooks, key), ready(cluster.registrations, key)]);
-  const touched = (value: string): object => ({ metadata: { annotations: { touched: value } } });
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
-  const before = await writes(cluster);
+  await atRest();
+  const before = { reconciles: await reconciles(), statements: statements.length, writes: await writes(cluster) };
 
-  const counts = {
-    webhook: await statementsOf('webhook', () => cluster.webhooks.patch(key, touched('1'))),
-    ltiregistration: await statementsOf('ltiregistration', () => cluster.registrations.patch(key, touched('1'))),
-    // The Tenant's change is looked at by all three.
-    tenant: (await statementsOf('tenant', () => cluster.tenants.patch(key, touched('1')))) - 2,
+  // An annotation of no meaning. The Tenant's change is looked at by all three.
+  const touched = { metadata: { annotations: { touched: 'yes' } } };
+  await cluster.webhooks.patch(key, touched);
+  await cluster.registrations.patch(key, touched);
+  await cluster.tenants.patch(key, touched);
+  const grown = async (): Promise<[Controller, number][]> => {
+    const now = await reconciles();
+    return Object.entries(before.reconciles).map(([name, count]) => [name as Controller, now[name as Controller] - count]);
   };
+  await waitFor('a reconcile of each', async () => (await grown()).every(([, more]) => more > 0));
+  await atRest();
 
-  expect(counts).toEqual({ webhook: 1, ltiregistration: 1, tenant: 2 });
-  expect(difference(before, await writes(cluster))).toEqual({ 'PATCH webhooks': 1, 'PATCH ltiregistrations': 1, 'PATCH tenants': 1 });
+  const due = (await grown()).reduce((sum, [name, more]) => sum + more * STATEMENTS[name], 0);
+  expect(statements.length - before.statements).toBe(due);
+  expect(difference(before.writes, await writes(cluster))).toEqual({
+    'PATCH webhooks': 1,
+    'PATCH ltiregistrations': 1,
+    'PATCH tenants': 1,
+  });
 });
