@@ -80,7 +80,7 @@ export class Proxy {
         const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '');
         if (response.destroyed || response.headersSent) resolve('answered');
         else if (!sending) resolve('unreachable');
-        else if (isSafe && outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '')) resolve('stale');
+        else if (isSafe && outgoing.reusedSocket && codeOf(error) === 'ECONNRESET') resolve('stale');
         else {
           response.writeHead(502, { 'content-type': 'text/plain', connection: 'close' }).end('The server broke off before it answered.\n');
           resolve('answered');
