@@ -35,33 +35,31 @@ test('a launch of more than 90 days ago goes with the launches that come; one wi
 });
 
 test('sessions that ended by themselves go with the sessions that come, and their refresh tokens with them', async () => {
-  const { email, password } = tenant.administrator;
-  const signIn = () => tenant.anonymous.post('/auth/login', { email, password });
-  const person = await tenant.user();
-  const living = await signIn();
+  const [person, living] = [await tenant.user(), await tenant.user()];
   const over = `user_id = (SELECT id FROM users WHERE email = $1)`;
   const left = async () => (await tenant.db.query(`SELECT FROM sessions WHERE ${over}`, [person.user.email])).length;
   expect(await left()).toBe(1);
   await tenant.db.query(`UPDATE sessions SET expires_at = now() - interval '25 hours' WHERE ${over}`, [person.user.email]);
 
   await waitFor('the session to go', async () => {
-    await signIn();
+    await launched(tenant, at);
     return (await left()) === 0;
   });
 
   expect((await tenant.anonymous.post('/auth/refresh', { refresh_token: person.api.refreshToken })).status).toBe(401);
-  expect((await tenant.anonymous.post('/auth/refresh', { refresh_token: living.body.refresh_token })).status).toBe(200);
+  expect((await tenant.anonymous.post('/auth/refresh', { refresh_token: living.api.refreshToken })).status).toBe(200);
 });
 
 test('refresh tokens of a session that goes on go when they have been over for a day', async () => {
-  const { user, password } = await tenant.user();
+  const { user } = await tenant.user();
+  let { refreshToken } = (await tenant.user()).api;
   const of = `session_id IN (SELECT id FROM sessions WHERE user_id = (SELECT id FROM users WHERE email = $1))`;
   await tenant.db.query(`UPDATE refresh_tokens SET expires_at = now() - interval '25 hours' WHERE ${of}`, [user.email]);
   const over = () => tenant.db.query(`SELECT FROM refresh_tokens WHERE expires_at < now() AND ${of}`, [user.email]);
   expect(await over()).toHaveLength(1);
 
   await waitFor('the token to go', async () => {
-    await tenant.anonymous.post('/auth/login', { email: user.email, password });
+    refreshToken = (await tenant.anonymous.post('/auth/refresh', { refresh_token: refreshToken })).body.refresh_token;
     return (await over()).length === 0;
   });
 });
