@@ -3,18 +3,23 @@ import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
 import { LTI } from '../../support/lms/claims.ts';
 import type { Fault } from '../../support/lms/faults.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
 import { range } from '../../support/wait.ts';
 import { registeredLms, type Registration } from './registration.ts';
 
+let running: TestStores;
 let tenant: TestTenant;
 let lms: Registration;
+/** Stores of the test's own: the operators of other tests hear what they find in the common ones. */
 beforeAll(async () => {
-  tenant = await startTenant();
+  running = await stores();
+  tenant = await startTenant({ stores: running });
   lms = await registeredLms(tenant);
 });
 afterAll(async () => {
   await tenant.stop();
   await lms.lms.stop();
+  await running.stop();
 });
 
 const registration = (): Promise<Registration> => registeredLms(tenant, lms);
