@@ -3,6 +3,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows, LeaseRef } from '../store/postgres/leases.ts';
 import { Gather } from './gather.ts';
+import { HeldLeases } from './held-leases.ts';
 import { bullConnection, DRAIN_DELAY_SECONDS, type JobTicket, QUEUE_PREFIX } from './queue.ts';
 
 /** A worker that died is missed after this; one that lives renews its leases four times as often. */
@@ -21,15 +22,19 @@ export interface Bench<Row extends Leased> {
   wake(): void;
 }
 
+interface ShardOfRunner<Row extends Leased> {
+  readonly bench: Bench<Row>;
+  readonly claims: Gather<LeaseRef, Row | null>;
+  readonly leases: HeldLeases;
+}
+
 /**
  * Takes tickets and has their rows worked on.
  *
  * Invariant: nothing is done without the lease of that very attempt, and whoever lost it can neither finish nor fail the row.
  */
 export class Runner<Row extends Leased> {
-  readonly #benches: ReadonlyMap<string, Bench<Row>>;
-  /** By shard. */
-  readonly #claims: ReadonlyMap<string, Gather<LeaseRef, Row | null>>;
+  readonly #shards: ReadonlyMap<string, ShardOfRunner<Row>>;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #worker: Worker<JobTicket>;
@@ -45,9 +50,13 @@ export class Runner<Row extends Leased> {
     clock: Clock;
     log: Logger;
   }) {
-    this.#benches = deps.benches;
-    this.#claims = new Map(
-      [...deps.benches].map(([shard, { ledger }]) => [shard, new Gather((leases) => ledger.claim(leases, LEASE_SECONDS))]),
+    const lease = { seconds: LEASE_SECONDS, everyMs: RENEW_MS, log: deps.log };
+    this.#shards = new Map(
+      [...deps.benches].map(([shard, bench]) => {
+        const { ledger } = bench;
+        const claims = new Gather((leases: readonly LeaseRef[]) => ledger.claim(leases, LEASE_SECONDS));
+        return [shard, { bench, claims, leases: new HeldLeases({ ...lease, ledger }) }];
+      }),
     );
     this.#clock = deps.clock;
     this.#log = deps.log;
@@ -74,30 +83,18 @@ export class Runner<Row extends Leased> {
 
   /** Never throws: a job's fate is written in Postgres, or it is taken again once its lease has run out. */
   async #run(ticket: JobTicket): Promise<void> {
-    const bench = this.#benches.get(ticket.shard);
-    if (!bench) return;
+    const shard = this.#shards.get(ticket.shard);
+    if (!shard) return;
+    const { bench, claims, leases } = shard;
     try {
-      const row = await this.#claims.get(ticket.shard)?.ask(ticket);
-      if (row) await this.#work(bench, row);
+      const row = await claims.ask(ticket);
+      if (!row) return;
+      const lease = leases.hold(row);
+      await bench.attempt(row, lease.lost).finally(() => lease.letGo());
     } catch (error) {
       this.#log.warn({ err: error, ticket }, 'work is left to its next attempt');
     } finally {
       bench.wake();
-    }
-  }
-
-  async #work(bench: Bench<Row>, row: Row): Promise<void> {
-    const lost = new AbortController();
-    const renewal = setInterval(() => {
-      bench.ledger.extend(row, LEASE_SECONDS).then(
-        (held) => void (held || lost.abort(new Error('the lease was lost'))),
-        (error: unknown) => this.#log.debug({ err: error }, 'a lease was not renewed'),
-      );
-    }, RENEW_MS);
-    try {
-      await bench.attempt(row, lost.signal);
-    } finally {
-      clearInterval(renewal);
     }
   }
 }

@@ -54,7 +54,7 @@ export interface WorkerDeps {
  * For work that waits for machines of others, of each kind. To one host there may be as many connections: tenants share hosts,
  * and one whose address there stalls would else hold up all others.
  */
-const PLACES = 128;
+const PLACES = 512;
 const WAKE_RETRY_MS = 1_000;
 /** design: section 5, Kept. */
 const EVENTS_KEPT_DAYS = 30;

@@ -4,16 +4,19 @@ import type { Line } from './measure.ts';
 const WAITING = 10_000;
 const MOST = 3;
 
-/** A tenant's event → receiver, alone and beside a neighbour with a backlog for a dead receiver. */
+/** Their windows hold more than 128 places of a worker, for the 15 s that a receiver has. */
+const STALLING_TENANTS = 20;
+
+/** A tenant's event → receiver, alone and beside neighbours with backlogs for dead receivers. */
 export async function fairness(): Promise<Line[]> {
-  return [await line('refuses'), await line('stalls')];
+  return [await line('refuses', WAITING, 1), await line('stalls', WAITING, 1), await line('stalls', 50, STALLING_TENANTS)];
 }
 
-async function line(death: Death): Promise<Line> {
-  const { alone, beside } = await measureFairness({ waiting: WAITING, rounds: 5, death });
+async function line(death: Death, waiting: number, neighbours: number): Promise<Line> {
+  const { alone, beside } = await measureFairness({ waiting, rounds: 5, death, neighbours });
   const ratio = beside / alone;
   return {
-    what: `event → receiver beside ${WAITING} waiting for a receiver that ${death}, p99`,
+    what: `event → receiver beside ${neighbours} × ${waiting} waiting for a receiver that ${death}, p99`,
     ours: `${beside.toFixed(1)} ms`,
     control: `${alone.toFixed(1)} ms alone`,
     ratio,

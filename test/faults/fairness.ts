@@ -23,26 +23,30 @@ export interface FairnessOptions {
   readonly death: Death;
   /** Which of a round's times counts; 99 unless set. */
   readonly percent?: number;
+  /** How many such neighbours there are; 1 unless set. */
+  readonly neighbours?: number;
 }
 
-/** How long a tenant's events take to their receiver, by turns alone and beside a neighbour with `waiting` deliveries for a dead receiver. */
-export async function measureFairness({ waiting, rounds: wanted, death, percent = 99 }: FairnessOptions): Promise<Fairness> {
+/** How long a tenant's events take to their receiver, by turns alone and beside neighbours with `waiting` deliveries each for a dead receiver. */
+export async function measureFairness(options: FairnessOptions): Promise<Fairness> {
+  const { waiting, rounds: wanted, death, percent = 99, neighbours = 1 } = options;
   const pace = { events: 200, everyMs: 20, percent };
   const platform = await startPlatform({ durable: true });
   const receiver = await startReceiver();
   const nobody = `http://127.0.0.1:${await freePort()}/`;
   const worker = await startWorkerProcess(platform);
   try {
-    const [quiet, busy] = await Promise.all([platform.tenant(), platform.tenant()]);
+    const [quiet, busy] = await Promise.all([platform.tenant(), inTurn(neighbours, () => platform.tenant())]);
     await addWebhook(quiet, { url: receiver.url });
-    const backlog = { platform, tenant: busy, url: death === 'refuses' ? nobody : receiver.stallingUrl, waiting };
+    const url = death === 'refuses' ? nobody : receiver.stallingUrl;
+    const backlogs = busy.map((tenant): Backlog => ({ platform, tenant, url, waiting }));
     await timeOfDelivery(quiet, receiver, pace); // both programs warm up
     const rounds: { alone: number; beside: number }[] = [];
     for (const _ of range(wanted)) {
       const alone = await timeOfDelivery(quiet, receiver, pace);
-      await pile(backlog);
+      await Promise.all(backlogs.map(pile));
       rounds.push({ alone, beside: await timeOfDelivery(quiet, receiver, pace) });
-      await clear(backlog);
+      await Promise.all(backlogs.map(clear));
     }
     return { alone: median(rounds.map(({ alone }) => alone)), beside: median(rounds.map(({ beside }) => beside)), rounds };
   } finally {
@@ -50,6 +54,12 @@ export async function measureFairness({ waiting, rounds: wanted, death, percent 
     await receiver.close();
     await platform.stop();
   }
+}
+
+async function inTurn<T>(count: number, make: () => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  for (const _ of range(count)) made.push(await make());
+  return made;
 }
 
 interface Backlog {

@@ -98,9 +98,25 @@ export class LeasedRows<Row extends Leased, Claimed extends Row = Row> {
     });
   }
 
-  /** Keeps the lease. False: it had passed to another. */
-  async extend(row: Leased, leaseSeconds: number): Promise<boolean> {
-    return this.change(row, 'leased_until = now() + make_interval(secs => $4)', [leaseSeconds]);
+  /**
+   * Keeps the leases; in the order of `rows`. False: it had passed to another. What somebody is just writing is passed by, not waited for:
+   * of two statements about many rows each would else wait for the other's.
+   */
+  async extend(rows: readonly Leased[], leaseSeconds: number): Promise<boolean[]> {
+    const held = await this.sql.query<{ fence: string }>(
+      `WITH held AS (
+         SELECT w.tenant, w.id, w.fence FROM unnest($1::name[], $2::bigint[], $3::uuid[]) AS lease (tenant, id, fence)
+         JOIN ${this.#table} w USING (tenant, id, fence)
+       ), free AS (
+         SELECT w.tenant, w.id FROM ${this.#table} w JOIN held USING (tenant, id, fence) FOR UPDATE OF w SKIP LOCKED
+       ), kept AS (
+         UPDATE ${this.#table} w SET leased_until = now() + make_interval(secs => $4) FROM free WHERE w.tenant = free.tenant AND w.id = free.id
+       )
+       SELECT fence FROM held`,
+      [rows.map(({ tenant }) => tenant), rows.map(({ id }) => id), rows.map(({ fence }) => fence), leaseSeconds],
+    );
+    const fences = new Set(held.map(({ fence }) => fence));
+    return rows.map(({ fence }) => fences.has(fence));
   }
 
   /** Gives the lease back: the row is as due as it was. False: it had passed to another. */

@@ -130,16 +130,49 @@ test('an item has one holder at a time; who lost the lease changes nothing; a fa
   await queue.releaseAll();
   expect(await claim(third ? [third] : [])).toEqual([null]);
 
-  expect(await queue.extend(item, -1)).toBe(true);
+  expect(await queue.extend([item], -1)).toEqual([true]);
   const [retaken] = await queue.takeDue({ limit: 1, perTenant: 1, leaseSeconds: 60 });
   expect(retaken).toMatchObject({ id: item.id, attempts: 2 });
   const [again] = await claim(retaken ? [retaken] : []);
+  expect(await queue.extend([item, other], 60)).toEqual([false, true]);
   expect(await queue.finish(item)).toBe(false);
   expect(await queue.fail(item, { error: 'late', waitMs: 0 })).toBe(false);
   expect(again && (await queue.finish(again))).toBe(true);
   expect(await queue.fail(other, { error: 'x'.repeat(5000), waitMs: 0 })).toBe(true);
   expect((await queue.takeDue({ limit: 100, perTenant: 100, leaseSeconds: 60 })).map(({ id }) => id)).toContain(other.id);
   expect((await queue.depth()).count).toBe(39);
+});
+
+test('leases are kept many at a time; a row that somebody writes is passed by, not waited for', async () => {
+  await pool.query('DELETE FROM carrel.work');
+  await dbA.transaction(async (tx) => {
+    for (const kind of ['written', 'free', 'lost']) await requestWork(tx, kind, {});
+  });
+  const queue = new WorkQueue(workerPool);
+  const taken = await queue.takeDue({ limit: 3, perTenant: 3, leaseSeconds: 60 });
+  const claimed = await queue.claim(
+    taken.map(({ tenant, id, attempts }) => ({ tenant, id, attempt: attempts })),
+    60,
+  );
+  const rows = claimed.filter((row) => row !== null).toSorted((one, other) => one.id - other.id);
+  const [written, , lost] = rows;
+  await queue.release(lost as WorkItem);
+
+  const kept = await worker.transaction(async (tx) => {
+    await tx.query('SELECT FROM carrel.work WHERE id = $1 FOR UPDATE', [written?.id]);
+    return queue.extend(rows, 600);
+  });
+
+  const until = await pool.query<{ kind: string; isLong: boolean | null }>(
+    `SELECT kind, leased_until > now() + interval '300 s' AS "isLong" FROM carrel.work ORDER BY id`,
+  );
+  expect(rows.map(({ kind }) => kind)).toEqual(['written', 'free', 'lost']);
+  expect(kept).toEqual([true, true, false]);
+  expect(until).toEqual([
+    { kind: 'written', isLong: false },
+    { kind: 'free', isLong: true },
+    { kind: 'lost', isLong: null },
+  ]);
 });
 
 test('a backlog of one tenant takes its window only, and another’s work comes along', async () => {
