@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { createServer, type AddressInfo } from 'node:net';
+import { createHash, randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from './errors.ts';
+import { codeOf, LocalError } from './errors.ts';
 
 /** Whether one can listen there now; 'absent' when the machine has no such address (no IPv6, macOS without aliases). */
 export function probePort(host: string, port: number): Promise<'free' | 'taken' | 'absent'> {
@@ -22,16 +22,18 @@ export async function probePortPatiently(host: string, port: number, patienceMs 
   }
 }
 
+/** Below the ports that kernels give to outgoing connections (Linux: from 32768, others: from 49152), so that none takes it before it is listened on. */
+const FREE_FROM = 30_000;
+const FREE_COUNT = 2_768;
+
 /** A port that was free a moment ago. */
-export function freePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ host, port: 0 }, () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
+export async function freePort(host: string): Promise<number> {
+  for (;;) {
+    const port = FREE_FROM + randomInt(FREE_COUNT);
+    const state = await probePort(host, port);
+    if (state === 'free') return port;
+    if (state === 'absent') throw new LocalError(`this machine has no address ${host}`);
+  }
 }
 
 /** The wanted ports where they are free, else any that are. */

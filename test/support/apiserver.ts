@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
 import { resolvePart, thisMachine } from '../../pkg/local/parts/resolve.ts';
+import { freePort } from './ports.ts';
 import { waitFor } from './wait.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -34,7 +34,7 @@ export interface ApiServer {
 /** A control plane of its own for one test file: etcd and kube-apiserver on free ports of loopback, with their data in a new folder. */
 export async function startApiServer(): Promise<ApiServer> {
   const dir = mkdtempSync(join(tmpdir(), 'kube-'));
-  const [client, peer, secure] = await freePorts(3);
+  const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
   const token = randomBytes(16).toString('hex');
   const etcd = new Part('etcd', await programPath('etcd'), dir, etcdArguments(dir, client, peer));
   const api = new Part('kube-apiserver', await programPath('kube-apiserver'), dir, apiServerArguments(dir, client, secure, token));
@@ -172,19 +172,6 @@ function adminConfig(url: string, ca: Buffer, token: string): KubeConfig {
     { name: 'admin', token },
   );
   return config;
-}
-
-async function freePorts(count: number): Promise<[number, number, number]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports as [number, number, number];
 }
 
 const insecure = new Agent({ connect: { rejectUnauthorized: false }, keepAliveTimeout: 1 });

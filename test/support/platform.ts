@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { resolvePart, thisMachine } from '../../pkg/local/parts/resolve.ts';
 import { makeScratch, ROOT } from './parts.ts';
+import { freePort } from './ports.ts';
 
 /** The platform of this run as `carrel up` brings it up; plain data, handed to jest's workers by the environment. */
 export interface Platform {
@@ -30,14 +30,6 @@ export function platform(): Platform {
 
 /** A new folder for a home; remove it with `forget`. */
 export const newHome = async (): Promise<Platform> => ({ home: join(await makeScratch(), 'home'), port: await freePort() });
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Runs `carrel` on a home, as a person does; the answer holds what it printed. Never rejects: the exit code tells. */
 export function carrel(where: Platform, args: readonly string[], limitMs = 600_000): Promise<Ran> {

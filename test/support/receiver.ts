@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { freePort } from './ports.ts';
 
 /** A delivery as it arrived. */
 export interface Received {
@@ -46,21 +46,21 @@ export async function startReceiver(): Promise<Receiver> {
     if (request.url === STALLING) request.resume();
     else void take(request, response, received, next);
   });
-  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const port = await freePort();
+  const up = (): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   const down = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  await up();
   return {
     url: `http://127.0.0.1:${port}/hook`,
     stallingUrl: `http://127.0.0.1:${port}${STALLING}`,
     received,
     answer: (answer, times = Infinity) => void (planned = { answer, times }),
     down,
-    up: () => listen(port),
+    up,
     close: down,
   };
 }

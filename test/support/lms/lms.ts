@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { freePort } from '../ports.ts';
 import { ScoreService } from './ags.ts';
 import { AGS, type Claims, claimsOf, type Launch, LEARNER } from './claims.ts';
 import { Courses } from './courses.ts';
@@ -71,8 +71,9 @@ export class Lms {
   /** An LMS with a server of its own, on loopback. */
   static async start(): Promise<Lms> {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const lms = new Lms(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    const lms = new Lms(`http://127.0.0.1:${port}`);
     lms.#server = server;
     server.on('request', (request, response) => lms.answer(request, response));
     return lms;
