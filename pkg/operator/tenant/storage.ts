@@ -9,6 +9,7 @@ import type { OperatorSettings } from '../settings.ts';
 import type { Shards } from '../shards.ts';
 import { NotYet, type Outcome } from '../steps.ts';
 import type { Claim } from './claims.ts';
+import { requireFiles } from './moved-storage.ts';
 import { secretOwner } from './owner.ts';
 import type { TenantRedis } from './redis.ts';
 
@@ -78,6 +79,9 @@ export class Storages {
       if (tenant.spec.storage.credentialsSecretRef) await reach(wanted);
       else await this.#makeBucket(wanted);
       const registry = await this.#shards.registry();
+      const before = await registry.getSecret(claim.tenantId, 'storage');
+      if (before !== null)
+        await requireFiles((await this.#shards.open(claim.shard)).pool, claim.slug, JSON.parse(before) as StorageCredentials, wanted);
       await registry.setSecret(claim.tenantId, 'storage', JSON.stringify(wanted));
     }
     return { bucket: wanted.bucket, checksum: await this.#secrets.write(secretOwner(tenant), name, wanted) };

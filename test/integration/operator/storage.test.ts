@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { Database } from '../../../pkg/store/postgres/database.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
+import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { parts } from '../../support/parts.ts';
 import { waitFor } from '../../support/wait.ts';
 import {
@@ -56,6 +59,62 @@ test('storage of a person’s own is used once its key opens the bucket, and is 
   await waitFor('the tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined);
   expect(await new StorageAdmin(s3).ensureBucketWithUser(own)).toEqual({ changed: false });
 });
+
+test('another place is taken only once the files are there; until then the tenant stays with what it has', async () => {
+  const namespace = await newNamespace(cluster);
+  const key = { namespace, name: unique() };
+  const named = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
+  const { s3 } = parts().stores;
+  await new StorageAdmin(s3).ensureBucketWithUser(named);
+  await cluster.of(children.SECRET).create({
+    metadata: { namespace, name: 'my-storage' },
+    stringData: { accessKeyId: named.accessKeyId, secretAccessKey: named.secretAccessKey },
+  });
+  await cluster.tenants.create(tenantOf(namespace, key.name, { deletionPolicy: 'Delete' }));
+  await ready(cluster.tenants, key);
+  const before = (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions;
+  const file = await addFile(key, before);
+  const storage = { credentialsSecretRef: { name: 'my-storage' }, bucket: named.bucket, prefix: 'moved/' };
+
+  await cluster.tenants.patch(key, { spec: { storage } });
+  const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'FilesElsewhere');
+  const kept = await secretValues(cluster, namespace, `${key.name}-storage`);
+  await put({ ...before, ...named, prefix: 'moved/' }, file.key, file.content);
+  await cluster.tenants.patch(key, { metadata: { annotations: { copied: 'yes' } } });
+  await ready(cluster.tenants, key);
+
+  expect(conditionOf(refused, 'StorageReady')?.message).toContain(
+    `the tenant's files are in ${before.bucket}/ at ${s3.endpoint}; of 1 looked for in ${named.bucket}/moved/ at ${s3.endpoint} 1 are not there`,
+  );
+  expect(conditionOf(refused, 'Stalled')).toMatchObject({ status: 'True' });
+  expect(kept).toEqual(before);
+  expect(await secretValues(cluster, namespace, `${key.name}-storage`)).toMatchObject({ ...named, prefix: 'moved/' });
+});
+
+/** As a server leaves it. */
+async function addFile(tenant: { namespace: string; name: string }, place: ObjectsOptions): Promise<{ key: string; content: Buffer }> {
+  const { url = '' } = (await secretValues(cluster, tenant.namespace, `${tenant.name}-database`)) ?? {};
+  const db = new Database({ url, poolSize: 1, log: silentLogger });
+  const [key, content] = ['00/object', Buffer.from('content')];
+  await put(place, key, content);
+  await db.query(
+    `WITH file AS (
+       INSERT INTO files (uuid, name, path, extension, mime_type, size, checksum, owner_id, blob_container, blob_name)
+       SELECT gen_random_uuid(), 'a.txt', '/a.txt', 'txt', 'text/plain', 7, $1, users.id, $2, $3 FROM users LIMIT 1
+       RETURNING id, owner_id
+     )
+     INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, 7, $1, $3, owner_id FROM file`,
+    ['0'.repeat(64), place.bucket, key],
+  );
+  await db.close();
+  return { key, content };
+}
+
+async function put(place: ObjectsOptions, key: string, content: Buffer): Promise<void> {
+  const objects = new Objects(place);
+  await objects.put(key, content);
+  objects.close();
+}
 
 test('a tenant may be called like anybody who administers a store', async () => {
   const namespace = await newNamespace(cluster);
