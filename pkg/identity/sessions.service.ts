@@ -3,7 +3,6 @@ import { Problem } from '../api/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Database, Tx } from '../store/postgres/database.ts';
-import type { Session } from '../store/postgres/tables.ts';
 import { type CacheEntry, type CacheLookup, type GenerationCache, subject } from '../store/redis/generation.ts';
 import type { AccessClaims } from './tokens.ts';
 
@@ -25,6 +24,13 @@ interface Copy {
   readonly launch_id: string | null;
 }
 
+/** The lock is one of the row itself: that of the foreign key lets a new password or a deactivation pass. */
+const OPEN = `
+  INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at)
+  SELECT $1, u.id, $3, $4, $4, $5 FROM users u
+   WHERE u.id = $2 AND u.is_active AND ($6::text IS NULL OR u.password_hash = $6) FOR SHARE
+  RETURNING id`;
+
 interface SessionRow {
   readonly userId: number;
   readonly email: string;
@@ -39,6 +45,7 @@ interface SessionRow {
  *
  * Invariants:
  * - A session that ended, expired, or whose user was deactivated or deleted lets nobody in, whatever its access tokens say.
+ * - Whoever is deactivated, deleted or given another password while they sign in gets no session by what held before.
  * - A warm request asks no SQL; a miss costs one statement.
  */
 export class Sessions {
@@ -80,17 +87,25 @@ export class Sessions {
     };
   }
 
-  /** One statement. `lifetimeMs`: of a session that nothing renews. */
-  create(tx: Tx, userId: number, launchId: string | null = null, lifetimeMs = SESSION_MS): Promise<Session> {
+  /**
+   * The id; undefined: whose it would be is gone or inactive by now, or has another password than the one that was verified.
+   * One statement, which waits for whoever changes the user: they end the sessions that they see, or this one sees what they changed.
+   * `lifetimeMs`: of a session that nothing renews.
+   */
+  async create(
+    tx: Tx,
+    of: { readonly userId: number; readonly passwordHash?: string | null; readonly launchId?: string; readonly lifetimeMs?: number },
+  ): Promise<string | undefined> {
     const now = this.#clock.now();
-    return tx.sessions.insert({
-      id: this.#random.uuid(),
-      userId,
-      launchId,
-      createdAt: now,
-      lastActivity: now,
-      expiresAt: new Date(now.getTime() + lifetimeMs),
-    });
+    const [session] = await tx.query<{ id: string }>(OPEN, [
+      this.#random.uuid(),
+      of.userId,
+      of.launchId ?? null,
+      now,
+      new Date(now.getTime() + (of.lifetimeMs ?? SESSION_MS)),
+      of.passwordHash ?? null,
+    ]);
+    return session?.id;
   }
 
   /** Ends one session, its refresh and access tokens with it. `tx` is one of GenerationCache. */

@@ -118,8 +118,9 @@ export class Launches {
         await this.#record(tx, { launchId, state, idToken, login, known, message });
         const who = await this.#people.settle(tx, known, message);
         await this.#courses.settle(tx, known, who, message);
-        const session = await this.#sessions.create(tx, who.id, launchId, LAUNCH_SECONDS * 1000);
-        return { person: who, sessionId: session.id };
+        const opened = await this.#sessions.create(tx, { userId: who.id, launchId, lifetimeMs: LAUNCH_SECONDS * 1000 });
+        if (opened === undefined) throw new LtiRefusal('user_inactive');
+        return { person: who, sessionId: opened };
       })
       .catch(goneMeanwhile);
     const token = await this.#tokens.issue({ userUuid: person.uuid, sessionId, roles: person.roles, launchId }, LAUNCH_SECONDS);

@@ -65,8 +65,9 @@ export class SignIn {
     });
     if (!user) throw new Problem('invalid_credentials');
     return this.#db.transaction(async (tx) => {
-      const session = await this.#sessions.create(tx, user.id);
-      return this.#issue(tx, user, session.id, session.launchId);
+      const sessionId = await this.#sessions.create(tx, { userId: user.id, passwordHash: user.passwordHash });
+      if (sessionId === undefined) throw new Problem('invalid_credentials');
+      return this.#issue(tx, user, sessionId, null);
     });
   }
 

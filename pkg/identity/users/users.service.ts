@@ -137,11 +137,12 @@ export class Users {
     const right = await this.#attempts.guard(actor.email, address, async () =>
       (await this.#passwords.verify(user?.passwordHash ?? null, present)) ? true : undefined,
     );
-    if (!user || !right) throw new Problem('invalid_credentials', 'The present password is wrong.');
+    if (!user || !right) throw wrongPassword();
     const passwordHash = await this.#passwords.hash(wanted);
     await this.#cache.transaction(this.#db, async (tx) => {
-      const [changed] = await tx.users.update({ id: user.id }, { passwordHash });
-      if (!changed) throw new Problem('unauthenticated');
+      // By now it may be another one, or the user be gone.
+      const [changed] = await tx.users.update({ id: user.id, isActive: true, passwordHash: user.passwordHash }, { passwordHash });
+      if (!changed) throw wrongPassword();
       await this.#events.emit(tx, 'user.updated', userUpdated(changed, ['password']));
       await this.#sessions.endAllOf(tx, user.id, actor.sessionId);
       this.#cache.touch(tx, subject.users, subject.user(user.uuid));
@@ -178,6 +179,8 @@ export class Users {
     return user;
   }
 }
+
+const wrongPassword = (): Problem => new Problem('invalid_credentials', 'The present password is wrong.');
 
 /** Only what is not undefined. */
 const given = <T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>

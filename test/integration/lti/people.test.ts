@@ -84,6 +84,17 @@ test('a person who is deleted while they launch is refused, and made anew by the
   expect([page.status, page.code, next.status]).toEqual([403, 'user_inactive', 303]);
 });
 
+test('a person who is deactivated while they launch, and of whom nothing is new, is refused and has no session', async () => {
+  const user = { id: 'deactivated' };
+  await launch({ user });
+  const id = (await personOf('deactivated'))?.id ?? 0;
+  const before = await tenant.db.tables.sessions.count({ userId: id });
+
+  const page = await meanwhile((tx) => tx.users.update({ id }, { isActive: false }), { user });
+
+  expect([page.status, page.code, await tenant.db.tables.sessions.count({ userId: id })]).toEqual([403, 'user_inactive', before]);
+});
+
 test('a role that is taken away while its person launches is not given back, and who is deactivated gets none', async () => {
   const user = { id: 'resigning' };
   await launch({ user });
