@@ -38,6 +38,24 @@ export function requireLevel(level: Level | null, wanted: Level): void {
   if (!allows(level, wanted)) throw new Problem('forbidden', `This takes the level ${wanted}; yours is ${level}.`);
 }
 
+/**
+ * A move must not do what a grant would: only an admin of the file gives away rights on it. Whoever has less may not move it to where they would
+ * have more than now, nor below a folder whose owner is not admin of it already. Throws `forbidden`.
+ */
+export function requireMove(actor: Pick<Actor, 'userId'>, file: Placed, ancestors: readonly Ancestor[], granted: Granted): void {
+  const level = levelOn('file', actor, file, granted);
+  if (level === 'admin') return;
+  const there = levelOn('file', actor, { ...file, ancestors }, granted);
+  if (there !== null && !allows(level, there))
+    throw new Problem('forbidden', 'Moving it there would give you more rights on it than you have; its owner can move it.');
+  const admins = [file, ...file.ancestors].map(({ ownerId }) => ownerId);
+  if (ancestors.some(({ ownerId }) => !admins.includes(ownerId)))
+    throw new Problem(
+      'forbidden',
+      'Moving it there would give the owner of that folder more rights on it than they have; its owner can move it.',
+    );
+}
+
 const GRANT = /^(read|write|admin):(file|folder)\/(.+)$/;
 
 /** The files and folders on which a permission set grants at least this level. */

@@ -9,7 +9,7 @@ import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
-import { allows, type Granted, grantedAtLeast, levelOn, requireLevel } from '../access/access.policy.ts';
+import { allows, type Granted, grantedAtLeast, levelOn, requireLevel, requireMove } from '../access/access.policy.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { openFolder } from '../folders/folder.record.ts';
@@ -86,7 +86,7 @@ export class Files {
     );
   }
 
-  /** Renames and moves. A move needs the level write on the destination; into the root only the owner moves. Throws `name_conflict`. */
+  /** Renames and moves. A move needs write on the destination and gives nobody more rights; into the root only the owner moves. Throws `name_conflict`. */
   async change(actor: Actor, id: string, patch: FilePatch, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#writes.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write');
@@ -194,6 +194,7 @@ export class Files {
       return { folder: null, ancestors: [], path: null };
     }
     const folder = await openFolder(tx, actor, granted, folderId, 'folder_id');
+    requireMove(actor, file, folder.ancestors, granted);
     return { folder, ancestors: folder.ancestors, path: folder.path };
   }
 }

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ApiReply } from '../../support/api.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await startTenant();
+});
+afterAll(() => tenant.stop());
+
+type Person = Awaited<ReturnType<TestTenant['user']>>;
+
+const folderOf = async (person: Person, name: string, parent_id: string | null = null): Promise<{ id: string }> =>
+  (await person.api.post('/folders', { name, parent_id })).body;
+
+const grant = async (by: Person, path: string, to: Person, permission_level: string): Promise<string> =>
+  (await by.api.post(`${path}/permissions`, { permission_level, user_id: to.user.id })).body.id;
+
+const move = (person: Person, file: { id: string }, folder: { id: string }): Promise<ApiReply> =>
+  person.api.patch(`/files/${file.id}`, { folder_id: folder.id });
+
+/** Ada's folder with a file in it, and Bob, who may write in the folder. */
+async function writerBob() {
+  const [ada, bob] = [await tenant.user(), await tenant.user()];
+  const folder = await folderOf(ada, 'shared');
+  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt', fields: { folder_id: folder.id } })).body;
+  const granted = await grant(ada, `/folders/${folder.id}`, bob, 'write');
+  return { ada, bob, folder, file, granted };
+}
+
+describe('whoever may write a file', () => {
+  test('cannot make themselves its admin by moving it into a folder of theirs, and what they have ends with the grant', async () => {
+    const { ada, bob, folder, file, granted } = await writerBob();
+    const own = await folderOf(bob, 'mine');
+    const below = await folderOf(bob, 'mine too', folder.id);
+
+    for (const into of [own, below]) {
+      const refused = await move(bob, file, into);
+      expect(refused).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+      expect(refused.body.message).toMatch(/more rights .* its owner can move it/);
+    }
+    expect((await bob.api.put(`/files/${file.id}`, { name: 'b.txt', folder_id: own.id })).status).toBe(403);
+
+    expect((await ada.api.get(`/files/${file.id}`)).body).toMatchObject({ name: 'a.txt', folder: { id: folder.id } });
+    await ada.api.delete(`/folders/${folder.id}/permissions/${granted}`);
+    expect((await bob.api.get(`/files/${file.id}`)).status).toBe(404);
+  });
+
+  test('cannot get more by a grant on the folder where it goes', async () => {
+    const [ada, bob] = [await tenant.user(), await tenant.user()];
+    const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt' })).body;
+    const managed = await folderOf(ada, 'managed');
+    await grant(ada, `/files/${file.id}`, bob, 'write');
+    await grant(ada, `/folders/${managed.id}`, bob, 'admin');
+
+    expect((await move(bob, file, managed)).status).toBe(403);
+  });
+
+  test("cannot make somebody else its admin by moving it into that person's folder", async () => {
+    const { bob, file } = await writerBob();
+    const carl = await tenant.user();
+    const carls = await folderOf(carl, 'from Carl');
+    await grant(carl, `/folders/${carls.id}`, bob, 'write');
+
+    expect((await move(bob, file, carls)).status).toBe(403);
+    expect((await carl.api.get(`/files/${file.id}`)).status).toBe(404);
+  });
+
+  test('moves it where its owner let them write, and keeps what they had', async () => {
+    const { ada, bob, folder, file } = await writerBob();
+    const other = await folderOf(ada, 'other');
+    const inner = await folderOf(ada, 'inner', folder.id);
+    await grant(ada, `/folders/${other.id}`, bob, 'write');
+
+    expect((await move(bob, file, inner)).status).toBe(200);
+    expect((await move(bob, file, other)).status).toBe(200);
+
+    expect((await bob.api.patch(`/files/${file.id}`, { name: 'still.txt' })).status).toBe(200);
+    expect((await bob.api.get(`/files/${file.id}/permissions`)).status).toBe(403);
+  });
+});
+
+test("whoever owns a file or has admin on it moves it into another's folder where they may write", async () => {
+  const { ada, bob, folder, file } = await writerBob();
+  const bobs = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt' })).body;
+  expect((await move(bob, bobs, folder)).status).toBe(200);
+
+  const own = await folderOf(bob, 'mine');
+  await grant(ada, `/files/${file.id}`, bob, 'admin');
+  expect((await move(bob, file, own)).status).toBe(200);
+  expect((await ada.api.get(`/files/${file.id}`)).body.folder.id).toBe(own.id);
+});
