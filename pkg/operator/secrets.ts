@@ -77,8 +77,9 @@ export class Secrets {
     return sum;
   }
 
-  async annotate(key: ObjectKey, annotations: Record<string, string>): Promise<void> {
-    this.#store.record(await this.#api.patch(key, { metadata: { annotations } }, { fieldManager: FIELD_MANAGER }));
+  /** Null takes an annotation away. */
+  async annotate(key: ObjectKey, annotations: Record<string, string | null>): Promise<void> {
+    this.#store.record(await this.#api.patch(key, { metadata: { annotations } } as object, { fieldManager: FIELD_MANAGER }));
   }
 
   /** The values of a Secret that a person named in `field`; its keys are all there. Throws NotYet, which the watch of the Secrets' metadata ends. */

@@ -43,6 +43,7 @@ export class Administrators {
     const email = tenant.spec.admin?.email ?? known?.['email'] ?? defaultEmail(claim);
     const password = known?.['password'] || this.#random.base64url(PASSWORD_BYTES);
     const { mark, isSet } = this.#mark(claim, email, password, live?.metadata.annotations);
+    await this.#forgetNamed(tenant);
     if (!isSet) await this.#set(claim, database, email, password);
     await this.#secrets.write(secretOwner(tenant), name, { email, password }, { [ADMINISTRATOR_ANNOTATION]: mark });
     return `the administrator's password lies in Secret ${name}`;
@@ -66,6 +67,14 @@ export class Administrators {
       await this.#secrets.annotate({ namespace, name: secretNames(tenant).keys }, { [ADMINISTRATOR_ANNOTATION]: mark });
     }
     return `the administrator's password lies in Secret ${reference.name}`;
+  }
+
+  /** A named password that comes again later is set again: another one holds meanwhile. */
+  async #forgetNamed(tenant: ObservedTenant): Promise<void> {
+    const name = secretNames(tenant).keys;
+    const keys = this.#secrets.find(secretOwner(tenant), name);
+    if (keys?.metadata.annotations?.[ADMINISTRATOR_ANNOTATION] === undefined) return;
+    await this.#secrets.annotate({ namespace: tenant.metadata.namespace, name }, { [ADMINISTRATOR_ANNOTATION]: null });
   }
 
   async #set({ slug }: Claim, { shard }: DatabaseAccess, email: string, password: string): Promise<void> {

@@ -154,6 +154,12 @@ test('a password of one’s own takes the place of the generated one, and follow
     expect(await secretValues(cluster, namespace, `${key.name}-admin`)).toBeUndefined();
     await cluster.of(SECRET).patch(own, { stringData: { pw: 'second choice' } });
     await waitFor('the second password to sign in', () => signsIn('second choice'));
+
+    await cluster.tenants.patch(key, { spec: { admin: { email: 'me@example.com', passwordSecretRef: null } } });
+    const generated = await waitFor('a generated password', () => secretValues(cluster, namespace, `${key.name}-admin`));
+    expect(await signsIn(generated['password'] ?? '')).toBe(true);
+    await cluster.tenants.patch(key, { spec: { admin: { email: 'me@example.com', passwordSecretRef: { name: own.name, key: 'pw' } } } });
+    await waitFor('the named password to sign in again', () => signsIn('second choice'));
   } finally {
     await sql.close();
   }
