@@ -25,7 +25,7 @@ export interface Claim {
   readonly shard: string;
   readonly hosts: Hosts;
   readonly addresses: Addresses;
-  /** It goes on with data that were kept, and has not been Ready with them yet. */
+  /** It goes on with data that were kept and are not clean yet of what belonged to their former time. */
   readonly isAdopting: boolean;
 }
 
@@ -64,11 +64,9 @@ export class Claims {
       .catch((error: unknown) => {
         throw refusalFor(error);
       });
-    const { tenantId, slug } = registered;
-    const condition = told(tenant, registered);
-    const isAdopting = condition.reason === 'Adopted' && findCondition(tenant.status?.conditions ?? [], 'Ready')?.status !== 'True';
+    const { tenantId, slug, isAdopting } = registered;
     const claim = { tenantId, slug, shard: registered.shard, hosts, addresses: addressesOf(tenant, hosts, this.#settings), isAdopting };
-    return { value: claim, ...condition };
+    return { value: claim, ...told(tenant, registered) };
   }
 
   /** All that this resource has claimed and not let go. */
@@ -92,10 +90,10 @@ export class Claims {
 }
 
 /** The condition says what became of data that were kept, also on later passes. */
-function told(tenant: ObservedTenant, { outcome, tenantId }: Registered): { reason: string; message: string } {
+function told(tenant: ObservedTenant, { isAdopting, tenantId }: Registered): { reason: string; message: string } {
   const before = findCondition(tenant.status?.conditions ?? [], 'Accepted');
-  const adopted = outcome === 'adopted' || (outcome === 'existing' && before?.reason === 'Adopted');
-  if (adopted) return { reason: 'Adopted', message: `goes on with the data that were kept for tenant ${tenantId}` };
+  if (isAdopting || before?.reason === 'Adopted')
+    return { reason: 'Adopted', message: `goes on with the data that were kept for tenant ${tenantId}` };
   return { reason: 'Accepted', message: `is tenant ${tenantId}` };
 }
 

@@ -47,7 +47,10 @@ export class Databases {
       database.schemaVersion === shard.latestVersion
         ? database.schemaVersion
         : await this.#migrations.run({ slug, isUpgrade: database.schemaVersion !== null }, () => shard.migrateTenant({ slug, tenantId }));
-    if (isAdopting) await this.#adoption.clean(tenant, { slug, pool: open.pool });
+    if (isAdopting) {
+      await this.#adoption.clean(tenant, { slug, pool: open.pool });
+      await (await this.#shards.registry()).endAdoption(tenantId);
+    }
     const url = tenantUrl(settings, tenantRole(slug), password);
     const checksum = await this.#secrets.write(secretOwner(tenant), secretNames(tenant).database, { url });
     return { value: { shard: open, schemaVersion, checksum }, reason: 'Migrated', message: `schema at ${schemaVersion} on shard ${name}` };

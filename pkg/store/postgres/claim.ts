@@ -30,6 +30,8 @@ export interface RegisteredTenant {
   readonly state: TenantState;
   readonly owner: Owner;
   readonly hosts: readonly string[];
+  /** It took up data that were kept, until `endAdoption`, whatever dies between. */
+  readonly isAdopting: boolean;
 }
 
 export interface Claim extends RegisteredTenant {
@@ -71,7 +73,7 @@ export class ShardConflict extends Error {
 export const MAX_TENANTS_PER_SHARD = 1_000;
 
 /** A tenant with its hosts; `t` is the row. */
-export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state,
+export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting",
     json_build_object('namespace', t.namespace, 'namespaceUid', t.namespace_uid, 'name', t.name) AS owner,
     coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id), '[]') AS hosts
   FROM registry.tenants t`;
@@ -113,7 +115,8 @@ export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim> {
   }
   checkShard(tenant, request);
   await claimHosts(tx, tenant.tenantId, request.hosts);
-  return { ...tenant, state: 'active', owner: request.owner, hosts: [...new Set(request.hosts)].sort(), outcome };
+  const isAdopting = tenant.isAdopting || outcome === 'adopted';
+  return { ...tenant, state: 'active', isAdopting, owner: request.owner, hosts: [...new Set(request.hosts)].sort(), outcome };
 }
 
 async function lockTenant(tx: Sql, slug: string): Promise<RegisteredTenant | undefined> {
@@ -124,7 +127,7 @@ async function lockTenant(tx: Sql, slug: string): Promise<RegisteredTenant | und
 /** Another owner gets new passwords and signing keys: the former one may have kept copies of the old. */
 async function adopt(tx: Sql, tenant: RegisteredTenant, owner: Owner): Promise<void> {
   await tx.query(
-    `UPDATE registry.tenants SET state = 'active', state_changed_at = now(), namespace = $2, namespace_uid = $3, name = $4 WHERE id = $1`,
+    `UPDATE registry.tenants SET state = 'active', state_changed_at = now(), adopting = true, namespace = $2, namespace_uid = $3, name = $4 WHERE id = $1`,
     [tenant.tenantId, owner.namespace, owner.namespaceUid, owner.name],
   );
   if (!isOwner(tenant, owner)) await tx.query('DELETE FROM registry.secrets WHERE tenant_id = $1', [tenant.tenantId]);

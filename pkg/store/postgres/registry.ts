@@ -15,6 +15,7 @@ import {
 } from './claim.ts';
 import { migrateUp, retryDdl } from './migrations/migration.ts';
 import { tenants } from './migrations/registry/0001-tenants.ts';
+import { adopting } from './migrations/registry/0002-adopting.ts';
 import type { SqlPool } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
 
@@ -66,7 +67,7 @@ export class Registry {
     await migrateUp({
       pool: this.#pool,
       ...this.#time,
-      migrations: [tenants],
+      migrations: [tenants, adopting],
       context: {},
       schema: 'registry',
       prepare: (tx) => tx.query('LOCK TABLE registry.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),
@@ -113,6 +114,11 @@ export class Registry {
     return this.#pool.query(
       `SELECT s.name, (SELECT count(*) FROM registry.tenants t WHERE t.shard = s.name) AS tenants FROM registry.shards s ORDER BY s.name`,
     );
+  }
+
+  /** What it took up is clean: its claim is told as any other's from now on. */
+  async endAdoption(tenantId: string): Promise<void> {
+    await this.#pool.query('UPDATE registry.tenants SET adopting = false WHERE id = $1', [tenantId]);
   }
 
   /** The resource went, its data stay: the slug stays taken, the hosts are free. */

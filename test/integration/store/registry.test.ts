@@ -85,6 +85,19 @@ test('a claim that holds is one statement that writes nothing; hosts follow the 
   await expect(registry.claim(request(newSlug(), { hosts: [`${slug}.localhost`] }))).resolves.toMatchObject({ outcome: 'new' });
 });
 
+test('an adoption is told at each claim until it is said to be over, whatever died between', async () => {
+  const slug = newSlug();
+  const { tenantId, isAdopting: atFirst } = await registry.claim(request(slug));
+  await registry.retain(tenantId);
+
+  const adopted = await registry.claim(request(slug));
+  const again = await registry.claim(request(slug));
+  await registry.endAdoption(tenantId);
+  const later = await registry.claim(request(slug));
+
+  expect([atFirst, adopted.isAdopting, again.isAdopting, later.isAdopting]).toEqual([false, true, true, false]);
+});
+
 test('kept data are adopted by the same namespace and name, or by who names the id, and by nobody else', async () => {
   const slug = newSlug();
   const { tenantId } = await registry.claim(request(slug));
