@@ -1,15 +1,17 @@
+import type { Pod } from '../../kube/kinds.ts';
+import type { ResourceApi } from '../../kube/resource.ts';
 import type { Random } from '../../runtime/random.ts';
 import { redisUser } from '../../store/redis/acl.ts';
 import { BucketTaken, bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
 import { Objects } from '../../store/s3/objects.ts';
 import type { ObservedTenant } from '../kinds.ts';
-import { secretNames } from '../names.ts';
+import { secretNames, selectorText } from '../names.ts';
 import type { SecretData, Secrets } from '../secrets.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { Shards } from '../shards.ts';
 import { NotYet, type Outcome } from '../steps.ts';
 import type { Claim } from './claims.ts';
-import { requireFiles } from './moved-storage.ts';
+import { isMove, requireFiles, requireNoPods } from './moved-storage.ts';
 import { secretOwner } from './owner.ts';
 import type { TenantRedis } from './redis.ts';
 
@@ -38,6 +40,7 @@ export class Storages {
   readonly #secrets: Secrets;
   readonly #admin: StorageAdmin;
   readonly #redis: TenantRedis;
+  readonly #pods: ResourceApi<Pod>;
   readonly #random: Random;
 
   constructor(deps: {
@@ -46,6 +49,7 @@ export class Storages {
     secrets: Secrets;
     admin: StorageAdmin;
     redis: TenantRedis;
+    pods: ResourceApi<Pod>;
     random: Random;
   }) {
     this.#settings = deps.settings;
@@ -53,6 +57,7 @@ export class Storages {
     this.#secrets = deps.secrets;
     this.#admin = deps.admin;
     this.#redis = deps.redis;
+    this.#pods = deps.pods;
     this.#random = deps.random;
   }
 
@@ -79,12 +84,19 @@ export class Storages {
       if (tenant.spec.storage.credentialsSecretRef) await reach(wanted);
       else await this.#makeBucket(wanted);
       const registry = await this.#shards.registry();
-      const before = await registry.getSecret(claim.tenantId, 'storage');
-      if (before !== null)
-        await requireFiles((await this.#shards.open(claim.shard)).pool, claim.slug, JSON.parse(before) as StorageCredentials, wanted);
+      await this.#requireMovable(tenant, claim, await registry.getSecret(claim.tenantId, 'storage'), wanted);
       await registry.setSecret(claim.tenantId, 'storage', JSON.stringify(wanted));
     }
     return { bucket: wanted.bucket, checksum: await this.#secrets.write(secretOwner(tenant), name, wanted) };
+  }
+
+  async #requireMovable(tenant: ObservedTenant, claim: Claim, known: string | null, wanted: StorageCredentials): Promise<void> {
+    const before = known === null ? undefined : (JSON.parse(known) as StorageCredentials);
+    if (isMove(before, wanted)) {
+      const pods = await this.#pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
+      requireNoPods(pods.length, before, wanted);
+    }
+    await requireFiles((await this.#shards.open(claim.shard)).pool, claim.slug, before, wanted);
   }
 
   async #ownStorage({ tenantId, slug }: Claim, present: SecretData | undefined): Promise<StorageCredentials> {

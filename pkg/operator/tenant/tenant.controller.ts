@@ -8,13 +8,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import { TENANT, type ObservedTenant, type Tenant } from '../kinds.ts';
 import { FINALIZER } from '../names.ts';
 import { announce } from '../announce.ts';
-import type { Claims } from './claims.ts';
-import type { Databases } from './database.ts';
+import type { Step } from '../steps.ts';
+import type { Claim, Claims } from './claims.ts';
+import type { DatabaseAccess, Databases } from './database.ts';
 import type { TenantFinalizer } from './finalizer.ts';
-import type { Keys } from './keys.ts';
+import type { Keys, KeysAccess } from './keys.ts';
 import { firstStatus, isNew, TenantStatusBuilder } from './status.ts';
-import type { Storages } from './storage.ts';
-import type { Workloads } from './workload.ts';
+import type { StorageAccess, Storages } from './storage.ts';
+import type { Workload, Workloads } from './workload.ts';
 
 /** The copy of the namespaces may be behind that of the Tenants: one that was made anew under its name is seen a moment later. */
 const TERMINATING_RETRY_MS = 1_000;
@@ -30,6 +31,13 @@ interface Deps {
   readonly workloads: Workloads;
   readonly events: EventRecorder;
   readonly clock: Clock;
+}
+
+interface WorkloadNeeds {
+  readonly accepted: Step<Claim>;
+  readonly database: Step<DatabaseAccess>;
+  readonly storage: Step<StorageAccess>;
+  readonly secrets: Step<KeysAccess>;
 }
 
 /**
@@ -62,14 +70,20 @@ export class TenantReconciler {
     const secrets = await status.step('KeysReady', { accepted, database }, ({ accepted, database }) =>
       keys.ensure(tenant, accepted, database),
     );
-    const workload = await status.step(
-      'WorkloadAvailable',
-      { accepted, database, storage, secrets },
-      ({ accepted, database, storage, secrets }) =>
-        workloads.run(tenant, accepted, [database.checksum, ...storage.checksums, secrets.checksum]),
-    );
+    const workload = await this.#workload(tenant, status, { accepted, database, storage, secrets });
     await status.step('Exposed', { accepted }, ({ accepted }) => workloads.expose(tenant, accepted));
     return this.#end(tenant, status.with({ accepted, database, workload }));
+  }
+
+  /** A suspended tenant has no pods, whatever else is amiss. */
+  #workload(tenant: ObservedTenant, status: TenantStatusBuilder, needs: WorkloadNeeds): Promise<Step<Workload>> {
+    const { workloads } = this.#deps;
+    const isComplete = Object.values(needs).every((step) => step.value !== undefined);
+    if (tenant.spec.suspended && !isComplete)
+      return status.step('WorkloadAvailable', { accepted: needs.accepted }, () => workloads.stop(tenant));
+    return status.step('WorkloadAvailable', { ...needs }, ({ accepted, database, storage, secrets }) =>
+      workloads.run(tenant, accepted, [database.checksum, ...storage.checksums, secrets.checksum]),
+    );
   }
 
   /** The first pass: a finalizer, and a condition to wait for. */

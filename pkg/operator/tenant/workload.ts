@@ -14,13 +14,13 @@ import {
 import { isInvalid } from '../../kube/errors.ts';
 import { keyOf, type Observed } from '../../kube/object.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
-import { ownerReference } from '../../kube/owner.ts';
+import { isControlledBy, ownerReference } from '../../kube/owner.ts';
 import { isConditionTrue } from '../../kube/status.ts';
 import { TENANT, type ObservedTenant } from '../kinds.ts';
 import { FIELD_MANAGER, secretNames } from '../names.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { OwnedStores } from '../informers.ts';
-import type { Outcome } from '../steps.ts';
+import { NotYet, type Outcome } from '../steps.ts';
 import { availabilityOf } from './availability.ts';
 import { configMap } from './children/configmap.ts';
 import { deployment } from './children/deployment.ts';
@@ -34,18 +34,28 @@ export interface Workload {
   readonly image: string;
 }
 
+const SUSPENDED = { status: 'False', reason: 'Suspended', message: 'no pods are wanted' } as const;
+
 /** The objects that run and expose a tenant's server. Nothing is written when nothing differs. */
 export class Workloads {
   readonly #settings: OperatorSettings;
   readonly #applier: Applier;
   readonly #stores: OwnedStores;
   readonly #services: ResourceApi<Service>;
+  readonly #deployments: ResourceApi<Deployment>;
 
-  constructor(deps: { settings: OperatorSettings; applier: Applier; stores: OwnedStores; services: ResourceApi<Service> }) {
+  constructor(deps: {
+    settings: OperatorSettings;
+    applier: Applier;
+    stores: OwnedStores;
+    services: ResourceApi<Service>;
+    deployments: ResourceApi<Deployment>;
+  }) {
     this.#settings = deps.settings;
     this.#applier = deps.applier;
     this.#stores = deps.stores;
     this.#services = deps.services;
+    this.#deployments = deps.deployments;
   }
 
   /** The step `WorkloadAvailable`. `checksums` are those of the Secrets that pods read at their start. */
@@ -59,6 +69,20 @@ export class Workloads {
     const { object } = await this.#applier.apply(DEPLOYMENT, wanted, { owner, store: this.#stores.deployments });
     await this.#pruneSecrets(tenant);
     return { value: { deployment: object, image }, ...this.#availability(tenant, object) };
+  }
+
+  /** The step `WorkloadAvailable` of a suspended tenant whose other steps have not got there: its pods go all the same. */
+  async stop(tenant: ObservedTenant): Promise<Outcome<Workload>> {
+    const live = this.#stores.deployments.get(keyOf(tenant));
+    if (!live || !isControlledBy(live, ownerReference(tenant, TENANT))) throw new NotYet(SUSPENDED.reason, SUSPENDED.message);
+    return { value: { deployment: await this.#withoutPods(live), image: imageOf(live) }, ...SUSPENDED };
+  }
+
+  async #withoutPods(live: Observed<Deployment>): Promise<Observed<Deployment>> {
+    if (live.spec?.replicas === 0) return live;
+    const stopped = await this.#deployments.patch(keyOf(live), { spec: { replicas: 0 } }, { fieldManager: FIELD_MANAGER });
+    this.#stores.deployments.record(stopped);
+    return stopped;
   }
 
   /** The step `Exposed`. */
@@ -76,7 +100,7 @@ export class Workloads {
   }
 
   #availability(tenant: ObservedTenant, object: Observed<Deployment>): Omit<Outcome<unknown>, 'value'> {
-    if (tenant.spec.suspended) return { status: 'False', reason: 'Suspended', message: 'no pods are wanted' };
+    if (tenant.spec.suspended) return SUSPENDED;
     return availabilityOf(object, isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'WorkloadAvailable'));
   }
 
@@ -109,6 +133,8 @@ export class Workloads {
     });
   }
 }
+
+const imageOf = ({ spec }: Deployment): string => spec?.template.spec?.containers[0]?.image ?? '';
 
 /** Another hash restarts the pods. */
 const configHash = (data: Record<string, string> | undefined, checksums: readonly string[]): string =>

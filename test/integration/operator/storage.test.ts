@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { POD } from '../../../pkg/kube/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
@@ -71,24 +72,66 @@ test('another place is taken only once the files are there; until then the tenan
     stringData: { accessKeyId: named.accessKeyId, secretAccessKey: named.secretAccessKey },
   });
   await cluster.tenants.create(tenantOf(namespace, key.name, { deletionPolicy: 'Delete' }));
-  await ready(cluster.tenants, key);
+  const { status } = await ready(cluster.tenants, key);
   const before = (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions;
   const file = await addFile(key, before);
   const storage = { credentialsSecretRef: { name: 'my-storage' }, bucket: named.bucket, prefix: 'moved/' };
 
+  const pod = { namespace, name: 'writing' };
+  const labels = Object.fromEntries((status?.selector ?? '').split(',').map((pair) => pair.split('=') as [string, string]));
+  await cluster.of(POD).create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
+
   await cluster.tenants.patch(key, { spec: { storage } });
+  const running = await condition(cluster.tenants, key, 'StorageReady', 'False', 'PodsRunning');
+  await cluster.tenants.patch(key, { spec: { suspended: true } });
+  const suspended = await condition(cluster.tenants, key, 'WorkloadAvailable', 'False', 'Suspended');
+  const { spec } = await cluster.of(children.DEPLOYMENT).get(key);
+  await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
   const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'FilesElsewhere');
   const kept = await secretValues(cluster, namespace, `${key.name}-storage`);
   await put({ ...before, ...named, prefix: 'moved/' }, file.key, file.content);
-  await cluster.tenants.patch(key, { metadata: { annotations: { copied: 'yes' } } });
+  await cluster.tenants.patch(key, { spec: { suspended: false } });
   await ready(cluster.tenants, key);
 
+  const [here, there] = [`${before.bucket}/ at ${s3.endpoint}`, `${named.bucket}/moved/ at ${s3.endpoint}`];
+  expect(conditionOf(running, 'StorageReady')?.message).toContain(`spec.storage names ${there} while 1 pod writes to ${here}`);
+  expect(conditionOf(suspended, 'Ready')).toMatchObject({ status: 'False', reason: 'Suspended' });
+  expect(spec?.replicas).toBe(0);
   expect(conditionOf(refused, 'StorageReady')?.message).toContain(
-    `the tenant's files are in ${before.bucket}/ at ${s3.endpoint}; of 1 looked for in ${named.bucket}/moved/ at ${s3.endpoint} 1 are not there`,
+    `the tenant's files are in ${here}; of 1 looked for in ${there} 1 are not there`,
   );
   expect(conditionOf(refused, 'Stalled')).toMatchObject({ status: 'True' });
   expect(kept).toEqual(before);
   expect(await secretValues(cluster, namespace, `${key.name}-storage`)).toMatchObject({ ...named, prefix: 'moved/' });
+});
+
+test('who adopts data must name the place where their files are', async () => {
+  const namespace = await newNamespace(cluster);
+  const key = { namespace, name: unique() };
+  const named = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
+  const { s3 } = parts().stores;
+  await new StorageAdmin(s3).ensureBucketWithUser(named);
+  const elsewhere = { ...key, namespace: await newNamespace(cluster) };
+  for (const at of [key, elsewhere])
+    await cluster.of(children.SECRET).create({
+      metadata: { namespace: at.namespace, name: 'my-storage' },
+      stringData: { accessKeyId: named.accessKeyId, secretAccessKey: named.secretAccessKey },
+    });
+  const storage = { credentialsSecretRef: { name: 'my-storage' }, bucket: named.bucket };
+  await cluster.tenants.create(tenantOf(namespace, key.name, { storage }));
+  const { status } = await ready(cluster.tenants, key);
+  await addFile(key, (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions);
+  await cluster.tenants.delete(key);
+  await waitFor('the tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined);
+
+  const adopting = tenantOf(elsewhere.namespace, key.name, { deletionPolicy: 'Delete' });
+  const annotations = { 'carrel.dev/adopt': status?.tenantId ?? '' };
+  await cluster.tenants.create({ ...adopting, metadata: { ...adopting.metadata, annotations } });
+  const refused = await condition(cluster.tenants, elsewhere, 'StorageReady', 'False', 'FilesElsewhere');
+  await cluster.tenants.patch(elsewhere, { spec: { storage } });
+  await ready(cluster.tenants, elsewhere);
+
+  expect(conditionOf(refused, 'StorageReady')?.message).toContain("the tenant's files are in another place; of 1 looked for");
 });
 
 /** As a server leaves it. */
