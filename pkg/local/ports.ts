@@ -26,11 +26,17 @@ export async function probePortPatiently(host: string, port: number, patienceMs 
 const FREE_FROM = 30_000;
 const FREE_COUNT = 2_768;
 
-/** A port that was free a moment ago. */
+/** Programs begin to listen a while after they were given a port. */
+const given = new Set<number>();
+
+/** A port that was free a moment ago, and that this process has given to nobody else. */
 export async function freePort(host: string): Promise<number> {
+  if (given.size > FREE_COUNT / 2) given.clear();
   for (;;) {
     const port = FREE_FROM + randomInt(FREE_COUNT);
+    if (given.has(port)) continue;
     const state = await probePort(host, port);
+    given.add(port);
     if (state === 'free') return port;
     if (state === 'absent') throw new LocalError(`this machine has no address ${host}`);
   }

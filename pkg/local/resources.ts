@@ -17,17 +17,60 @@ export async function installResources(home: string, root: string): Promise<void
   if (known.trim() === '') await kubectl(home, 'create', 'namespace', NAMESPACE);
 }
 
-/** Applies `config/samples` once per home: a tenant that a person changed or deleted stays so. Their LMS and receiver are the demo's, at this home's port. */
+/**
+ * Applies `config/samples` once per home: a tenant that a person changed or deleted stays so. Their LMS and receiver are the demo's, at this
+ * home's port; where the home has moved to another since, what still names the former one follows.
+ */
 export async function applySamples(home: string, root: string): Promise<void> {
-  const samples = join(root, 'config', 'samples');
   const { samples: applied, samplesHere } = paths(home);
-  if (existsSync(applied)) return;
   const port = readSettings(home)?.routerPort ?? DEFAULT_ROUTER_PORT;
+  if (!existsSync(applied)) {
+    writeSamples(home, root, port);
+    await kubectl(home, ...APPLY, '-f', samplesHere);
+    writeAtomically(applied, '');
+  } else if (formerPort(samplesHere) !== port) {
+    await followPort(home, port);
+    writeSamples(home, root, port);
+  }
+}
+
+function writeSamples(home: string, root: string, port: number): void {
+  const samples = join(root, 'config', 'samples');
+  const { samplesHere } = paths(home);
   mkdirSync(samplesHere, { recursive: true });
   for (const name of readdirSync(samples)) {
     const text = readFileSync(join(samples, name), 'utf8').replaceAll(`.localhost:${DEFAULT_ROUTER_PORT}`, `.localhost:${port}`);
     writeAtomically(join(samplesHere, name), text);
   }
-  await kubectl(home, ...APPLY, '-f', samplesHere);
-  writeAtomically(applied, '');
+}
+
+const textOf = (samplesHere: string): string =>
+  existsSync(samplesHere)
+    ? readdirSync(samplesHere)
+        .map((name) => readFileSync(join(samplesHere, name), 'utf8'))
+        .join('\n')
+    : '';
+
+/** The port that the samples were last written for. */
+const formerPort = (samplesHere: string): number => Number(/\.localhost:(\d+)/.exec(textOf(samplesHere))?.[1]);
+
+interface Sample {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec?: object;
+}
+
+async function followPort(home: string, port: number): Promise<void> {
+  const { samplesHere } = paths(home);
+  const found = await kubectl(home, 'get', '-f', samplesHere, '--ignore-not-found', '-o', 'json');
+  if (found.trim() === '') return;
+  const { items, ...one } = JSON.parse(found) as Sample & { items?: Sample[] };
+  const former = new RegExp(`\\.localhost:${formerPort(samplesHere)}(?!\\d)`, 'g');
+  for (const { kind, metadata, spec } of items ?? [one]) {
+    const before = JSON.stringify(spec ?? {});
+    const after = before.replaceAll(former, `.localhost:${port}`);
+    if (after === before) continue;
+    const place = metadata.namespace === undefined ? [] : ['-n', metadata.namespace];
+    await kubectl(home, 'patch', kind, metadata.name, ...place, '--type=merge', '-p', `{"spec":${after}}`);
+  }
 }

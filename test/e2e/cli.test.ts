@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { kubectl } from '../../pkg/local/kubectl.ts';
+import { freePort } from '../support/ports.ts';
 import { bringUp, carrel, forget, newHome, platform, type Platform } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -16,6 +18,9 @@ const ONLY = ['--only', 'platform'];
 const PROGRAMS = ['postgres', 'valkey', 'versitygw', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'node', 'router'];
 const pidOf = (where: Platform, program: string): number =>
   Number.parseInt(readFileSync(join(where.home, 'run', `${program}.pid`), 'utf8'), 10);
+
+const receiverOf = ({ home }: Platform): Promise<string> =>
+  kubectl(home, 'get', 'webhook', '-A', '-o', 'jsonpath={.items[?(@.metadata.name=="general-receiver")].spec.url}');
 
 /** A home that tests have one after the other; each finds it up, however the one before has left it. */
 let shared: Platform;
@@ -79,7 +84,7 @@ test('a program that is killed comes back by itself', async () => {
   expect(young).not.toBe(pid);
 });
 
-test('up goes on where another was broken off with Ctrl-C, while the programs still start; clean leaves nothing behind', async () => {
+test('up goes on where another was broken off with Ctrl-C, moves to another port with its samples, and clean leaves nothing behind', async () => {
   const where = await freshHome();
   const broken = carrel(where, ['up']);
   await waitFor('etcd to be started', () => existsSync(join(where.home, 'run', 'etcd.pid')));
@@ -87,9 +92,15 @@ test('up goes on where another was broken off with Ctrl-C, while the programs st
   await broken;
 
   const again = await carrel(where, ['up']);
-  const cleaned = await carrel(where, ['clean']);
+  const before = await receiverOf(where);
+  await carrel(where, ['down']);
+  const elsewhere = { ...where, port: await freePort() };
+  const moved = await carrel(elsewhere, ['up']);
+  const after = await receiverOf(elsewhere);
+  const cleaned = await carrel(elsewhere, ['clean']);
 
-  expect(again).toMatchObject({ code: 0 });
+  expect([again, moved]).toMatchObject([{ code: 0 }, { code: 0 }]);
+  expect([before, after]).toEqual([where, elsewhere].map(({ port }) => `http://receiver.localhost:${port}/general`));
   expect(cleaned).toMatchObject({ code: 0 });
   expect(existsSync(where.home)).toBe(false);
 });
