@@ -7,19 +7,27 @@ import type { StoredBlob } from './blobs.ts';
 
 /** What an uploader has before the bytes flow: room in bytes, and the folder they named, if it is live. */
 export interface Room {
+  /** Of whoever the content will count to. */
   readonly bytes: number;
   readonly ownerName: string;
   readonly folder: Placed | null;
 }
 
 const ROOM = `
-  SELECT u.storage_quota - u.storage_used AS bytes, coalesce(u.display_name, u.username) AS "ownerName",
+  SELECT coalesce(
+      (SELECT o.storage_quota - o.storage_used FROM files f JOIN users o ON o.id = f.owner_id
+        WHERE f.folder_id = d.id AND f.name = $3 AND f.deleted_at IS NULL),
+      u.storage_quota - u.storage_used) AS bytes,
+    coalesce(u.display_name, u.username) AS "ownerName",
     CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
   FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL WHERE u.id = $1`;
 
-/** One statement. Null: the owner has been deleted. */
-export async function roomOf(sql: Executor, ownerId: number, folderId: string | undefined): Promise<Room | null> {
-  const [room] = await sql.prepared<Room>('content-room', ROOM, [ownerId, folderId ?? null]);
+/**
+ * One statement. Null: the user has been deleted.
+ * `place.replacing`: a file of that name in that folder would be replaced, so that its owner's room counts. (In a root its owner is the user.)
+ */
+export async function roomOf(sql: Executor, userId: number, place: { folderId?: string; replacing?: string } = {}): Promise<Room | null> {
+  const [room] = await sql.prepared<Room>('content-room', ROOM, [userId, place.folderId ?? null, place.replacing ?? null]);
   return room ?? null;
 }
 

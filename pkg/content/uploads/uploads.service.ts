@@ -95,7 +95,7 @@ export class Uploads {
     return this.#blobs.keptIfCommitted(key, async () => {
       const form = await this.#read(request, VERSION_FIELDS, async (part) => {
         const mimeType = uploadType(part, file.name);
-        const room = await roomOf(this.#db.tables, file.ownerId, undefined);
+        const room = await roomOf(this.#db.tables, file.ownerId);
         if (!room) throw new Problem('not_found');
         return { mimeType, blob: await this.#store(key, part, mimeType, room.bytes) };
       });
@@ -122,15 +122,16 @@ export class Uploads {
     const name = uploadName(part);
     const mimeType = uploadType(part, name);
     const fields = uploadFields(part.fields);
-    const room = await roomOf(this.#db.tables, actor.userId, fields.folder_id);
+    const room = await roomOf(this.#db.tables, actor.userId, {
+      ...(fields.folder_id === undefined ? {} : { folderId: fields.folder_id }),
+      ...(fields.on_conflict === 'replace' ? { replacing: name } : {}),
+    });
     if (!room) throw new Problem('unauthenticated');
     if (fields.folder_id !== undefined) {
       const granted = await this.#permissionSets.of(actor);
       requireLevel(room.folder && levelOn('folder', actor, room.folder, granted), 'write');
     }
-    // What replaces another person's file counts to that person, whose room is not known yet.
-    const bytes = fields.on_conflict === 'replace' ? Infinity : room.bytes;
-    return { name, mimeType, room, blob: await this.#store(key, part, mimeType, bytes) };
+    return { name, mimeType, room, blob: await this.#store(key, part, mimeType, room.bytes) };
   }
 
   #store(key: string, part: FilePart, contentType: string, room: number): Promise<StoredBlob> {

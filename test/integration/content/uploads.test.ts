@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
-import type { ApiReply } from '../../support/api.ts';
+import type { Api, ApiReply } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, waitFor } from '../../support/wait.ts';
 import { field, filePart, FORM, sendForm } from './raw-form.ts';
@@ -193,18 +193,48 @@ describe('a quota', () => {
     expect(objects).toBeLessThanOrEqual(10 + busy); // what a 503 leaves is the sweep's
   });
 
-  test('refuses a stream of unknown length as soon as it is passed', async () => {
-    const { api } = await tenant.user({ storage_quota: 100_000 });
+  /** An upload that would never end; how many bytes of it the server took is told too. */
+  async function uploadWithoutEnd(api: Api, name: string, fields: Record<string, string>) {
+    const taken = { bytes: 0 };
     const endless = Readable.from(
       (async function* () {
-        for (let at = 0; at < 10_000; at += 1) yield Buffer.alloc(65_536);
+        for (; taken.bytes < 600 << 20; taken.bytes += 65_536) yield Buffer.alloc(65_536);
       })(),
     );
-    const answer = await api.upload('/files', { file: endless, name: 'endless' }).catch((error: NodeJS.ErrnoException) => error);
+    const answer = await api.upload('/files', { file: endless, name, fields }).catch((error: NodeJS.ErrnoException) => error);
     // The server answers and closes; a client that keeps writing may see the closing first.
     if (!('status' in answer)) expect(answer.message).toMatch(/ECONNRESET|EPIPE|closed|other side/);
     else expect(answer).toMatchObject({ status: 507, body: { error: 'quota_exceeded' } });
-    expect((await api.get('/files')).body.data).toEqual([]);
+    return taken.bytes;
+  }
+
+  test.each(['fail', 'rename', 'replace'])(
+    'refuses a stream of unknown length as soon as it is passed, with on_conflict=%s too',
+    async (on_conflict) => {
+      const { api } = await tenant.user({ storage_quota: 100_000 });
+      expect(await uploadWithoutEnd(api, 'endless', { on_conflict })).toBeLessThan(10 << 20);
+      expect((await api.get('/files')).body.data).toEqual([]);
+    },
+  );
+
+  test("is that of the owner of the file that is replaced, whoever's upload it is", async () => {
+    const [poor, rich] = [await tenant.user({ storage_quota: 100_000 }), await tenant.user()];
+    const folders = await Promise.all(
+      [poor, rich].map(async (owner) => {
+        const { id } = (await owner.api.post('/folders', { name: 'shared' })).body;
+        const other = owner === poor ? rich : poor;
+        await owner.api.post(`/folders/${id}/permissions`, { permission_level: 'write', user_id: other.user.id });
+        await owner.api.upload('/files', { file: Buffer.from('old'), name: 'a', fields: { folder_id: id } });
+        return { folder_id: id, on_conflict: 'replace' };
+      }),
+    );
+
+    const refused = await uploadWithoutEnd(rich.api, 'a', folders[0] ?? {});
+    const done = await poor.api.upload('/files', { file: Buffer.alloc(200_000), name: 'a', fields: folders[1] ?? {} });
+
+    expect(refused).toBeLessThan(10 << 20);
+    expect(done).toMatchObject({ status: 200, body: { version: 2, size: 200_000 } });
+    expect([await quotaOf(tenant, poor.user.id), await quotaOf(tenant, rich.user.id)]).toEqual([3, 200_003]);
   });
 
   test('counts versions and trash, and a purge gives it all back', async () => {
