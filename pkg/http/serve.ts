@@ -10,6 +10,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { DataException } from '../store/postgres/errors.ts';
 import { type Door, type Entrance, limitHeaders } from './door.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
+import { replyLingering } from './lingering.ts';
 import { problemOf } from './middleware/errors.ts';
 import { keepReply, keptReply, replyEntry } from './reply-cache.ts';
 import { type Body, jsonSchemaOf, readBody } from './request/body.ts';
@@ -169,13 +170,19 @@ function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
   else if (isBytes(reply.body)) ctx.body = reply.body;
   else {
     ctx.type = 'application/json; charset=utf-8';
-    ctx.body = JSON.stringify(reply.body);
+    const body = Buffer.from(JSON.stringify(reply.body));
+    // Whoever sends an upload again is told what became of the first, and its bytes are not read.
+    if (isRead(ctx)) ctx.body = body;
+    else replyLingering(ctx, body);
   }
   // Koa turns an empty body into 204 and takes the headers of content away; what the endpoint said holds.
   ctx.status = reply.status;
   if (reply.headers) ctx.set(reply.headers);
-  if (!ctx.req.complete && ctx.method !== 'GET' && ctx.method !== 'HEAD') ctx.set('Connection', 'close');
+  if (!isRead(ctx)) ctx.set('Connection', 'close');
 }
+
+/** A body of GET means nothing (RFC 9110 §9.3.1). */
+const isRead = (ctx: Context): boolean => ctx.req.complete || ctx.method === 'GET' || ctx.method === 'HEAD';
 
 const nextCursor = (body: unknown): string | undefined =>
   (body as { pagination?: { next_cursor?: string | null } } | null | undefined)?.pagination?.next_cursor ?? undefined;

@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
 import { Problem } from '../../api/problem.ts';
 import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
+import { REFUSED_LINGER_MS, replyLingering } from '../lingering.ts';
 import type { Context, Middleware } from '../state.ts';
 
 /** Seconds after which a client may try again when a store is away. */
@@ -59,34 +58,6 @@ function writeProblem(ctx: Context, problem: Problem): void {
   ctx.set({ 'Cache-Control': 'no-store', ...problem.headers });
   if (problem.retryAfter !== undefined) ctx.set('Retry-After', String(problem.retryAfter));
   if (problem.status === 401) ctx.set('WWW-Authenticate', ctx.get('authorization') ? 'Bearer error="invalid_token"' : 'Bearer');
-  const body = Buffer.from(JSON.stringify(errorBody(problem, ctx.state.requestId)));
   ctx.type = 'application/json; charset=utf-8';
-  if (ctx.req.complete) ctx.body = body;
-  else {
-    // A body that nobody read would have to be taken in to its end before the connection could serve again.
-    ctx.set('Connection', 'close');
-    ctx.body = lingering(body, ctx.req);
-  }
-  ctx.length = body.length;
-}
-
-/** So long is what a client goes on sending thrown away after its request was refused. */
-const LINGER_MS = 2_000;
-
-/**
- * The body at once; its end, which closes the connection, when the client has sent everything or LINGER_MS is over.
- * A connection that is closed on a client that still sends is reset, and the answer lost (RFC 9112 §9.6).
- */
-function lingering(body: Buffer, request: IncomingMessage): Readable {
-  const reply = new Readable({ read: () => undefined });
-  reply.push(body);
-  const timer = setTimeout(() => end(), LINGER_MS);
-  const end = (): void => {
-    clearTimeout(timer);
-    request.off('end', end).off('close', end);
-    reply.push(null);
-  };
-  request.unpipe();
-  request.on('end', end).on('close', end).resume();
-  return reply;
+  replyLingering(ctx, Buffer.from(JSON.stringify(errorBody(problem, ctx.state.requestId))), REFUSED_LINGER_MS);
 }

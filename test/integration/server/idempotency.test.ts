@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connect } from 'node:net';
 import type { ApiReply } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range } from '../../support/wait.ts';
+import { filePart, FORM } from '../content/raw-form.ts';
 
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -98,6 +100,31 @@ test('an upload that is sent again makes no second file', async () => {
 
   expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id]);
   expect(countBy((await tenant.admin.get('/files')).body.data as { name: string }[], ({ name }) => name)).toEqual({ 'once.txt': 1 });
+});
+
+/** What a client gets that reads only once it has written everything; or the error of its connection. */
+async function writtenFirst(head: readonly string[], body: Buffer): Promise<string> {
+  const socket = connect({ port: Number(new URL(tenant.url).port), host: '127.0.0.1' }).pause();
+  let answer = '';
+  const closed = new Promise((resolve) => socket.on('error', (error) => (answer = error.message)).on('close', resolve));
+  socket.write(`${[...head, `Content-Length: ${body.length}`, 'Connection: close'].join('\r\n')}\r\n\r\n`);
+  await new Promise((resolve) => socket.write(body, resolve));
+  socket.on('data', (chunk) => (answer += String(chunk))).resume();
+  await closed;
+  return answer;
+}
+
+test('a client that reads no answer before it has sent its 20 MB gets the first reply too', async () => {
+  const headers = [`Host: ${new URL(tenant.url).host}`, `Authorization: Bearer ${tenant.admin.token}`, 'Idempotency-Key: upload-2'];
+  const head = ['POST /api/v1/files HTTP/1.1', ...headers, `Content-Type: ${FORM}`];
+  const body = Buffer.concat([filePart(Buffer.alloc(20_000_000), 'big.bin'), Buffer.from('--hostile-boundary--\r\n')]);
+
+  const first = await writtenFirst(head, body);
+  const again = await writtenFirst(head, body);
+
+  expect(first).toMatch(/^HTTP\/1\.1 201 /);
+  expect(again).toMatch(/^HTTP\/1\.1 201 [\s\S]*^idempotency-replayed: true\r\n/im);
+  expect(again.split('\r\n\r\n')[1]).toBe(first.split('\r\n\r\n')[1]);
 });
 
 test.each(['', 'with space', 'ä', 'x'.repeat(256)])('the key %j is a 400', async (key) => {
