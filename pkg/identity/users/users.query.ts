@@ -6,13 +6,21 @@ import { presentUser, USER_SORT_FIELDS, type UserQuery, type UserView } from './
 
 type SortField = (typeof USER_SORT_FIELDS)[number];
 
-/** How a sort field is compared, and what a cursor holds of it. `id` stands for the internal id, the order of creation. */
-const SORT: Readonly<Record<SortField, { sql: string; type: string; value: (user: User) => string | number }>> = {
-  created_at: { sql: 'created_at', type: 'timestamptz', value: (user) => user.createdAt.toISOString() },
-  updated_at: { sql: 'updated_at', type: 'timestamptz', value: (user) => user.updatedAt.toISOString() },
-  email: { sql: 'lower(email)', type: 'text', value: (user) => user.email.toLowerCase() },
-  username: { sql: 'lower(username)', type: 'text', value: (user) => user.username.toLowerCase() },
-  id: { sql: 'id', type: 'bigint', value: (user) => user.id },
+interface SortKind {
+  readonly sql: string;
+  /** What a cursor holds of it. */
+  readonly value: (user: User) => string | number;
+  /** That, in a place of the statement, as it is compared. Postgres folds both sides: JavaScript has another lower case (ς, i̇). */
+  readonly compared: (place: string) => string;
+}
+
+/** How a sort field is compared. `id` stands for the internal id, the order of creation. */
+const SORT: Readonly<Record<SortField, SortKind>> = {
+  created_at: { sql: 'created_at', value: (user) => user.createdAt.toISOString(), compared: (place) => `${place}::timestamptz` },
+  updated_at: { sql: 'updated_at', value: (user) => user.updatedAt.toISOString(), compared: (place) => `${place}::timestamptz` },
+  email: { sql: 'lower(email)', value: (user) => user.email, compared: (place) => `lower(${place}::text)` },
+  username: { sql: 'lower(username)', value: (user) => user.username, compared: (place) => `lower(${place}::text)` },
+  id: { sql: 'id', value: (user) => user.id, compared: (place) => `${place}::bigint` },
 };
 
 const COLUMNS = `id, uuid, email, username, display_name AS "displayName", roles, tenant_id AS "tenantId", storage_quota AS "storageQuota",
@@ -48,7 +56,7 @@ export async function listUsers(db: Database, query: UserQuery, tenantId: string
 
 /** Keyset condition for keys of mixed directions: (a > x) OR (a = x AND b < y) OR … */
 function after(request: PageRequest<SortField>, values: readonly (string | number | null)[], place: (value: unknown) => string): string {
-  const places = request.sort.map(({ field }, index) => `${place(values[index])}::${SORT[field].type}`);
+  const places = request.sort.map(({ field }, index) => SORT[field].compared(place(values[index])));
   const branches = request.sort.map(({ field, descending }, index) => {
     const equal = request.sort.slice(0, index).map((key, earlier) => `${SORT[key.field].sql} = ${places[earlier]}`);
     return `(${[...equal, `${SORT[field].sql} ${descending ? '<' : '>'} ${places[index]}`].join(' AND ')})`;

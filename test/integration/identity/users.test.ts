@@ -242,6 +242,26 @@ describe('the list', () => {
     }
   });
 
+  test.each(['username', '-username'])(
+    'by %s comes to its end also with letters that others fold otherwise than Postgres',
+    async (sort) => {
+      const names = ['ΟΔΟΣ', 'ΟΔΟΣ2', 'İzmir', 'İzmir2', 'ǅ', 'ẞ', 'K'].map((name) => `${name}-of${sort}`);
+      for (const [at, username] of names.entries()) await tenant.admin.post('/users', { ...person(`folded${at}of${sort}`), username });
+
+      const seen: string[] = [];
+      let cursor: string | null = '';
+      for (const _ of range(names.length + 1)) {
+        if (cursor === null) break;
+        const query: Record<string, string> = { q: `-of${sort}`, limit: '1', sort, ...(cursor === '' ? {} : { cursor }) };
+        const { body } = await tenant.admin.get('/users', { query });
+        seen.push(...body.data.map(({ username }: { username: string }) => username));
+        cursor = body.pagination.next_cursor;
+      }
+
+      expect([seen.toSorted(), cursor]).toEqual([names.toSorted(), null]);
+    },
+  );
+
   test('filters by role, state, e-mail address and part of a name', async () => {
     const { user } = await tenant.user({ roles: ['viewer'] });
     const ids = async (query: Record<string, string>): Promise<string[]> =>
