@@ -31,6 +31,9 @@ const OPEN = `
    WHERE u.id = $2 AND u.is_active AND ($6::text IS NULL OR u.password_hash = $6) FOR SHARE
   RETURNING id`;
 
+/** Whose session which one is: the claims of a token, and also an actor. */
+type SessionOf = Pick<AccessClaims, 'userUuid' | 'sessionId'>;
+
 interface SessionRow {
   readonly userId: number;
   readonly email: string;
@@ -63,7 +66,7 @@ export class Sessions {
     this.#tenantId = deps.tenantId;
   }
 
-  entry(claims: AccessClaims): CacheEntry {
+  entry(claims: SessionOf): CacheEntry {
     return {
       key: `session:${claims.userUuid}:${claims.sessionId}`,
       restsOn: [subject.user(claims.userUuid), subject.session(claims.sessionId)],
@@ -72,7 +75,7 @@ export class Sessions {
   }
 
   /** Who asks with these claims. Throws Problem `unauthenticated` when the session is over. */
-  async actor(claims: AccessClaims, lookup: CacheLookup): Promise<Actor> {
+  async actor(claims: SessionOf, lookup: CacheLookup): Promise<Actor> {
     const copy = lookup.value === undefined ? await this.#load(claims, lookup) : (JSON.parse(lookup.value) as Copy);
     if (!copy || new Date(copy.expires_at) <= this.#clock.now()) throw new Problem('unauthenticated');
     return {
@@ -123,7 +126,7 @@ export class Sessions {
     this.#cache.touch(tx, ...ended.map(({ id }) => subject.session(id)));
   }
 
-  async #load(claims: AccessClaims, lookup: CacheLookup): Promise<Copy | undefined> {
+  async #load(claims: SessionOf, lookup: CacheLookup): Promise<Copy | undefined> {
     const [row] = await this.#db.prepared<SessionRow>(
       'session-of-token',
       `SELECT u.id AS "userId", u.email, u.roles, s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.launch_id AS "launchId"

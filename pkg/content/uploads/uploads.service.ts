@@ -4,6 +4,7 @@ import { requireMatch } from '../../api/etag.ts';
 import { invalid, Problem } from '../../api/problem.ts';
 import type { Events } from '../../events/events.ts';
 import type { PermissionSets } from '../../identity/permission-sets.ts';
+import type { Sessions } from '../../identity/sessions.service.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
@@ -36,6 +37,7 @@ const RENAME_ATTEMPTS = 100;
  *
  * Invariants:
  * - No transaction is open while bytes flow.
+ * - What counts is what the uploader may do once the bytes are here, however long they took.
  * - A quota (current content, versions and trash of the file's owner) is never passed, however many uploads race: one conditional update decides.
  * - Whatever fails leaves no row and no readable object.
  * - At most five statements: room and folder before the bytes; folder, file with version 1, quota and the event in the transaction.
@@ -44,6 +46,7 @@ export class Uploads {
   readonly #db: Database;
   readonly #cache: GenerationCache;
   readonly #permissionSets: PermissionSets;
+  readonly #sessions: Sessions;
   readonly #writes: Writes;
   readonly #files: Files;
   readonly #blobs: Blobs;
@@ -56,6 +59,7 @@ export class Uploads {
     db: Database;
     cache: GenerationCache;
     permissionSets: PermissionSets;
+    sessions: Sessions;
     files: Files;
     blobs: Blobs;
     events: Events;
@@ -67,6 +71,7 @@ export class Uploads {
     this.#db = deps.db;
     this.#cache = deps.cache;
     this.#permissionSets = deps.permissionSets;
+    this.#sessions = deps.sessions;
     this.#writes = writesOf(deps);
     this.#files = deps.files;
     this.#blobs = deps.blobs;
@@ -82,7 +87,8 @@ export class Uploads {
     return this.#blobs.keptIfCommitted(key, async () => {
       const form = await this.#read(request, UPLOAD_FIELDS, (part) => this.#receive(actor, key, part));
       const fields = uploadFields(form.fields);
-      return this.#writes.run(actor, (tx, granted) => this.#commit(tx, actor, granted, form.file, fields));
+      const now = await this.#asOfNow(actor);
+      return this.#writes.run(now, (tx, granted) => this.#commit(tx, now, granted, form.file, fields));
     });
   }
 
@@ -100,12 +106,28 @@ export class Uploads {
         return { mimeType, blob: await this.#store(key, part, mimeType, room.bytes) };
       });
       const comment = versionFields(form.fields).comment ?? null;
-      return this.#writes.run(actor, async (tx, granted) => {
-        const locked = await this.#files.lock(tx, actor, granted, id, 'write');
+      const now = await this.#asOfNow(actor);
+      return this.#writes.run(now, async (tx, granted) => {
+        const locked = await this.#files.lock(tx, now, granted, id, 'write');
         requireMatch(request.ifMatch, fileEtag(locked));
-        return presentFile(await this.#replaceContent(tx, actor, locked, form.file, comment));
+        return presentFile(await this.#replaceContent(tx, now, locked, form.file, comment));
       });
     });
+  }
+
+  /**
+   * Who uploads, as they are once the bytes are here: session, roles and grants looked up anew. One round trip to Redis, no SQL when warm.
+   * Throws `unauthenticated`, `forbidden`.
+   */
+  async #asOfNow(actor: Actor): Promise<Actor> {
+    const [session, permissions] = await Promise.all([
+      this.#cache.lookup(this.#sessions.entry(actor)),
+      this.#cache.lookup(this.#permissionSets.entry(actor.userUuid)),
+    ]);
+    const now = await this.#sessions.actor(actor, session);
+    if (!now.permissions.has('write:files')) throw new Problem('forbidden', 'This needs the permission write:files.');
+    this.#permissionSets.prefetched(now, permissions);
+    return now;
   }
 
   #read<T>(request: RequestInfo, fields: readonly string[], receive: (part: FilePart) => Promise<T>) {
