@@ -1,7 +1,7 @@
 import { Problem } from '../api/problem.ts';
 import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute } from '../api/page.ts';
 import type { Door } from './door.ts';
-import { problemOf } from './middleware/errors.ts';
+import { errorBody, problemOf } from './middleware/errors.ts';
 import { readForm } from './request/form.ts';
 import { enter } from './serve.ts';
 import type { Context, Middleware } from './state.ts';
@@ -80,11 +80,11 @@ function refuse(ctx: Context, error: unknown): void {
     ctx.set({ ...problem.headers });
     if (problem.retryAfter !== undefined) ctx.set('Retry-After', String(problem.retryAfter));
   }
-  const { code, message } = problem;
   if (ctx.accepts('html', 'json') === 'json') {
-    ctx.body = { error: code, message, request_id: ctx.state.requestId };
+    ctx.body = errorBody(problem, ctx.state.requestId);
     return;
   }
+  const { code, message } = problem;
   ctx.type = 'text/html; charset=utf-8';
   ctx.body = refusalPage({ code, message, requestId: ctx.state.requestId });
 }

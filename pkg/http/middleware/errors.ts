@@ -1,3 +1,4 @@
+import type { PageProblem } from '../../api/page.ts';
 import { Problem } from '../../api/problem.ts';
 import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
@@ -29,12 +30,12 @@ export function problemOf(error: unknown): Problem {
   return new Problem('internal', undefined, { cause: error });
 }
 
-export const errorBody = (problem: Problem, requestId: string): ErrorBody => ({
+export const errorBody = (problem: Problem | PageProblem, requestId: string): ErrorBody => ({
   error: problem.code,
   message: problem.message,
   request_id: requestId,
-  ...(problem.details === undefined ? {} : { details: problem.details }),
-  ...(problem.status === 429 ? { retry_after: problem.retryAfter ?? 1 } : {}),
+  ...(problem instanceof Problem && problem.details !== undefined ? { details: problem.details } : {}),
+  ...(problem instanceof Problem && problem.status === 429 ? { retry_after: problem.retryAfter ?? 1 } : {}),
 });
 
 /** Writes every failure in the one shape. Mistakes of ours are logged with their stack. */

@@ -41,6 +41,21 @@ test('every reply of the API tells how the tightest limit stands', async () => {
   ]);
 });
 
+test('a page tells who asks for JSON in the one shape when it may be asked again', async () => {
+  const tenant = await start({ limits: { ip: 5 } });
+  const ask = () => tenant.anonymous.raw('GET', `${tenant.url}/lti/launch`, { headers: { accept: 'application/json' } });
+
+  const replies = await Promise.all(range(6).map(ask));
+  const refused = replies.find(({ status }) => status === 429) as ApiReply;
+
+  expect(refused.body).toEqual({
+    error: 'rate_limit_exceeded',
+    message: expect.any(String),
+    request_id: expect.any(String),
+    retry_after: Number(refused.headers['retry-after']),
+  });
+});
+
 test('of 50 racing requests a user with a limit of 20 has 20, and another user is served', async () => {
   const tenant = await start({ limits: { user: 20 } });
   const other = await tenant.user();
