@@ -10,6 +10,8 @@ const NRPS_CLAIM = 'https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleserv
 /** Clocks of an LMS and of ours may differ so far (design: section 6). */
 export const LEEWAY_SECONDS = 30;
 const ID_MAX = 255;
+/** specification: LTI platform, issuer. */
+const ISSUER_MAX = 500;
 const URL_MAX = 2048;
 const ASCII_ID = /^[\x20-\x7e]{1,255}$/;
 
@@ -55,7 +57,7 @@ export function unprovenClaims(idToken: string | undefined): { issuer: string; s
   }
   const context = claims[`${LTI}/context`] as { id?: unknown } | null | undefined;
   return {
-    issuer: storable(claims.iss),
+    issuer: storable(claims.iss, ISSUER_MAX),
     subject: storable(claims.sub),
     deploymentId: storable(claims[`${LTI}/deployment_id`]),
     contextId: storable(context?.id),
@@ -180,8 +182,8 @@ const urlOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= URL_MAX && /^https?:\/\/\P{Cc}+$/u.test(value) && URL.canParse(value) ? value : undefined;
 
 /** An id that fits its column; '' for anything else. */
-const storable = (value: unknown): string =>
-  typeof value === 'string' && value.length <= ID_MAX && value.isWellFormed() && !value.includes('\0') ? value : '';
+const storable = (value: unknown, max = ID_MAX): string =>
+  typeof value === 'string' && value.length <= max && value.isWellFormed() && !value.includes('\0') ? value : '';
 
 /** Text for people that fits its column, without control characters. */
 function shown(value: unknown): string | undefined {

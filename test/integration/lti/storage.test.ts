@@ -29,8 +29,8 @@ function exchangeOf({ text }: PageShown): Record<string, string> {
 }
 
 /** A browser that keeps no cookie goes as far as the tool's question to the platform's frame. `kept`: what the platform keeps. */
-async function toTheQuestion(opened: Partial<Launch> = {}, fault: Fault = {}) {
-  const begun = await new Browser().get(at.lms.open(at.clientId, { storageTarget: 'keeper', ...opened }, fault));
+async function toTheQuestion(opened: Partial<Launch> = {}, fault: Fault = {}, by = at) {
+  const begun = await new Browser().get(by.lms.open(by.clientId, { storageTarget: 'keeper', ...opened }, fault));
   const put = exchangeOf(begun);
   const response = formOf(await new Browser().get(put['next'] ?? ''));
   const asked = await new Browser().post(response.action, response.fields);
@@ -102,6 +102,19 @@ test('where the cookie is there it wins: nobody is asked', async () => {
   const launched = await browser.post(response.action, response.fields);
 
   expect(launched.status).toBe(303);
+});
+
+test('an LMS whose issuer has the 500 characters that a registration may have launches so too', async () => {
+  const own = await registeredLms(tenant);
+  const issuer = `https://lms.example.org/${'i'.repeat(476)}`;
+  await tenant.db.tables.ltiPlatforms.update({ id: own.platformId }, { issuer });
+  const named: Fault = { login: (parameters) => parameters.set('iss', issuer), claims: (claims) => void (claims['iss'] = issuer) };
+
+  const { asked, kept } = await toTheQuestion({}, named, own);
+  const launched = await answer(asked, kept);
+
+  await own.lms.stop();
+  expect([asked.code, launched.status, launched.code]).toEqual([undefined, 303, undefined]);
 });
 
 test('the cookie wins over what the storage gave, at /launch/storage too', async () => {
