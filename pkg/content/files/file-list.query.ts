@@ -72,7 +72,7 @@ export function fileList(viewer: Viewer, query: FileQuery, request: PageRequest<
 function filters(query: FileQuery, params: Parameters): string[] {
   const conditions = [query.trashed === 'true' ? 'f.deleted_at IS NOT NULL' : 'f.deleted_at IS NULL'];
   if (query.folder_id === 'root') conditions.push('f.folder_id IS NULL');
-  if (query.q !== undefined) conditions.push(`f.name_search LIKE '%' || carrel.fold(${params.add(escapeLike(query.q))}) || '%'`);
+  if (query.q !== undefined) conditions.push(`f.name_search LIKE ${containing(`carrel.fold(${params.add(query.q)})`)}`);
   if (query.mime_type?.endsWith('/*')) conditions.push(`starts_with(f.mime_type, ${params.add(query.mime_type.slice(0, -1))})`);
   else if (query.mime_type !== undefined) conditions.push(`f.mime_type = ${params.add(query.mime_type)}`);
   if (query.owner !== undefined) conditions.push(`f.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`);
@@ -93,4 +93,5 @@ function keyset({ sort, after }: PageRequest<FileSort>, params: Parameters): str
   return [`(${steps.join(' OR ')})`];
 }
 
-const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
+/** A pattern of what holds this text. Escaped once it is folded: folding makes wildcards of their forms of full width (％, ＿). */
+const containing = (text: string): string => String.raw`'%' || regexp_replace(${text}, '[\\%_]', '\\\&', 'g') || '%'`;

@@ -165,6 +165,10 @@ describe('a list', () => {
     expect(await names(api, { q: '100%' })).toEqual(['Résumé 100%.pdf']);
     expect(await names(api, { q: '%' })).toEqual(['Résumé 100%.pdf']);
     expect(await names(api, { q: '_' })).toEqual([]);
+    // Of full width: folded, they are the same signs.
+    expect(await names(api, { q: '％' })).toEqual(['Résumé 100%.pdf']);
+    expect(await names(api, { q: '＿' })).toEqual([]);
+    expect(await names(api, { q: '＼' })).toEqual([]);
     expect(await names(api, { mime_type: 'image/*' })).toEqual(['photo.png']);
     expect(await names(api, { mime_type: 'application/pdf' })).toEqual(['Résumé 100%.pdf']);
     expect(await names(api, { owner: user.id })).toHaveLength(2);
