@@ -1,6 +1,7 @@
 import { Problem } from '../api/problem.ts';
 import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute } from '../api/page.ts';
 import type { Door } from './door.ts';
+import { REFUSED_LINGER_MS, replyLingering } from './lingering.ts';
 import { errorBody, problemOf } from './middleware/errors.ts';
 import { readForm } from './request/form.ts';
 import { enter } from './serve.ts';
@@ -28,7 +29,6 @@ export function servePage(route: PageRoute, deps: PageDeps): Middleware {
     } catch (error) {
       refuse(ctx, error);
     }
-    if (!ctx.req.complete && ctx.method === 'POST') ctx.set('Connection', 'close');
   };
 }
 
@@ -81,12 +81,13 @@ function refuse(ctx: Context, error: unknown): void {
     if (problem.retryAfter !== undefined) ctx.set('Retry-After', String(problem.retryAfter));
   }
   if (ctx.accepts('html', 'json') === 'json') {
-    ctx.body = errorBody(problem, ctx.state.requestId);
+    ctx.type = 'application/json; charset=utf-8';
+    replyLingering(ctx, Buffer.from(JSON.stringify(errorBody(problem, ctx.state.requestId))), REFUSED_LINGER_MS);
     return;
   }
   const { code, message } = problem;
   ctx.type = 'text/html; charset=utf-8';
-  ctx.body = refusalPage({ code, message, requestId: ctx.state.requestId });
+  replyLingering(ctx, Buffer.from(refusalPage({ code, message, requestId: ctx.state.requestId })), REFUSED_LINGER_MS);
 }
 
 const refusalPage = (told: { code: string; message: string; requestId: string }): string =>
