@@ -1,3 +1,5 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
@@ -50,6 +52,8 @@ export class LengthMismatch extends Error {
 
 const ANSWER_TIMEOUT_MS = 4_500;
 const CONNECT_TIMEOUT_MS = 2_000;
+/** A connection that nobody uses is let go after this, also that of a client which nobody has any more. */
+const KEPT = { keepAlive: true, maxSockets: 50, timeout: 10_000 };
 const ATTEMPTS = 2;
 /** The store copies all bytes before it answers. */
 const COPY_TIMEOUT_MS = 120_000;
@@ -218,6 +222,8 @@ export const newClient = (options: Omit<ObjectsOptions, 'bucket' | 'prefix'>): S
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
+      httpAgent: new HttpAgent(KEPT),
+      httpsAgent: new HttpsAgent(KEPT),
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
       throwOnRequestTimeout: true,

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
@@ -8,6 +10,7 @@ import { BucketTaken, bucketName, StorageAdmin, type TenantBucket } from '../../
 import { newClient, newKey, Objects, type StoredObject } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
+import { waitFor } from '../../support/wait.ts';
 
 let running: TestStores;
 let admin: StorageAdmin;
@@ -64,6 +67,19 @@ test.each([0, 1, 4096, 8 * MiB, 20 * MiB + 7])('%d bytes come back as they went,
   const part = await objects.get(key, { range: { start: 5, end: bytes - 2 } });
   expect(part.length).toBe(bytes - 6);
   expect((await buffer(part.body)).equals(whole.subarray(5, bytes - 1))).toBe(true);
+});
+
+test('a client that nobody has any more keeps no connection', async () => {
+  const sockets: Socket[] = [];
+  const note = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
+  subscribe('net.client.socket', note);
+  for (let at = 0; at < 5; at += 1) await open(ours).put('kept', Buffer.from('a'));
+  unsubscribe('net.client.socket', note);
+  const kept = sockets.filter(({ destroyed }) => !destroyed).length;
+
+  await waitFor('the connections to be let go', () => sockets.every(({ destroyed }) => destroyed));
+
+  expect([sockets.length, kept]).toEqual([5, 5]);
 });
 
 test('an upload holds a few parts in memory, whatever its size', async () => {
