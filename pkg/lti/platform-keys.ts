@@ -113,7 +113,8 @@ export class PlatformKeys {
       return { keys: keysOf(reply.body), made: new Map(), fetchedAt: this.#clock.monotonic() };
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
-      if (error.code === 'timeout') throw new LtiRefusal('platform_keys_timeout', undefined, { cause: error });
+      if (error.code === 'timeout' || error.code === 'connect_timeout')
+        throw new LtiRefusal('platform_keys_timeout', undefined, { cause: error });
       const answered = error.code === 'reply_too_large' || error.code === 'bad_reply';
       throw new LtiRefusal(answered ? 'platform_keys_invalid' : 'platform_keys_unreachable', undefined, { cause: error });
     }

@@ -58,7 +58,7 @@ async function dial(options: DialOptions, target: Target): Promise<Socket> {
   const deadline = new Deadline(options.clock);
   deadline.expireIn(
     options.connectMs,
-    () => new EgressError('timeout', `${target.host} did not take a connection within ${options.connectMs} ms`),
+    () => new EgressError('connect_timeout', `${target.host} did not take a connection within ${options.connectMs} ms`),
   );
   try {
     const addresses = await deadline.race(checkedAddresses(options, target));

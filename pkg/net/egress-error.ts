@@ -5,9 +5,9 @@
  * - `address_refused`: the host is, resolves to or was reached at an inward address
  * - `plain_http_refused`: http to an address that no allowed range opens
  * - `request_refused`: a header or the method is one that a caller may not set, or malformed
- * - `dns_failed`, `connect_failed`, `tls_failed`: no connection; nothing of the request was sent
+ * - `dns_failed`, `connect_failed`, `connect_timeout`, `tls_failed`: no connection; nothing of the request was sent
  * - `connection_lost`: the connection ended before the reply did; the receiver may have acted on the request
- * - `timeout`: connection, first byte or the whole took too long
+ * - `timeout`: first byte or the whole took too long
  * - `reply_too_large`: headers or body go past their bound
  * - `bad_reply`: what came back is not HTTP/1.1
  * - `aborted`: the caller's signal, or the client was closed
@@ -19,6 +19,7 @@ export type EgressErrorCode =
   | 'request_refused'
   | 'dns_failed'
   | 'connect_failed'
+  | 'connect_timeout'
   | 'tls_failed'
   | 'connection_lost'
   | 'timeout'

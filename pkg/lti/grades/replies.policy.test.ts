@@ -46,6 +46,7 @@ test.each<[EgressErrorCode, number | undefined, string, boolean | undefined]>([
   ['tls_failed', undefined, 'later', false],
   ['connection_lost', undefined, 'later', true],
   ['timeout', undefined, 'later', true],
+  ['connect_timeout', undefined, 'later', false],
   ['bad_reply', undefined, 'later', true],
   ['reply_too_large', undefined, 'later', true],
   ['connection_lost', 200, 'submitted', undefined],

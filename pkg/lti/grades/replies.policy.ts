@@ -17,7 +17,7 @@ const LOOKED_AT = 2_000;
 
 const FINAL = new Set<EgressErrorCode>(['address_refused', 'url_refused', 'plain_http_refused', 'request_refused']);
 /** Nothing of the request was sent. */
-const UNSENT = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'tls_failed']);
+const UNSENT = new Set<EgressErrorCode>(['dns_failed', 'connect_failed', 'connect_timeout', 'tls_failed']);
 
 /** The address itself is the fault. */
 export const isFinalEgress = ({ code }: EgressError): boolean => FINAL.has(code);

@@ -111,7 +111,7 @@ test('a name that is not known, and one whose resolver is silent, end as what th
 
   expect(await refusal(unknown.request({ url: 'https://gone.example.com/' }))).toMatchObject({ code: 'dns_failed' });
   expect(await refusal(empty.request({ url: 'https://gone.example.com/' }))).toMatchObject({ code: 'dns_failed' });
-  expect(await refusal(silent.request({ url: 'https://slow.example.com/' }))).toMatchObject({ code: 'timeout' });
+  expect(await refusal(silent.request({ url: 'https://slow.example.com/' }))).toMatchObject({ code: 'connect_timeout' });
 });
 
 test.each([

@@ -71,7 +71,7 @@ test('a server that speaks no TLS, ends the greeting or never answers it is refu
 
   expect(await refusal(quick.request({ url: `https://hooks.example.com:${plain}/` }))).toMatchObject({ code: 'tls_failed' });
   expect(await refusal(quick.request({ url: `https://hooks.example.com:${ending}/` }))).toMatchObject({ code: 'connect_failed' });
-  expect(await refusal(quick.request({ url: `https://hooks.example.com:${silent}/` }))).toMatchObject({ code: 'timeout' });
+  expect(await refusal(quick.request({ url: `https://hooks.example.com:${silent}/` }))).toMatchObject({ code: 'connect_timeout' });
 });
 
 test('a kept connection of one origin is never used for another name at the same address', async () => {
