@@ -45,7 +45,12 @@ export function openEndpoint(seal: WebhookSeal, { secret, previousSecret, header
 
 export type Health = 'well' | 'failing' | 'gone';
 
-const IS_OVER = `NOT $4 AND failing_since <= $2::timestamptz - interval '${DISABLED_AFTER_MS} milliseconds'`;
+/** A success is not noted when it overlaps the failure that is: the deliveries, which are kept longer, have it. */
+const SUCCESS_SINCE = `EXISTS (
+    SELECT FROM carrel.deliveries WHERE tenant = current_user AND endpoint = $1 AND state = 'delivered'
+      AND (log->-1->>'at')::timestamptz > failing_since)`;
+const IS_OLD = `NOT $4 AND failing_since <= $2::timestamptz - interval '${DISABLED_AFTER_MS} milliseconds'`;
+const IS_OVER = `${IS_OLD} AND NOT ${SUCCESS_SINCE}`;
 
 const SUCCEEDED = 'last_status_code BETWEEN 200 AND 299';
 
@@ -66,14 +71,14 @@ const LATER_FAILURE = `(NOT (${SUCCEEDED}) IS TRUE AND last_delivery_at > $2) IS
 const NOTE = `
   UPDATE webhooks SET last_delivery_at = greatest(last_delivery_at, $2),
     last_status_code = CASE WHEN last_delivery_at > $2 THEN last_status_code ELSE $3 END,
-    failing_since = CASE WHEN $4 THEN NULL ELSE coalesce(failing_since, $2) END,
+    failing_since = CASE WHEN $4 THEN NULL WHEN ${IS_OLD} AND ${SUCCESS_SINCE} THEN $2 ELSE coalesce(failing_since, $2) END,
     disabled_reason = CASE WHEN $5 THEN 'the receiver answered 410 Gone'
       WHEN ${IS_OVER} THEN 'every delivery has failed since ' || to_char(failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
       ELSE disabled_reason END,
     active = NOT ($5 OR coalesce(${IS_OVER}, false))
   WHERE uuid = $1 AND url = $6 AND active AND (
     CASE WHEN $4 THEN failing_since IS NOT NULL OR (${SUCCEEDED}) IS NOT TRUE ELSE failing_since IS NULL END
-    OR $5 OR ${IS_OVER}
+    OR $5 OR ${IS_OLD}
     OR last_delivery_at IS NULL OR last_delivery_at <= $2::timestamptz - interval '${NOTED_EVERY_MS} milliseconds')
     AND CASE WHEN $4 THEN NOT (${LATER_FAILURE}) ELSE $5 OR NOT (${LATER_SUCCESS}) END
   RETURNING managed_ref AS "managedRef"`;

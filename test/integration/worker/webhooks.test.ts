@@ -135,6 +135,25 @@ test('an endpoint that has failed for 5 days is disabled with the reason', async
   await waitFor('the rest to be canceled', async () => (await deliveries(endpoint)).every(({ state }) => state === 'canceled'));
 });
 
+test('a success since the first failure that was noted keeps the endpoint, noted or not', async () => {
+  const endpoint = await hook();
+  await allArrive(await emit(1));
+  await waitFor('the success to be noted', async () => (await endpointRow(endpoint))?.lastStatusCode === 204);
+  await tenant.db.query(
+    `UPDATE webhooks SET failing_since = now() - interval '6 days', last_delivery_at = now() - interval '6 days' WHERE uuid = $1`,
+    [endpoint],
+  );
+  receiver.answer({ status: 503 }, 1);
+  const [id] = await emit(1);
+  const row = await waitFor('the failure to be noted', async () => {
+    const found = await endpointRow(endpoint);
+    return found?.lastStatusCode === 503 && found;
+  });
+  expect(row).toMatchObject({ active: true, disabledReason: null });
+  expect(Date.now() - (row.failingSince?.getTime() ?? 0)).toBeLessThan(3_600_000);
+  await waitFor('the next attempt', () => receiver.received.some((one) => one.id === id && one.taken));
+});
+
 test('Retry-After puts the next attempt off', async () => {
   const endpoint = await hook();
   receiver.answer({ status: 429, headers: { 'retry-after': '600' } });
