@@ -28,7 +28,7 @@ export const workerConfigSchema = z.object({
   CARREL_GRADE_RETRY_SECONDS: waits().describe('waits between the attempts to tell an LMS of a grade, in seconds with commas between'),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
-  CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100'),
+  CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100, besides 4 for leases'),
   CARREL_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')

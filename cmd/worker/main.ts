@@ -11,6 +11,9 @@ import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
 import { readShardUrls, workerConfigSchema } from './config.ts';
 
+/** Leases and outcomes are written many at a time. */
+const LEDGER_POOL_SIZE = 4;
+
 let log: Logger = silentLogger;
 
 await runProgram(
@@ -23,19 +26,19 @@ await runProgram(
     const metrics = createMetrics('worker');
     const keys = platformKeys(config.CARREL_PLATFORM_KEYS);
     const sealer = new Sealer(keys, systemRandom);
-    const shards = new Map(
-      readShardUrls(config.CARREL_SHARDS_DIR).map(({ name, url }) => [
-        name,
-        new SqlPool({ url, poolSize: config.CARREL_DATABASE_POOL_SIZE, log }),
-      ]),
-    );
-    program.onStop('pools', async () => void (await Promise.all([...shards.values()].map((pool) => pool.close()))));
+    const urls = readShardUrls(config.CARREL_SHARDS_DIR);
+    const poolsOf = (poolSize: number) => new Map(urls.map(({ name, url }) => [name, new SqlPool({ url, poolSize, log })]));
+    const shards = poolsOf(config.CARREL_DATABASE_POOL_SIZE);
+    const ledgerPools = poolsOf(LEDGER_POOL_SIZE);
+    const pools = [...shards.values(), ...ledgerPools.values()];
+    program.onStop('pools', async () => void (await Promise.all(pools.map((pool) => pool.close()))));
     const [registryPool] = shards.values();
     if (!registryPool) throw new ConfigError('worker: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
     const registry = new Registry({ pool: registryPool, sealer, ...time });
 
     const worker = startWorker({
       shards,
+      ledgerPools,
       registry,
       redisUrl: config.CARREL_REDIS_ADMIN_URL,
       platformKeys: keys,

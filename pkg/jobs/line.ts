@@ -14,6 +14,9 @@ export interface Line {
   close(): Promise<void>;
 }
 
+/** A round under way at the end has so long. */
+const LAST_ROUND_MS = 2_000;
+
 interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Leased, Row>> {
   /** The queue's name. */
   readonly name: string;
@@ -46,7 +49,8 @@ export function startLine<Row extends Leased, Ledger extends LeasedRows<Leased, 
     wake: () => feeders.forEach((feeder) => feeder.wake()),
     close: async () => {
       stopping.abort();
-      await feeding;
+      // A round that waits for a Redis which never answered ends only with the queue.
+      await Promise.race([feeding, clock.sleep(LAST_ROUND_MS)]);
       await runner.close();
       await queue.close();
     },

@@ -31,6 +31,8 @@ import { WorkBench } from './work-bench.ts';
 export interface WorkerDeps {
   /** By name; the first holds the registry. Pools log in as the worker's role. */
   readonly shards: ReadonlyMap<string, SqlPool>;
+  /** The same shards, for leases and outcomes alone: tenants whose statements wait for locks hold connections, and nobody's lease may lapse for it. */
+  readonly ledgerPools: ReadonlyMap<string, SqlPool>;
   readonly registry: Registry;
   /** The platform's own Redis user. */
   readonly redisUrl: string;
@@ -70,9 +72,9 @@ export function startWorker(deps: WorkerDeps): { close(): Promise<void> } {
   const seals = tenantSealers({ ...deps, pool: registryPool });
   const limits = { connectionsPerOrigin: PLACES };
   const client = guardedClient({ allow: deps.egressAllow, clock, metrics: deps.metrics, limits });
-  const ledgers = perShard(deps.shards, (pool) => new DeliveryLedger(pool));
+  const ledgers = perShard(deps.ledgerPools, (pool) => new DeliveryLedger(pool));
 
-  const work = perShard(deps.shards, (pool) => new Ledger(pool));
+  const work = perShard(deps.ledgerPools, (pool) => new Ledger(pool));
   const shared: WorkLineDeps = { ...deps, redis, storage, client, seals, jobs: jobMetrics(deps.metrics, work) };
   const lines = [workLine(shared, work), gradeLine(shared), deliveryLine({ ...deps, redis, client, seals, ledgers })];
   const stopping = new AbortController();
@@ -113,7 +115,7 @@ const workLine = (deps: WorkLineDeps, ledgers: ReadonlyMap<string, Ledger>): Lin
 
 /** LMSs that stall hold a place each for their time-out, so there are many places, and a tenant has few of them. */
 function gradeLine(deps: WorkLineDeps): Line {
-  const ledgers = perShard(deps.shards, (pool) => new Ledger(pool, 'grades'));
+  const ledgers = perShard(deps.ledgerPools, (pool) => new Ledger(pool, 'grades'));
   const submit = submitGrade({ ...deps, tokens: new ServiceTokens(deps), retrySeconds: deps.gradeRetrySeconds });
   return lineOf(deps, { name: 'grades', perTenant: 4, concurrency: PLACES, ledgers }, [[SUBMIT_GRADE, submit]]);
 }

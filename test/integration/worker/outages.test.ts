@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
+import { freePort } from '../../support/ports.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { addWebhook, emitGrades } from '../../support/webhooks.ts';
+import { startPlatform, type TestPlatform } from './platform.ts';
+import { startWorkerProcess } from './worker-process.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(async () => {
+  await platform?.stop();
+});
+
+test('a worker that never had a Redis ends when it is told to', async () => {
+  const redis = { ...platform.stores.redis, adminUrl: `redis://127.0.0.1:${await freePort()}` };
+  const worker = await startWorkerProcess({ ...platform, stores: { ...platform.stores, redis } });
+
+  expect(await worker.end('SIGTERM')).toBe(0);
+});
+
+test('statements of a tenant that wait for locks let no lease of another lapse', async () => {
+  const [locking, healthy] = [await platform.tenant(), await platform.tenant()];
+  const asked: ServerResponse[] = [];
+  const receiver = createServer((request, response) => {
+    request.resume();
+    if (request.url === '/healthy') asked.push(response);
+    else response.writeHead(204).end();
+  });
+  const port = await freePort();
+  await once(receiver.listen(port, '127.0.0.1'), 'listening');
+  // Fewer connections than the locking tenant has places.
+  const worker = await startWorkerProcess(platform, { CARREL_DATABASE_POOL_SIZE: '3' });
+  const delivery = async () => {
+    const [row] = await healthy.db.query<{ state: string; until: Date | null; hasLapsed: boolean | null }>(
+      'SELECT state, leased_until AS until, leased_until < now() AS "hasLapsed" FROM carrel.deliveries',
+    );
+    return row;
+  };
+  try {
+    await addWebhook(healthy, { url: `http://127.0.0.1:${port}/healthy` });
+    const endpoints = await Promise.all(range(8).map(() => addWebhook(locking, { url: `http://127.0.0.1:${port}/` })));
+    await emitGrades(healthy, 1);
+    await waitFor('the delivery to be sent', () => asked.length > 0);
+    const first = (await delivery())?.until?.getTime() ?? 0;
+    let hasLapsed = false;
+
+    await locking.db.transaction(async (tx) => {
+      await tx.query('LOCK TABLE webhooks IN ACCESS EXCLUSIVE MODE');
+      await locking.db.query(
+        `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'x', '{}') RETURNING id)
+         INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, unnest($1::uuid[]) FROM event`,
+        [endpoints],
+      );
+      await locking.redis.publish(WAKE_CHANNEL, '');
+      await waitFor('the lease to lapse, or to be kept for twice its time', async () => {
+        const row = await delivery();
+        hasLapsed ||= row?.hasLapsed === true;
+        return hasLapsed || (row?.until?.getTime() ?? 0) > first + 8_000;
+      });
+    });
+    asked.forEach((response) => response.writeHead(204).end());
+    await waitFor('the delivery to be over', async () => (await delivery())?.state === 'delivered');
+
+    expect({ hasLapsed, sent: asked.length }).toEqual({ hasLapsed: false, sent: 1 });
+  } finally {
+    await worker.end('SIGKILL');
+    receiver.closeAllConnections();
+    receiver.close();
+  }
+});
