@@ -50,13 +50,24 @@ export async function findSubmission(tx: Sql, uuid: string): Promise<Submission 
  */
 const HELD = `status = 'pending' AND EXISTS (SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.id = $2 AND w.fence = $3)`;
 
-/** Before each sending: from now on the LMS may have it. False: the lease was lost, or a newer score overtook it while a token was asked for. */
-export const markSent = (tx: Sql, uuid: string, by: HeldBy): Promise<boolean> =>
-  changed(tx, `UPDATE lti_grades g SET sent_at = coalesce(sent_at, now()) WHERE uuid = $1 AND ${HELD} AND NOT ${SUPERSEDED} RETURNING id`, [
-    uuid,
-    by.id,
-    by.fence,
-  ]);
+/** Another score of the cell of grade `g` is on its way just now. */
+const UNDER_WAY = `EXISTS (
+  SELECT FROM lti_grades o JOIN carrel.work w ON w.tenant = current_user AND w.line = 'grades' AND w.payload->>'grade' = o.uuid::text
+  WHERE o.cell = g.cell AND o.id <> g.id AND o.status = 'pending' AND o.sent_at IS NOT NULL AND w.fence IS NOT NULL AND w.leased_until > now())`;
+
+/**
+ * Before each sending: from now on the LMS may have it. False: the lease was lost, a newer score overtook it while a token was asked for,
+ * or another of the same cell is on its way: not every LMS compares their times, so that the order in which they arrive decides.
+ */
+export async function markSent(tx: Sql, uuid: string, by: HeldBy): Promise<boolean> {
+  // Of two that ask at once the second sees what the first has written.
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended(current_user || ' ' || cell, 0)) FROM lti_grades WHERE uuid = $1`, [uuid]);
+  return changed(
+    tx,
+    `UPDATE lti_grades g SET sent_at = coalesce(sent_at, now()) WHERE uuid = $1 AND ${HELD} AND NOT ${SUPERSEDED} AND NOT ${UNDER_WAY} RETURNING id`,
+    [uuid, by.id, by.fence],
+  );
+}
 
 /** An attempt came to nothing; the next one follows. `sentAt`: what is known of it now. */
 export const noteAttempt = (tx: Sql, uuid: string, by: HeldBy, note: { reason: string; sentAt: Date | null }): Promise<boolean> =>

@@ -30,3 +30,27 @@ test('an older grade that was looked up before a newer one was accepted is not s
   expect([lookedUp?.isSuperseded, before, after]).toEqual([false, true, false]);
   expect((await db.transaction((tx) => findSubmission(tx, older.id)))?.isSuperseded).toBe(true);
 });
+
+test('two grades of one cell are not sent at once, whichever comes first', async () => {
+  const course = await grading.launch();
+  const { db } = grading.tenant;
+  const grades = [await course.grade('at once', 1), await course.grade('at once', 2)];
+  const leases = await Promise.all(
+    grades.map(async ({ id }) => {
+      const [held] = await platform.pool.query<{ id: number; fence: string }>(
+        `UPDATE carrel.work SET fence = gen_random_uuid(), leased_until = now() + interval '1 hour' WHERE payload->>'grade' = $1 RETURNING id, fence`,
+        [id],
+      );
+      return { grade: id, held: held ?? { id: 0, fence: '' } };
+    }),
+  );
+  const send = ({ grade, held }: (typeof leases)[number]) => db.transaction((tx) => markSent(tx, grade, held));
+
+  const sent = await Promise.all(leases.map(send));
+  const [first, second] = sent[0] ? leases : leases.toReversed();
+  if (!first || !second) throw new Error('there are two');
+  await platform.pool.query('UPDATE carrel.work SET fence = NULL, leased_until = NULL WHERE id = $1', [first.held.id]);
+  const after = await send(second);
+
+  expect([sent.toSorted(), after]).toEqual([[false, true], true]);
+});
