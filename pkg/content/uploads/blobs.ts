@@ -18,6 +18,15 @@ export interface StoredBlob {
   readonly checksum: string;
 }
 
+export interface BlobOptions {
+  /** Bytes; more than these are refused with `quota_exceeded` as soon as they come. */
+  readonly room: number;
+  /** uuid of the user whose share of memory it takes. */
+  readonly uploader: string;
+  readonly contentType: string;
+  readonly signal: AbortSignal;
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** No upload lasts longer, so that a day's objects can be compared with the rows once this has passed after its end. */
 const LONGEST_UPLOAD_MS = DAY_MS;
@@ -63,9 +72,9 @@ export class Blobs {
 
   /**
    * Streams content into the bucket, counting and hashing on the way; memory does not grow with its size.
-   * `room`: more bytes than this are refused with `quota_exceeded` as soon as they come.
    */
-  async store(key: string, source: Readable, options: { room: number; contentType: string; signal: AbortSignal }): Promise<StoredBlob> {
+  async store(key: string, source: Readable, options: BlobOptions): Promise<StoredBlob> {
+    const { contentType, signal } = options;
     this.#begun.add(key);
     const hash = createHash('sha256');
     let size = 0;
@@ -80,7 +89,7 @@ export class Blobs {
     };
     try {
       const body = Readable.from(measured(), { objectMode: false });
-      await this.#objects.put(key, body, { contentType: options.contentType, signal: options.signal });
+      await this.#objects.put(key, body, { contentType, signal, owner: options.uploader });
     } catch (error) {
       throw refusal ?? error;
     }

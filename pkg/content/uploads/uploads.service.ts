@@ -103,7 +103,7 @@ export class Uploads {
         const mimeType = uploadType(part, file.name);
         const room = await roomOf(this.#db.tables, file.ownerId);
         if (!room) throw new Problem('not_found');
-        return { mimeType, blob: await this.#store(key, part, mimeType, room.bytes) };
+        return { mimeType, blob: await this.#store(actor, key, part, mimeType, room.bytes) };
       });
       const comment = versionFields(form.fields).comment ?? null;
       const now = await this.#asOfNow(actor);
@@ -153,11 +153,11 @@ export class Uploads {
       const granted = await this.#permissionSets.of(actor);
       requireLevel(room.folder && levelOn('folder', actor, room.folder, granted), 'write');
     }
-    return { name, mimeType, room, blob: await this.#store(key, part, mimeType, room.bytes) };
+    return { name, mimeType, room, blob: await this.#store(actor, key, part, mimeType, room.bytes) };
   }
 
-  #store(key: string, part: FilePart, contentType: string, room: number): Promise<StoredBlob> {
-    return this.#blobs.store(key, part.stream, { room, contentType, signal: part.signal });
+  #store(actor: Actor, key: string, part: FilePart, contentType: string, room: number): Promise<StoredBlob> {
+    return this.#blobs.store(key, part.stream, { room, contentType, uploader: actor.userUuid, signal: part.signal });
   }
 
   async #commit(

@@ -36,6 +36,8 @@ export interface PutOptions {
   readonly contentLength?: number;
   readonly contentType?: string;
   readonly signal?: AbortSignal;
+  /** Whose upload it is: no owner's uploads have more than a third of the buffers. Left out: an owner of its own. */
+  readonly owner?: string;
 }
 
 export interface StoredObject {
@@ -59,8 +61,6 @@ const ATTEMPTS = 2;
 const COPY_TIMEOUT_MS = 120_000;
 /** A download whose next bytes take so long is given up. */
 const STALL_TIMEOUT_MS = 10_000;
-const PART_BYTES = 8 << 20;
-const PARTS_MAX = 10_000;
 const DELETE_AT_ONCE = 1_000;
 
 /** A key for a new object: random, never a file's name; a folder of 256 in front, since some stores keep a folder a directory. */
@@ -70,7 +70,7 @@ export const newKey = (random: Random): string => `${random.hex(1)}/${random.bas
  * A tenant's objects.
  *
  * Invariants:
- * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, whatever its size; a download holds none.
+ * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, whatever its size, and all of a process together 192 MiB; a download holds none.
  * - An upload that fails or is aborted leaves nothing that can be read.
  * - Everything throws StoreUnavailableError within ~10 s when the store does not answer.
  */
@@ -98,7 +98,7 @@ export class Objects {
     };
     try {
       await uploadStream(this.#client, target, Readable.from(counted(source, counter, options.contentLength), { objectMode: false }), {
-        partBytes: Math.max(PART_BYTES, Math.ceil((options.contentLength ?? 0) / PARTS_MAX)),
+        owner: options.owner ?? key,
         signal: options.signal,
       });
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import type { Readable } from 'node:stream';
+import { BufferPool } from './buffer-pool.ts';
 import { isAway } from './errors.ts';
 
 export interface UploadTarget {
@@ -19,49 +20,61 @@ export interface UploadTarget {
 const PARTS_AT_ONCE = 2;
 /** The store joins all parts before it answers. */
 const COMPLETE_TIMEOUT_MS = 120_000;
-/** A small body never makes a buffer of a whole part. */
+/** What every upload has at once, so that a small file waits for nobody. */
 const FIRST_BUFFER_BYTES = 64 * 1024;
+
+const MIB = 1 << 20;
+/** Of all uploads of this process: 48 MiB for what is not large yet, and 144 MiB for parts, the latter as large as every part but the last. */
+export const UPLOAD_BUFFERS = {
+  small: new BufferPool({ size: MIB, most: 48, kept: 8 }),
+  part: new BufferPool({ size: 8 * MIB, most: 18, kept: 3 }),
+} as const;
+
+export interface UploadOptions {
+  /** Whose upload it is; each has a share of the buffers. */
+  readonly owner: string;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * Streams a body of any length into one object: by one request when it fits into one part, else as a multipart upload.
  *
  * lib-storage would do it too, but keeps every chunk and joins them anew for every part: twice the garbage, and none of it dies young.
- * Here chunks are copied as they come into at most PARTS_AT_ONCE + 1 buffers of `partBytes`, which are used again and again.
+ * Here chunks are copied as they come into the buffers that all uploads share. One that finds none free does not read on until it has one; it
+ * gives each back as soon as its part is sent, so that many uploads take turns and none that waits holds what another waits for.
  *
  * Throws what the store or the body threw, or the signal's reason, at once; then nothing is readable, and the body is destroyed.
+ * StoreUnavailableError also when no buffer comes free for too long.
  */
-export async function uploadStream(
-  client: S3Client,
-  target: UploadTarget,
-  body: Readable,
-  options: { readonly partBytes: number; readonly signal?: AbortSignal | undefined },
-): Promise<void> {
+export async function uploadStream(client: S3Client, target: UploadTarget, body: Readable, options: UploadOptions): Promise<void> {
   const upload = new MultipartUpload(client, target);
+  const buffers = new Holding(options.owner, upload.ending);
   const onAbort = (): void => upload.fail(options.signal?.reason);
   options.signal?.addEventListener('abort', onAbort, { once: true });
   try {
     // A body that has come to a halt does not hold up the news that the store has gone.
-    await Promise.race([sendAll(upload, body, options.partBytes), upload.failed]);
+    await Promise.race([sendAll(upload, body, buffers), upload.failed]);
   } catch (error) {
     body.destroy();
     throw await upload.abandon(error);
   } finally {
+    buffers.end();
     options.signal?.removeEventListener('abort', onAbort);
   }
 }
 
-async function sendAll(upload: MultipartUpload, body: Readable, partBytes: number): Promise<void> {
-  const free: Buffer[] = [];
-  let part: Buffer = Buffer.allocUnsafeSlow(Math.min(FIRST_BUFFER_BYTES, partBytes));
+async function sendAll(upload: MultipartUpload, body: Readable, buffers: Holding): Promise<void> {
+  const { small, part: large } = UPLOAD_BUFFERS;
+  let part: Buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER_BYTES);
   let filled = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     for (let at = 0; at < chunk.length;) {
-      if (filled === partBytes) {
-        await upload.send(part, (sent) => free.push(sent));
-        part = free.pop() ?? Buffer.allocUnsafeSlow(partBytes);
+      if (filled === large.size) {
+        await upload.send(part, (sent) => buffers.give(sent));
+        part = await buffers.take(large);
         filled = 0;
       }
-      if (filled === part.length) part = grown(part, partBytes);
+      if (filled === part.length) part = await buffers.exchange(part, part.length < small.size ? small : large);
       const taken = chunk.copy(part, filled, at);
       filled += taken;
       at += taken;
@@ -70,10 +83,43 @@ async function sendAll(upload: MultipartUpload, body: Readable, partBytes: numbe
   await upload.end(part.subarray(0, filled));
 }
 
-function grown(buffer: Buffer, limit: number): Buffer {
-  const larger = Buffer.allocUnsafeSlow(Math.min(buffer.length * 4, limit));
-  buffer.copy(larger);
-  return larger;
+/** The buffers that one upload has of the pools. */
+class Holding {
+  readonly #owner: string;
+  /** Aborted when the upload has failed. */
+  readonly #ending: AbortSignal;
+  readonly #held = new Map<Buffer, BufferPool>();
+
+  constructor(owner: string, ending: AbortSignal) {
+    this.#owner = owner;
+    this.#ending = ending;
+  }
+
+  async take(pool: BufferPool): Promise<Buffer> {
+    const buffer = await pool.take(this.#owner, this.#ending);
+    this.#held.set(buffer, pool);
+    if (this.#ending.aborted) this.give(buffer);
+    this.#ending.throwIfAborted();
+    return buffer;
+  }
+
+  /** A larger buffer with the same content. */
+  async exchange(buffer: Buffer, pool: BufferPool): Promise<Buffer> {
+    const larger = await this.take(pool);
+    buffer.copy(larger);
+    this.give(buffer);
+    return larger;
+  }
+
+  give(buffer: Buffer): void {
+    this.#held.get(buffer)?.give(buffer);
+    this.#held.delete(buffer);
+  }
+
+  /** Gives all of them back; nothing of the upload is under way any more. */
+  end(): void {
+    for (const buffer of this.#held.keys()) this.give(buffer);
+  }
 }
 
 /** The requests of one upload; the first failure ends all of them. */
@@ -94,6 +140,11 @@ class MultipartUpload {
     this.failed = promise;
     promise.catch(() => undefined);
     this.#ending.signal.addEventListener('abort', () => reject(this.#ending.signal.reason as Error), { once: true });
+  }
+
+  /** Aborted at the first failure. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
   }
 
   fail(reason: unknown): void {

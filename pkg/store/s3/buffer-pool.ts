@@ -1,0 +1,92 @@
+import { StoreUnavailableError } from '../unavailable.ts';
+
+/** Shorter than the silence after which the HTTP server gives up a connection, since nobody reads from one whose upload waits. */
+const WAIT_LIMIT_MS = 90_000;
+
+interface Waiting {
+  readonly owner: string;
+  readonly resolve: (buffer: Buffer) => void;
+}
+
+/**
+ * Buffers of one size that uploads share, so that their memory is bounded however many there are.
+ *
+ * Invariants:
+ * - Never more than `most` are in use, and no owner has more than a third of them: nobody's stalled uploads hold up everybody else's.
+ * - Whoever waits has their turn as soon as they may have one, first come first served.
+ */
+export class BufferPool {
+  readonly size: number;
+  readonly #most: number;
+  readonly #mostOfOne: number;
+  readonly #kept: number;
+  readonly #waitLimitMs: number;
+  readonly #idle: Buffer[] = [];
+  readonly #inUse = new Map<Buffer, string>();
+  readonly #waiting = new Set<Waiting>();
+
+  /** `size` in bytes; `kept`: how many stay allocated while nobody uses them. */
+  constructor(options: { size: number; most: number; kept: number; waitLimitMs?: number }) {
+    this.size = options.size;
+    this.#most = options.most;
+    this.#mostOfOne = Math.ceil(options.most / 3);
+    this.#kept = options.kept;
+    this.#waitLimitMs = options.waitLimitMs ?? WAIT_LIMIT_MS;
+  }
+
+  /** Buffers that somebody has. */
+  get inUse(): number {
+    return this.#inUse.size;
+  }
+
+  /** How many wait for one. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Throws StoreUnavailableError when none is free for too long, or the signal's reason. What it holds is whatever was in it. */
+  async take(owner: string, signal: AbortSignal): Promise<Buffer> {
+    signal.throwIfAborted();
+    if (this.#mayHave(owner)) return this.#hand(owner);
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const waiting = { owner, resolve };
+    this.#waiting.add(waiting);
+    const leave = (reason: unknown): void => {
+      if (this.#waiting.delete(waiting)) reject(reason);
+    };
+    const onAbort = (): void => leave(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(() => leave(new StoreUnavailableError('s3', new Error('too many uploads at once'))), this.#waitLimitMs);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Gives a buffer back; one that is not of this pool, or was given back before, is let be. */
+  give(buffer: Buffer): void {
+    if (!this.#inUse.delete(buffer)) return;
+    this.#idle.push(buffer);
+    for (const waiting of this.#waiting) {
+      if (!this.#mayHave(waiting.owner)) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve(this.#hand(waiting.owner));
+    }
+    this.#idle.splice(this.#kept);
+  }
+
+  #mayHave(owner: string): boolean {
+    if (this.#inUse.size >= this.#most) return false;
+    let has = 0;
+    for (const other of this.#inUse.values()) if (other === owner) has += 1;
+    return has < this.#mostOfOne;
+  }
+
+  #hand(owner: string): Buffer {
+    const buffer = this.#idle.pop() ?? Buffer.allocUnsafeSlow(this.size);
+    this.#inUse.set(buffer, owner);
+    return buffer;
+  }
+}

@@ -1,0 +1,96 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
+import type { Api } from '../../support/api.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, range, waitFor } from '../../support/wait.ts';
+import { objectCount } from './tenant-state.ts';
+
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await startTenant();
+});
+afterAll(() => tenant.stop());
+
+let breakOff: (() => void) | undefined;
+afterEach(() => breakOff?.());
+
+const MIB = 1 << 20;
+const BOUND_MIB = 192;
+const { small, part } = UPLOAD_BUFFERS;
+const buffersMiB = (): number => [small, part].reduce((sum, pool) => sum + (pool.inUse * pool.size) / MIB, 0);
+const waiting = (): number => small.waiting + part.waiting;
+
+const chunk = Buffer.alloc(MIB, 7);
+const sha256 = createHash('sha256')
+  .update(Buffer.concat(range(11).map(() => chunk)))
+  .digest('hex');
+
+/** Uploads of 11 MiB that stop short of their last one until told to go on, or to break off. */
+function stalledUploads(apis: readonly Api[]) {
+  const gate = Promise.withResolvers<void>();
+  gate.promise.catch(() => undefined);
+  async function* body(): AsyncGenerator<Buffer> {
+    for (let at = 0; at < 10; at += 1) yield chunk;
+    await gate.promise;
+    yield chunk;
+  }
+  const replies = apis.map((api, at) => api.upload('/files', { file: Readable.from(body()), name: `stalled-${at}` }));
+  const settled = Promise.allSettled(replies);
+  breakOff = () => gate.reject(new Error('the client breaks off'));
+  return { settled, goOn: () => gate.resolve(), breakOff };
+}
+
+test("forty stalled uploads of one person take their share of memory and no more, and others' go on beside them", async () => {
+  const [greedy, modest] = [await tenant.user(), await tenant.user()];
+  await modest.api.upload('/files', { file: Buffer.from('warm'), name: 'warm' });
+  const before = process.memoryUsage().arrayBuffers;
+
+  const stalled = stalledUploads(range(40).map(() => greedy.api));
+  await waitFor('uploads that wait for a buffer', () => waiting() === 34);
+  expect(buffersMiB()).toBeLessThanOrEqual(BOUND_MIB / 3);
+  expect((process.memoryUsage().arrayBuffers - before) / MIB).toBeLessThan(BOUND_MIB);
+
+  const started = performance.now();
+  const beside = await Promise.all([
+    greedy.api.upload('/files', { file: Buffer.alloc(50_000), name: 'small' }),
+    modest.api.upload('/files', { file: Buffer.alloc(500_000), name: 'medium' }),
+    modest.api.upload('/files', { file: Buffer.alloc(20 * MIB), name: 'large' }),
+  ]);
+  expect(beside.map(({ status }) => status)).toEqual([201, 201, 201]);
+  expect(performance.now() - started).toBeLessThan(20_000);
+  await waitFor('the forty as they were', () => waiting() === 34);
+
+  stalled.goOn();
+  const replies = (await stalled.settled).map((result) => (result.status === 'fulfilled' ? result.value : undefined));
+  expect(countBy(replies, (reply) => `${reply?.status} ${reply?.body.checksum}`)).toEqual({ [`201 ${sha256}`]: 40 });
+  expect([buffersMiB(), waiting()]).toEqual([0, 0]);
+});
+
+test('uploads of many people at once stay under the bound, and all of them come through in turns', async () => {
+  const people = await Promise.all(range(30).map(() => tenant.user()));
+  const stalled = stalledUploads(people.map(({ api }) => api));
+
+  await waitFor('uploads that wait for a buffer', () => part.inUse === 18 && waiting() === 12);
+  expect(buffersMiB()).toBeLessThanOrEqual(BOUND_MIB);
+  expect((await people[0]?.api.upload('/files', { file: Buffer.alloc(500_000), name: 'medium' }))?.status).toBe(201);
+
+  stalled.goOn();
+  const replies = (await stalled.settled).map((result) => (result.status === 'fulfilled' ? result.value : undefined));
+  expect(countBy(replies, (reply) => `${reply?.status} ${reply?.body.checksum}`)).toEqual({ [`201 ${sha256}`]: 30 });
+  expect([buffersMiB(), waiting()]).toEqual([0, 0]);
+});
+
+test('clients that go away give back what they had and what they waited for', async () => {
+  const { api } = await tenant.user();
+  const objects = await objectCount(tenant);
+  const stalled = stalledUploads(range(10).map(() => api));
+  await waitFor('uploads that wait for a buffer', () => part.inUse === 6 && waiting() === 4);
+
+  stalled.breakOff();
+
+  expect(countBy(await stalled.settled, ({ status }) => status)).toEqual({ rejected: 10 });
+  await waitFor('all buffers back', () => buffersMiB() === 0 && waiting() === 0);
+  await waitFor('a bucket as it was', async () => (await objectCount(tenant)) === objects);
+});
