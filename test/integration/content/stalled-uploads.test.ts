@@ -59,7 +59,7 @@ test("forty stalled uploads of one person take their share of memory and no more
     modest.api.upload('/files', { file: Buffer.alloc(20 * MIB), name: 'large' }),
   ]);
   expect(beside.map(({ status }) => status)).toEqual([201, 201, 201]);
-  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(performance.now() - started).toBeLessThan(60_000);
   await waitFor('the forty as they were', () => waiting() === 34);
 
   stalled.goOn();
