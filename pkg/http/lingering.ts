@@ -25,7 +25,7 @@ export function replyLingering(ctx: Context, body: Buffer, limitMs?: number): vo
 function lingering(body: Buffer, request: IncomingMessage, limitMs: number | undefined): Readable {
   const reply = new Readable({ read: () => undefined });
   reply.push(body);
-  const timer = limitMs === undefined ? undefined : setTimeout(() => end(), limitMs);
+  const timer = limitMs === undefined ? undefined : setTimeout(() => end(), limitMs).unref();
   const end = (): void => {
     clearTimeout(timer);
     request.off('end', end).off('close', end);

@@ -14,8 +14,7 @@ import {
   type TenantState,
 } from './claim.ts';
 import { migrateUp, retryDdl } from './migrations/migration.ts';
-import { tenants } from './migrations/registry/0001-tenants.ts';
-import { adopting } from './migrations/registry/0002-adopting.ts';
+import { registryMigrations } from './migrations/registry/index.ts';
 import type { SqlPool } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
 
@@ -67,7 +66,7 @@ export class Registry {
     await migrateUp({
       pool: this.#pool,
       ...this.#time,
-      migrations: [tenants, adopting],
+      migrations: registryMigrations,
       context: {},
       schema: 'registry',
       prepare: (tx) => tx.query('LOCK TABLE registry.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),

@@ -6,7 +6,7 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Shard, ShardUnfit, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
-import { tenants } from '../../../pkg/store/postgres/migrations/registry/0001-tenants.ts';
+import { registryMigrations } from '../../../pkg/store/postgres/migrations/registry/index.ts';
 import { events } from '../../../pkg/store/postgres/migrations/shard/0002-events.ts';
 import { lines } from '../../../pkg/store/postgres/migrations/shard/0003-lines.ts';
 import { webhookHealth } from '../../../pkg/store/postgres/migrations/shard/0004-webhook-health.ts';
@@ -241,7 +241,7 @@ test('what a tenant writes into the shard and its webhooks has bounds in the dat
 
 test.each([
   ['carrel', [work, events, lines, webhookHealth, unknownDeployments, bounds, boundsOfOldRows]],
-  ['registry', [tenants]],
+  ['registry', registryMigrations],
 ])('every migration of schema %s goes down and up again to the same catalog', async (schema, migrations) => {
   const name = `empty_${schema}`;
   await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);

@@ -52,5 +52,5 @@ test('two grades of one cell are not sent at once, whichever comes first', async
   await platform.pool.query('UPDATE carrel.work SET fence = NULL, leased_until = NULL WHERE id = $1', [first.held.id]);
   const after = await send(second);
 
-  expect([sent.toSorted(), after]).toEqual([[false, true], true]);
+  expect([sent.filter(Boolean).length, after]).toEqual([1, true]);
 });

@@ -1,0 +1,6 @@
+import type { Migration } from '../migration.ts';
+import { tenants } from './0001-tenants.ts';
+import { adopting } from './0002-adopting.ts';
+
+/** In their order. */
+export const registryMigrations: readonly Migration<object>[] = [tenants, adopting];
