@@ -89,6 +89,7 @@ test('with the receiver down, then failing, then up none is missing, and the row
 
   await allArrive(ids);
   await waitFor('the recovery to be noted', async () => (await endpointRow(endpoint))?.failingSince === null);
+  await waitFor('the outcomes to be written', async () => (await deliveries(endpoint)).every(({ state }) => state === 'delivered'));
   const refused = (await deliveries(endpoint)).find(({ log }) => log[0]?.status_code === null);
   expect(refused?.log[0]).toEqual({ at: expect.stringMatching(/Z$/), status_code: null, error: expect.any(String) });
   expect(refused?.log.at(-1)).toMatchObject({ status_code: 204, error: null });
