@@ -9,7 +9,7 @@ export type Place = Pick<ObjectsOptions, 'endpoint' | 'bucket' | 'prefix'>;
 /** The newest, which a copy made too early misses, and the oldest, which any copy has. */
 const LOOKED_AT = 10;
 const LOOK_AGAIN_MS = 60_000;
-const PODS_RETRY_MS = 1_000;
+const PODS_RETRY_MS = 5_000;
 
 const isSame = (one: Place, other: Place): boolean =>
   one.endpoint === other.endpoint && one.bucket === other.bucket && (one.prefix ?? '') === (other.prefix ?? '');

@@ -64,13 +64,8 @@ test('storage of a person’s own is used once its key opens the bucket, and is 
 test('another place is taken only once the files are there; until then the tenant stays with what it has', async () => {
   const namespace = await newNamespace(cluster);
   const key = { namespace, name: unique() };
-  const named = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
   const { s3 } = parts().stores;
-  await new StorageAdmin(s3).ensureBucketWithUser(named);
-  await cluster.of(children.SECRET).create({
-    metadata: { namespace, name: 'my-storage' },
-    stringData: { accessKeyId: named.accessKeyId, secretAccessKey: named.secretAccessKey },
-  });
+  const named = await ownStorage(namespace);
   await cluster.tenants.create(tenantOf(namespace, key.name, { deletionPolicy: 'Delete' }));
   const { status } = await ready(cluster.tenants, key);
   const before = (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions;
@@ -108,15 +103,8 @@ test('another place is taken only once the files are there; until then the tenan
 test('who adopts data must name the place where their files are', async () => {
   const namespace = await newNamespace(cluster);
   const key = { namespace, name: unique() };
-  const named = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
-  const { s3 } = parts().stores;
-  await new StorageAdmin(s3).ensureBucketWithUser(named);
   const elsewhere = { ...key, namespace: await newNamespace(cluster) };
-  for (const at of [key, elsewhere])
-    await cluster.of(children.SECRET).create({
-      metadata: { namespace: at.namespace, name: 'my-storage' },
-      stringData: { accessKeyId: named.accessKeyId, secretAccessKey: named.secretAccessKey },
-    });
+  const named = await ownStorage(namespace, elsewhere.namespace);
   const storage = { credentialsSecretRef: { name: 'my-storage' }, bucket: named.bucket };
   await cluster.tenants.create(tenantOf(namespace, key.name, { storage }));
   const { status } = await ready(cluster.tenants, key);
@@ -133,6 +121,16 @@ test('who adopts data must name the place where their files are', async () => {
 
   expect(conditionOf(refused, 'StorageReady')?.message).toContain("the tenant's files are in another place; of 1 looked for");
 });
+
+/** A bucket of a person's own; its key lies in Secret `my-storage` of the namespaces. */
+async function ownStorage(...namespaces: string[]): Promise<{ bucket: string; accessKeyId: string; secretAccessKey: string }> {
+  const named = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
+  await new StorageAdmin(parts().stores.s3).ensureBucketWithUser(named);
+  const { accessKeyId, secretAccessKey } = named;
+  for (const namespace of namespaces)
+    await cluster.of(children.SECRET).create({ metadata: { namespace, name: 'my-storage' }, stringData: { accessKeyId, secretAccessKey } });
+  return named;
+}
 
 /** As a server leaves it. */
 async function addFile(tenant: { namespace: string; name: string }, place: ObjectsOptions): Promise<{ key: string; content: Buffer }> {
