@@ -262,18 +262,23 @@ test('Retry-After puts the next attempt off', async () => {
 test('a registration that is switched off keeps its grades waiting; one that is deleted takes them with it', async () => {
   const [paused, gone]: Graded[] = [await grading.launch(), await grading.launch()];
   if (!paused || !gone) throw new Error('no launch');
+  // It refuses all that is sent before the registration is seen to be off: an attempt may be under way just then.
   lms.scores.manner.set({ status: 503 });
   const [waits, goes] = [await paused.grade('paused'), await gone.grade('gone')];
   const { ltiTools } = grading.tenant.db.tables;
   await ltiTools.update({ id: paused.at.toolId }, { isActive: false });
   await ltiTools.delete({ id: gone.at.toolId });
-  lms.scores.manner.set('well');
-  await paused.becomes(waits, ({ reason }) => reason === 'the registration of the LMS is not active', 'the reason');
-  await ltiTools.update({ id: paused.at.toolId }, { isActive: true });
 
-  await paused.submitted(waits);
   const left = `SELECT FROM carrel.work WHERE payload->>'grade' = $1`;
   await waitFor('the end of the work', async () => (await platform.pool.query(left, [goes.id])).length === 0);
+  const off = await paused.becomes(waits, ({ reason }) => reason === 'the registration of the LMS is not active', 'the reason');
+  const sent = [...requestsOf('paused'), ...requestsOf('gone')].length;
+  lms.scores.manner.set('well');
+  await paused.becomes(waits, ({ attempts }) => attempts > off.attempts + 1, 'two more attempts');
+  expect([...requestsOf('paused'), ...requestsOf('gone')]).toHaveLength(sent);
+
+  await ltiTools.update({ id: paused.at.toolId }, { isActive: true });
+  await paused.submitted(waits);
   expect(lms.scores.cell('gone')).toBeUndefined();
 });
 

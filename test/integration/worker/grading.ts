@@ -52,11 +52,13 @@ export async function startGrading(platform: TestPlatform): Promise<Grading> {
       if (!withKey) await tenant.db.tables.ltiTools.update({ id: own.toolId }, { privateKey: null });
       const { api, grades } = await launched(tenant, own, { user: { id: 'ada' }, ...opened }, fault);
       const show = async (grade: GradeView): Promise<GradeView> => (await api.get(`${grades}/${grade.id}`)).body;
-      const becomes: Graded['becomes'] = (grade, is, what) =>
-        waitFor(what, async () => {
-          const shown = await show(grade);
-          return is(shown) && shown;
+      const becomes: Graded['becomes'] = async (grade, is, what) => {
+        let shown = grade;
+        const became = waitFor(what, async () => is((shown = await show(grade))) && shown);
+        return became.catch((error: unknown) => {
+          throw new Error(`${what} did not come: the grade is ${JSON.stringify(shown)}`, { cause: error });
         });
+      };
       return {
         at: own,
         show,
