@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/object.ts';
-import { keyOf, keyText } from '../../kube/object.ts';
+import { isDeleting, keyOf, keyText } from '../../kube/object.ts';
 import { BY_TENANT, type Informers } from '../informers.ts';
 import type { ObservedTenant } from '../kinds.ts';
 import { referenceOf } from '../linked.ts';
@@ -8,8 +8,8 @@ import type { TenantSchema } from '../tenant-rows.ts';
 import { keepEndpoints } from '../webhook/rows.ts';
 
 /**
- * Data that were kept hold the rows of Webhooks and LtiRegistrations of their time. A resource that was deleted meanwhile could not take
- * its rows along, so they go when the data are adopted: no receiver hears of a tenant that is not its own any more.
+ * Data that were kept hold the rows of Webhooks and LtiRegistrations of their time. A resource that was deleted meanwhile, or is just being
+ * deleted, could not take its rows along, so they go when the data are adopted: no receiver hears of a tenant that is not its own any more.
  */
 export class Adoption {
   readonly #informers: Pick<Informers, 'registrations' | 'webhooks'>;
@@ -21,7 +21,10 @@ export class Adoption {
   async clean(tenant: ObservedTenant, schema: TenantSchema): Promise<void> {
     const { registrations, webhooks } = this.#informers;
     const referring = (store: { byIndex(name: string, value: string): KubeObject[] }): string[] =>
-      store.byIndex(BY_TENANT, keyText(keyOf(tenant))).map(referenceOf);
+      store
+        .byIndex(BY_TENANT, keyText(keyOf(tenant)))
+        .filter((object) => !isDeleting(object))
+        .map(referenceOf);
     await keepEndpoints(schema, referring(webhooks.store));
     await keepRegistrations(schema, referring(registrations.store));
   }

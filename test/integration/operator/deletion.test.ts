@@ -128,12 +128,15 @@ test('Retain: rows of resources that went meanwhile go when the data are adopted
   await cluster.tenants.delete(key);
   await gone(key);
 
+  // Somebody's finalizer keeps it: it is being deleted all the while, as it may be for a moment.
+  await cluster.webhooks.patch({ namespace, name: leaves }, { metadata: { finalizers: ['example.com/keeps'] } });
   await cluster.webhooks.delete({ namespace, name: leaves });
   await cluster.tenants.create(tenantOf(namespace, key.name));
   await ready(cluster.tenants, key);
 
   const pool = new SqlPool({ url: await urlOf(key), poolSize: 1, log: silentLogger });
   expect(await pool.query('SELECT managed_ref AS reference FROM webhooks')).toEqual([{ reference: `${namespace}/${stays}` }]);
+  await cluster.webhooks.patch({ namespace, name: leaves }, { metadata: { finalizers: null } });
   await pool.close();
 });
 
