@@ -3,7 +3,7 @@ import type { Counter } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { isNotFound, isUnavailable } from './errors.ts';
+import { isAlreadyExists, isNotFound, isUnavailable } from './errors.ts';
 import { EVENT, type Event } from './kinds.ts';
 import { microTime } from './leader.ts';
 import { counter } from './metrics.ts';
@@ -135,6 +135,13 @@ export class EventRecorder {
       series.sentCount = count;
       series.failures = 0;
     } catch (error) {
+      // Broken off by the end: the last flush sends it again.
+      if (signal.aborted) return true;
+      // It had arrived, only its answer had not; with which count is not known.
+      if (isAlreadyExists(error)) {
+        series.sentCount = 1;
+        return count === 1 || this.#send(series, signal);
+      }
       // The server forgets events after an hour; then a count begins anew.
       if (isNotFound(error) && series.sentCount > 0) series.sentCount = 0;
       else if (!isUnavailable(error) || ++series.failures > MAX_FAILURES) return this.#giveUp(series, error);
