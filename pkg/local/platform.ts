@@ -49,7 +49,7 @@ export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[
   if (groups.includes('stores')) {
     specs.push(
       await postgresSpec(home, part('postgres'), { durable }),
-      valkeySpec(home, part('valkey')),
+      valkeySpec(home, part('valkey'), { durable }),
       versitygwSpec(home, part('versitygw')),
     );
   }

@@ -9,7 +9,7 @@ import type { ProgramSpec } from '../supervisor.ts';
 const ADMIN = 'carrel_admin';
 
 /** Valkey with users in a file (`ACL SAVE` keeps those that the operator makes), nobody let in without one, and no eviction. */
-export function valkeySpec(home: Home, program: string): ProgramSpec {
+export function valkeySpec(home: Home, program: string, options: { durable: boolean }): ProgramSpec {
   const folder = join(paths(home.path).data, 'valkey');
   const users = join(folder, 'users.acl');
   const settings = {
@@ -18,6 +18,7 @@ export function valkeySpec(home: Home, program: string): ProgramSpec {
     dir: folder,
     aclfile: users,
     appendonly: 'yes',
+    ...(options.durable ? {} : { appendfsync: 'no' }),
     'maxmemory-policy': 'noeviction',
     maxmemory: '512mb',
     daemonize: 'no',
