@@ -25,6 +25,21 @@ export async function waitFor<T>(
   }
 }
 
+/**
+ * As a client does: who is told that the server is too busy (waits for a connection or a lock have an end) comes again, a little later,
+ * so that those who come again do not keep it so. Nothing was done for them. Gives the last refusal after WAIT_LIMIT_MS.
+ */
+export async function untilServed<T extends { readonly status: number; readonly headers: Readonly<Record<string, string | undefined>> }>(
+  ask: () => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    const reply = await ask();
+    if (reply.status !== 503 || reply.headers['retry-after'] === undefined || performance.now() > deadline) return reply;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 /** 0, 1, … count − 1 */
 export const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 

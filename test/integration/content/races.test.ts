@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ApiReply } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
-import { countBy, range, waitFor } from '../../support/wait.ts';
+import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { faultsOf } from './tenant-state.ts';
 
 let tenant: TestTenant;
@@ -11,14 +12,6 @@ afterAll(() => tenant.stop());
 
 /** Every status of the replies, and how often. */
 const statuses = (replies: readonly { status: number }[]): Record<string, number> => countBy(replies, ({ status }) => status);
-
-/** As a client does: who is told that the server is too busy (waits for locks have an end) comes again. */
-async function untilServed<T extends { status: number }>(ask: () => Promise<T>): Promise<T> {
-  for (;;) {
-    const reply = await ask();
-    if (reply.status !== 503) return reply;
-  }
-}
 
 /** How many connections of the tenant wait for a lock. */
 const waiting = async (): Promise<number> =>
@@ -77,9 +70,9 @@ describe('a user who is deleted', () => {
   test('while they upload leaves no file, and every upload gets its answer', async () => {
     for (const _ of range(5)) {
       const { api, user } = await tenant.user();
-      const uploads = range(12).map((at) => api.upload('/files', { file: Buffer.alloc(100, at), name: `f${at}` }));
+      const uploads = range(12).map((at) => untilServed(() => api.upload('/files', { file: Buffer.alloc(100, at), name: `f${at}` })));
       await waitFor('the first uploads', async () => (await api.get('/files')).body.data.length > 0);
-      const deletion = await tenant.admin.delete(`/users/${user.id}`);
+      const deletion = await untilServed(() => tenant.admin.delete(`/users/${user.id}`));
 
       expect(deletion.status).toBe(204);
       const counts = statuses(await Promise.all(uploads));
@@ -101,7 +94,7 @@ describe('a user who is deleted', () => {
           : bob.api.upload('/files', body);
       };
       const uploads = range(12).map((number) => untilServed(() => put(number)));
-      const deletion = await tenant.admin.delete(`/users/${ada.user.id}`);
+      const deletion = await untilServed(() => tenant.admin.delete(`/users/${ada.user.id}`));
 
       expect(deletion.status).toBe(204);
       const counts = statuses(await Promise.all(uploads));
@@ -113,19 +106,21 @@ describe('a user who is deleted', () => {
 });
 
 describe('fifty racing', () => {
+  /** All at once, each until it is served. */
+  const fifty = (ask: (at: number) => Promise<ApiReply>): Promise<ApiReply[]> =>
+    Promise.all(range(50).map((at) => untilServed(() => ask(at))));
+
   test('renames to one name: one wins', async () => {
     const { api } = await tenant.user();
-    const files = await Promise.all(range(50).map((at) => api.upload('/files', { file: Buffer.from('x'), name: `r${at}` })));
-    const replies = await Promise.all(files.map(({ body }) => api.patch(`/files/${body.id}`, { name: 'wanted' })));
+    const files = await fifty((at) => api.upload('/files', { file: Buffer.from('x'), name: `r${at}` }));
+    const replies = await fifty((at) => api.patch(`/files/${files[at]?.body.id}`, { name: 'wanted' }));
     expect(statuses(replies)).toEqual({ 200: 1, 409: 49 });
   });
 
   test('deletions and restores of one file end in one of the two states', async () => {
     const { api } = await tenant.user();
     const { body: file } = await api.upload('/files', { file: Buffer.from('x'), name: 'x' });
-    const replies = await Promise.all(
-      range(50).map((at) => (at % 2 === 0 ? api.delete(`/files/${file.id}`) : api.post(`/files/${file.id}/restore`))),
-    );
+    const replies = await fifty((at) => (at % 2 === 0 ? api.delete(`/files/${file.id}`) : api.post(`/files/${file.id}/restore`)));
     expect(Object.keys(statuses(replies)).filter((status) => !['200', '204', '404'].includes(status))).toEqual([]);
     const lists = await Promise.all([api.get('/files'), api.get('/files', { query: { trashed: 'true' } })]);
     expect(lists.flatMap(({ body }) => body.data)).toHaveLength(1);
@@ -135,8 +130,8 @@ describe('fifty racing', () => {
     const { api } = await tenant.user();
     const { body: file } = await api.upload('/files', { file: Buffer.from('0'), name: 'v' });
     const headers = { 'if-match': `"${file.etag}"` };
-    const replies = await Promise.all(
-      range(50).map((at) => api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.from(`v${at}`), name: 'v', headers })),
+    const replies = await fifty((at) =>
+      api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.from(`v${at}`), name: 'v', headers }),
     );
     expect(statuses(replies)).toEqual({ 200: 1, 412: 49 });
     expect((await api.get(`/files/${file.id}`)).body.version).toBe(2);
@@ -145,8 +140,8 @@ describe('fifty racing', () => {
 
   test('replacements of one name become versions without a gap', async () => {
     const { api } = await tenant.user();
-    const replies = await Promise.all(
-      range(50).map((at) => api.upload('/files', { file: Buffer.from(`${at}`), name: 'one', fields: { on_conflict: 'replace' } })),
+    const replies = await fifty((at) =>
+      api.upload('/files', { file: Buffer.from(`${at}`), name: 'one', fields: { on_conflict: 'replace' } }),
     );
     expect(statuses(replies)).toEqual({ 200: 49, 201: 1 });
     expect(replies.map(({ body }) => body.version).toSorted((a, b) => a - b)).toEqual(range(50).map((at) => at + 1));

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type Api, type ApiReply, sendRaw } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 
 let tenant: TestTenant;
@@ -99,7 +99,7 @@ test.each([
 });
 
 test('of 60 creations at once exactly 50 are made, and the others say what to do', async () => {
-  const replies = await Promise.all(range(60).map(() => admin.post('/webhooks', hook)));
+  const replies = await Promise.all(range(60).map(() => untilServed(() => admin.post('/webhooks', hook))));
 
   expect(countBy(replies, ({ status }) => status)).toEqual({ 201: 50, 409: 10 });
   expect(replies.find(({ status }) => status === 409)?.body.message).toBe(

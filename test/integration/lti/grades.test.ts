@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { AGS, LEARNER } from '../../support/lms/claims.ts';
 import type { Fault } from '../../support/lms/faults.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
 import { launched, type Launched } from './course.ts';
 import { registeredLms, type Registration } from './registration.ts';
 
@@ -207,9 +207,10 @@ test('of 50 racing grades of one person, by two launches, no two have one timest
   const before = (await one.api.post(one.grades, { ...GRADE, user_id: 'raced' })).body;
 
   const replies = await Promise.all(
-    range(50).map((score) =>
-      (score % 2 ? one : two).api.post((score % 2 ? one : two).grades, { user_id: 'raced', score, score_maximum: 50 }),
-    ),
+    range(50).map((score) => {
+      const { api, grades } = score % 2 ? one : two;
+      return untilServed(() => api.post(grades, { user_id: 'raced', score, score_maximum: 50 }));
+    }),
   );
   const after = (await two.api.post(two.grades, { ...GRADE, user_id: 'raced' })).body;
 

@@ -3,7 +3,7 @@ import type { Launch } from '../../support/lms/claims.ts';
 import type { Fault } from '../../support/lms/faults.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';
-import { range, waitFor } from '../../support/wait.ts';
+import { range, untilServed, waitFor } from '../../support/wait.ts';
 import { addWebhook } from '../../support/webhooks.ts';
 import { launched } from '../lti/course.ts';
 import { registeredLms, type Registration } from '../lti/registration.ts';
@@ -64,7 +64,7 @@ export async function startGrading(platform: TestPlatform): Promise<Grading> {
         show,
         becomes,
         grade: async (userId, score = 8.5) => {
-          const reply = await api.post(grades, { user_id: userId, score, score_maximum: 100, comment: 'Good' });
+          const reply = await untilServed(() => api.post(grades, { user_id: userId, score, score_maximum: 100, comment: 'Good' }));
           if (reply.status !== 201) throw new Error(`the grade was not taken: ${reply.status} ${JSON.stringify(reply.body)}`);
           return reply.body;
         },
