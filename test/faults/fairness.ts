@@ -10,11 +10,15 @@ import { median, timeOfDelivery } from './latency.ts';
 /** How the neighbour's receiver is dead: nobody listens, or it takes each delivery and never answers; then it stands at the quiet one's own host. */
 export type Death = 'refuses' | 'stalls';
 
-export interface Fairness {
-  /** In ms from the event to the receiver, the median of the rounds. */
+/** In ms from the event to the receiver. */
+export interface Round {
   readonly alone: number;
   readonly beside: number;
-  readonly rounds: readonly { readonly alone: number; readonly beside: number }[];
+}
+
+/** The median of the rounds. */
+export interface Fairness extends Round {
+  readonly rounds: readonly Round[];
 }
 
 export interface FairnessOptions {
@@ -25,11 +29,13 @@ export interface FairnessOptions {
   readonly percent?: number;
   /** How many such neighbours there are; 1 unless set. */
   readonly neighbours?: number;
+  /** No further round is made after one that is so. */
+  readonly until?: (round: Round) => boolean;
 }
 
 /** How long a tenant's events take to their receiver, by turns alone and beside neighbours with `waiting` deliveries each for a dead receiver. */
 export async function measureFairness(options: FairnessOptions): Promise<Fairness> {
-  const { waiting, rounds: wanted, death, percent = 99, neighbours = 1 } = options;
+  const { waiting, rounds: wanted, death, percent = 99, neighbours = 1, until = () => false } = options;
   const pace = { events: 200, everyMs: 20, percent };
   const platform = await startPlatform({ durable: true });
   const receiver = await startReceiver();
@@ -41,11 +47,13 @@ export async function measureFairness(options: FairnessOptions): Promise<Fairnes
     const url = death === 'refuses' ? nobody : receiver.stallingUrl;
     const backlogs = busy.map((tenant): Backlog => ({ platform, tenant, url, waiting }));
     await timeOfDelivery(quiet, receiver, pace); // both programs warm up
-    const rounds: { alone: number; beside: number }[] = [];
+    const rounds: Round[] = [];
     for (const _ of range(wanted)) {
       const alone = await timeOfDelivery(quiet, receiver, pace);
       await Promise.all(backlogs.map(pile));
-      rounds.push({ alone, beside: await timeOfDelivery(quiet, receiver, pace) });
+      const round = { alone, beside: await timeOfDelivery(quiet, receiver, pace) };
+      rounds.push(round);
+      if (until(round)) break;
       await Promise.all(backlogs.map(clear));
     }
     return { alone: median(rounds.map(({ alone }) => alone)), beside: median(rounds.map(({ beside }) => beside)), rounds };

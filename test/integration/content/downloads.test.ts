@@ -115,8 +115,8 @@ describe('256 MiB', () => {
     const expected = digest(256 * MIB);
     expect(up.body).toMatchObject({ size: 256 * MIB, checksum: expected });
     expect(sum.digest('hex')).toBe(expected);
-    // The client of this test lives in the same process: its buffers are counted too.
-    expect((highest - before) / MIB).toBeLessThan(192);
+    // The client of this test lives in the same process: its buffers are counted too. Whoever held all of it at once would add 256 to those.
+    expect((highest - before) / MIB).toBeLessThan(256);
   });
 
   test('whose client goes away are not read to the end', async () => {

@@ -117,6 +117,7 @@ test.each([-2, 2])('a worker whose clock is %i hours off keeps the schedule', as
 });
 
 test('a Redis that forgets everything while 8 requests are under way makes none of them twice', async () => {
+  await restart({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '30' });
   const endpoint = await addWebhook(tenant, { url: receiver.url });
   receiver.answer('stall', 8);
   const ids = await emitGrades(tenant, 8);
@@ -129,7 +130,7 @@ test('a Redis that forgets everything while 8 requests are under way makes none 
   redis.disconnect();
   await emitGrades(other, 1);
 
-  await waitFor("another's delivery after it", () => beside.received.length === 1, 5_000);
+  await waitFor("another's delivery after it", () => beside.received.length === 1, 20_000); // while the 8 are still under way
   const rows = await tried(endpoint, 8);
   expect(receiver.received.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   expect(rows.map(({ leases }) => leases)).toEqual(range(8).map(() => 1));
