@@ -15,6 +15,7 @@ import {
 import type { Random } from '../../runtime/random.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { DeleteRefused, isMissing, ObjectMissing, translateError } from './errors.ts';
+import { ANSWER_TIMEOUT_MS, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import { uploadStream } from './upload.ts';
 
 export { DeleteRefused, ObjectMissing } from './errors.ts';
@@ -28,7 +29,6 @@ export interface ObjectsOptions {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   /** How long an answer may take before it counts as none. */
-  readonly timeoutMs?: number;
 }
 
 export interface PutOptions {
@@ -52,13 +52,13 @@ export class LengthMismatch extends Error {
   override readonly name = 'LengthMismatch';
 }
 
-const ANSWER_TIMEOUT_MS = 4_500;
 const CONNECT_TIMEOUT_MS = 2_000;
-/** A connection that nobody uses is let go after this, also that of a client which nobody has any more. */
-const KEPT = { keepAlive: true, maxSockets: 50, timeout: 10_000 };
+/**
+ * A connection that nobody uses is let go after 10 s, also that of a client which nobody has any more. Each download holds one until its
+ * reader is through, so there are as many as a server can have downloads at once; one more waits, and is told that the store is away.
+ */
+const KEPT = { keepAlive: true, maxSockets: 2_000, timeout: 10_000 };
 const ATTEMPTS = 2;
-/** The store copies all bytes before it answers. */
-const COPY_TIMEOUT_MS = 120_000;
 /** A download whose next bytes take so long is given up. */
 const STALL_TIMEOUT_MS = 10_000;
 const DELETE_AT_ONCE = 1_000;
@@ -72,7 +72,7 @@ export const newKey = (random: Random): string => `${random.hex(1)}/${random.bas
  * Invariants:
  * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, whatever its size, and all of a process together 192 MiB; a download holds none.
  * - An upload that fails or is aborted leaves nothing that can be read.
- * - Everything throws StoreUnavailableError within ~10 s when the store does not answer.
+ * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; what sends a part of 8 MiB just then, within ~40 s.
  */
 export class Objects {
   readonly bucket: string;
@@ -155,7 +155,7 @@ export class Objects {
     const source = `${this.bucket}/${this.#prefix}${from}`.split('/').map(encodeURIComponent).join('/');
     await this.#send(from, () =>
       this.#client.send(new CopyObjectCommand({ Bucket: this.bucket, Key: this.#prefix + to, CopySource: source }), {
-        requestTimeout: COPY_TIMEOUT_MS,
+        requestTimeout: WHOLE_OBJECT_TIMEOUT_MS,
       }),
     );
   }
@@ -225,7 +225,7 @@ export const newClient = (options: Omit<ObjectsOptions, 'bucket' | 'prefix'>): S
       httpAgent: new HttpAgent(KEPT),
       httpsAgent: new HttpsAgent(KEPT),
       connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
+      requestTimeout: ANSWER_TIMEOUT_MS,
       throwOnRequestTimeout: true,
     },
   });

@@ -10,6 +10,7 @@ import {
 import type { Readable } from 'node:stream';
 import { BufferPool } from './buffer-pool.ts';
 import { isAway } from './errors.ts';
+import { sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 
 export interface UploadTarget {
   readonly Bucket: string;
@@ -18,8 +19,6 @@ export interface UploadTarget {
 }
 
 const PARTS_AT_ONCE = 2;
-/** The store joins all parts before it answers. */
-const COMPLETE_TIMEOUT_MS = 120_000;
 /** What every upload has at once, so that a small file waits for nobody. */
 const FIRST_BUFFER_BYTES = 64 * 1024;
 
@@ -171,7 +170,8 @@ class MultipartUpload {
     const { signal } = this.#ending;
     if (this.#uploadId === undefined) {
       signal.throwIfAborted();
-      await this.#client.send(new PutObjectCommand({ ...this.#target, Body: last }), { abortSignal: signal });
+      const requestTimeout = sendTimeoutMs(last.length);
+      await this.#client.send(new PutObjectCommand({ ...this.#target, Body: last }), { abortSignal: signal, requestTimeout });
       return;
     }
     await this.send(last, () => undefined);
@@ -181,7 +181,7 @@ class MultipartUpload {
     // Not broken off: half an answer would leave it open whether the object is there.
     await this.#client.send(
       new CompleteMultipartUploadCommand({ Bucket, Key, UploadId: this.#uploadId, MultipartUpload: { Parts: this.#parts } }),
-      { requestTimeout: COMPLETE_TIMEOUT_MS },
+      { requestTimeout: WHOLE_OBJECT_TIMEOUT_MS },
     );
   }
 
@@ -201,7 +201,7 @@ class MultipartUpload {
     const { Bucket, Key } = this.#target;
     const { ETag } = await this.#client.send(
       new UploadPartCommand({ Bucket, Key, UploadId: this.#uploadId, PartNumber: number + 1, Body: part }),
-      { abortSignal: this.#ending.signal },
+      { abortSignal: this.#ending.signal, requestTimeout: sendTimeoutMs(part.length) },
     );
     this.#parts[number] = { ETag, PartNumber: number + 1 };
   }
