@@ -2,6 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
 import type { Redis } from '../store/redis/redis.ts';
+import type { Places } from './places.ts';
 import { QUEUE_PREFIX, type TicketQueue } from './queue.ts';
 
 /** Work is looked for at least so often, whatever wake-ups get lost. */
@@ -27,7 +28,7 @@ const TICKET_LEASE_SECONDS = 4;
 export class Feeder {
   readonly #shard: string;
   readonly #ledger: LeasedRows<Leased>;
-  readonly #perTenant: number;
+  readonly #places: Places;
   readonly #queue: TicketQueue;
   readonly #redis: Redis;
   readonly #clock: Clock;
@@ -38,8 +39,8 @@ export class Feeder {
   constructor(deps: {
     shard: string;
     ledger: LeasedRows<Leased>;
-    /** Rows of one tenant in flight: a backlog of one waits for itself, not for others. */
-    perTenant: number;
+    /** Their window bounds what one tenant has in flight: a backlog of one waits for itself, not for others. */
+    places: Places;
     queue: TicketQueue;
     redis: Redis;
     clock: Clock;
@@ -47,7 +48,7 @@ export class Feeder {
   }) {
     this.#shard = deps.shard;
     this.#ledger = deps.ledger;
-    this.#perTenant = deps.perTenant;
+    this.#places = deps.places;
     this.#queue = deps.queue;
     this.#redis = deps.redis;
     this.#clock = deps.clock;
@@ -79,7 +80,7 @@ export class Feeder {
     const [waiting] = await Promise.all([this.#queue.waiting(), this.#noticeLostMemory()]);
     const room = MAX_WAITING - waiting;
     if (room <= 0) return;
-    const items = await this.#ledger.takeDue({ limit: room, perTenant: this.#perTenant, leaseSeconds: TICKET_LEASE_SECONDS });
+    const items = await this.#ledger.takeDue({ limit: room, perTenant: this.#places.window, leaseSeconds: TICKET_LEASE_SECONDS });
     if (items.length === 0) return;
     try {
       await this.#queue.add(items.map(({ tenant, id, attempts }) => ({ shard: this.#shard, tenant, id, attempt: attempts })));

@@ -3,6 +3,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
 import type { Redis } from '../store/redis/redis.ts';
 import { Feeder } from './feeder.ts';
+import { Places } from './places.ts';
 import { TicketQueue } from './queue.ts';
 import { type Bench, Runner } from './runner.ts';
 
@@ -20,7 +21,7 @@ const LAST_ROUND_MS = 2_000;
 interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Leased, Row>> {
   /** The queue's name. */
   readonly name: string;
-  /** Rows of one tenant in flight. */
+  /** Rows of one tenant in flight at most. */
   readonly perTenant: number;
   /** Attempts of this process under way at once. */
   readonly concurrency: number;
@@ -35,13 +36,14 @@ interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Leased, Row>> {
 
 /** Feeds and runs it until it is closed. */
 export function startLine<Row extends Leased, Ledger extends LeasedRows<Leased, Row>>(deps: LineDeps<Row, Ledger>): Line {
-  const { name, perTenant, redis, redisUrl, clock, log } = deps;
+  const { name, redis, redisUrl, clock, log } = deps;
   const queue = new TicketQueue({ name, url: redisUrl, log });
+  const places = new Places(deps.concurrency, deps.perTenant);
   const feeders = new Map(
-    [...deps.ledgers].map(([shard, ledger]) => [shard, new Feeder({ shard, ledger, perTenant, queue, redis, clock, log })]),
+    [...deps.ledgers].map(([shard, ledger]) => [shard, new Feeder({ shard, ledger, places, queue, redis, clock, log })]),
   );
   const benches = new Map([...deps.ledgers].map(([shard, ledger]) => [shard, deps.bench(shard, ledger, () => feeders.get(shard)?.wake())]));
-  const runner = new Runner<Row>({ name, concurrency: deps.concurrency, redisUrl, benches, clock, log });
+  const runner = new Runner<Row>({ name, places, redisUrl, benches, clock, log });
 
   const stopping = new AbortController();
   const feeding = Promise.all([...feeders.values()].map((feeder) => feeder.run(stopping.signal)));

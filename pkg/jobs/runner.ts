@@ -4,6 +4,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows, LeaseRef } from '../store/postgres/leases.ts';
 import { Gather } from './gather.ts';
 import { HeldLeases } from './held-leases.ts';
+import type { Places } from './places.ts';
 import { bullConnection, DRAIN_DELAY_SECONDS, type JobTicket, QUEUE_PREFIX } from './queue.ts';
 
 /** A worker that died is missed after this; one that lives renews its leases four times as often. */
@@ -38,13 +39,13 @@ export class Runner<Row extends Leased> {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #worker: Worker<JobTicket>;
+  readonly #places: Places;
   readonly #disconnect: () => void;
 
   constructor(deps: {
     /** The queue's name. */
     name: string;
-    /** Attempts under way at once. */
-    concurrency: number;
+    places: Places;
     redisUrl: string;
     benches: ReadonlyMap<string, Bench<Row>>;
     clock: Clock;
@@ -58,6 +59,7 @@ export class Runner<Row extends Leased> {
         return [shard, { bench, claims, leases: new HeldLeases({ ...lease, ledger }) }];
       }),
     );
+    this.#places = deps.places;
     this.#clock = deps.clock;
     this.#log = deps.log;
     const connection = bullConnection(deps.redisUrl, deps.log);
@@ -65,7 +67,7 @@ export class Runner<Row extends Leased> {
     this.#worker = new Worker<JobTicket>(deps.name, (job) => this.#run(job.data), {
       connection,
       prefix: QUEUE_PREFIX,
-      concurrency: deps.concurrency,
+      concurrency: deps.places.count,
       drainDelay: DRAIN_DELAY_SECONDS,
       runRetryDelay: 1_000,
       maxStalledCount: NEVER_STALLED_OUT,
@@ -85,16 +87,27 @@ export class Runner<Row extends Leased> {
   async #run(ticket: JobTicket): Promise<void> {
     const shard = this.#shards.get(ticket.shard);
     if (!shard) return;
-    const { bench, claims, leases } = shard;
+    // Tickets come a while after their window was looked at; what it does not allow any more waits in Postgres.
+    if (!this.#places.take(ticket.tenant)) return this.#giveBack(shard.bench.ledger, ticket);
     try {
-      const row = await claims.ask(ticket);
-      if (!row) return;
-      const lease = leases.hold(row);
-      await bench.attempt(row, lease.lost).finally(() => lease.letGo());
+      await this.#work(shard, ticket);
     } catch (error) {
       this.#log.warn({ err: error, ticket }, 'work is left to its next attempt');
     } finally {
-      bench.wake();
+      this.#places.leave(ticket.tenant);
+      shard.bench.wake();
     }
+  }
+
+  async #work({ bench, claims, leases }: ShardOfRunner<Row>, ticket: JobTicket): Promise<void> {
+    const row = await claims.ask(ticket);
+    if (!row) return;
+    const lease = leases.hold(row);
+    await bench.attempt(row, lease.lost).finally(() => lease.letGo());
+  }
+
+  async #giveBack(ledger: LeasedRows<Leased>, { tenant, id, attempt }: JobTicket): Promise<void> {
+    const released = ledger.release({ tenant, id, attempts: attempt, fence: null });
+    await released.catch((error: unknown) => this.#log.warn({ err: error, tenant, id }, 'work is left to its next lease'));
   }
 }

@@ -4,8 +4,8 @@ import type { Line } from './measure.ts';
 const WAITING = 10_000;
 const MOST = 3;
 
-/** Their windows hold more than 128 places of a worker, for the 15 s that a receiver has. */
-const STALLING_TENANTS = 20;
+/** With whole windows they would hold more places than a worker has, for the 15 s that a receiver has. */
+const STALLING_TENANTS = 80;
 
 /** A tenant's event → receiver, alone and beside neighbours with backlogs for dead receivers. */
 export async function fairness(): Promise<Line[]> {

@@ -1,0 +1,45 @@
+/**
+ * The attempts that a worker may have under way at once in one line, and who has them.
+ *
+ * Invariant: a tenant has `most` places while half of all are free, then the fewer the fuller it gets, and one as long as there is any. So
+ * tenants whose receivers stall leave places to others, however many they are: of 512, 64 tenants hold five or six each, 400 tenants one.
+ */
+export class Places {
+  readonly #count: number;
+  readonly #most: number;
+  readonly #taken = new Map<string, number>();
+  #busy = 0;
+
+  /** `most`: of one tenant. */
+  constructor(count: number, most: number) {
+    this.#count = count;
+    this.#most = most;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** How many places a tenant may have now. */
+  get window(): number {
+    const free = 1 - this.#busy / this.#count;
+    return Math.max(1, Math.min(this.#most, Math.floor(2 * this.#most * free)));
+  }
+
+  /** False: the tenant has as many as it may have. */
+  take(tenant: string): boolean {
+    const taken = this.#taken.get(tenant) ?? 0;
+    if (taken >= this.window) return false;
+    this.#taken.set(tenant, taken + 1);
+    this.#busy += 1;
+    return true;
+  }
+
+  /** Gives one of its places back. */
+  leave(tenant: string): void {
+    const taken = this.#taken.get(tenant) ?? 0;
+    if (taken > 1) this.#taken.set(tenant, taken - 1);
+    else this.#taken.delete(tenant);
+    this.#busy -= 1;
+  }
+}
