@@ -49,7 +49,7 @@ test('a program that is killed is started again, under a new pid in its file', a
 
 test('a program waits for those it needs, and outlives those that need it', async () => {
   const log = (name: string): string =>
-    `console.log("ready"); setInterval(() => {}, 1000); process.on("SIGTERM", () => { console.log(Date.now()); process.exit() }); // ${name}`;
+    `process.on("SIGTERM", () => { console.log(Date.now()); process.exit() }); setInterval(() => {}, 1000); console.log("ready"); // ${name}`;
   const running = start(program('client', log('client'), ['store']), program('store', log('store')));
   expect(running.status['client']?.state).toBe('waiting');
   await running.whenReady();

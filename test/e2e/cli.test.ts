@@ -50,8 +50,11 @@ test('up twice is harmless, and the programs stay the same ones', async () => {
 test('two homes run side by side with nothing in common', async () => {
   const one = await upHome();
   const status = await carrel(one, ['status']);
-  // Other tests make Tenants there, which may not be ready yet.
-  await waitFor('the other home to be ready', async () => (await carrel(platform(), ['status'])).code === 0);
+  // Its Tenants are other tests', who make and break them; the programs are what could be in each other's way.
+  await waitFor('the programs of the other home to be ready', async () => {
+    const { stdout } = await carrel(platform(), ['status']);
+    return PROGRAMS.every((program) => new RegExp(`^  ${program} +ready\\b`, 'm').test(stdout));
+  });
 
   expect(status.code).toBe(0);
   expect(pidOf(one, 'etcd')).not.toBe(pidOf(platform(), 'etcd'));
@@ -103,7 +106,7 @@ test('up goes on where another was broken off with Ctrl-C, moves to another port
   expect([before, after]).toEqual([where, elsewhere].map(({ port }) => `http://receiver.localhost:${port}/general`));
   expect(cleaned).toMatchObject({ code: 0 });
   expect(existsSync(where.home)).toBe(false);
-});
+}, 600_000);
 
 test('after its supervisor was killed, up mends it: no program runs twice', async () => {
   const where = await upHome();

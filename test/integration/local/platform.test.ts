@@ -201,7 +201,8 @@ test('a node that is killed comes back, and no container runs twice', async () =
     return pids.length === 1 && pids[0] !== before[0] && (await get('steady')).status === 200;
   });
   expect(before.filter(isAlive)).toEqual([]);
-  expect((await podsOf('steady'))[0]?.status?.containerStatuses?.[0]?.restartCount).toBe(1);
+  // The status is written after the container answers.
+  await waitFor('one restart in its status', async () => (await podsOf('steady'))[0]?.status?.containerStatuses?.[0]?.restartCount === 1);
 });
 
 test('a settings file that is cut off is told in one line, and no other is made', async () => {

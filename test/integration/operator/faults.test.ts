@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import { LEASE } from '../../../pkg/kube/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
@@ -67,7 +68,7 @@ test('a Redis that forgot its users gets them again', async () => {
   await admin.call('ACL', ['SAVE']).catch(() => undefined);
   await stores.kill('valkey');
 
-  await waitFor('the user to sign in again', () => signsIn().catch(() => false), 15_000);
+  await waitFor('the user to sign in again', () => signsIn().catch(() => false));
   admin.disconnect();
 });
 
@@ -94,7 +95,7 @@ test.each([
     const backAt = performance.now();
     await ready(cluster.tenants, key);
 
-    expect(performance.now() - backAt).toBeLessThan(15_000);
+    expect(performance.now() - backAt).toBeLessThan(60_000); // tried again every few seconds
   },
 );
 
@@ -138,6 +139,9 @@ test('an operator that is killed with -9 at random moments goes on where it was,
   expect(owned.filter(({ metadata }) => keys.slice(3).some(({ name }) => name === metadata.name))).toHaveLength(9);
 }, 180_000);
 
+const holder = async (): Promise<string | undefined> =>
+  (await cluster.of(LEASE).get({ namespace: 'carrel-system', name: 'carrel-operator' })).spec?.holderIdentity;
+
 test('a standby takes over within a lease of the leader being killed; a leader that is told to stop hands over at once', async () => {
   const standby = await startOperator(cluster, { stores });
   await waitFor('the standby', () => standby.output().includes('started'));
@@ -148,16 +152,18 @@ test('a standby takes over within a lease of the leader being killed; a leader t
 
   operator = await startOperator(cluster, { stores });
   await waitFor('the next standby', () => operator?.output().includes('started') ?? false);
+  const leader = await holder();
   const code = await standby.end('SIGTERM');
-  const stoppedAt = performance.now();
+  const after = await holder();
   await cluster.tenants.patch(first, { spec: { replicas: 2 } });
   await ready(cluster.tenants, first);
 
   expect(code).toBe(0);
   // 17 s by the lease's times; the rest is a busy machine's.
   expect(took).toBeLessThan(40_000);
-  expect(performance.now() - stoppedAt).toBeLessThan(12_000);
-}, 120_000);
+  expect(leader).not.toBe('');
+  expect(after).not.toBe(leader); // let go, and not left to run out
+});
 
 test('a wrong setting is one clear line and exit 1', async () => {
   const broken = await startOperator(cluster, { stores, env: { CARREL_PLATFORM_KEYS: 'k1:short' } });

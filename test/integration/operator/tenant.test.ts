@@ -127,6 +127,7 @@ test('Ready is Unknown from the first pass, True only of what runs, and never of
     const entry = `${found.status} ${found.reason} of ${found.observedGeneration}`;
     if (seen.at(-1) !== entry) seen.push(entry);
   });
+  await watched.store.waitForSync(AbortSignal.timeout(WAIT_LIMIT_MS)); // else it may begin with a later condition
 
   await cluster.tenants.create(tenantOf(namespace, key.name));
   await ready(cluster.tenants, key);

@@ -3,7 +3,7 @@ import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTenant, type TestTenant } from '../../support/server.ts';
-import { countBy, range } from '../../support/wait.ts';
+import { countBy, range, waitFor } from '../../support/wait.ts';
 
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -55,7 +55,7 @@ test('clients that keep asking on kept connections lose no request to a stop', a
     while (!stopped.signal.aborted) answers.push(await ask());
   });
 
-  await new Promise((resolve) => setImmediate(resolve));
+  await waitFor('the clients to be at it', () => answers.length > 8);
   await tenant.restart();
   stopped.abort();
   await Promise.all(clients);
@@ -74,7 +74,7 @@ test('connections that are idle or on which nothing was ever sent do not hold up
 
   await tenant.restart();
 
-  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(performance.now() - started).toBeLessThan(15_000); // held up it would be the 20 s that requests under way have
   idle.destroy();
   unused.destroy();
 });
