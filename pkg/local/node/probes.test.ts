@@ -27,13 +27,20 @@ const target = (): ProbeTarget => ({
   exec: async ([code]) => Number(code),
 });
 
+/** Where it is not the time-out that is looked at. */
+const PATIENT = { timeoutSeconds: 60 };
+
 test.each<[string, Probe, string | undefined]>([
-  ['httpGet by the port’s name', { httpGet: { path: '/', port: 'http' } }, undefined],
-  ['httpGet with headers', { httpGet: { path: '/headers', port: 8080, httpHeaders: [{ name: 'x-probe', value: 'yes' }] } }, undefined],
+  ['httpGet by the port’s name', { httpGet: { path: '/', port: 'http' }, ...PATIENT }, undefined],
+  [
+    'httpGet with headers',
+    { httpGet: { path: '/headers', port: 8080, httpHeaders: [{ name: 'x-probe', value: 'yes' }] }, ...PATIENT },
+    undefined,
+  ],
   ['httpGet that hangs', { httpGet: { path: '/hangs', port: 8080 }, timeoutSeconds: 0.1 }, 'no answer within 100 ms'],
   ['httpGet of an unknown port', { httpGet: { path: '/', port: 'web' } }, 'container server has no port named web'],
-  ['tcpSocket', { tcpSocket: { port: 8080 } }, undefined],
-  ['tcpSocket where nobody listens', { tcpSocket: { port: 1 } }, 'connect ECONNREFUSED 127.0.0.1:1'],
+  ['tcpSocket', { tcpSocket: { port: 8080 }, ...PATIENT }, undefined],
+  ['tcpSocket where nobody listens', { tcpSocket: { port: 1 }, ...PATIENT }, 'connect ECONNREFUSED 127.0.0.1:1'],
   ['exec that exits 0', { exec: { command: ['0'] } }, undefined],
   ['exec that exits 3', { exec: { command: ['3'] } }, 'command exited with 3'],
 ])('%s', async (_, probe, failure) => {
@@ -45,7 +52,7 @@ test.each<[string, Probe, string | undefined]>([
 
 test('an answer of 400 or above fails', async () => {
   statusCode = 503;
-  await expect(tryProbe({ httpGet: { path: '/', port: 'http' } }, target())).rejects.toThrow('statuscode: 503');
+  await expect(tryProbe({ httpGet: { path: '/', port: 'http' }, ...PATIENT }, target())).rejects.toThrow('statuscode: 503');
   statusCode = 200;
 });
 

@@ -10,7 +10,7 @@ import type { Store } from '../../../pkg/kube/store.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
-import { inParallel, range, waitFor } from '../../support/wait.ts';
+import { inParallel, range, WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 
 const MIB = 1024 * 1024;
 const OBJECTS = 5_000;
@@ -23,7 +23,7 @@ let metrics: Registry;
 beforeAll(async () => {
   server = await startApiServer();
   metrics = new Registry();
-  client = new KubeClient({ kubeConfig: server.kubeConfig, metrics, requestTimeoutMs: 5_000 });
+  client = new KubeClient({ kubeConfig: server.kubeConfig, metrics });
   configMaps = new ResourceApi(client, CONFIG_MAP);
 });
 afterAll(async () => {
@@ -88,7 +88,7 @@ test('5,000 objects are listed in pages and watched; every change is told once, 
   const emptyHeap = heapUsed();
 
   const running = run(stop.signal);
-  await store.waitForSync(AbortSignal.timeout(30_000));
+  await store.waitForSync(AbortSignal.timeout(WAIT_LIMIT_MS));
 
   expect(store.size).toBe(OBJECTS);
   expect(store.byIndex('parity', '1')).toHaveLength(OBJECTS / 2);
@@ -124,7 +124,7 @@ test('while etcd and the API server are killed and come back, no change is misse
   const model = modelOf(store);
   const stop = new AbortController();
   const running = run(stop.signal);
-  await store.waitForSync(AbortSignal.timeout(30_000));
+  await store.waitForSync(AbortSignal.timeout(WAIT_LIMIT_MS));
 
   const writing = new AbortController();
   let succeeded = 0;
@@ -172,7 +172,7 @@ test('a version that was compacted away makes one new list, of which only the di
   const { store, run } = watching(namespace);
   const first = new AbortController();
   const firstRun = run(first.signal);
-  await store.waitForSync(AbortSignal.timeout(30_000));
+  await store.waitForSync(AbortSignal.timeout(WAIT_LIMIT_MS));
   first.abort();
   await firstRun;
   const told: string[] = [];
@@ -210,7 +210,7 @@ test('a metadata-only reflector sees that a Secret changed, and never its conten
   const { store, run } = informer({ client, kind: SECRET, namespace: 'default', metadataOnly: true, log: silentLogger, metrics });
   const stop = new AbortController();
   const running = run(stop.signal);
-  await store.waitForSync(AbortSignal.timeout(30_000));
+  await store.waitForSync(AbortSignal.timeout(WAIT_LIMIT_MS));
   const before = store.get(metadata)!;
 
   await secrets.update({ metadata, data: { password: 'b3RoZXI=' } });
