@@ -195,7 +195,7 @@ test('a store that is down or hangs is told within ten seconds and used again wh
   const down = await Promise.allSettled([nobody.head(key), nobody.put('aa/x', stream(20 * MiB).body), nobody.delete([key])]);
 
   for (const result of [...hung, ...down]) expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailableError) });
-  expect(took).toBeLessThan(20_000); // 9 s by the times of two attempts; the rest is a busy machine's
+  expect(took).toBeLessThan(13_000); // two attempts take 9 s, three would take 13.5
   for (;;) {
     if (await objects.head(key).catch(() => null)) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
