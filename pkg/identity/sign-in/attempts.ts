@@ -18,7 +18,7 @@ const WINDOW_SECONDS = 900;
  */
 export class Attempts {
   readonly #windows: SlidingWindows;
-  /** Attempts under way in this process, by person. */
+  /** Attempts under way in this process, by the key of each limit that they count against. */
   readonly #underWay = new Map<string, Set<Promise<unknown>>>();
 
   constructor(windows: SlidingWindows) {
@@ -28,11 +28,10 @@ export class Attempts {
   /** Runs `attempt`; one that answers undefined has failed. Throws Problem `too_many_attempts`. */
   async guard<T>(person: string, address: string, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
     const limits = limitsOf(person, address);
-    const key = (limits[0] as Limit).key;
     for (;;) {
       const verdict = await this.#windows.take(limits);
-      if (verdict.allowed) return this.#run(key, attempt, () => verdict.undo());
-      const others = this.#underWay.get(key);
+      if (verdict.allowed) return this.#run(limits, attempt, () => verdict.undo());
+      const others = this.#underWay.get(verdict.tightest.limit.key);
       if (!others) {
         const seconds = Math.ceil(verdict.tightest.waitMs / 1000);
         throw new Problem('too_many_attempts', `Too many failed attempts to sign in. Try again in ${seconds} s.`, { retryAfter: seconds });
@@ -41,7 +40,7 @@ export class Attempts {
     }
   }
 
-  async #run<T>(key: string, attempt: () => Promise<T | undefined>, undo: () => Promise<void>): Promise<T | undefined> {
+  async #run<T>(limits: readonly Limit[], attempt: () => Promise<T | undefined>, undo: () => Promise<void>): Promise<T | undefined> {
     const settled = (async (): Promise<T | undefined> => {
       let result: T | undefined;
       try {
@@ -54,14 +53,18 @@ export class Attempts {
       return result;
     })();
     const quiet = settled.catch(() => undefined);
-    const others = this.#underWay.get(key) ?? new Set();
-    this.#underWay.set(key, others.add(quiet));
+    for (const { key } of limits) this.#underWay.set(key, (this.#underWay.get(key) ?? new Set()).add(quiet));
     try {
       return await settled;
     } finally {
-      others.delete(quiet);
-      if (others.size === 0) this.#underWay.delete(key);
+      for (const { key } of limits) this.#leave(key, quiet);
     }
+  }
+
+  #leave(key: string, attempt: Promise<unknown>): void {
+    const others = this.#underWay.get(key);
+    others?.delete(attempt);
+    if (others?.size === 0) this.#underWay.delete(key);
   }
 }
 
