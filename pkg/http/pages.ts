@@ -33,7 +33,7 @@ export function servePage(route: PageRoute, deps: PageDeps): Middleware {
 }
 
 async function pageRequest(ctx: Context): Promise<PageRequest> {
-  const sent = ctx.method === 'POST' ? await readForm(ctx.req) : new URLSearchParams(ctx.querystring);
+  const sent = ctx.method === 'POST' ? await readForm(ctx.req, ctx.state.address) : new URLSearchParams(ctx.querystring);
   return {
     requestId: ctx.state.requestId,
     method: ctx.method,

@@ -11,7 +11,7 @@ import { DataException } from '../store/postgres/errors.ts';
 import { type Door, type Entrance, limitHeaders } from './door.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
 import { replyLingering } from './lingering.ts';
-import { problemOf } from './middleware/errors.ts';
+import { clientGone, problemOf } from './middleware/errors.ts';
 import { keepReply, keptReply, replyEntry } from './reply-cache.ts';
 import { type Body, jsonSchemaOf, readBody } from './request/body.ts';
 import { parseQuery, strict, validate } from './request/validate.ts';
@@ -53,7 +53,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps): Middleware {
     const kept = entry && keptReply(entrance.reply);
     if (kept) return send(ctx, deps, kept);
     const request = requestInfo(ctx);
-    const sent = await readBody(ctx.req, endpoint);
+    const sent = await readBody(ctx.req, endpoint, actor?.userUuid ?? ctx.state.address);
     const body = sent.kind === 'json' && shapes.body ? validate(shapes.body, sent.value) : undefined;
 
     const handle = (): Promise<Reply> => handled(endpoint, deps, { actor, params, query, body, request }).catch(blameCursor(query));
@@ -91,9 +91,12 @@ function requireCaller(endpoint: Endpoint, actor: Actor | undefined): void {
 
 function requestInfo(ctx: Context): RequestInfo {
   const gone = new AbortController();
-  ctx.res.once('close', () => {
-    if (!ctx.res.writableFinished) gone.abort(new Error('the client went away'));
-  });
+  const onClose = (): void => {
+    if (!ctx.res.writableFinished) gone.abort(clientGone());
+  };
+  // Who left before this heard of them is never heard of again.
+  if (ctx.res.closed) onClose();
+  else ctx.res.once('close', onClose);
   return {
     requestId: ctx.state.requestId,
     method: ctx.method,

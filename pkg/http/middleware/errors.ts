@@ -8,6 +8,9 @@ import type { Context, Middleware } from '../state.ts';
 /** Seconds after which a client may try again when a store is away. */
 const RETRY_AFTER_SECONDS = 2;
 
+/** Why a request whose client has left is given up. */
+export const clientGone = (): Error => new DOMException('the client went away', 'AbortError');
+
 /** The body of every error (design: Errors). */
 export interface ErrorBody {
   readonly error: string;
@@ -43,6 +46,7 @@ export const errors: Middleware = async (ctx, next) => {
   try {
     await next();
   } catch (error) {
+    if (ctx.res.closed && (error as Error).name === 'AbortError') return;
     const problem = problemOf(error);
     if (problem.code === 'internal') ctx.state.log().error({ err: problem.cause ?? problem }, 'a request failed');
     else if (problem.code === 'unavailable') ctx.state.log().warn({ err: problem.cause }, 'a store is away');

@@ -12,6 +12,9 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
 /** A path that no endpoint has: one label for all of them, so that a scanner makes no metrics. */
 export const NO_ROUTE = '(none)';
 
+/** Who left before the reply began got none; nginx' number for it. */
+const CLIENT_CLOSED_REQUEST = 499;
+
 /** Gives a request its id, address and log; tells rate, errors and duration by route; one line of log when it is over. */
 export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; random: Random }): Middleware {
   const duration = new Histogram({
@@ -36,7 +39,7 @@ export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; ran
 
     ctx.res.once('close', () => {
       const ms = deps.clock.monotonic() - started;
-      const status = ctx.res.statusCode;
+      const status = ctx.res.headersSent ? ctx.res.statusCode : CLIENT_CLOSED_REQUEST;
       duration.observe({ method: ctx.method, route: ctx.state.route, status: `${Math.floor(status / 100)}xx` }, ms / 1000);
       requests.info(
         {

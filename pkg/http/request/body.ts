@@ -2,26 +2,33 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { type Endpoint, isStreamBody } from '../../api/endpoint.ts';
 import { invalid, Problem } from '../../api/problem.ts';
+import { BodyBudget } from './body-budget.ts';
 import { parseJson, tooLarge } from './json.ts';
 
 export const JSON_BYTES_MAX = 1024 * 1024;
+/** Of whom nobody knows: nothing that they may ask for is longer. */
+export const ANONYMOUS_JSON_BYTES_MAX = 64 * 1024;
 /** A JSON body must be there whole within this; uploads take as long as they move. */
 export const JSON_BODY_TIMEOUT_MS = 30_000;
 
 const JSON_TYPE = 'application/json';
+/** Seconds after which there may be room for a body again. */
+const RETRY_AFTER_SECONDS = 2;
+export const BODIES = new BodyBudget(48 * 1024 * 1024);
 
 /** What came as a body: nothing, JSON with its bytes, or a stream that the endpoint reads. */
 export type Body = { readonly kind: 'none' | 'stream' } | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Buffer };
 
-/** Reads the body that the endpoint takes. Problems: 400, 408, 413, 415. */
-export async function readBody(request: IncomingMessage, endpoint: Endpoint): Promise<Body> {
+/** Reads the body that the endpoint takes; `owner`: whose share of the memory for bodies it has. Problems: 400, 408, 413, 415, 503. */
+export async function readBody(request: IncomingMessage, endpoint: Endpoint, owner: string): Promise<Body> {
+  const bounds = { owner, maxBytes: endpoint.caller === 'anyone' ? ANONYMOUS_JSON_BYTES_MAX : JSON_BYTES_MAX };
   if (endpoint.body === undefined) {
-    await requireNoBody(request, endpoint);
+    await requireNoBody(request, endpoint, bounds);
     return { kind: 'none' };
   }
   if (takesNothing(endpoint) && request.headers['content-type'] === undefined) {
     // A proxy may have made an empty chunked body of none.
-    const bytes = await readBytes(request);
+    const bytes = await readBytes(request, bounds);
     if (bytes.length === 0) return { kind: 'json', value: {}, bytes };
   }
   const type = mediaType(request);
@@ -32,7 +39,7 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint): Pr
     const taken = [...(stream?.stream ?? []), ...(takesJson ? [JSON_TYPE] : [])];
     throw new Problem('unsupported_media_type', `This operation takes ${taken.join(' or ')}.`);
   }
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request, bounds);
   return { kind: 'json', value: parseJson(bytes), bytes };
 }
 
@@ -44,11 +51,11 @@ export const jsonSchemaOf = (endpoint: Endpoint): z.ZodType | undefined =>
 export const takesNothing = (endpoint: Endpoint): boolean => jsonSchemaOf(endpoint)?.safeParse({}).success ?? false;
 
 /** Clients that always send `{}` are let through; anything else would be ignored in silence, so it is refused. */
-async function requireNoBody(request: IncomingMessage, endpoint: Endpoint): Promise<void> {
+async function requireNoBody(request: IncomingMessage, endpoint: Endpoint, bounds: BodyBounds): Promise<void> {
   if (endpoint.method === 'get' || (request.headers['content-length'] ?? '0') === '0') {
     if (request.headers['transfer-encoding'] === undefined || endpoint.method === 'get') return;
   }
-  const text = (await readBytes(request)).toString('utf8').trim();
+  const text = (await readBytes(request, bounds)).toString('utf8').trim();
   if (text !== '' && text !== '{}') throw invalid('body', 'this operation takes none');
 }
 
@@ -59,27 +66,41 @@ export function mediaType(request: IncomingMessage): string {
   return utf8 ? type.trim().toLowerCase() : '';
 }
 
-/** Collects a small body. A declared length that is too large is refused before a byte is read. */
-export async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > JSON_BYTES_MAX) throw tooLarge(JSON_BYTES_MAX);
+interface BodyBounds {
+  readonly owner: string;
+  readonly maxBytes: number;
+}
+
+/** Collects a small body. A declared length that is too large is refused before a byte is read. Problems: 400, 408, 413, 503. */
+export async function readBytes(request: IncomingMessage, { owner, maxBytes }: BodyBounds): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (request.destroyed) throw cutShort();
   const chunks: Buffer[] = [];
   let size = 0;
-  return new Promise((resolve, reject) => {
+  const whole = new Promise<Buffer>((resolve, reject) => {
     const timer = setTimeout(() => finish(() => reject(new Problem('request_timeout'))), JSON_BODY_TIMEOUT_MS);
     const finish = (settle: () => void): void => {
       clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
       settle();
     };
+    const refuse = (problem: Problem): void => {
+      request.pause();
+      finish(() => reject(problem));
+    };
     const onData = (chunk: Buffer): void => {
+      if (size + chunk.length > maxBytes) return refuse(tooLarge(maxBytes));
+      if (!BODIES.take(owner, chunk.length)) return refuse(noRoom());
       size += chunk.length;
-      if (size > JSON_BYTES_MAX) {
-        request.pause();
-        finish(() => reject(tooLarge(JSON_BYTES_MAX)));
-      } else chunks.push(chunk);
+      chunks.push(chunk);
     };
     const onEnd = (): void => finish(() => resolve(Buffer.concat(chunks)));
-    const onGone = (): void => finish(() => reject(new Problem('validation_failed', 'The body ended before it was whole.')));
+    const onGone = (): void => finish(() => reject(cutShort()));
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
+  return whole.finally(() => BODIES.give(owner, size));
 }
+
+const cutShort = (): Problem => new Problem('validation_failed', 'The body ended before it was whole.');
+const noRoom = (): Problem =>
+  new Problem('unavailable', 'Too many bodies are on their way at once. Try again soon.', { retryAfter: RETRY_AFTER_SECONDS });

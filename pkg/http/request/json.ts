@@ -16,7 +16,7 @@ export function parseJson(bytes: Buffer): unknown {
   } catch {
     throw invalid('body', 'is not JSON');
   }
-  requireKept(value, '');
+  requireKept(value, []);
   return value;
 }
 
@@ -45,21 +45,27 @@ function requireShallow(text: string): void {
   }
 }
 
-function requireKept(value: unknown, path: string): void {
+/** `path`: where `value` stands; it is joined only for the one that is refused. */
+function requireKept(value: unknown, path: string[]): void {
   if (typeof value === 'number') {
     const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-    if (!exact) throw invalid(path || 'body', 'is a number above 2^53-1');
-  } else if (typeof value === 'string') requireText(value, path || 'body');
-  else if (Array.isArray(value)) value.forEach((item, index) => requireKept(item, join(path, String(index))));
-  else if (value !== null && typeof value === 'object') {
-    for (const [key, item] of Object.entries(value)) {
-      requireText(key, path || 'body');
-      requireKept(item, join(path, key));
+    if (!exact) throw invalid(nameOf(path), 'is a number above 2^53-1');
+  } else if (typeof value === 'string') {
+    if (!isKept(value)) requireText(value, nameOf(path));
+  } else if (value !== null && typeof value === 'object') {
+    const isArray = Array.isArray(value);
+    for (const key in value) {
+      if (!isArray && !isKept(key)) requireText(key, nameOf(path));
+      path.push(key);
+      requireKept((value as Record<string, unknown>)[key], path);
+      path.pop();
     }
   }
 }
 
-const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
+const nameOf = (path: readonly string[]): string => (path.length === 0 ? 'body' : path.join('.'));
+
+const isKept = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 /** Throws a 400 for text that PostgreSQL refuses or would keep otherwise than it was sent. */
 export function requireText(text: string, field: string): void {

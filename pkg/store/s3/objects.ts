@@ -273,8 +273,8 @@ function guarded(body: Readable): Readable {
       throw translateError(error);
     } finally {
       clearTimeout(timer);
-      body.destroy();
     }
   }
-  return Readable.from(bytes(), { objectMode: false });
+  // A generator that is ended before its first read never comes to its `finally`.
+  return Readable.from(bytes(), { objectMode: false }).once('close', () => body.destroy());
 }
