@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Passwords } from '../../identity/passwords.ts';
+import { NewPassword } from '../../identity/users/users.schema.ts';
 import type { Random } from '../../runtime/random.ts';
 import { tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
 import type { ObservedTenant } from '../kinds.ts';
@@ -80,6 +81,9 @@ export class Administrators {
   async #set({ slug }: Claim, { shard }: DatabaseAccess, email: string, password: string): Promise<void> {
     if (email.length > MAX_EMAIL || !/^[^@\s]+@[^@\s]+$/.test(email)) {
       throw new NotYet('EmailInvalid', `the administrator's e-mail is not an address: ${email.slice(0, 80)}`, { isStuck: true });
+    }
+    if (!NewPassword.safeParse(password).success) {
+      throw new NotYet('PasswordInvalid', "the administrator's password must have 8 to 256 characters", { isStuck: true });
     }
     await shard.shard.ensureAdministrator(slug, { email, passwordHash: await this.#passwords.hash(password) });
   }

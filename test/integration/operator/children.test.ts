@@ -130,6 +130,9 @@ test("the administrator's password: deleting the Secret sets a new one, editing 
     expect(work).toMatchObject({ kind: 'cache.clear', payload: { subjects: expect.arrayContaining([`user:${user?.uuid}`]) } });
     await cluster.of(SECRET).patch({ namespace, name }, { stringData: { password: 'of my own choice' } });
     await waitFor('the edited password to sign in', () => signsIn('of my own choice'));
+    await cluster.of(SECRET).patch({ namespace, name }, { stringData: { password: 'tooshor' } });
+    await condition(cluster.tenants, key, 'KeysReady', 'False', 'PasswordInvalid');
+    expect([await signsIn('tooshor'), await signsIn('of my own choice')]).toEqual([false, true]);
   } finally {
     await sql.close();
   }
