@@ -51,6 +51,9 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   for (const page of pages)
     outside.register(page.path, [...page.methods], servePage(page, deps) as unknown as RouterMiddleware<RequestState, DefaultContext>);
 
+  // Whoever opens the address itself wants to know what is here.
+  outside.get('/', (ctx) => ctx.redirect(`${BASE_PATH}/docs`));
+
   app.use(observe({ ...deps }));
   app.use(securityHeaders({ https: deps.apiUrl.startsWith('https:') }));
   app.use(errors);
