@@ -29,7 +29,7 @@ export async function applySamples(home: string, root: string): Promise<void> {
     await kubectl(home, ...APPLY, '-f', samplesHere);
     writeAtomically(applied, '');
   } else if (formerPort(samplesHere) !== port) {
-    await followPort(home, port);
+    if (existsSync(samplesHere)) await followPort(home, port);
     writeSamples(home, root, port);
   }
 }
