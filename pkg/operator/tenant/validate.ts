@@ -46,9 +46,9 @@ export const acceptedHosts = (tenant: Tenant, settings: OperatorSettings): Hosts
 
 function imageRefusal(image: string | undefined, settings: OperatorSettings): Refusal | undefined {
   if (image === undefined) return undefined;
-  const allowed = [repositoryOf(settings.image), ...settings.imageRepositories];
-  if (allowed.includes(repositoryOf(image))) return undefined;
-  return { reason: 'ImageNotAllowed', message: `spec.image: this operator takes images of ${allowed.join(', ')} only` };
+  const allowed = new Set([repositoryOf(settings.image), ...settings.imageRepositories]);
+  if (allowed.has(repositoryOf(image))) return undefined;
+  return { reason: 'ImageNotAllowed', message: `spec.image: this operator takes images of ${[...allowed].join(', ')} only` };
 }
 
 /** `host:5000/team/carrel:1.2@sha256:…` → `host:5000/team/carrel` */

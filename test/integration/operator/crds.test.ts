@@ -132,7 +132,11 @@ describe('a Webhook is refused with a message that says what to do', () => {
     ['no events', { events: [] }, 'should have at least 1 items'],
     ['an event that does not exist', { events: ['file.read'] }, 'Unsupported value: "file.read"'],
     ['an event twice', { events: ['file.created', 'file.created'] }, 'Duplicate value'],
-    ['plain http', { url: 'http://example.com/' }, 'must be an https address, or http on loopback or *.localhost'],
+    [
+      'plain http',
+      { url: 'http://example.com/' },
+      'must be an https address without user and password, or such an http one on loopback or *.localhost',
+    ],
     ['a user in the address', { url: 'https://me:pw@example.com/' }, 'must be an https address'],
     ['no address at all', { url: 'example.com' }, 'must be an https address'],
     ['a header of the delivery itself', { headers: { 'Content-Type': 'text/plain' } }, 'this header is set by the delivery itself'],
