@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, FormData, request } from 'undici';
+import { untilServed } from './wait.ts';
 
 export interface ApiReply {
   readonly status: number;
@@ -48,7 +49,7 @@ export class Api {
 
   /** Throws when it is refused. */
   async login(email: string, password: string): Promise<Api> {
-    const reply = await this.post('/auth/login', { email, password });
+    const reply = await untilServed(() => this.post('/auth/login', { email, password }));
     if (reply.status !== 200) throw new Error(`login answered ${reply.status} ${JSON.stringify(reply.body)}`);
     return new Api(this.url, { token: reply.body.access_token, refreshToken: reply.body.refresh_token });
   }

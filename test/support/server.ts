@@ -20,6 +20,7 @@ import { Objects } from '../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../pkg/store/unavailable.ts';
 import { Api } from './api.ts';
 import { parts } from './parts.ts';
+import { untilServed } from './wait.ts';
 
 export interface TenantOptions {
   /** Each a million unless set. */
@@ -144,7 +145,8 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
     user: async (input = {}) => {
       const name = `user-${systemRandom.hex(5)}`;
       const password = input.password ?? 'correct horse battery';
-      const created = await admin.post('/users', { email: `${name}@example.org`, username: name, password, ...input });
+      const create = () => admin.post('/users', { email: `${name}@example.org`, username: name, password, ...input });
+      const created = await untilServed(create);
       if (created.status !== 201) throw new Error(`the user was not made: ${created.status} ${JSON.stringify(created.body)}`);
       const user = created.body as UserView;
       return { api: await anonymous.login(user.email, password), user, password };
