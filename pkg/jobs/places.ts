@@ -1,7 +1,7 @@
 /**
  * The attempts that a worker may have under way at once in one line, and who has them.
  *
- * Invariant: a tenant has `most` places while half of all are free, then the fewer the fuller it gets, and one as long as there is any. So
+ * Invariant: a tenant may have `most` places while half of all are free, then the fewer the fuller it gets, and one as long as there is any. So
  * tenants whose receivers stall leave places to others, however many they are: of 512, 64 tenants hold five or six each, 400 tenants one.
  */
 export class Places {
@@ -26,10 +26,14 @@ export class Places {
     return Math.max(1, Math.min(this.#most, Math.floor(2 * this.#most * free)));
   }
 
-  /** False: the tenant has as many as it may have. */
+  /**
+   * False: places are scarce, and the tenant has its share. While they are not, who feeds keeps to the window, and a place that is about to
+   * be left refuses nobody.
+   */
   take(tenant: string): boolean {
     const taken = this.#taken.get(tenant) ?? 0;
-    if (taken >= this.window) return false;
+    const { window } = this;
+    if (window < this.#most && taken >= window) return false;
     this.#taken.set(tenant, taken + 1);
     this.#busy += 1;
     return true;
