@@ -7,14 +7,14 @@ import { parseJson, tooLarge } from './json.ts';
 
 export const JSON_BYTES_MAX = 1024 * 1024;
 /** Of whom nobody knows: nothing that they may ask for is longer. */
-export const ANONYMOUS_JSON_BYTES_MAX = 64 * 1024;
+const ANONYMOUS_JSON_BYTES_MAX = 64 * 1024;
 /** A JSON body must be there whole within this; uploads take as long as they move. */
 export const JSON_BODY_TIMEOUT_MS = 30_000;
 
 const JSON_TYPE = 'application/json';
 /** Seconds after which there may be room for a body again. */
 const RETRY_AFTER_SECONDS = 2;
-export const BODIES = new BodyBudget(48 * 1024 * 1024);
+const BODIES = new BodyBudget(48 * 1024 * 1024);
 
 /** What came as a body: nothing, JSON with its bytes, or a stream that the endpoint reads. */
 export type Body = { readonly kind: 'none' | 'stream' } | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Buffer };

@@ -28,7 +28,6 @@ export interface ObjectsOptions {
   readonly prefix?: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** How long an answer may take before it counts as none. */
 }
 
 export interface PutOptions {
