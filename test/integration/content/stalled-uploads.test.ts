@@ -38,8 +38,20 @@ function stalledUploads(apis: readonly Api[]) {
   }
   const replies = apis.map((api, at) => api.upload('/files', { file: Readable.from(body()), name: `stalled-${at}` }));
   const settled = Promise.allSettled(replies);
+  const ended: string[] = [];
+  for (const reply of replies)
+    void reply.then(
+      ({ status, body: said }) => ended.push(`${status} ${JSON.stringify(said)}`),
+      (error: unknown) => ended.push(String(error)),
+    );
+  /** All of them stand still, in this state of the buffers. */
+  const stand = (wanted: { parts: number; waiting: number }): Promise<boolean> =>
+    waitFor('uploads that wait for a buffer', () => {
+      if (part.inUse === wanted.parts && waiting() === wanted.waiting) return true;
+      throw new Error(`${small.inUse} + ${part.inUse} in use, ${small.waiting} + ${part.waiting} wait; ended: ${ended.join(', ')}`);
+    });
   breakOff = () => gate.reject(new Error('the client breaks off'));
-  return { settled, goOn: () => gate.resolve(), breakOff };
+  return { settled, stand, goOn: () => gate.resolve(), breakOff };
 }
 
 test("forty stalled uploads of one person take their share of memory and no more, and others' go on beside them", async () => {
@@ -48,7 +60,7 @@ test("forty stalled uploads of one person take their share of memory and no more
   const before = process.memoryUsage().arrayBuffers;
 
   const stalled = stalledUploads(range(40).map(() => greedy.api));
-  await waitFor('uploads that wait for a buffer', () => waiting() === 34);
+  await stalled.stand({ parts: 6, waiting: 34 });
   expect(buffersMiB()).toBeLessThanOrEqual(BOUND_MIB / 3);
   expect((process.memoryUsage().arrayBuffers - before) / MIB).toBeLessThan(BOUND_MIB);
 
@@ -60,7 +72,7 @@ test("forty stalled uploads of one person take their share of memory and no more
   ]);
   expect(beside.map(({ status }) => status)).toEqual([201, 201, 201]);
   expect(performance.now() - started).toBeLessThan(60_000);
-  await waitFor('the forty as they were', () => waiting() === 34);
+  await stalled.stand({ parts: 6, waiting: 34 });
 
   stalled.goOn();
   const replies = (await stalled.settled).map((result) => (result.status === 'fulfilled' ? result.value : undefined));
@@ -72,7 +84,7 @@ test('uploads of many people at once stay under the bound, and all of them come 
   const people = await Promise.all(range(30).map(() => tenant.user()));
   const stalled = stalledUploads(people.map(({ api }) => api));
 
-  await waitFor('uploads that wait for a buffer', () => part.inUse === 18 && waiting() === 12);
+  await stalled.stand({ parts: 18, waiting: 12 });
   expect(buffersMiB()).toBeLessThanOrEqual(BOUND_MIB);
   expect((await people[0]?.api.upload('/files', { file: Buffer.alloc(500_000), name: 'medium' }))?.status).toBe(201);
 
@@ -86,7 +98,7 @@ test('clients that go away give back what they had and what they waited for', as
   const { api } = await tenant.user();
   const objects = await objectCount(tenant);
   const stalled = stalledUploads(range(10).map(() => api));
-  await waitFor('uploads that wait for a buffer', () => part.inUse === 6 && waiting() === 4);
+  await stalled.stand({ parts: 6, waiting: 4 });
 
   stalled.breakOff();
 
