@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
 import type { Api } from '../../support/api.ts';
+import { heldBytes } from '../../support/memory.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 import { objectCount } from './tenant-state.ts';
@@ -57,12 +58,12 @@ function stalledUploads(apis: readonly Api[]) {
 test("forty stalled uploads of one person take their share of memory and no more, and others' go on beside them", async () => {
   const [greedy, modest] = [await tenant.user(), await tenant.user()];
   await modest.api.upload('/files', { file: Buffer.from('warm'), name: 'warm' });
-  const before = process.memoryUsage().arrayBuffers;
+  const before = heldBytes();
 
   const stalled = stalledUploads(range(40).map(() => greedy.api));
   await stalled.stand({ parts: 6, waiting: 34 });
   expect(buffersMiB()).toBeLessThanOrEqual(BOUND_MIB / 3);
-  expect((process.memoryUsage().arrayBuffers - before) / MIB).toBeLessThan(BOUND_MIB);
+  expect((heldBytes() - before) / MIB).toBeLessThan(BOUND_MIB);
 
   const started = performance.now();
   const beside = await Promise.all([

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { informer, type Informer } from '../../../pkg/kube/informer.ts';
@@ -10,6 +8,7 @@ import type { Store } from '../../../pkg/kube/store.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
+import { heapUsed } from '../../support/memory.ts';
 import { inParallel, range, WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 
 const MIB = 1024 * 1024;
@@ -72,12 +71,6 @@ const states = (objects: Iterable<Observed<ConfigMap>>): string[] =>
   [...objects].map((o) => `${keyText(keyOf(o))} ${o.metadata.uid} ${o.metadata.resourceVersion} ${o.data?.['value']}`).toSorted();
 
 const listsRead = async (): Promise<number> => (await metrics.getSingleMetric('reflector_lists_total')!.get()).values[0]?.value ?? 0;
-
-function heapUsed(): number {
-  setFlagsFromString('--expose_gc');
-  (runInNewContext('gc') as () => void)();
-  return process.memoryUsage().heapUsed;
-}
 
 test('5,000 objects are listed in pages and watched; every change is told once, and memory stays', async () => {
   const namespace = 'many';

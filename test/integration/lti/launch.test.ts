@@ -129,7 +129,7 @@ test('two courses of one title have two folders', async () => {
     await follow(new Browser(), at.lms.open(at.clientId, { course: { id, title: 'Same' } }));
   }
 
-  const folders = await tenant.db.tables.folders.list({ isSystem: true });
+  const folders = await tenant.db.tables.folders.list({ isSystem: true }, { orderBy: [['id', 'asc']] });
   expect(folders.filter(({ name }) => name.startsWith('Same')).map(({ name }) => name)).toEqual([
     'Same',
     expect.stringMatching(/^Same \([0-9a-f-]{36}\)$/),

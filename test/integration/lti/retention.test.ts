@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { launched } from './course.ts';
@@ -41,10 +42,12 @@ test('sessions that ended by themselves go with the sessions that come, and thei
   expect(await left()).toBe(1);
   await tenant.db.query(`UPDATE sessions SET expires_at = now() - interval '25 hours' WHERE ${over}`, [person.user.email]);
 
-  await waitFor('the session to go', async () => {
-    await launched(tenant, at);
-    return (await left()) === 0;
-  });
+  // One id in sixteen begins like that, and such a session takes the old ones along.
+  await tenant.db.query(
+    `INSERT INTO sessions (id, user_id, expires_at) SELECT $1, id, now() + interval '1 hour' FROM users WHERE email = $2`,
+    [`0${randomUUID().slice(1)}`, living.user.email],
+  );
+  expect(await left()).toBe(0);
 
   expect((await tenant.anonymous.post('/auth/refresh', { refresh_token: person.api.refreshToken })).status).toBe(401);
   expect((await tenant.anonymous.post('/auth/refresh', { refresh_token: living.api.refreshToken })).status).toBe(200);

@@ -19,10 +19,13 @@ const refused = (reply: ApiReply): [number, string, string | undefined] => [
 ];
 
 /** What the kernel has received for a socket that does not read. */
-function unreadBytes({ localPort = 0 }: Socket): number {
-  const port = localPort.toString(16).toUpperCase().padStart(4, '0');
+function unreadBytes({ localPort = 0, remotePort = 0 }: Socket): number {
+  const suffix = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n');
-  const columns = lines.map((line) => line.trim().split(/\s+/)).find(([, local]) => local?.endsWith(`:${port}`));
+  // A port of ours may be that of another connection too, to another place.
+  const columns = lines
+    .map((line) => line.trim().split(/\s+/))
+    .find(([, local, remote]) => local?.endsWith(suffix(localPort)) && remote?.endsWith(suffix(remotePort)));
   const queues = columns?.[4]?.split(':'); // to be sent, to be read
   return Number.parseInt(queues?.[1] ?? '0', 16);
 }

@@ -116,7 +116,8 @@ test('an item has one holder at a time; who lost the lease changes nothing; a fa
     for (let n = 0; n < 40; n += 1) await requestWork(tx, 'n', n);
   });
   const queue = new WorkQueue(workerPool);
-  const taken = (await Promise.all(Array.from({ length: 8 }, () => queue.takeDue({ limit: 10, perTenant: 10, leaseSeconds: 60 })))).flat();
+  const takers = Array.from({ length: 8 }, () => queue.takeDue({ limit: 10, perTenant: 10, leaseSeconds: 60 }));
+  const taken = (await Promise.all(takers)).flat().toSorted((one, another) => one.id - another.id);
   expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length);
   const claim = async (rows: readonly Pick<WorkItem, 'tenant' | 'id' | 'attempts'>[]): Promise<(WorkItem | null)[]> =>
     queue.claim(

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { freePort } from '../../support/ports.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { waitFor } from '../../support/wait.ts';
@@ -117,14 +118,13 @@ test('a redirect is a failure and is not followed', async () => {
 
 test('a receiver without TLS, one that refuses, a name that is none and one that leads inside each say so in the attempt', async () => {
   const plain = await net.http((_request, response) => void response.end());
-  const closed = await net.http(() => undefined);
   const errors = {
     tls: await outcomeAt(at(plain, 'https')),
     name: await outcomeAt('https://receiver.invalid/hook'),
     inward: await outcomeAt('https://localhost:8443/hook'),
   };
   await net.close();
-  const refused = await outcomeAt(at(closed));
+  const refused = await outcomeAt(at(await freePort()));
 
   for (const outcome of [...Object.values(errors), refused]) {
     expect(outcome).toMatchObject({ status: 'pending', status_code: null });
