@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
-import type { Api } from '../../support/api.ts';
+import type { Api, ApiReply } from '../../support/api.ts';
 import { heldBytes } from '../../support/memory.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
-import { countBy, range, waitFor } from '../../support/wait.ts';
+import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { objectCount } from './tenant-state.ts';
 
 let tenant: TestTenant;
@@ -37,19 +37,18 @@ function stalledUploads(apis: readonly Api[]) {
     await gate.promise;
     yield chunk;
   }
-  const replies = apis.map((api, at) => api.upload('/files', { file: Readable.from(body()), name: `stalled-${at}` }));
-  const settled = Promise.allSettled(replies);
-  const ended: string[] = [];
-  for (const reply of replies)
-    void reply.then(
-      ({ status, body: said }) => ended.push(`${status} ${JSON.stringify(said)}`),
-      (error: unknown) => ended.push(String(error)),
-    );
+  const refusals: string[] = [];
+  const upload = async (api: Api, name: string): Promise<ApiReply> => {
+    const reply = await api.upload('/files', { file: Readable.from(body()), name });
+    if (reply.status !== 201) refusals.push(`${reply.status} ${reply.body?.message}`);
+    return reply;
+  };
+  const settled = Promise.allSettled(apis.map((api, at) => untilServed(() => upload(api, `stalled-${at}`))));
   /** All of them stand still, in this state of the buffers. */
   const stand = (wanted: { parts: number; waiting: number }): Promise<boolean> =>
     waitFor('uploads that wait for a buffer', () => {
       if (part.inUse === wanted.parts && waiting() === wanted.waiting) return true;
-      throw new Error(`${small.inUse} + ${part.inUse} in use, ${small.waiting} + ${part.waiting} wait; ended: ${ended.join(', ')}`);
+      throw new Error(`${small.inUse} + ${part.inUse} in use, ${small.waiting} + ${part.waiting} wait; refused: ${refusals.join(', ')}`);
     });
   breakOff = () => gate.reject(new Error('the client breaks off'));
   return { settled, stand, goOn: () => gate.resolve(), breakOff };
