@@ -26,9 +26,8 @@ interface Copy {
 
 /** The lock is one of the row itself: that of the foreign key lets a new password or a deactivation pass. */
 const OPEN = `
-  INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at)
-  SELECT $1, u.id, $3, $4, $4, $5 FROM users u
-   WHERE u.id = $2 AND u.is_active AND ($6::text IS NULL OR u.password_hash = $6) FOR SHARE
+  INSERT INTO sessions (id, user_id, created_at, last_activity, expires_at)
+  SELECT $1, u.id, $3, $3, $4 FROM users u WHERE u.id = $2 AND u.is_active AND u.password_hash = $5 FOR SHARE
   RETURNING id`;
 
 /** Whose session which one is: the claims of a token, and also an actor. */
@@ -93,21 +92,11 @@ export class Sessions {
   /**
    * The id; undefined: whose it would be is gone or inactive by now, or has another password than the one that was verified.
    * One statement, which waits for whoever changes the user: they end the sessions that they see, or this one sees what they changed.
-   * `lifetimeMs`: of a session that nothing renews.
    */
-  async create(
-    tx: Tx,
-    of: { readonly userId: number; readonly passwordHash?: string | null; readonly launchId?: string; readonly lifetimeMs?: number },
-  ): Promise<string | undefined> {
+  async create(tx: Tx, of: { readonly userId: number; readonly passwordHash: string | null }): Promise<string | undefined> {
     const now = this.#clock.now();
-    const [session] = await tx.query<{ id: string }>(OPEN, [
-      this.#random.uuid(),
-      of.userId,
-      of.launchId ?? null,
-      now,
-      new Date(now.getTime() + (of.lifetimeMs ?? SESSION_MS)),
-      of.passwordHash ?? null,
-    ]);
+    const expiresAt = new Date(now.getTime() + SESSION_MS);
+    const [session] = await tx.query<{ id: string }>(OPEN, [this.#random.uuid(), of.userId, now, expiresAt, of.passwordHash]);
     return session?.id;
   }
 

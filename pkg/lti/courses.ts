@@ -8,7 +8,7 @@ import { type GenerationCache, subject } from '../store/redis/generation.ts';
 import type { LaunchMessage } from './id-token.ts';
 import { COURSE_FOLDER, type Known } from './launch.record.ts';
 import type { Person } from './people.ts';
-import { courseRole } from './roles.policy.ts';
+import { courseRole, type CourseRole } from './roles.policy.ts';
 
 /** Room for the uuid that tells two courses of one title apart. */
 const TITLE_MAX_CHARACTERS = 200;
@@ -30,14 +30,19 @@ export class Courses {
     this.#random = deps.random;
   }
 
-  /** No statement when everything stands already. `tx` is one of GenerationCache. */
-  async settle(tx: Tx, known: Known, person: Person, { context, roles }: LaunchMessage): Promise<void> {
-    if (!context) return;
+  /** Whether the course is as the platform says, and the person in it. */
+  stands(known: Known, { context, roles }: LaunchMessage): boolean {
+    if (!context) return true;
     const role = courseRole(roles);
-    const writes = role === 'instructor';
     const isRenamed = context.isTitled && known.titleSaid !== context.title;
-    if (known.folderId !== null && known.courseRole === role && known.mayWrite === writes && !isRenamed) return;
+    return known.folderId !== null && known.courseRole === role && known.mayWrite === writesAs(role) && !isRenamed;
+  }
 
+  /** Makes or changes what does not stand; no statement where all does. `tx` is one of GenerationCache. */
+  async settle(tx: Tx, known: Known, person: Person, message: LaunchMessage): Promise<void> {
+    const { context, roles } = message;
+    if (!context || this.stands(known, message)) return;
+    const role = courseRole(roles);
     const system = await tx.users.find({ isSystem: true });
     if (!system) throw new Error('the tenant has no system user');
     const group = await this.#group(tx, known.platformId, context, system.id);
@@ -47,7 +52,7 @@ export class Courses {
     );
     const folderId = await this.#folder(tx, group, context.isTitled ? context.title : (group.titleSaid ?? context.title), system.id);
     if (context.isTitled && group.titleSaid !== context.title) await this.#rename(tx, group, folderId, context.title);
-    await this.#setWriting(tx, { folderId, userId: person.id, grantedBy: system.id }, writes);
+    await this.#setWriting(tx, { folderId, userId: person.id, grantedBy: system.id }, writesAs(role));
     this.#cache.touch(tx, subject.grants(person.uuid));
   }
 
@@ -113,6 +118,8 @@ export class Courses {
     await tx.permissions.insert({ uuid: this.#random.uuid(), ...place, permissionLevel: 'write', grantedBy: at.grantedBy });
   }
 }
+
+const writesAs = (role: CourseRole): boolean => role === 'instructor';
 
 /** Two courses may have one title: then the second's folder carries the id of its group. */
 const namesOf = (title: string, groupUuid: string): readonly [string, string] => {

@@ -1,5 +1,6 @@
 import type { Role } from '../api/actor.ts';
 import type { Executor } from '../store/postgres/database.ts';
+import type { LaunchMessage } from './id-token.ts';
 import type { CourseRole } from './roles.policy.ts';
 
 /** What is known already of a launch: its registration, the person, the course. Null: not yet. */
@@ -54,4 +55,64 @@ export async function findKnown(
 ): Promise<Known | undefined> {
   const [row] = await sql.prepared<Known>('lti-known', KNOWN, [toolId, deploymentId, subject, contextId]);
   return row;
+}
+
+/** A launch that holds, and the session that it opens. */
+export interface NewLaunch {
+  readonly launchId: string;
+  readonly sessionId: string;
+  /** Hashes: whoever reads the row can use neither. */
+  readonly state: string;
+  readonly nonce: string;
+  readonly idToken: string;
+  readonly message: LaunchMessage;
+  readonly launchedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** The lock is one of the row itself (as in Sessions): whoever deactivates the person waits, or has been waited for. */
+const OPEN = `
+  WITH person AS (SELECT id FROM users WHERE id = $1 AND is_active FOR SHARE),
+  launch AS (
+    INSERT INTO lti_launches (
+      launch_id, tool_id, platform_id, user_id, context_id, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
+      ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, launched_at, expires_at)
+    SELECT $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20 FROM person
+    ON CONFLICT DO NOTHING RETURNING launch_id),
+  session AS (
+    INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at)
+    SELECT $21, person.id, launch.launch_id, $19, $19, $20 FROM person, launch RETURNING id)
+  SELECT EXISTS (SELECT FROM person) AS "isActive", EXISTS (SELECT FROM session) AS "isOpened"`;
+
+/**
+ * Writes launch and session, or neither: where the state or nonce was used before, or the person is not active any more. One statement,
+ * so that of posts that race one decides, and the others find it used. Throws ForeignKeyViolation where the registration has gone.
+ */
+export async function openLaunch(sql: Executor, known: Known, userId: number, launch: NewLaunch): Promise<'opened' | 'used' | 'inactive'> {
+  const { message } = launch;
+  const [outcome] = await sql.prepared<{ isActive: boolean; isOpened: boolean }>('lti-open', OPEN, [
+    userId,
+    launch.launchId,
+    known.toolId,
+    known.platformId,
+    message.subject,
+    message.context?.id ?? null,
+    message.resourceLinkId,
+    message.deploymentId,
+    launch.idToken,
+    launch.state,
+    launch.nonce,
+    message.roles,
+    message.ags?.lineitems ?? null,
+    message.ags?.lineitem ?? null,
+    message.ags?.scopes ?? [],
+    message.nrpsUrl ?? null,
+    message.returnUrl ?? null,
+    message.platformUrl ?? null,
+    launch.launchedAt,
+    launch.expiresAt,
+    launch.sessionId,
+  ]);
+  if (!outcome?.isActive) return 'inactive';
+  return outcome.isOpened ? 'opened' : 'used';
 }

@@ -59,15 +59,21 @@ export class People {
     this.#defaultQuota = deps.defaultQuota;
   }
 
-  /** No statement for a known person with the role of whom the platform says nothing new. `tx` is one of GenerationCache. Throws LtiRefusal `user_inactive`. */
+  /** A known person with the role, of whom the platform says nothing new. Throws LtiRefusal `user_inactive`. */
+  standing(known: Known, message: LaunchMessage): Person | undefined {
+    const person = personOf(known);
+    const said = saidIn(message);
+    const isNews = (another(said.name, known.nameSaid) ?? another(said.email, known.emailSaid)) !== undefined;
+    return person?.roles.includes(roleOf(message.roles)) && !isNews ? person : undefined;
+  }
+
+  /** Makes or changes whoever does not stand. `tx` is one of GenerationCache. Throws LtiRefusal `user_inactive`. */
   async settle(tx: Tx, known: Known, message: LaunchMessage): Promise<Person> {
     const role = roleOf(message.roles);
-    const said = saidIn(message);
-    const standing = personOf(known);
-    const person = standing ?? (await this.#make(tx, known, message, role));
-    const isNews = standing !== undefined && (another(said.name, known.nameSaid) ?? another(said.email, known.emailSaid)) !== undefined;
-    if (person.roles.includes(role) && !isNews) return person;
-    return this.#change(tx, person, role, { platformId: known.platformId, subject: message.subject }, said);
+    const person = personOf(known);
+    const made = person ? undefined : await this.#make(tx, known, message, role);
+    if (made?.roles.includes(role)) return made;
+    return this.#change(tx, (person ?? made) as Person, role, { platformId: known.platformId, subject: message.subject }, saidIn(message));
   }
 
   /** What was looked up before the transaction may be old by now: the rows decide. */

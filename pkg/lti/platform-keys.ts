@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { EgressError } from '../net/egress-error.ts';
 import type { GuardedClient } from '../net/client.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -27,9 +27,9 @@ const MODULUS_BITS_MIN = 2048;
 export const isTakenAlgorithm = (alg: unknown): alg is string => typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg);
 
 interface KeySet {
-  readonly keys: ReadonlyMap<string, JsonWebKey>;
-  /** Made when first used. */
-  readonly made: Map<string, KeyObject>;
+  readonly keys: ReadonlyMap<string, JWK>;
+  /** By key id and algorithm, made when first used. */
+  readonly made: Map<string, CryptoKey>;
   /** Monotonic milliseconds. */
   readonly fetchedAt: number;
 }
@@ -61,7 +61,7 @@ export class PlatformKeys {
   }
 
   /** The key `kid` for `alg`, an algorithm that is taken. Throws LtiRefusal `key_…` and `platform_keys_…`. */
-  async key(address: string, kid: string, alg: string): Promise<KeyObject> {
+  async key(address: string, kid: string, alg: string): Promise<CryptoKey> {
     const platform = this.#platform(address);
     const kept = platform.present;
     let set = await this.#fresh(platform, address);
@@ -122,7 +122,7 @@ export class PlatformKeys {
 }
 
 /** RFC 7517 §5: members that are not understood are ignored; keys without an id cannot be chosen. */
-function keysOf(body: Buffer): Map<string, JsonWebKey> {
+function keysOf(body: Buffer): Map<string, JWK> {
   const invalid = (cause?: unknown): LtiRefusal => new LtiRefusal('platform_keys_invalid', undefined, { cause });
   let keys: unknown;
   try {
@@ -133,11 +133,11 @@ function keysOf(body: Buffer): Map<string, JsonWebKey> {
   if (!Array.isArray(keys)) throw invalid();
   const named = (keys as unknown[])
     .slice(0, KEYS_MAX)
-    .filter((key): key is JsonWebKey & { kid: string } => typeof (key as { kid?: unknown } | null)?.kid === 'string');
+    .filter((key): key is JWK & { kid: string } => typeof (key as { kid?: unknown } | null)?.kid === 'string');
   return new Map(named.map((key) => [key.kid, key]));
 }
 
-function keyOf(set: KeySet, kid: string, jwk: JsonWebKey, alg: string): KeyObject {
+async function keyOf(set: KeySet, kid: string, jwk: JWK, alg: string): Promise<CryptoKey> {
   const wanted = ALGORITHMS[alg];
   const isFit =
     wanted !== undefined &&
@@ -146,15 +146,19 @@ function keyOf(set: KeySet, kid: string, jwk: JsonWebKey, alg: string): KeyObjec
     (jwk.use === undefined || jwk.use === 'sig') &&
     (jwk.alg === undefined || jwk.alg === alg);
   if (!isFit) throw new LtiRefusal('key_unfit');
-  const key = set.made.get(kid) ?? publicKey(jwk);
-  if (jwk.kty === 'RSA' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < MODULUS_BITS_MIN) throw new LtiRefusal('key_unfit');
-  set.made.set(kid, key);
+  const name = `${alg} ${kid}`;
+  const key = set.made.get(name) ?? (await publicKey(jwk, alg));
+  const { modulusLength = MODULUS_BITS_MIN } = key.algorithm as { modulusLength?: number };
+  if (modulusLength < MODULUS_BITS_MIN) throw new LtiRefusal('key_unfit');
+  set.made.set(name, key);
   return key;
 }
 
-function publicKey(jwk: JsonWebKey): KeyObject {
+/** What else stands in the JWK is not taken, a private half above all. */
+async function publicKey(jwk: JWK, alg: string): Promise<CryptoKey> {
+  const { kty = '', crv = '', n = '', e = '', x = '', y = '' } = jwk;
   try {
-    return createPublicKey({ key: jwk, format: 'jwk' });
+    return (await importJWK(kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y }, alg)) as CryptoKey;
   } catch (error) {
     throw new LtiRefusal('key_unfit', undefined, { cause: error });
   }

@@ -92,7 +92,7 @@ test('ten first launches of one person into one new course make one user, one gr
 
 const idOf = async (subject: string): Promise<number> => (await tenant.db.tables.ltiIdentities.find({ subject }))?.userId ?? 0;
 
-test('warm, login and launch are at most four statements together, and nobody else is asked', async () => {
+test('warm, login and launch are three statements together, and nobody else is asked', async () => {
   const opened = { user: { id: 'regular' } };
   await follow(new Browser(), at.lms.open(at.clientId, opened));
   const asked = at.lms.keySetRequests;
@@ -100,7 +100,7 @@ test('warm, login and launch are at most four statements together, and nobody el
   const { reply, sql } = await tenant.counting(() => follow(new Browser(), at.lms.open(at.clientId, opened)));
 
   expect(reply.status).toBe(303);
-  expect(sql).toHaveLength(4);
+  expect(sql).toHaveLength(3);
   expect(at.lms.keySetRequests).toBe(asked);
 });
 

@@ -91,7 +91,7 @@ test('warm, a launch by storage costs one statement more than one by cookie, and
 
   const { reply, sql } = await tenant.counting(launch);
 
-  expect([reply.status, sql.length, at.lms.keySetRequests]).toEqual([303, 5, keySets]);
+  expect([reply.status, sql.length, at.lms.keySetRequests]).toEqual([303, 4, keySets]);
 });
 
 test('where the cookie is there it wins: nobody is asked', async () => {
