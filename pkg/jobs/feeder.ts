@@ -3,7 +3,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
 import type { Redis } from '../store/redis/redis.ts';
 import type { Places } from './places.ts';
-import { QUEUE_PREFIX, type TicketQueue } from './queue.ts';
+import { QUEUE_PREFIX, type TicketQueue, ticketsOf } from './queue.ts';
 
 /** Work is looked for at least so often, whatever wake-ups get lost. */
 const SWEEP_MS = 1_000;
@@ -29,6 +29,7 @@ export class Feeder {
   readonly #shard: string;
   readonly #ledger: LeasedRows<Leased>;
   readonly #places: Places;
+  readonly #perTicket: number;
   readonly #queue: TicketQueue;
   readonly #redis: Redis;
   readonly #clock: Clock;
@@ -41,6 +42,8 @@ export class Feeder {
     ledger: LeasedRows<Leased>;
     /** Their window bounds what one tenant has in flight: a backlog of one waits for itself, not for others. */
     places: Places;
+    /** Rows of one tenant that go together. */
+    perTicket: number;
     queue: TicketQueue;
     redis: Redis;
     clock: Clock;
@@ -49,6 +52,7 @@ export class Feeder {
     this.#shard = deps.shard;
     this.#ledger = deps.ledger;
     this.#places = deps.places;
+    this.#perTicket = deps.perTicket;
     this.#queue = deps.queue;
     this.#redis = deps.redis;
     this.#clock = deps.clock;
@@ -83,7 +87,8 @@ export class Feeder {
     const items = await this.#ledger.takeDue({ limit: room, perTenant: this.#places.window, leaseSeconds: TICKET_LEASE_SECONDS });
     if (items.length === 0) return;
     try {
-      await this.#queue.add(items.map(({ tenant, id, attempts }) => ({ shard: this.#shard, tenant, id, attempt: attempts })));
+      const leases = items.map(({ tenant, id, attempts }) => ({ tenant, id, attempt: attempts }));
+      await this.#queue.add(ticketsOf(this.#shard, leases, this.#perTicket));
     } catch (error) {
       for (const item of items) await this.#ledger.release(item);
       throw error;

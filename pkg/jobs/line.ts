@@ -23,6 +23,8 @@ interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Leased, Row>> {
   readonly name: string;
   /** Rows of one tenant in flight at most. */
   readonly perTenant: number;
+  /** Rows of one tenant that go to a runner together, and so to one worker; 1 unless it is for their number. */
+  readonly perTicket?: number;
   /** Attempts of this process under way at once. */
   readonly concurrency: number;
   /** By shard. */
@@ -36,11 +38,11 @@ interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Leased, Row>> {
 
 /** Feeds and runs it until it is closed. */
 export function startLine<Row extends Leased, Ledger extends LeasedRows<Leased, Row>>(deps: LineDeps<Row, Ledger>): Line {
-  const { name, redis, redisUrl, clock, log } = deps;
+  const { name, perTicket = 1, redis, redisUrl, clock, log } = deps;
   const queue = new TicketQueue({ name, url: redisUrl, log });
   const places = new Places(deps.concurrency, deps.perTenant);
   const feeders = new Map(
-    [...deps.ledgers].map(([shard, ledger]) => [shard, new Feeder({ shard, ledger, places, queue, redis, clock, log })]),
+    [...deps.ledgers].map(([shard, ledger]) => [shard, new Feeder({ shard, ledger, places, perTicket, queue, redis, clock, log })]),
   );
   const benches = new Map([...deps.ledgers].map(([shard, ledger]) => [shard, deps.bench(shard, ledger, () => feeders.get(shard)?.wake())]));
   const runner = new Runner<Row>({ name, places, redisUrl, benches, clock, log });

@@ -3,8 +3,11 @@ import { Redis as Client } from 'ioredis';
 import type { Logger } from '../runtime/log.ts';
 import type { LeaseRef } from '../store/postgres/leases.ts';
 
-/** Which row of which shard a job is about. */
-export type JobTicket = LeaseRef & { readonly shard: string };
+/** Which rows of which shard a job is about: one at least, all of one tenant. */
+export interface JobTicket {
+  readonly shard: string;
+  readonly leases: readonly LeaseRef[];
+}
 
 export const QUEUE_PREFIX = 'bull';
 /** A worker without a job blocks in Redis for so long at most. */
@@ -44,13 +47,7 @@ export class TicketQueue {
 
   /** A ticket that is there already is not added again. */
   async add(tickets: readonly JobTicket[]): Promise<void> {
-    await this.#queue.addBulk(
-      tickets.map((ticket) => ({
-        name: this.name,
-        data: ticket,
-        opts: { jobId: `${ticket.shard}.${ticket.tenant}.${ticket.id}-${ticket.attempt}` },
-      })),
-    );
+    await this.#queue.addBulk(tickets.map((ticket) => ({ name: this.name, data: ticket, opts: { jobId: idOf(ticket) } })));
   }
 
   /** Tickets that no runner has begun with. */
@@ -62,4 +59,21 @@ export class TicketQueue {
     this.#client.disconnect();
     await this.#queue.close().catch(() => undefined);
   }
+}
+
+/** A lease is in one ticket only, so its first names it; also where Redis has forgotten how far it had counted. */
+function idOf({ shard, leases: [first] }: JobTicket): string {
+  if (!first) throw new TypeError('a ticket without rows');
+  return `${shard}.${first.tenant}.${first.id}-${first.attempt}`;
+}
+
+/** Tickets of at most `most` rows each, the first of each tenant before the second of any. A job costs Redis three scripts, however many its rows. */
+export function ticketsOf(shard: string, leases: readonly LeaseRef[], most: number): JobTicket[] {
+  const tickets: JobTicket[] = [];
+  let left = [...Map.groupBy(leases, ({ tenant }) => tenant).values()];
+  while (left.length > 0) {
+    tickets.push(...left.map((own) => ({ shard, leases: own.slice(0, most) })));
+    left = left.map((own) => own.slice(most)).filter((own) => own.length > 0);
+  }
+  return tickets;
 }

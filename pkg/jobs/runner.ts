@@ -83,30 +83,33 @@ export class Runner<Row extends Leased> {
     this.#disconnect();
   }
 
-  /** Never throws: a job's fate is written in Postgres, or it is taken again once its lease has run out. */
   async #run(ticket: JobTicket): Promise<void> {
     const shard = this.#shards.get(ticket.shard);
-    if (!shard) return;
+    if (shard) await Promise.all(ticket.leases.map((lease) => this.#runOne(shard, lease)));
+  }
+
+  /** Never throws: a row's fate is written in Postgres, or it is taken again once its lease has run out. */
+  async #runOne(shard: ShardOfRunner<Row>, lease: LeaseRef): Promise<void> {
     // Tickets come a while after their window was looked at; what it does not allow any more waits in Postgres.
-    if (!this.#places.take(ticket.tenant)) return this.#giveBack(shard.bench.ledger, ticket);
+    if (!this.#places.take(lease.tenant)) return this.#giveBack(shard.bench.ledger, lease);
     try {
-      await this.#work(shard, ticket);
+      await this.#work(shard, lease);
     } catch (error) {
-      this.#log.warn({ err: error, ticket }, 'work is left to its next attempt');
+      this.#log.warn({ err: error, ...lease }, 'work is left to its next attempt');
     } finally {
-      this.#places.leave(ticket.tenant);
+      this.#places.leave(lease.tenant);
       shard.bench.wake();
     }
   }
 
-  async #work({ bench, claims, leases }: ShardOfRunner<Row>, ticket: JobTicket): Promise<void> {
-    const row = await claims.ask(ticket);
+  async #work({ bench, claims, leases }: ShardOfRunner<Row>, ref: LeaseRef): Promise<void> {
+    const row = await claims.ask(ref);
     if (!row) return;
     const lease = leases.hold(row);
     await bench.attempt(row, lease.lost).finally(() => lease.letGo());
   }
 
-  async #giveBack(ledger: LeasedRows<Leased>, { tenant, id, attempt }: JobTicket): Promise<void> {
+  async #giveBack(ledger: LeasedRows<Leased>, { tenant, id, attempt }: LeaseRef): Promise<void> {
     const released = ledger.release({ tenant, id, attempts: attempt, fence: null });
     await released.catch((error: unknown) => this.#log.warn({ err: error, tenant, id }, 'work is left to its next lease'));
   }

@@ -143,6 +143,7 @@ function deliveryLine(deps: DeliveryLineDeps & { redis: Redis; ledgers: Readonly
     ...deps,
     name: 'deliveries',
     perTenant: 8,
+    perTicket: 8,
     concurrency: PLACES,
     bench: (shard, ledger, wake) =>
       new DeliveryBench({ ...deps, ledger, pool: poolOf(deps.shards, shard), timeoutMs: deps.webhookTimeoutMs, metrics, wake }),

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { standardKey } from '../../events/webhooks/secrets.ts';
 
 export interface Signing {
@@ -19,10 +19,15 @@ export function signatureHeaders({ body, messageId, at, secret, previousSecret }
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const signed = `${messageId}.${timestamp}.${body}`;
   const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
+  // Node takes several times as long to begin with bytes as with a key object.
+  const standard = (text: string): string =>
+    createHmac('sha256', createSecretKey(standardKey(text)))
+      .update(signed)
+      .digest('base64');
   return {
     'x-carrel-signature': createHmac('sha256', secret).update(body).digest('hex'),
     'webhook-id': messageId,
     'webhook-timestamp': timestamp,
-    'webhook-signature': secrets.map((key) => `v1,${createHmac('sha256', standardKey(key)).update(signed).digest('base64')}`).join(' '),
+    'webhook-signature': secrets.map((key) => `v1,${standard(key)}`).join(' '),
   };
 }
