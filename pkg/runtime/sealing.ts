@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { Random } from './random.ts';
 
 /**
@@ -23,16 +23,17 @@ export class SealError extends Error {
 }
 
 export class Sealer {
-  readonly #keys: ReadonlyMap<string, SealingKey>;
-  readonly #current: SealingKey;
+  readonly #keys: ReadonlyMap<string, KeyObject>;
+  readonly #current: { readonly id: string; readonly key: KeyObject };
   readonly #random: Random;
 
   /** The first key seals, all of them open. */
   constructor(keys: readonly SealingKey[], random: Random) {
     const [current] = keys;
     if (!current) throw new SealError('there is no sealing key');
-    this.#current = current;
-    this.#keys = new Map(keys.map((key) => [key.id, key]));
+    // Node takes several times as long to begin with bytes as with a key object.
+    this.#keys = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
+    this.#current = { id: current.id, key: createSecretKey(current.key) };
     this.#random = random;
   }
 
@@ -50,7 +51,7 @@ export class Sealer {
     if (!key || encoded === undefined) throw new SealError(`no key ${id ?? ''} to open a sealed value`);
     const body = Buffer.from(encoded, 'base64url');
     if (body.length < NONCE_BYTES + TAG_BYTES) throw new SealError('a sealed value is cut off');
-    const decipher = createDecipheriv('aes-256-gcm', key.key, body.subarray(0, NONCE_BYTES))
+    const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, NONCE_BYTES))
       .setAAD(associatedData(place))
       .setAuthTag(body.subarray(-TAG_BYTES));
     try {
