@@ -139,7 +139,6 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     db,
     cache,
     events,
-    sessions,
     permissionSets,
     tokens,
     web,

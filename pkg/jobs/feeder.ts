@@ -9,7 +9,7 @@ import { QUEUE_PREFIX, type TicketQueue, ticketsOf } from './queue.ts';
 const SWEEP_MS = 1_000;
 /** Rounds begin so far apart at least: a busy time's wake-ups share them. */
 const APART_MS = 5;
-/** Tickets that may wait in Redis: enough to keep runners busy, few enough to be worked off within their lease. */
+/** Tickets that may wait in Redis, and rows taken at once: enough to keep runners busy, few enough to be worked off within their lease. */
 const MAX_WAITING = 64;
 /**
  * How long a ticket may wait in Redis before its row is taken anew; the old one then does nothing.
@@ -82,7 +82,8 @@ export class Feeder {
 
   async #round(): Promise<void> {
     const [waiting] = await Promise.all([this.#queue.waiting(), this.#noticeLostMemory()]);
-    const room = MAX_WAITING - waiting;
+    // Of rows for which no place is left somebody else may have some.
+    const room = Math.min(MAX_WAITING - waiting, this.#places.free);
     if (room <= 0) return;
     const items = await this.#ledger.takeDue({ limit: room, perTenant: this.#places.window, leaseSeconds: TICKET_LEASE_SECONDS });
     if (items.length === 0) return;

@@ -23,7 +23,7 @@ interface LineDeps<Row extends Leased, Ledger extends LeasedRows<Leased, Row>> {
   readonly name: string;
   /** Rows of one tenant in flight at most. */
   readonly perTenant: number;
-  /** Rows of one tenant that go to a runner together, and so to one worker; 1 unless it is for their number. */
+  /** Rows of one tenant that go to a runner in one ticket, and so to one worker; 1 unless told. */
   readonly perTicket?: number;
   /** Attempts of this process under way at once. */
   readonly concurrency: number;

@@ -22,6 +22,14 @@ test('once half of the places are taken a tenant that has its share is refused, 
   expect([places.take('a'), places.take('b')]).toEqual([true, true]);
 });
 
+test('there are never more than all, whoever asks', () => {
+  const places = new Places(2, MOST);
+  const taken = ['a', 'b', 'c'].map((tenant) => places.take(tenant));
+  places.leave('a');
+
+  expect([taken, places.free, places.take('c')]).toEqual([[true, true, false], 1, true]);
+});
+
 test.each([20, 64, 200, 400])('%i tenants that keep their places for ever leave a tenth of all to others', (tenants) => {
   const places = new Places(COUNT, MOST);
   let busy = 0;

@@ -20,20 +20,24 @@ export class Places {
     return this.#count;
   }
 
+  /** How many are left. */
+  get free(): number {
+    return this.#count - this.#busy;
+  }
+
   /** How many places a tenant may have now. */
   get window(): number {
-    const free = 1 - this.#busy / this.#count;
-    return Math.max(1, Math.min(this.#most, Math.floor(2 * this.#most * free)));
+    return Math.max(1, Math.min(this.#most, Math.floor((2 * this.#most * this.free) / this.#count)));
   }
 
   /**
-   * False: places are scarce, and the tenant has its share. While they are not, who feeds keeps to the window, and a place that is about to
-   * be left refuses nobody.
+   * False: there is none left, or they are scarce and the tenant has its share. While they are not, who feeds keeps to the window, and a place
+   * that is about to be left refuses nobody.
    */
   take(tenant: string): boolean {
     const taken = this.#taken.get(tenant) ?? 0;
     const { window } = this;
-    if (window < this.#most && taken >= window) return false;
+    if (this.free <= 0 || (window < this.#most && taken >= window)) return false;
     this.#taken.set(tenant, taken + 1);
     this.#busy += 1;
     return true;

@@ -1,6 +1,7 @@
 import type { Role } from '../api/actor.ts';
-import type { Executor } from '../store/postgres/database.ts';
+import type { Executor, Tx } from '../store/postgres/database.ts';
 import type { LaunchMessage } from './id-token.ts';
+import { LtiRefusal } from './refusal.ts';
 import type { CourseRole } from './roles.policy.ts';
 
 /** What is known already of a launch: its registration, the person, the course. Null: not yet. */
@@ -115,4 +116,18 @@ export async function openLaunch(sql: Executor, known: Known, userId: number, la
   ]);
   if (!outcome?.isActive) return 'inactive';
   return outcome.isOpened ? 'opened' : 'used';
+}
+
+/**
+ * Before anything is made or changed for a launch: its registration stays until the end of the transaction, and a response that is posted
+ * again is refused without work. Two that race may both pass; of them `openLaunch` decides. Throws LtiRefusal `registration_inactive`, `launch_used`.
+ */
+export async function requireUnused(tx: Tx, { toolId }: Known, { state }: NewLaunch): Promise<void> {
+  const [registration] = await tx.query<{ isUsed: boolean }>(
+    `SELECT EXISTS (SELECT FROM lti_launches l WHERE l.state_token = $2) AS "isUsed"
+     FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1 FOR KEY SHARE OF t, p`,
+    [toolId, state],
+  );
+  if (!registration) throw new LtiRefusal('registration_inactive');
+  if (registration.isUsed) throw new LtiRefusal('launch_used');
 }

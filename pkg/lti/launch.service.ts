@@ -6,7 +6,7 @@ import { ForeignKeyViolation } from '../store/postgres/errors.ts';
 import type { GenerationCache } from '../store/redis/generation.ts';
 import type { Courses } from './courses.ts';
 import { type LaunchMessage, requireClaims, requireSignature, unprovenClaims } from './id-token.ts';
-import { findKnown, type Known, type NewLaunch, openLaunch } from './launch.record.ts';
+import { findKnown, type Known, type NewLaunch, openLaunch, requireUnused } from './launch.record.ts';
 import { hashOf, type Login, type LoginStates } from './login-state.ts';
 import type { People, Person } from './people.ts';
 import type { PlatformKeys } from './platform-keys.ts';
@@ -164,6 +164,7 @@ export class Launches {
     };
     if (standing && this.#courses.stands(known, message)) return open(this.#db.tables, standing);
     return this.#cache.transaction(this.#db, async (tx) => {
+      await requireUnused(tx, known, launch);
       const person = standing ?? (await this.#people.settle(tx, known, message));
       await this.#courses.settle(tx, known, person, message);
       return open(tx, person);
@@ -171,7 +172,7 @@ export class Launches {
   }
 }
 
-/** What was looked up before the transaction has been deleted since. */
+/** What was looked up before has been deleted since. */
 function goneMeanwhile(error: unknown): never {
   if (!(error instanceof ForeignKeyViolation)) throw error;
   throw new LtiRefusal(error.table === 'lti_launches' ? 'registration_inactive' : 'user_inactive', undefined, { cause: error });

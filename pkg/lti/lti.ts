@@ -2,7 +2,6 @@ import type { Endpoint } from '../api/endpoint.ts';
 import type { PageRoute, WebPages } from '../api/page.ts';
 import type { Events } from '../events/events.ts';
 import type { PermissionSets } from '../identity/permission-sets.ts';
-import type { Sessions } from '../identity/sessions.service.ts';
 import type { Tokens } from '../identity/tokens.ts';
 import type { GuardedClient } from '../net/client.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -27,7 +26,6 @@ export function createLti(deps: {
   db: Database;
   cache: GenerationCache;
   events: Events;
-  sessions: Sessions;
   permissionSets: PermissionSets;
   tokens: Tokens;
   /** For what platforms publish. */

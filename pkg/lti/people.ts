@@ -70,10 +70,10 @@ export class People {
   /** Makes or changes whoever does not stand. `tx` is one of GenerationCache. Throws LtiRefusal `user_inactive`. */
   async settle(tx: Tx, known: Known, message: LaunchMessage): Promise<Person> {
     const role = roleOf(message.roles);
-    const person = personOf(known);
-    const made = person ? undefined : await this.#make(tx, known, message, role);
-    if (made?.roles.includes(role)) return made;
-    return this.#change(tx, (person ?? made) as Person, role, { platformId: known.platformId, subject: message.subject }, saidIn(message));
+    const present = personOf(known);
+    const person = present ?? (await this.#make(tx, known, message, role));
+    if (!present && person.roles.includes(role)) return person;
+    return this.#change(tx, person, role, { platformId: known.platformId, subject: message.subject }, saidIn(message));
   }
 
   /** What was looked up before the transaction may be old by now: the rows decide. */

@@ -29,11 +29,11 @@ export class Sealer {
 
   /** The first key seals, all of them open. */
   constructor(keys: readonly SealingKey[], random: Random) {
-    const [current] = keys;
-    if (!current) throw new SealError('there is no sealing key');
     // Node takes several times as long to begin with bytes as with a key object.
-    this.#keys = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
-    this.#current = { id: current.id, key: createSecretKey(current.key) };
+    const [current, ...others] = keys.map(({ id, key }) => ({ id, key: createSecretKey(key) }));
+    if (!current) throw new SealError('there is no sealing key');
+    this.#current = current;
+    this.#keys = new Map([current, ...others].map(({ id, key }) => [id, key]));
     this.#random = random;
   }
 

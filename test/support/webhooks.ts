@@ -6,6 +6,7 @@ import { silentLogger } from '../../pkg/runtime/log.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
 import { parseDataKeys, Sealer } from '../../pkg/runtime/sealing.ts';
 import type { TestTenant } from './server.ts';
+import { range } from './wait.ts';
 
 export const ALL_EVENTS = ['file.created', 'file.updated', 'file.deleted', 'user.created', 'user.updated', 'grade.submitted'];
 
@@ -58,16 +59,20 @@ export async function writtenEvents(tenant: TestTenant): Promise<WrittenEvent[]>
 }
 
 /** `count` events of grade.submitted by the emitting API, a transaction each; gives their ids. */
-export async function emitGrades(tenant: Pick<TestTenant, 'db' | 'redis'>, count: number): Promise<string[]> {
+export async function emitGrades(tenant: Pick<TestTenant, 'db' | 'redis'>, count: number, together = 1): Promise<string[]> {
   const time = { clock: systemClock, random: systemRandom };
   const events = new Events({ wakeUps: new WakeUps({ redis: tenant.redis, log: silentLogger }), ...time });
   const ids = async (): Promise<string[]> =>
     (await tenant.db.query<{ uuid: string }>('SELECT uuid FROM carrel.events ORDER BY id')).map(({ uuid }) => uuid);
   const before = new Set(await ids());
-  for (let score = 0; score < count; score += 1) {
-    const now = new Date().toISOString();
-    const grade = { id: `${score}`, launch_id: 'l', user_id: 'u', score, score_maximum: 100, timestamp: now, submitted_at: now };
-    await tenant.db.transaction((tx) => events.emit(tx, 'grade.submitted', grade));
+  for (let score = 0; score < count; score += together) {
+    await tenant.db.transaction(async (tx) => {
+      const now = new Date().toISOString();
+      for (const more of range(Math.min(together, count - score))) {
+        const grade = { id: `${score + more}`, launch_id: 'l', user_id: 'u', score: score + more, score_maximum: 100, timestamp: now };
+        await events.emit(tx, 'grade.submitted', { ...grade, submitted_at: now });
+      }
+    });
   }
   return (await ids()).filter((id) => !before.has(id));
 }

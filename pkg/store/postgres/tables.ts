@@ -33,7 +33,6 @@ export type LtiTool = RowOf<Definitions['ltiTools']>;
 export type LtiDeployment = RowOf<Definitions['ltiDeployments']>;
 export type LtiIdentity = RowOf<Definitions['ltiIdentities']>;
 export type LtiLaunch = RowOf<Definitions['ltiLaunches']>;
-export type NewLtiLaunch = NewOf<Definitions['ltiLaunches']>;
 export type LtiGrade = RowOf<Definitions['ltiGrades']>;
 export type Webhook = RowOf<Definitions['webhooks']>;
 export type NewWebhook = NewOf<Definitions['webhooks']>;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import type { Api } from '../../support/api.ts';
 import { heldBytes } from '../../support/memory.ts';
@@ -103,15 +104,21 @@ describe('256 MiB', () => {
 
   test('go up and come down unchanged while the memory of the server stays flat', async () => {
     const before = heldBytes();
-    let highest = before;
-    const watch = setInterval(() => (highest = Math.max(highest, heldBytes())), 200);
+    let [highest, passed] = [before, 0];
+    async function* watched(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const chunk of source) {
+        const looks = Math.floor(passed / (32 * MIB));
+        passed += chunk.length;
+        if (Math.floor(passed / (32 * MIB)) > looks) highest = Math.max(highest, heldBytes());
+        yield chunk;
+      }
+    }
 
-    const up = await api.upload('/files', { file: content(256 * MIB), name: 'big.bin' });
+    const up = await api.upload('/files', { file: Readable.from(watched(content(256 * MIB))), name: 'big.bin' });
     const sum = createHash('sha256');
     const got = request(`${tenant.apiUrl}/files/${up.body.id}/download`, { headers: { authorization: `Bearer ${api.token}` } }).end();
     const [response] = (await once(got, 'response')) as [AsyncIterable<Buffer>];
-    for await (const chunk of response) sum.update(chunk);
-    clearInterval(watch);
+    for await (const chunk of watched(response)) sum.update(chunk);
 
     const expected = digest(256 * MIB);
     expect(up.body).toMatchObject({ size: 256 * MIB, checksum: expected });

@@ -44,19 +44,21 @@ test('ten first launches of one person give user.created once', async () => {
   expect((await eventsOf((await personOf('told-once'))?.uuid)).map(({ event }) => event)).toEqual(['user.created']);
 });
 
-/** What `change` does while a launch has looked up what it needs and waits to write its row. */
+/** What `change` does while a launch has looked up what it needs and waits, holding nothing: for its table, or for its registration. */
 async function meanwhile(change: (tx: Tx) => Promise<unknown>, opened: Partial<Launch>, by = at): Promise<PageShown> {
   const browser = new Browser();
   const form = await toTheForm(browser, by.lms.open(by.clientId, opened));
   if ('ended' in form) throw new Error(form.ended.text);
   const page = await tenant.db.transaction(async (tx) => {
     await tx.query('LOCK TABLE lti_launches IN EXCLUSIVE MODE');
+    const [{ pid } = { pid: 0 }] = await tx.query<{ pid: number }>(
+      'SELECT pg_backend_pid() AS pid FROM lti_tools WHERE id = $1 FOR UPDATE',
+      [by.toolId],
+    );
     const posted = browser.post(form.action, form.fields);
     await waitFor('the launch to wait', async () => {
-      const [{ waiting } = { waiting: 0 }] = await tx.query<{ waiting: number }>(
-        `SELECT count(*)::int AS waiting FROM pg_locks WHERE relation = 'lti_launches'::regclass AND NOT granted`,
-      );
-      return waiting > 0;
+      const blocked = await tenant.db.query('SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))', [pid]);
+      return blocked.length > 0;
     });
     await change(tx);
     return { posted };
@@ -64,13 +66,18 @@ async function meanwhile(change: (tx: Tx) => Promise<unknown>, opened: Partial<L
   return page.posted;
 }
 
-test('a registration that is deleted while somebody launches lets nobody in', async () => {
-  const own = await registeredLms(tenant, at);
+test.each([true, false])('a registration that is deleted while somebody launches (known: %s) lets nobody in', async (isKnown) => {
+  const own = await registeredLms(tenant);
+  const user = { id: `too-late-${isKnown}` };
+  if (isKnown) await launch({ user }, own);
+  const before = await tenant.db.tables.sessions.count({});
 
-  const page = await meanwhile((tx) => tx.ltiTools.delete({ id: own.toolId }), { user: { id: 'too-late' } }, own);
+  const page = await meanwhile((tx) => tx.ltiTools.delete({ id: own.toolId }), { user }, own);
+  await own.lms.stop();
 
   expect([page.status, page.code]).toEqual([403, 'registration_inactive']);
-  expect(await personOf('too-late')).toBeNull();
+  expect(await tenant.db.tables.sessions.count({})).toBe(before);
+  expect((await personOf(user.id)) !== null).toBe(isKnown);
 });
 
 test('a person who is deleted while they launch is refused, and made anew by the next launch', async () => {

@@ -119,3 +119,19 @@ test.each([
 
   expect([page.status, page.code]).toEqual([status, code]);
 });
+
+test('an older response that is posted again is refused before anything is changed, although it names the course otherwise', async () => {
+  const course = (title: string) => ({ course: { id: 'renamed', title } });
+  const browser = new Browser();
+  const older = await toTheForm(browser, at.lms.open(at.clientId, course('Older')));
+  if ('ended' in older) throw new Error(older.ended.text);
+  const cookies = new Map(browser.cookies);
+  await browser.post(older.action, older.fields);
+  await follow(new Browser(), at.lms.open(at.clientId, course('Newer')));
+  for (const [key, cookie] of cookies) browser.cookies.set(key, cookie);
+
+  const { reply: again, sql } = await tenant.counting(() => browser.post(older.action, older.fields));
+
+  expect([again.status, again.code, sql.length]).toEqual([409, 'launch_used', 2]);
+  expect((await tenant.db.tables.groups.find({ contextId: 'renamed' }))?.name).toBe('Newer');
+});

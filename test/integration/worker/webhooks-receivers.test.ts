@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '../../support/ports.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';
-import { waitFor } from '../../support/wait.ts';
+import { countBy, waitFor } from '../../support/wait.ts';
 import { addWebhook, emitGrades } from '../../support/webhooks.ts';
 import { Net } from '../net/harness.ts';
 import { startPlatform, type TestPlatform } from './platform.ts';
@@ -221,4 +221,26 @@ test('a 410 of the address before the present one disables nothing', async () =>
   worker = await startWorkerProcess(platform, SETTINGS);
 
   expect((await tenant.admin.get(`/webhooks/${id}`)).body).toMatchObject({ active: true, disabled_reason: null, last_status_code: null });
+});
+
+test('of eight deliveries that go to a worker together one that stalls holds up no other', async () => {
+  const requests: Promise<number>[] = [];
+  let answered = 0;
+  const port = await net.http((_request, response) => {
+    const isFirst = requests.length === 0;
+    requests.push(new Promise((resolve) => response.on('close', () => resolve(answered))));
+    if (isFirst) return;
+    response.writeHead(204).end();
+    answered += 1;
+  });
+  const id = await addWebhook(tenant, { url: at(port) });
+
+  await emitGrades(tenant, 8, 8);
+  const deliveries = await waitFor('an attempt at each', async () => {
+    const { data } = (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body as { data: { status: string; attempts: unknown[] }[] };
+    return data.length === 8 && data.every(({ attempts }) => attempts.length === 1) && data;
+  });
+
+  expect(await requests[0]).toBe(7);
+  expect(countBy(deliveries, ({ status }) => status)).toEqual({ delivered: 7, pending: 1 });
 });
