@@ -107,9 +107,9 @@ describe('256 MiB', () => {
     let [highest, passed] = [before, 0];
     async function* watched(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
       for await (const chunk of source) {
-        const looks = Math.floor(passed / (32 * MIB));
+        const looks = Math.floor(passed / (64 * MIB));
         passed += chunk.length;
-        if (Math.floor(passed / (32 * MIB)) > looks) highest = Math.max(highest, heldBytes());
+        if (Math.floor(passed / (64 * MIB)) > looks) highest = Math.max(highest, heldBytes());
         yield chunk;
       }
     }
