@@ -42,8 +42,11 @@ test('who waits for a lock gets it when it is released, and is told once who hol
   const held = tryLock(path);
   const told: number[] = [];
 
-  const waiting = lock(path, { timeoutMs: 5_000, onWait: (pid) => told.push(pid) });
-  setTimeout(() => 'release' in held && held.release(), 150);
+  const onWait = (pid: number): void => {
+    told.push(pid);
+    if ('release' in held) held.release();
+  };
+  const waiting = lock(path, { timeoutMs: 5_000, onWait });
 
   await expect(waiting).resolves.toHaveProperty('release');
   expect(told).toEqual([process.pid]);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from '@jest/globals';
@@ -228,11 +229,15 @@ test('a proxy of the environment is not used', async () => {
 });
 
 test('a closed client lets what runs end and takes no more', async () => {
-  const port = await net.http((_, response) => setTimeout(() => response.end('late'), 100));
+  const asked = Promise.withResolvers<ServerResponse>();
+  const port = await net.http((_, response) => asked.resolve(response));
   const client = net.client();
 
   const running = client.request({ url: `http://localhost:${port}/` });
-  await client.close();
+  const response = await asked.promise;
+  const closing = client.close();
+  response.end('late');
+  await closing;
 
   expect((await running).body.toString()).toBe('late');
   expect(await refusal(client.request({ url: `http://localhost:${port}/` }))).toMatchObject({ code: 'aborted' });

@@ -102,7 +102,10 @@ test.each([
 test('Postgres that is killed while tenants are made comes back, and all of them become Ready', async () => {
   const keys = range(6).map(() => ({ namespace, name: unique() }));
   await Promise.all(keys.map((key) => cluster.tenants.create(tenantOf(namespace, key.name))));
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await waitFor('the first to be begun', async () => {
+    const tenants = await Promise.all(keys.map((key) => cluster.tenants.get(key)));
+    return tenants.some(({ status }) => status?.conditions !== undefined);
+  });
 
   await stores.kill('postgres');
 
