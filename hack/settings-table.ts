@@ -1,11 +1,13 @@
-/** Writes the tables of settings in docs/operate.md from the programs' schemas: `node hack/settings-table.ts`; with `--check` only compares. */
+/**
+ * Writes the tables of the documentation that come from the code: the settings of each program (docs/operate.md) and the API's error
+ * codes (docs/use-the-api.md). `node hack/settings-table.ts`; with `--check` it only compares.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { operatorConfigSchema } from '../cmd/operator/config.ts';
 import { serverConfigSchema } from '../cmd/server/config.ts';
 import { workerConfigSchema } from '../cmd/worker/config.ts';
-
-const FILE = 'docs/operate.md';
+import { CATALOGUE } from '../pkg/api/problem.ts';
 
 const isOptional = (setting: z.ZodType): boolean => setting.safeParse(undefined).success;
 
@@ -16,19 +18,31 @@ function table(shape: Readonly<Record<string, z.ZodType>>): string {
   return ['| variable | required | set it to |', '|---|---|---|', ...rows].join('\n');
 }
 
-const tables: Readonly<Record<string, string>> = {
-  operator: table(operatorConfigSchema.shape),
-  worker: table(workerConfigSchema.shape),
-  server: table(serverConfigSchema.shape),
+const errorTable = [
+  '| code | status | what it means |',
+  '|---|---|---|',
+  ...Object.entries(CATALOGUE).map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`),
+].join('\n');
+
+/** By file and marker: what stands between `<!-- marker -->` and `<!-- /marker's first word -->`. */
+const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'docs/operate.md': {
+    'settings:operator': table(operatorConfigSchema.shape),
+    'settings:worker': table(workerConfigSchema.shape),
+    'settings:server': table(serverConfigSchema.shape),
+  },
+  'docs/use-the-api.md': { errors: errorTable },
 };
 
-const before = readFileSync(FILE, 'utf8');
-const after = before.replaceAll(
-  /(<!-- settings:(\w+) -->\n)[\s\S]*?(\n<!-- \/settings -->)/g,
-  (_all, begin: string, program: string, end: string) => `${begin}\n${tables[program] ?? ''}\n${end}`,
-);
-if (!process.argv.includes('--check')) writeFileSync(FILE, after);
-else if (before !== after) {
-  process.stderr.write(`${FILE} is stale: run \`node hack/settings-table.ts\`\n`);
-  process.exit(1);
+let isStale = false;
+for (const [file, byMarker] of Object.entries(tables)) {
+  const before = readFileSync(file, 'utf8');
+  const after = before.replaceAll(/(<!-- ([\w:]+) -->\n)[\s\S]*?(\n<!-- \/\w+ -->)/g, (all, begin: string, marker: string, end: string) =>
+    byMarker[marker] === undefined ? all : `${begin}\n${byMarker[marker]}\n${end}`,
+  );
+  if (before === after) continue;
+  isStale = true;
+  if (process.argv.includes('--check')) process.stderr.write(`${file} is stale: run \`node hack/settings-table.ts\`\n`);
+  else writeFileSync(file, after);
 }
+if (isStale && process.argv.includes('--check')) process.exit(1);

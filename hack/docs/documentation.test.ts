@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { operatorConfigSchema } from '../../cmd/operator/config.ts';
+import { serverConfigSchema } from '../../cmd/server/config.ts';
+import { workerConfigSchema } from '../../cmd/worker/config.ts';
+import { CATALOGUE } from '../../pkg/api/problem.ts';
+import { LTI_REFUSALS } from '../../pkg/lti/refusal.ts';
+import { pages, ROOT, sources, wordsOf } from './documentation.ts';
+
+/*
+ * What the documentation names exists, and what a reader may meet is in the documentation: settings, commands, error codes,
+ *
+ */
+const documentation = pages();
+const allText = documentation.map(({ text }) => text).join('\n');
+const code = sources();
+const allCode = code.map(({ text }) => text).join('\n');
+
+const SETTING = /\b((?:CARREL_[A-Z0-9_]*[A-Z0-9])|KUBEBUILDER_ASSETS|XDG_CACHE_HOME)\b/g;
+
+/** Variables by which our own programs speak to each other, and those of the test run: nobody sets them by hand. */
+const INTERNAL_SETTINGS = ['CARREL_DEMO_PORT', 'CARREL_POD', 'CARREL_POD_UID', 'CARREL_PROGRAM', 'CARREL_VOLUME_ROOT'];
+
+test('every setting of a program and of the command line is documented, and the documentation names no other', () => {
+  const inSchemas = [operatorConfigSchema, workerConfigSchema, serverConfigSchema].flatMap((schema) => Object.keys(schema.shape));
+  const inCode = [...new Set([...inSchemas, ...wordsOf(allCode, SETTING)])].filter((name) => !INTERNAL_SETTINGS.includes(name));
+
+  expect(wordsOf(allText, SETTING)).toEqual(inCode.toSorted());
+});
+
+test('an internal variable that no program reads any more is taken off the list', () => {
+  expect(INTERNAL_SETTINGS.filter((name) => !allCode.includes(name))).toEqual([]);
+});
+
+test('each target of the Makefile is documented, and the documentation names no other', () => {
+  const targets = wordsOf(readFileSync(join(ROOT, 'Makefile'), 'utf8'), /^([a-z][a-z-]*):.*## /gm);
+  const runnable = documentation.flatMap(({ spans, blocks }) => [...spans, ...blocks]).join('\n');
+
+  expect(wordsOf(runnable, /(?:^|[\s;&(])make ([a-z][a-z-]*)/gm)).toEqual(targets);
+});
+
+const carrel = (...args: string[]): string => {
+  const run = spawnSync(process.execPath, ['cmd/carrel/main.ts', ...args], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  if (run.status !== 0) throw new Error(`carrel ${args.join(' ')} ended with ${run.status}: ${run.stderr}`);
+  return run.stdout;
+};
+
+/** The commands that a help text lists, with those below them. */
+function commandsOf(path: readonly string[] = []): string[] {
+  const [, list = ''] = /^Commands:\n([\s\S]*)/m.exec(carrel(...path, '--help')) ?? [];
+  return wordsOf(list, /^ {2}([a-z][a-z-]*)/gm)
+    .filter((name) => name !== 'help')
+    .flatMap((name) => {
+      const below =
+        list.includes(`  ${name} [options] [command]`) || list.includes(`  ${name} [command]`) ? commandsOf([...path, name]) : [];
+      return below.length > 0 ? below : [[...path, name].join(' ')];
+    });
+}
+
+test('each command of carrel is documented, and the documentation names no other', () => {
+  const commands = commandsOf().toSorted();
+  const runnable = documentation.flatMap(({ spans, blocks }) => [...spans, ...blocks]).join('\n');
+  const named = wordsOf(runnable, /(?:^|[\s;&(])carrel ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)*)/gm);
+
+  expect(named.filter((line) => !commands.some((command) => line === command || line.startsWith(`${command} `)))).toEqual([]);
+  expect(commands.filter((command) => !named.some((line) => line === command || line.startsWith(`${command} `)))).toEqual([]);
+});
+
+test('docs/use-the-api.md lists every error code of the API with its status and meaning', () => {
+  const page = documentation.find(({ file }) => file === 'docs/use-the-api.md')?.text ?? '';
+  const listed = [...page.matchAll(/^\| `(\w+)` \| (\d{3}) \| (.*) \|$/gm)].map(([, error, status, meaning]) => ({
+    error,
+    status: Number(status),
+    meaning,
+  }));
+
+  expect(listed).toEqual(Object.entries(CATALOGUE).map(([error, { status, meaning }]) => ({ error, status, meaning })));
+});
+
+/** Names of other standards and products, which our code need not hold. */
+const NAMES_OF_OTHERS = ['private_key_jwt', 'pg_roles'];
+
+test('a name in snake_case that stands as code in the documentation is one that the code has', () => {
+  const known = new Set([
+    ...NAMES_OF_OTHERS,
+    ...Object.keys(CATALOGUE),
+    ...Object.keys(LTI_REFUSALS),
+    ...wordsOf(allCode, /\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b/g),
+  ]);
+  const unknown = documentation.flatMap(({ file, spans }) =>
+    spans
+      .flatMap((span) => wordsOf(span, /(?:^|[^\w/.-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w/-])/g))
+      .flatMap((name) => (known.has(name) ? [] : [`${file}: ${name}`])),
+  );
+
+  expect(unknown).toEqual([]);
+});
