@@ -60,8 +60,11 @@ const UNDER_WAY = `EXISTS (
  * or another of the same cell is on its way: not every LMS compares their times, so that the order in which they arrive decides.
  */
 export async function markSent(tx: Sql, uuid: string, by: HeldBy): Promise<boolean> {
-  // Of two that ask at once the second sees what the first has written.
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended(current_user || ' ' || cell, 0)) FROM lti_grades WHERE uuid = $1`, [uuid]);
+  // Both lock the same rows: of two that ask at once the second sees what the first has written. In one order, so that they do not deadlock.
+  await tx.query(
+    `SELECT id FROM lti_grades WHERE cell = (SELECT cell FROM lti_grades WHERE uuid = $1) AND status = 'pending' ORDER BY id FOR NO KEY UPDATE`,
+    [uuid],
+  );
   return changed(
     tx,
     `UPDATE lti_grades g SET sent_at = coalesce(sent_at, now()) WHERE uuid = $1 AND ${HELD} AND NOT ${SUPERSEDED} AND NOT ${UNDER_WAY} RETURNING id`,
