@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseAllowedRanges } from '../../pkg/net/inward.ts';
+import { parseAllowedHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
 import type { OperatorSettings } from '../../pkg/operator/settings.ts';
 import { wholeNumber } from '../../pkg/runtime/config.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
@@ -47,6 +48,12 @@ export const operatorConfigSchema = z.object({
     .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'must be a domain name')
     .optional()
     .describe('the domain under which tenants without hosts of their own answer'),
+  CARREL_ALLOWED_HOSTS: readBy(parseAllowedHosts)
+    .default([])
+    .describe(
+      'domains under which Tenants may have hosts of their own, with commas between: example.org, namespace=example.org for the Tenants of one namespace, * for any host; left out: only those under the base domain that belong to their slug',
+    ),
+  CARREL_RESERVED_HOSTS: list.describe('hosts that no tenant gets, with commas between, such as one under the base domain that is in use'),
   CARREL_PUBLIC_SCHEME: z.enum(['http', 'https']).default('https').describe('http or https, as clients dial tenants'),
   CARREL_PUBLIC_PORT: wholeNumber(1, 65_535).optional().describe('the port that clients dial; left out, the standard one'),
   CARREL_IMAGE: z.string().describe('the image of the server, repository:tag'),
@@ -75,6 +82,8 @@ export type OperatorConfig = z.output<typeof operatorConfigSchema>;
 
 export const settingsOf = (config: OperatorConfig): OperatorSettings => ({
   baseDomain: config.CARREL_BASE_DOMAIN,
+  allowedHosts: config.CARREL_ALLOWED_HOSTS,
+  reservedHosts: config.CARREL_RESERVED_HOSTS,
   publicScheme: config.CARREL_PUBLIC_SCHEME,
   publicPort: config.CARREL_PUBLIC_PORT ?? (config.CARREL_PUBLIC_SCHEME === 'https' ? 443 : 80),
   image: config.CARREL_IMAGE,

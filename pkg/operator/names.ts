@@ -20,6 +20,8 @@ export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 export const MANAGED_BY_SELECTOR = `${MANAGED_BY_LABEL}=${FIELD_MANAGER}`;
 export const NOT_MANAGED_BY_SELECTOR = `${MANAGED_BY_LABEL}!=${FIELD_MANAGER}`;
 
+export const isSlug = (text: string): boolean => /^[a-z][a-z0-9-]{0,38}[a-z0-9]$/.test(text);
+
 export const slugOf = (tenant: Tenant): string => tenant.spec.slug ?? tenant.metadata.name;
 
 export const secretNames = (tenant: Tenant) => {

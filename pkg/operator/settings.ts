@@ -1,7 +1,13 @@
+import type { AllowedHosts } from './tenant/hosts.policy.ts';
+
 /** What the person who runs the operator decides for all tenants (environment: cmd/operator/config.ts). */
 export interface OperatorSettings {
   /** Tenants without hosts of their own answer at `<slug>.<baseDomain>` and `lti.<slug>.<baseDomain>`. */
   readonly baseDomain: string | undefined;
+  /** Where Tenants may have hosts of their own, beside those of their slug. */
+  readonly allowedHosts: readonly AllowedHosts[];
+  /** Hosts that no tenant gets, beside the shared API host. */
+  readonly reservedHosts: readonly string[];
   /** As a client dials the tenants: through which scheme and port. */
   readonly publicScheme: 'http' | 'https';
   readonly publicPort: number;

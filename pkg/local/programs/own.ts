@@ -56,6 +56,9 @@ export function operatorSpec(home: Home, checkout: Checkout): ProgramSpec {
       CARREL_REDIS_ADDRESS: addressOf(home, 'valkey'),
       CARREL_S3_ADMIN_ENDPOINT: s3.adminEndpoint,
       CARREL_BASE_DOMAIN: 'localhost',
+      // Whoever reaches the API server here owns the machine.
+      CARREL_ALLOWED_HOSTS: '*',
+      CARREL_RESERVED_HOSTS: DEMO_HOSTS.join(','),
       CARREL_PUBLIC_SCHEME: 'http',
       CARREL_PUBLIC_PORT: String(home.settings.routerPort),
       CARREL_IMAGE: 'carrel:dev',

@@ -43,7 +43,7 @@ interface Deps {
  *
  * Invariants:
  * - Every step may be done twice, and a pass begins anew with what is left: an operator that is killed goes on where it was.
- * - With `Retain` nothing but workloads and access goes. With `Delete` the registry forgets the tenant last, so that its slug is not
+ * - With `Retain` nothing but workloads and access goes: nobody is signed in to data that are kept. With `Delete` the registry forgets the tenant last, so that its slug is not
  *   given to another while anything of it is left.
  * - The status says what is waited for.
  * - Once it is told to stop, it goes no step further: another may lead by now, and what it would remove may be a new tenant of that name.
@@ -113,6 +113,7 @@ export class TenantFinalizer {
     const { shards, redis } = this.#deps;
     const { shard } = await shards.open(name);
     await shard.disableLogin(slug);
+    await shard.endSessions(slug);
     signal.throwIfAborted();
     await redis.remove(slug);
     signal.throwIfAborted();

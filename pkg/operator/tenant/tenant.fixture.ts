@@ -30,6 +30,8 @@ export const tenantWith = (spec: Spec = {}, status?: NonNullable<Tenant['status'
 
 export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSettings => ({
   baseDomain: 'files.example',
+  allowedHosts: [{ namespace: undefined, suffix: 'example.org' }],
+  reservedHosts: ['lms.files.example'],
   publicScheme: 'https',
   publicPort: 443,
   image: 'registry.example:5000/carrel:1.2',

@@ -31,6 +31,11 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
   [{ database: { poolSize: 5, shard: 'three' } }, 'ShardUnknown: spec.database.shard: there is no shard three; there are one, two'],
   [{ storage: { defaultUserQuota: '9Pi' } }, 'SizeTooLarge: spec.storage.defaultUserQuota is more than 9007199254740991 bytes'],
   [{ hosts: { app: 'api.files.example' } }, 'HostReserved: api.files.example is the shared API host; take another'],
+  [{ slug: 'lms' }, 'HostReserved: this operator reserves the host lms.files.example; set spec.hosts, since lms would be there'],
+  [
+    { hosts: { app: 'south.files.example' } },
+    'HostNotAllowed: spec.hosts: south.files.example belongs to the slug south, and to no other tenant; take another',
+  ],
   [{ slug: 'api' }, 'HostReserved: api.files.example is the shared API host; set spec.hosts, since api would be there'],
 ])('%j is refused', (spec, message) => {
   expect(refusal(spec)).toBe(message);
@@ -46,7 +51,7 @@ test('without a base domain both hosts must be named', () => {
 
   expect(refusal({}, settings)).toBe('HostMissing: set spec.hosts.app and spec.hosts.lti: this operator has no base domain');
   expect(refusal({ hosts: { app: 'a.example' } }, settings)).toBe('HostMissing: set spec.hosts.lti: this operator has no base domain');
-  expect(refusal({ hosts: { app: 'a.example', lti: 'a.example' } }, settings)).toBeUndefined();
+  expect(refusal({ hosts: { app: 'a.example.org', lti: 'a.example.org' } }, settings)).toBeUndefined();
 });
 
 test.each([

@@ -3,6 +3,7 @@ import type { Tenant, TenantSpec } from '../kinds.ts';
 import { slugOf } from '../names.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { hostsOf, type Hosts } from './addresses.ts';
+import { hostRefusalOf } from './hosts.policy.ts';
 
 /** Why a Tenant is `Accepted=False`. */
 export interface Refusal {
@@ -83,8 +84,6 @@ function hostRefusal(tenant: Tenant, settings: OperatorSettings): Refusal | unde
   const hosts = hostsOf(tenant, settings);
   const missing = (['app', 'lti'] as const).filter((name) => hosts[name] === undefined).map((name) => `spec.hosts.${name}`);
   if (missing.length > 0) return { reason: 'HostMissing', message: `set ${missing.join(' and ')}: this operator has no base domain` };
-  const reserved = settings.baseDomain === undefined ? undefined : `api.${settings.baseDomain}`;
-  if (hosts.app !== reserved && hosts.lti !== reserved) return undefined;
-  const advice = tenant.spec.hosts ? 'take another' : `set spec.hosts, since ${slugOf(tenant)} would be there`;
-  return { reason: 'HostReserved', message: `${reserved} is the shared API host; ${advice}` };
+  const { namespace } = tenant.metadata;
+  return hostRefusalOf({ slug: slugOf(tenant), namespace, hosts: acceptedHosts(tenant, settings) }, settings);
 }

@@ -56,8 +56,12 @@ export class SlugTaken extends Error {
 export class HostTaken extends Error {
   override readonly name = 'HostTaken';
   readonly host: string;
-  constructor(host: string) {
-    super(`the host ${host} belongs to another tenant`);
+  constructor(host: string, state: TenantState) {
+    super(
+      state === 'active'
+        ? `the host ${host} belongs to another tenant`
+        : `the host ${host} belongs to a deleted tenant whose data are ${state === 'retained' ? 'kept; it is free once they are adopted or deleted' : 'still being removed'}`,
+    );
     this.host = host;
   }
 }
@@ -154,9 +158,10 @@ async function claimHosts(tx: Sql, tenantId: string, hosts: readonly string[]): 
   const wanted = [...new Set(hosts)].sort();
   await tx.query('DELETE FROM registry.hosts WHERE tenant_id = $1 AND NOT host = ANY ($2)', [tenantId, wanted]);
   await tx.query('INSERT INTO registry.hosts (host, tenant_id) SELECT unnest($2::text[]), $1 ON CONFLICT DO NOTHING', [tenantId, wanted]);
-  const [other] = await tx.query<{ host: string }>(
-    'SELECT host FROM registry.hosts WHERE host = ANY ($2) AND tenant_id <> $1 ORDER BY host LIMIT 1',
+  const [other] = await tx.query<{ host: string; state: TenantState }>(
+    `SELECT h.host, t.state FROM registry.hosts h JOIN registry.tenants t ON t.id = h.tenant_id
+     WHERE h.host = ANY ($2) AND t.id <> $1 ORDER BY h.host LIMIT 1`,
     [tenantId, wanted],
   );
-  if (other) throw new HostTaken(other.host);
+  if (other) throw new HostTaken(other.host, other.state);
 }

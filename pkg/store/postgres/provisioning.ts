@@ -1,5 +1,6 @@
 import { type Administrator, ensureAdministrator, type Usage, usageOf } from './provisioning/accounts.ts';
 import { ensureShard, type ShardAccess } from './provisioning/base.ts';
+import { endSessions } from './provisioning/sessions.ts';
 import {
   disableLogin,
   dropTenant,
@@ -61,6 +62,10 @@ export class Shard {
 
   disableLogin(slug: string): Promise<void> {
     return disableLogin(this.#access, slug);
+  }
+
+  endSessions(slug: string): Promise<void> {
+    return endSessions(this.#access, slug);
   }
 
   dropTenant(slug: string): Promise<void> {

@@ -120,7 +120,7 @@ export class Registry {
     await this.#pool.query('UPDATE registry.tenants SET adopting = false WHERE id = $1', [tenantId]);
   }
 
-  /** The resource went, its data stay: the slug stays taken, the hosts are free. */
+  /** The resource went, its data stay, and with them slug and hosts: who came back to a host of theirs would send its cookies to a stranger. */
   async retain(tenantId: string): Promise<void> {
     await this.#setState(tenantId, 'retained');
   }
@@ -136,11 +136,10 @@ export class Registry {
   }
 
   async #setState(tenantId: string, state: TenantState): Promise<void> {
-    await this.#pool.query(
-      `WITH changed AS (UPDATE registry.tenants SET state = $2, state_changed_at = now() WHERE id = $1 AND state <> $2)
-       DELETE FROM registry.hosts WHERE tenant_id = $1`,
-      [tenantId, state],
-    );
+    await this.#pool.query('UPDATE registry.tenants SET state = $2, state_changed_at = now() WHERE id = $1 AND state <> $2', [
+      tenantId,
+      state,
+    ]);
   }
 
   /** The secret of this name; the first time, the one that `generate` makes. All who ask at once get the same. Throws SealError. */

@@ -172,7 +172,7 @@ test('a change of limits, replicas, hosts and image takes effect; kubectl scale 
   const key = await readyTenant();
   const deployments = cluster.of(DEPLOYMENT);
   const before = await deployments.get(key);
-  const hosts = { app: `${key.name}.files.localhost`, lti: `${key.name}.lti.localhost` };
+  const hosts = { app: `${key.name}.example.org`, lti: `lti-${key.name}.example.org` };
 
   await cluster.tenants.patch(key, { spec: { limits: { requestsPerUserPerMinute: 5 }, hosts, image: 'carrel:next' } });
   const tenant = await ready(cluster.tenants, key);

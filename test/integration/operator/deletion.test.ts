@@ -201,7 +201,7 @@ test('in a namespace that is being deleted nothing is made, and its Tenants are 
 test('two namespaces that want one slug, and two that want one host, at once: one of each has it', async () => {
   const [a, b] = [await newNamespace(cluster), await newNamespace(cluster)];
   const slug = unique();
-  const host = `${unique()}.localhost`;
+  const host = `${unique()}.example.org`;
   const outcomes = async (keys: ObjectKey[]): Promise<string[]> => {
     const tenants = await Promise.all(
       keys.map((key) =>

@@ -241,6 +241,8 @@ export async function startOperator(cluster: Cluster, more: { env?: NodeJS.Proce
       CARREL_S3_ACCESS_KEY_ID: s3.accessKeyId,
       CARREL_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
       CARREL_BASE_DOMAIN: 'localhost',
+      CARREL_ALLOWED_HOSTS: 'example.org',
+      CARREL_RESERVED_HOSTS: 'lms.localhost',
       CARREL_PUBLIC_SCHEME: 'http',
       CARREL_PUBLIC_PORT: '8080',
       CARREL_IMAGE: 'carrel:dev',

@@ -85,6 +85,22 @@ test('a claim that holds is one statement that writes nothing; hosts follow the 
   await expect(registry.claim(request(newSlug(), { hosts: [`${slug}.localhost`] }))).resolves.toMatchObject({ outcome: 'new' });
 });
 
+test("hosts of data that are kept or are being removed are nobody else's, until the data are gone", async () => {
+  const slug = newSlug();
+  const host = `${slug}.example.org`;
+  const { tenantId } = await registry.claim(request(slug, { hosts: [host] }));
+  const claim = () => registry.claim(request(newSlug(), { hosts: [host] }));
+
+  await registry.retain(tenantId);
+  await expect(claim()).rejects.toThrow(
+    `the host ${host} belongs to a deleted tenant whose data are kept; it is free once they are adopted or deleted`,
+  );
+  await registry.markDeleting(tenantId);
+  await expect(claim()).rejects.toThrow(`the host ${host} belongs to a deleted tenant whose data are still being removed`);
+  await registry.remove(tenantId);
+  await expect(claim()).resolves.toMatchObject({ outcome: 'new', hosts: [host] });
+});
+
 test('an adoption is told at each claim until it is said to be over, whatever died between', async () => {
   const slug = newSlug();
   const { tenantId, isAdopting: atFirst } = await registry.claim(request(slug));

@@ -1,0 +1,13 @@
+import { quoteIdentifier } from '../pool.ts';
+import type { ShardAccess } from './base.ts';
+import { tenantRole } from './tenant.ts';
+
+/**
+ * Ends every session of a tenant, so that no cookie or token that is still about opens its data when they are adopted. The role must not be able
+ * to log in any more, or a new session may follow. A tenant without a schema has none.
+ */
+export async function endSessions({ pool }: ShardAccess, slug: string): Promise<void> {
+  const table = `${quoteIdentifier(tenantRole(slug))}.sessions`;
+  const [schema] = await pool.query<{ isThere: boolean }>('SELECT to_regclass($1) IS NOT NULL AS "isThere"', [table]);
+  if (schema?.isThere) await pool.query(`UPDATE ${table} SET ended_at = now() WHERE ended_at IS NULL`);
+}
