@@ -14,7 +14,6 @@ export type NetworkPolicy = Json<models.V1NetworkPolicy>;
 export type Node = Json<models.V1Node>;
 export type Pod = Json<models.V1Pod>;
 export type PodDisruptionBudget = Json<models.V1PodDisruptionBudget>;
-export type ReplicaSet = Json<models.V1ReplicaSet>;
 export type Secret = Json<models.V1Secret>;
 export type Service = Json<models.V1Service>;
 export type ServiceAccount = Json<models.V1ServiceAccount>;
@@ -31,7 +30,6 @@ export const SECRET = defineKind<Secret>({ ...core, kind: 'Secret', plural: 'sec
 export const SERVICE = defineKind<Service>({ ...core, kind: 'Service', plural: 'services' });
 export const SERVICE_ACCOUNT = defineKind<ServiceAccount>({ ...core, kind: 'ServiceAccount', plural: 'serviceaccounts' });
 export const DEPLOYMENT = defineKind<Deployment>({ ...apps, kind: 'Deployment', plural: 'deployments' });
-export const REPLICA_SET = defineKind<ReplicaSet>({ ...apps, kind: 'ReplicaSet', plural: 'replicasets' });
 export const INGRESS = defineKind<Ingress>({ ...networking, kind: 'Ingress', plural: 'ingresses' });
 export const NETWORK_POLICY = defineKind<NetworkPolicy>({ ...networking, kind: 'NetworkPolicy', plural: 'networkpolicies' });
 

@@ -1,4 +1,4 @@
-import type { Kind, KubeObject, OwnerReference } from '../kube/object.ts';
+import type { Kind } from '../kube/object.ts';
 import { apiVersionOf } from '../kube/object.ts';
 import type { Tenant } from './kinds.ts';
 
@@ -54,9 +54,4 @@ export const identity = (tenant: Tenant, kind: Kind, name: string) => ({
   apiVersion: apiVersionOf(kind),
   kind: kind.kind,
   metadata: { name, namespace: tenant.metadata.namespace, labels: labels(tenant) },
-});
-
-export const withOwner = <T extends KubeObject>(object: T, owner: OwnerReference): T => ({
-  ...object,
-  metadata: { ...object.metadata, ownerReferences: [owner] },
 });
