@@ -5,7 +5,15 @@ import { SCORE_SCOPE } from '../../lti/grades/grades.schema.ts';
 import type { Verdict } from '../../lti/grades/replies.policy.ts';
 import { postScore } from '../../lti/grades/scores.ts';
 import { type ServiceClient, ServiceTokenError, type ServiceTokens } from '../../lti/grades/service-tokens.ts';
-import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, type Submission } from '../../lti/grades/submission.record.ts';
+import {
+  findSubmission,
+  markFailed,
+  markSent,
+  markSubmitted,
+  noteAttempt,
+  renewTimestamp,
+  type Submission,
+} from '../../lti/grades/submission.record.ts';
 import { privateKeyPlace } from '../../lti/private-key.ts';
 import type { GuardedClient } from '../../net/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -35,7 +43,8 @@ const Payload = z.object({ grade: z.uuid() });
  * Tells the LMS of a grade (specification: Grade passback; design: section 6, AGS).
  *
  * Invariants:
- * - Every sending of a grade carries the same timestamp and bytes, so the LMS counts it once.
+ * - As long as the LMS may have a grade, every sending carries the same timestamp and bytes, so the LMS counts it once.
+ * - A timestamp that the LMS refuses (409) is moved on, unless a newer grade of ours is the reason: no grade is lost to the LMS's own clock.
  * - `submitted` and its event are one transaction, and there is one for each grade.
  * - It is never sent after a newer score of the same person and line item was accepted.
  */
@@ -45,30 +54,65 @@ export function submitGrade(deps: SubmitGradeDeps): Processor {
     const { grade: uuid } = readPayload(Payload, context.payload);
     const grade = await context.transaction((tx) => findSubmission(tx, uuid));
     if (!grade) return;
-    const result = await conclude(deps, context, grade, await attempt(deps, context, grade));
+    const { sent, outcome } = await attempt(deps, context, grade);
+    const result = await conclude(deps, context, sent, outcome);
     metrics.result(result.result);
-    if (result.result === 'submitted') metrics.latency((deps.clock.now().getTime() - grade.timestamp.getTime()) / 1000);
+    if (result.result === 'submitted') metrics.latency((deps.clock.now().getTime() - context.requestedAt.getTime()) / 1000);
     if (result.result === 'retried') throw new TryLater(result.reason, result.delayMs);
   };
 }
 
-async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submission): Promise<Exclude<Verdict, { kind: 'refused' }>> {
-  if (grade.isSuperseded) return { kind: 'failed', reason: 'a newer score was submitted before this one' };
-  if (!grade.isActive) return later('the registration of the LMS is not active');
+type Outcome = Extract<Verdict, { kind: 'submitted' | 'failed' | 'later' }>;
+
+/** `sent`: the grade as it was sent last. */
+interface Attempt {
+  readonly sent: Submission;
+  readonly outcome: Outcome;
+}
+
+async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submission): Promise<Attempt> {
+  const ended = (outcome: Outcome): Attempt => ({ sent: grade, outcome });
+  if (grade.isSuperseded) return ended({ kind: 'failed', reason: 'a newer score was submitted before this one' });
+  if (!grade.isActive) return ended(later('the registration of the LMS is not active'));
   try {
     const registration = serviceClient(deps, context.slug, grade);
-    const first = await send(deps, context, grade, registration);
-    // A token may have been taken back before its time: one more, and then later.
-    const verdict = first.kind === 'refused' ? await send(deps, context, grade, registration) : first;
-    return verdict.kind === 'refused' ? later(verdict.reason) : verdict;
+    const verdict = await send(deps, context, grade, registration);
+    return verdict.kind === 'outdated' ? await sendNewer(deps, context, grade, registration, verdict.reason) : ended(outcomeOf(verdict));
   } catch (error) {
-    if (error instanceof SealError) return later('the private key of the registration cannot be opened');
+    if (error instanceof SealError) return ended(later('the private key of the registration cannot be opened'));
     if (!(error instanceof ServiceTokenError)) throw error;
-    return error.isFinal ? { kind: 'failed', reason: error.message } : { ...later(error.message), retryAfter: error.retryAfter };
+    return ended(error.isFinal ? { kind: 'failed', reason: error.message } : { ...later(error.message), retryAfter: error.retryAfter });
   }
 }
 
+/** The LMS refused the timestamp, so it does not have this score: once more, with a later one. */
+async function sendNewer(
+  deps: SubmitGradeDeps,
+  context: JobContext,
+  grade: Submission,
+  registration: ServiceClient,
+  reason: string,
+): Promise<Attempt> {
+  const renewed = await context.transaction((tx) => renewTimestamp(tx, grade.uuid, context.lease, deps.clock.now()));
+  if (renewed === undefined) throw new LostLease();
+  if (renewed === 'superseded') return { sent: grade, outcome: { kind: 'failed', reason: `a newer score stands: ${reason}` } };
+  if (renewed === 'waits') return { sent: grade, outcome: later(`${reason}; a newer score of this person is about to be sent`) };
+  const sent = { ...grade, timestamp: renewed };
+  return { sent, outcome: outcomeOf(await send(deps, context, sent, registration)) };
+}
+
+function outcomeOf(verdict: Verdict): Outcome {
+  if (verdict.kind === 'outdated') return later(`${verdict.reason}; it is sent again with a later timestamp`);
+  return verdict.kind === 'refused' ? later(verdict.reason) : verdict;
+}
+
+/** A token may have been taken back before its time: then one more. */
 async function send(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Verdict> {
+  const first = await sendOnce(deps, context, grade, registration);
+  return first.kind === 'refused' ? sendOnce(deps, context, grade, registration) : first;
+}
+
+async function sendOnce(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Verdict> {
   const token = await deps.tokens.of(registration, SCORE_SCOPE);
   if (!(await context.transaction((tx) => markSent(tx, grade.uuid, context.lease)))) throw new LostLease();
   const verdict = await postScore(deps.client, grade, { token, isResend: grade.sentAt !== null, signal: context.signal });
@@ -99,12 +143,7 @@ function serviceClient({ seals }: SubmitGradeDeps, tenant: string, grade: Submis
 type Conclusion =
   { readonly result: 'submitted' | 'failed' } | { readonly result: 'retried'; readonly reason: string; readonly delayMs: number };
 
-async function conclude(
-  deps: SubmitGradeDeps,
-  context: JobContext,
-  grade: Submission,
-  verdict: Exclude<Verdict, { kind: 'refused' }>,
-): Promise<Conclusion> {
+async function conclude(deps: SubmitGradeDeps, context: JobContext, grade: Submission, verdict: Outcome): Promise<Conclusion> {
   const { clock, random, retrySeconds } = deps;
   if (verdict.kind === 'submitted') {
     await accept(deps, context, grade, verdict.note);

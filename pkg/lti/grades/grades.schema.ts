@@ -36,7 +36,9 @@ export const GradeView = z
     score: z.number(),
     score_maximum: z.number(),
     comment: z.string().nullable(),
-    timestamp: Timestamp.describe('fixed at creation; later than any other of this person and line item'),
+    timestamp: Timestamp.describe(
+      'a whole second, later than any other of this person and line item; moved on where the LMS refuses it as not newer than a score of its own',
+    ),
     status: z.enum(GRADE_STATUS),
     reason: z.string().nullable().describe('why it failed; while it is pending, why the last attempt did; a note on a submitted one'),
     attempts: z.int().describe('attempts that came to nothing'),

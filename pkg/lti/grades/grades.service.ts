@@ -33,12 +33,16 @@ const LAUNCH = `
   LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = $2
   WHERE l.launch_id = $1`;
 
-/** A launch that has grades is kept for them; its token has served its turn (design: section 6). */
+/**
+ * A launch that has grades is kept for them; its token has served its turn (design: section 6).
+ * The newest grade of the cell is locked, so that its timestamp is not moved meanwhile (`renewTimestamp`).
+ */
 const INSERT = `
-  WITH token AS (UPDATE lti_launches SET launch_token = NULL WHERE launch_id = $2 AND launch_token IS NOT NULL)
+  WITH newest AS (SELECT timestamp FROM lti_grades WHERE cell = $8::text ORDER BY timestamp DESC LIMIT 1 FOR NO KEY UPDATE),
+  token AS (UPDATE lti_launches SET launch_token = NULL WHERE launch_id = $2 AND launch_token IS NOT NULL)
   INSERT INTO lti_grades AS g (uuid, launch_id, user_id, score, score_maximum, comment, line_item, cell, timestamp)
   SELECT $1::uuid, $2, $3::text, $4::numeric, $5::numeric, $6::text, $7::text, $8::text,
-    greatest($9::timestamptz, (SELECT max(f.timestamp) + interval '1 millisecond' FROM lti_grades f WHERE f.cell = $8::text))
+    greatest(date_trunc('second', $9::timestamptz), (SELECT date_trunc('second', timestamp) + interval '1 second' FROM newest))
   ON CONFLICT (cell, timestamp) DO NOTHING
   RETURNING ${GRADE_COLUMNS}`;
 
@@ -47,8 +51,9 @@ const INSERT = `
  *
  * Invariants:
  * - A grade and the request to send it are there together or not at all.
- * - Its timestamp never changes, and within one cell of the grade book (line item and person) no two are the same:
- *   a later correction is newer by a millisecond at least, however many race and however the clocks of servers differ.
+ * - Its timestamp is a whole second, and within one cell of the grade book (line item and person) no two are the same:
+ *   a later correction is newer by a second at least, however many race and however the clocks of servers differ.
+ *   (Moodle compares whole seconds and refuses what is not newer.)
  * - Administrators and the instructors of the launch's course grade and see grades; to anybody of no standing in the course it does not exist.
  */
 export class Grades {

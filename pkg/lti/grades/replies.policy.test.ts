@@ -27,8 +27,8 @@ test.each([
   expect([said(status).kind, said(status, true).kind]).toEqual([kind, kind]);
 });
 
-test('409 is a newer score at a first sending, and the very score at a resend', () => {
-  expect(said(409)).toEqual({ kind: 'failed', reason: 'a newer score stands: the LMS answered 409' });
+test('409 refuses the timestamp at a first sending, and is the very score at a resend', () => {
+  expect(said(409)).toEqual({ kind: 'outdated', reason: 'the LMS answered 409' });
   expect(said(409, true)).toEqual({ kind: 'submitted', note: 'the LMS had it already' });
 });
 

@@ -6,6 +6,8 @@ export type Verdict =
   | { readonly kind: 'submitted'; readonly note: string | null }
   /** It never will. */
   | { readonly kind: 'failed'; readonly reason: string }
+  /** The LMS has a score of that second or a later one, and not this one. */
+  | { readonly kind: 'outdated'; readonly reason: string }
   /** The token was refused. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** It may yet. `isUnknown`: the LMS may have taken it for all we know. */
@@ -27,14 +29,14 @@ const PASSING = new Set([408, 425, 429]);
 
 /**
  * What a status says (design: section 6, AGS; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
- * (its timestamp is not newer) only says so; at a first sending it says that a newer score stands. `text`: shownText of the body.
+ * (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`: shownText of the body.
  */
 export function verdictOf(status: number, reply: { isResend: boolean; text: string; retryAfter: string | undefined }): Verdict {
   const answered = `the LMS answered ${status}${reply.text === '' ? '' : `: ${reply.text}`}`;
   if (status === 204) return { kind: 'submitted', note: 'the LMS answered 204: it may have kept a newer score' };
   if (status >= 200 && status < 300) return { kind: 'submitted', note: null };
   if (status === 409 && reply.isResend) return { kind: 'submitted', note: 'the LMS had it already' };
-  if (status === 409) return { kind: 'failed', reason: `a newer score stands: ${answered}` };
+  if (status === 409) return { kind: 'outdated', reason: answered };
   if (status === 401 || status === 403) return { kind: 'refused', reason: answered };
   if (status < 400)
     return { kind: 'later', reason: `${answered}; redirects are not followed`, isUnknown: false, retryAfter: reply.retryAfter };

@@ -72,6 +72,28 @@ export async function markSent(tx: Sql, uuid: string, by: HeldBy): Promise<boole
   );
 }
 
+/**
+ * After the LMS refused the timestamp as not newer: the second that the next sending, again a first one, carries. `superseded`: a newer grade
+ * of the cell was submitted; `waits`: one is pending, and its end decides. Undefined: the lease was lost.
+ */
+export async function renewTimestamp(tx: Sql, uuid: string, by: HeldBy, now: Date): Promise<Date | 'superseded' | 'waits' | undefined> {
+  // Whoever inserts a newer one locks this row too: the second statement sees it.
+  await tx.query('SELECT FROM lti_grades WHERE uuid = $1 FOR NO KEY UPDATE', [uuid]);
+  const [newer] = await tx.query<{ status: string }>(
+    `SELECT n.status FROM lti_grades g JOIN lti_grades n ON n.cell = g.cell AND n.timestamp > g.timestamp
+     WHERE g.uuid = $1 AND n.status <> 'failed' ORDER BY n.status = 'submitted' DESC LIMIT 1`,
+    [uuid],
+  );
+  if (newer) return newer.status === 'submitted' ? 'superseded' : 'waits';
+  const [renewed] = await tx.query<{ timestamp: Date }>(
+    `UPDATE lti_grades g SET sent_at = NULL, timestamp = greatest(date_trunc('second', $4::timestamptz),
+       (SELECT date_trunc('second', max(f.timestamp)) + interval '1 second' FROM lti_grades f WHERE f.cell = g.cell))
+     WHERE uuid = $1 AND ${HELD} RETURNING timestamp`,
+    [uuid, by.id, by.fence, now],
+  );
+  return renewed?.timestamp;
+}
+
 /** An attempt came to nothing; the next one follows. `sentAt`: what is known of it now. */
 export const noteAttempt = (tx: Sql, uuid: string, by: HeldBy, note: { reason: string; sentAt: Date | null }): Promise<boolean> =>
   changed(

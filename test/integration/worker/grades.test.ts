@@ -200,14 +200,77 @@ test('204 is submitted, with a note', async () => {
   });
 });
 
-test('a 409 at the first sending says that a newer score stands; no event follows', async () => {
+test('corrections within one second are taken one after the other by an LMS that compares whole seconds', async () => {
+  const course = await grading.launch();
+
+  for (const score of [1, 2, 3]) await course.submitted(await course.grade('hasty', score));
+
+  expect(lms.scores.cell('hasty')).toMatchObject({ scoreGiven: 3, times: 3 });
+  expect(requestsOf('hasty')).toHaveLength(3);
+});
+
+test('a score that the LMS refuses for one that it wrote itself is sent again at once with a later timestamp, which the event tells', async () => {
+  const course = await grading.launch();
+  const first = await course.submitted(await course.grade('touched', 1));
+  lms.scores.touch('touched', new Date(Date.parse(first.timestamp) + 1000));
+
+  const given = await course.grade('touched', 2);
+  const shown = await course.submitted(given);
+  const [event] = await waitFor('grade.submitted', () => received(given).length > 0 && received(given));
+
+  expect(Date.parse(shown.timestamp)).toBeGreaterThan(Date.parse(first.timestamp) + 1000);
+  expect(shown).toMatchObject({ reason: null, attempts: 0 });
+  expect(lms.scores.cell('touched')).toMatchObject({ scoreGiven: 2, timestamp: shown.timestamp });
+  expect(event?.data['timestamp']).toBe(shown.timestamp);
+});
+
+test('an LMS whose clock is ahead takes the score once its timestamp is late enough', async () => {
+  const course = await grading.launch();
+  const first = await course.submitted(await course.grade('ahead', 1));
+  lms.scores.touch('ahead', new Date(Date.parse(first.timestamp) + 6000));
+
+  const shown = await course.submitted(await course.grade('ahead', 2));
+
+  expect(Date.parse(shown.timestamp)).toBeGreaterThan(Date.parse(first.timestamp) + 6000);
+  expect(lms.scores.cell('ahead')).toMatchObject({ scoreGiven: 2, timestamp: shown.timestamp });
+  expect(await course.submitted(await course.grade('ahead', 3))).toMatchObject({ attempts: 0 });
+});
+
+test('a 409 that no newer score of ours explains is tried again, each time later, and is told as it is', async () => {
   const course = await grading.launch();
   lms.scores.manner.set({ status: 409, text: 'Refusing score with an earlier timestamp' });
 
-  const grade = await course.grade('older');
+  const grade = await course.grade('refused always');
+  const waiting = await course.becomes(grade, ({ attempts }) => attempts > 1, 'two attempts');
 
-  expect((await course.failed(grade)).reason).toBe('a newer score stands: the LMS answered 409: Refusing score with an earlier timestamp');
-  expect(received(grade)).toEqual([]);
+  expect(waiting).toMatchObject({
+    status: 'pending',
+    reason: 'the LMS answered 409: Refusing score with an earlier timestamp; it is sent again with a later timestamp',
+  });
+  const times = requestsOf('refused always').map(({ body }) => Date.parse(JSON.parse(body).timestamp));
+  expect(times.slice(0, 2)).toEqual([Date.parse(grade.timestamp), expect.any(Number)]);
+  expect(times[1]).toBeGreaterThan(times[0] ?? Infinity);
+  lms.scores.manner.set('well');
+  await course.submitted(grade);
+});
+
+test('an older score that the LMS refuses while a newer one waits keeps its time, and the newer one stands at the end', async () => {
+  const course = await grading.launch();
+  lms.scores.manner.set({ status: 429 });
+  const [older, newer] = [await course.grade('both wait', 3), await course.grade('both wait', 4)];
+  for (const grade of [older, newer]) await course.becomes(grade, ({ attempts }) => attempts > 0, 'the first attempt');
+
+  lms.scores.manner.set({ status: 409 });
+  const waiting = await course.becomes(older, ({ reason }) => reason?.includes('409') ?? false, 'the refusal');
+  lms.scores.manner.set('well');
+  await course.submitted(newer);
+
+  expect(waiting).toMatchObject({
+    timestamp: older.timestamp,
+    reason: 'the LMS answered 409; a newer score of this person is about to be sent',
+  });
+  await course.becomes(older, ({ status }) => status !== 'pending', 'the end of the older one');
+  expect(lms.scores.cell('both wait')?.scoreGiven).toBe(4);
 });
 
 test('a 409 after a refusal that cannot have counted is a first sending still', async () => {
@@ -216,9 +279,12 @@ test('a 409 after a refusal that cannot have counted is a first sending still', 
   const grade = await course.grade('refused first');
   await course.becomes(grade, ({ attempts }) => attempts > 0, 'the first attempt');
 
-  lms.scores.manner.set({ status: 409 });
+  lms.scores.manner.set({ status: 409 }, 1);
+  const waiting = await course.becomes(grade, ({ timestamp }) => timestamp !== grade.timestamp, 'a later timestamp');
+  lms.scores.manner.set('well');
 
-  expect((await course.failed(grade)).reason).toBe('a newer score stands: the LMS answered 409');
+  expect(Date.parse(waiting.timestamp)).toBeGreaterThan(Date.parse(grade.timestamp));
+  await course.submitted(grade);
 });
 
 test('an older grade that waited is not sent after a newer one was accepted', async () => {

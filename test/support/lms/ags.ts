@@ -55,6 +55,11 @@ export class ScoreService {
     return this.book.find((graded) => graded.userId === userId);
   }
 
+  /** Somebody at the LMS touches the person's scores there. */
+  touch(userId: string, at: Date): void {
+    this.#book.touch(userId, at);
+  }
+
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request);
     const url = new URL(request.url ?? '/', this.#issuer);

@@ -56,7 +56,7 @@ export interface Result {
 
 const DEFAULT_MAXIMUM = 100;
 
-/** Line items and scores of all courses. A score whose timestamp is not newer than its cell's is not entered, as in Moodle. */
+/** Line items and scores of all courses. A score whose timestamp is not newer than its cell's, in whole seconds, is not entered, as in Moodle. */
 export class GradeBook {
   readonly #issuer: string;
   readonly #items = new Map<string, LineItem>();
@@ -116,9 +116,14 @@ export class GradeBook {
   enter({ id }: LineItem, score: Score): boolean {
     const key = `${id} ${score.userId}`;
     const former = this.#cells.get(key);
-    if (former && Date.parse(score.timestamp) <= Date.parse(former.timestamp)) return false;
+    if (former && secondOf(score) <= secondOf(former)) return false;
     this.#cells.set(key, { ...score, lineItem: id, times: (former?.times ?? 0) + 1 });
     return true;
+  }
+
+  /** Somebody at the LMS touches the person's scores there: from then on they are of this time. */
+  touch(userId: string, at: Date): void {
+    for (const [key, cell] of this.#cells) if (cell.userId === userId) this.#cells.set(key, { ...cell, timestamp: at.toISOString() });
   }
 
   resultsOf(item: LineItem): Result[] {
@@ -135,6 +140,8 @@ export class GradeBook {
       }));
   }
 }
+
+const secondOf = ({ timestamp }: Score): number => Math.floor(Date.parse(timestamp) / 1000);
 
 /** `part` goes at the end of a line item's path, before its query (AGS 2.0 §3.3.1, §3.4.1). */
 export function below(lineItem: string, part: string): URL {
