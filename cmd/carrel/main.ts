@@ -7,6 +7,7 @@ import type { Group } from '../../pkg/local/platform.ts';
 
 // Each command imports what it needs when it runs: `--help` and the programs that the supervisor keeps are not to carry the others.
 const commands = {
+  adoptionToken: () => import('../../pkg/local/commands/adoption-token.ts'),
   down: () => import('../../pkg/local/commands/down.ts'),
   logs: () => import('../../pkg/local/commands/logs.ts'),
   parts: () => import('../../pkg/local/commands/parts.ts'),
@@ -19,6 +20,11 @@ const commands = {
 const root = dirname(dirname(import.meta.dirname));
 const { env } = process;
 const home = homePath(root, env);
+
+const ADOPTION_TOKEN_HELP = `
+The token is valid for 24 hours and once; a new one replaces it. Write it into the annotation carrel.dev/adopt of the new Tenant.
+The registry is that of CARREL_SHARDS_DIR where it is set, as in the operator's pod, else that of the platform on this machine.
+Exit code 1: no tenant has this slug, its data are in use or being deleted, or the registry does not answer.`;
 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
@@ -106,6 +112,17 @@ program
   .action(async () => {
     const { findParts } = await commands.parts();
     await findParts(root, env);
+  });
+
+const tenants = program.command('tenants').description('what the person who runs the platform does to single tenants');
+tenants
+  .command('adoption-token')
+  .description('print a token with which another Tenant takes over the data that a deleted one left (deletionPolicy: Retain)')
+  .argument('<slug>', 'the slug of the deleted Tenant')
+  .addHelpText('after', ADOPTION_TOKEN_HELP)
+  .action(async (slug: string) => {
+    const { adoptionToken } = await commands.adoptionToken();
+    await adoptionToken(slug, { home, shardsDir: env['CARREL_SHARDS_DIR'] });
   });
 
 async function runProgram(name: 'node' | 'router'): Promise<void> {

@@ -7,7 +7,7 @@ export const FIELD_MANAGER = 'carrel-operator';
 export const PREFIX = 'carrel.dev';
 export const FINALIZER = `${PREFIX}/operator`;
 
-/** On a Tenant: the numeric id of retained data that another resource left, to go on with them. */
+/** On a Tenant: a token of `carrel tenants adoption-token`, to go on with retained data that another resource left. */
 export const ADOPT_ANNOTATION = `${PREFIX}/adopt`;
 /** On a pod template: what the pod was started with. Another value restarts the pods. */
 export const CONFIG_ANNOTATION = `${PREFIX}/config`;

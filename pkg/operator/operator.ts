@@ -147,7 +147,7 @@ export class Operator {
     const events = this.#events;
     const applier = new Applier({ client, fieldManager: FIELD_MANAGER, annotationPrefix: PREFIX });
     const statusWriter = new StatusWriter(tenants);
-    const claims = new Claims({ settings, shards, namespaces: namespaces.store });
+    const claims = new Claims({ settings, shards, namespaces: namespaces.store, clock });
     const migrations = new Migrations({ concurrency: settings.migrationConcurrency });
     const administrators = new Administrators({ secrets, platformKeys, random });
     const pods = new ResourceApi(client, POD);

@@ -1,6 +1,8 @@
 import type { Namespace } from '../../kube/kinds.ts';
 import type { Store } from '../../kube/store.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import {
+  AdoptionRefused,
   HostTaken,
   NoShard,
   ShardConflict,
@@ -31,17 +33,21 @@ export interface Claim {
 
 /** Nobody tells us when another tenant frees a slug or a host. */
 const TAKEN_RETRY_MS = 30_000;
+/** The clocks of operator and registry may differ. */
+const MIN_RETRY_MS = 1_000;
 
 /** The step `Accepted`: the operator's own rules, then the registry, where the first one to claim a slug or a host has it. */
 export class Claims {
   readonly #settings: OperatorSettings;
   readonly #shards: Shards;
   readonly #namespaces: Store<Namespace>;
+  readonly #clock: Clock;
 
-  constructor(deps: { settings: OperatorSettings; shards: Shards; namespaces: Store<Namespace> }) {
+  constructor(deps: { settings: OperatorSettings; shards: Shards; namespaces: Store<Namespace>; clock: Clock }) {
     this.#settings = deps.settings;
     this.#shards = deps.shards;
     this.#namespaces = deps.namespaces;
+    this.#clock = deps.clock;
   }
 
   async accept(tenant: ObservedTenant): Promise<Outcome<Claim>> {
@@ -62,7 +68,7 @@ export class Claims {
         ...(adopt === undefined ? {} : { adopt }),
       })
       .catch((error: unknown) => {
-        throw refusalFor(error);
+        throw refusalFor(error, this.#clock.now());
       });
     const { tenantId, slug, isAdopting } = registered;
     const claim = { tenantId, slug, shard: registered.shard, hosts, addresses: addressesOf(tenant, hosts, this.#settings), isAdopting };
@@ -97,14 +103,19 @@ function told(tenant: ObservedTenant, { isAdopting, tenantId }: Registered): { r
   return { reason: 'Accepted', message: `is tenant ${tenantId}` };
 }
 
-function refusalFor(error: unknown): unknown {
-  const refused = (reason: string, message: string): NotYet =>
-    new NotYet(reason, message, { isStuck: true, retryAfterMs: TAKEN_RETRY_MS, cause: error });
+/** In words for a person; what is no refusal stays as it is. */
+function refusalFor(error: unknown, now: Date): unknown {
+  const refused = (reason: string, message: string, retryAfterMs = TAKEN_RETRY_MS): NotYet =>
+    new NotYet(reason, message, { isStuck: true, retryAfterMs, cause: error });
   if (error instanceof SlugTaken) {
     const advice = error.retained
-      ? `; annotate this Tenant with ${ADOPT_ANNOTATION}: <its id> to go on with them, or take another slug`
+      ? `; to go on with them, annotate this Tenant with ${ADOPT_ANNOTATION} and a token that whoever runs the operator makes (carrel tenants adoption-token ${error.slug}), or take another slug`
       : '';
     return refused('SlugTaken', `${error.message}${advice}`);
+  }
+  if (error instanceof AdoptionRefused) {
+    const message = `annotation ${ADOPT_ANNOTATION}: the token is wrong, used or expired (wrong tokens so far: ${error.failures}); a token is looked at again from ${error.retryAt.toISOString()}`;
+    return refused('AdoptionRefused', message, Math.min(Math.max(error.retryAt.getTime() - now.getTime(), MIN_RETRY_MS), TAKEN_RETRY_MS));
   }
   if (error instanceof HostTaken) return refused('HostTaken', error.message);
   if (error instanceof NoShard) return refused('NoShard', error.message);

@@ -1,3 +1,4 @@
+import { type AdoptionRefused, dropAdoptionTokens, useAdoptionToken } from './adoption-token.ts';
 import type { Sql } from './pool.ts';
 
 /** The resource that a tenant belongs to. A namespace made anew under an old name has another uid. */
@@ -16,7 +17,7 @@ export interface ClaimRequest {
   /** The shards that are configured. */
   readonly shards: readonly string[];
   readonly maxPerShard?: number;
-  /** A retained tenant's id (annotation `carrel.dev/adopt`): takes over data that another resource left. */
+  /** A token (annotation `carrel.dev/adopt`, newAdoptionToken): takes over data that another resource left. */
   readonly adopt?: string;
 }
 
@@ -38,7 +39,7 @@ export interface Claim extends RegisteredTenant {
   readonly outcome: 'existing' | 'new' | 'adopted';
 }
 
-/** The slug is another resource's, or was and its data are kept. `tenantId` is what an `carrel.dev/adopt` annotation would have to say. */
+/** The slug is another resource's, or was and its data are kept. */
 export class SlugTaken extends Error {
   override readonly name = 'SlugTaken';
   readonly slug: string;
@@ -95,8 +96,8 @@ export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): voi
     throw new ShardConflict(`the tenant's data lie on shard ${tenant.shard}; tenants do not move to another (${request.shard})`);
 }
 
-/** The claim itself, in one transaction. */
-export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim> {
+/** The claim itself, in one transaction. A wrong adoption token is returned, not thrown: that it was given is to be committed. */
+export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim | AdoptionRefused> {
   let outcome: Claim['outcome'] = 'existing';
   let tenant = await lockTenant(tx, request.slug);
   if (!tenant) {
@@ -112,8 +113,12 @@ export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim> {
   if (!tenant) throw new SlugTaken(request.slug, 'deleting');
   if (outcome !== 'new' && tenant.state === 'deleting') throw new SlugTaken(request.slug, tenant.state);
   if (outcome !== 'new' && (tenant.state === 'retained' || !isOwner(tenant, request.owner))) {
-    const mayAdopt = tenant.state === 'retained' && (isOwner(tenant, request.owner) || tenant.tenantId === request.adopt);
-    if (!mayAdopt) throw new SlugTaken(request.slug, tenant.state);
+    if (tenant.state !== 'retained') throw new SlugTaken(request.slug, tenant.state);
+    if (!isOwner(tenant, request.owner)) {
+      if (request.adopt === undefined) throw new SlugTaken(request.slug, tenant.state);
+      const refused = await useAdoptionToken(tx, tenant, request.owner, request.adopt);
+      if (refused) return refused;
+    }
     outcome = 'adopted';
     await adopt(tx, tenant, request.owner);
   }
@@ -134,6 +139,7 @@ async function adopt(tx: Sql, tenant: RegisteredTenant, owner: Owner): Promise<v
     `UPDATE registry.tenants SET state = 'active', state_changed_at = now(), adopting = true, namespace = $2, namespace_uid = $3, name = $4 WHERE id = $1`,
     [tenant.tenantId, owner.namespace, owner.namespaceUid, owner.name],
   );
+  await dropAdoptionTokens(tx, tenant.tenantId);
   if (!isOwner(tenant, owner)) await tx.query('DELETE FROM registry.secrets WHERE tenant_id = $1', [tenant.tenantId]);
 }
 

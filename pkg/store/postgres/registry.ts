@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Sealer } from '../../runtime/sealing.ts';
+import { AdoptionRefused } from './adoption-token.ts';
 import {
   checkShard,
   type Claim,
@@ -18,6 +19,7 @@ import { registryMigrations } from './migrations/registry/index.ts';
 import type { SqlPool } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
 
+export { AdoptionRefused } from './adoption-token.ts';
 export {
   type Claim,
   type ClaimRequest,
@@ -75,7 +77,7 @@ export class Registry {
 
   /**
    * Claims slug and hosts for a resource, or confirms the claim. Data kept from a deleted resource are adopted by one of the same
-   * namespace (by uid) and name, or by one that names the tenant's id. Throws SlugTaken, HostTaken, NoShard, ShardConflict.
+   * namespace (by uid) and name, or by one that has an adoption token. Throws SlugTaken, AdoptionRefused, HostTaken, NoShard, ShardConflict.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
     const known = await this.find(request.slug);
@@ -83,7 +85,9 @@ export class Registry {
       checkShard(known, request);
       return { ...known, outcome: 'existing' };
     }
-    return this.#pool.transaction((tx) => claimIn(tx, request));
+    const claim = await this.#pool.transaction((tx) => claimIn(tx, request));
+    if (claim instanceof AdoptionRefused) throw claim;
+    return claim;
   }
 
   async find(slug: string): Promise<RegisteredTenant | null> {

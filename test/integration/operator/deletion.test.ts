@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { isDeleting, type ObjectKey } from '../../../pkg/kube/object.ts';
 import { POD } from '../../../pkg/kube/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
+import { parts } from '../../support/parts.ts';
 import { waitFor } from '../../support/wait.ts';
+import { adoptionToken, carrel } from './carrel.ts';
 import {
   children,
   condition,
@@ -93,7 +97,7 @@ test('Retain: the workloads go, the role cannot log in, the data stay, and the s
   objects.close();
 });
 
-test('Retain: another namespace takes the data over only by their id', async () => {
+test('Retain: another namespace takes the data over only with a token of whoever runs the operator', async () => {
   const key = await readyTenant();
   const { tenantId = '' } = (await cluster.tenants.get(key)).status ?? {};
   const elsewhere = { namespace: await newNamespace(cluster), name: key.name };
@@ -106,10 +110,21 @@ test('Retain: another namespace takes the data over only by their id', async () 
 
   await cluster.tenants.create(tenantOf(elsewhere.namespace, elsewhere.name));
   const refused = await condition(cluster.tenants, elsewhere, 'Accepted', 'False', 'SlugTaken');
-  await cluster.tenants.patch(elsewhere, { metadata: { annotations: { 'carrel.dev/adopt': tenantId } } });
+  const annotate = (token: string) => cluster.tenants.patch(elsewhere, { metadata: { annotations: { 'carrel.dev/adopt': token } } });
+  await annotate(tenantId);
+  const guessed = await condition(cluster.tenants, elsewhere, 'Accepted', 'False', 'AdoptionRefused');
+  const told = await eventOf(elsewhere, 'AdoptionRefused');
+  await annotate(await adoptionToken(key.name));
   const adopted = await ready(cluster.tenants, elsewhere);
 
-  expect(conditionOf(refused, 'Accepted')?.message).toMatch(/whose data are kept; annotate this Tenant with carrel.dev\/adopt: <its id>/);
+  expect(conditionOf(refused, 'Accepted')?.message).toContain(
+    `a token that whoever runs the operator makes (carrel tenants adoption-token`,
+  );
+  expect(conditionOf(guessed, 'Accepted')?.message).toMatch(
+    /^annotation carrel.dev\/adopt: the token is wrong, used or expired \(wrong tokens so far: 1\)/,
+  );
+  for (const tenant of [refused, guessed]) expect(conditionOf(tenant, 'Accepted')?.message).not.toMatch(new RegExp(`\\b${tenantId}\\b`));
+  expect(told).toMatchObject({ type: 'Warning', note: `Accepted: ${conditionOf(guessed, 'Accepted')?.message}` });
   expect(adopted.status?.tenantId).toBe(tenantId);
   expect(conditionOf(adopted, 'Accepted')?.reason).toBe('Adopted');
   const after = await secretsOf(elsewhere);
@@ -117,6 +132,37 @@ test('Retain: another namespace takes the data over only by their id', async () 
   expect(same).toEqual([[], [], ['accessKeyId', 'bucket', 'endpoint', 'prefix', 'region'], ['data.json']]);
   expect(await usersAt(formerUrl)).toMatch(/password authentication failed/);
   expect(await usersAt(await urlOf(elsewhere))).toBe('1 users');
+});
+
+const eventOf = ({ namespace, name }: ObjectKey, reason: string) =>
+  waitFor(`Event ${reason} of ${name}`, async () =>
+    (await cluster.of(children.EVENT).list({ namespace })).find((event) => event.reason === reason && event.regarding?.name === name),
+  );
+
+test('carrel tenants adoption-token says what is in its way, and ends with 1', async () => {
+  const key = await readyTenant();
+  const tell = async (args: string[], env?: NodeJS.ProcessEnv) => {
+    const { code, stdout, stderr } = await carrel(['tenants', 'adoption-token', ...args], env);
+    return [code, stdout, stderr.trim()];
+  };
+  const empty = await mkdtemp(join(parts().scratch, 'no-shards-'));
+
+  const unknown = await tell(['nobody-has-it']);
+  const inUse = await tell([key.name]);
+  const without = await tell([key.name], { CARREL_SHARDS_DIR: empty });
+  const nowhere = await tell([key.name], { CARREL_SHARDS_DIR: '' });
+  const [help] = [await carrel(['tenants', 'adoption-token', '--help'])];
+
+  expect(unknown).toEqual([1, '', 'carrel: there is no tenant with the slug nobody-has-it, and no data of one']);
+  expect(inUse).toEqual([
+    1,
+    '',
+    `carrel: the data of ${key.name} are in use by a Tenant. Delete that Tenant with deletionPolicy: Retain first`,
+  ]);
+  expect(without).toEqual([1, '', `carrel: ${empty} holds no shard. Set CARREL_SHARDS_DIR as the operator has it.`]);
+  expect(nowhere).toEqual([1, '', expect.stringMatching(/^carrel: there is no platform in .*no-home/)]);
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringMatching(/valid for 24 hours and once[\s\S]*carrel.dev\/adopt/) });
+  expect(await tell([])).toEqual([1, '', expect.stringContaining("missing required argument 'slug'")]);
 });
 
 test('Retain: rows of resources that went meanwhile go when the data are adopted, those of the others stay', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { POD } from '../../../pkg/kube/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
+import { adoptionToken } from './carrel.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { parts } from '../../support/parts.ts';
@@ -107,13 +108,13 @@ test('who adopts data must name the place where their files are', async () => {
   const named = await ownStorage(namespace, elsewhere.namespace);
   const storage = { credentialsSecretRef: { name: 'my-storage' }, bucket: named.bucket };
   await cluster.tenants.create(tenantOf(namespace, key.name, { storage }));
-  const { status } = await ready(cluster.tenants, key);
+  await ready(cluster.tenants, key);
   await addFile(key, (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions);
   await cluster.tenants.delete(key);
   await waitFor('the tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined);
 
   const adopting = tenantOf(elsewhere.namespace, key.name, { deletionPolicy: 'Delete' });
-  const annotations = { 'carrel.dev/adopt': status?.tenantId ?? '' };
+  const annotations = { 'carrel.dev/adopt': await adoptionToken(key.name) };
   await cluster.tenants.create({ ...adopting, metadata: { ...adopting.metadata, annotations } });
   const refused = await condition(cluster.tenants, elsewhere, 'StorageReady', 'False', 'FilesElsewhere');
   await cluster.tenants.patch(elsewhere, { spec: { storage } });

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SealError, Sealer } from '../../../pkg/runtime/sealing.ts';
+import { newAdoptionToken } from '../../../pkg/store/postgres/adoption-token.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { type ClaimRequest, Registry } from '../../../pkg/store/postgres/registry.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
@@ -114,24 +116,109 @@ test('an adoption is told at each claim until it is said to be over, whatever di
   expect([atFirst, adopted.isAdopting, again.isAdopting, later.isAdopting]).toEqual([false, true, true, false]);
 });
 
-test('kept data are adopted by the same namespace and name, or by who names the id, and by nobody else', async () => {
+const stranger = (slug: string, more: Partial<ClaimRequest> = {}): ClaimRequest =>
+  request(slug, { owner: ownerOf(slug, 'uid-of-a-namespace-made-anew'), ...more });
+
+/** A retained tenant. */
+async function retained(): Promise<{ slug: string; tenantId: string }> {
   const slug = newSlug();
   const { tenantId } = await registry.claim(request(slug));
   await registry.retain(tenantId);
-  const stranger = request(slug, { owner: ownerOf(slug, 'uid-of-a-namespace-made-anew') });
+  return { slug, tenantId };
+}
 
-  await expect(registry.claim(stranger)).rejects.toMatchObject({ name: 'SlugTaken', retained: true });
-  await expect(registry.claim({ ...stranger, adopt: '999999' })).rejects.toMatchObject({ name: 'SlugTaken' });
+test('retained data are adopted by the same namespace and name, or with a token, and by nobody else', async () => {
+  const { slug, tenantId } = await retained();
+
+  await expect(registry.claim(stranger(slug))).rejects.toMatchObject({ name: 'SlugTaken', retained: true });
+  await expect(registry.claim(stranger(slug, { adopt: tenantId }))).rejects.toMatchObject({ name: 'AdoptionRefused', failures: 1 });
   expect(await registry.claim(request(slug))).toMatchObject({ tenantId, outcome: 'adopted', state: 'active' });
-  await expect(registry.claim({ ...stranger, adopt: tenantId })).rejects.toMatchObject({ name: 'SlugTaken', retained: false });
+  await expect(newAdoptionToken(pool, slug, systemRandom)).rejects.toMatchObject({ name: 'NotRetained', state: 'active' });
   await registry.retain(tenantId);
-  expect(await registry.claim({ ...stranger, adopt: tenantId })).toMatchObject({ tenantId, outcome: 'adopted', owner: stranger.owner });
+  const { token } = await newAdoptionToken(pool, slug, systemRandom);
+  const adopted = await registry.claim(stranger(slug, { adopt: token }));
+  expect(adopted).toMatchObject({ tenantId, outcome: 'adopted', owner: stranger(slug).owner });
   await registry.markDeleting(tenantId);
-  await expect(registry.claim(stranger)).rejects.toMatchObject({ name: 'SlugTaken' });
+  await expect(registry.claim(stranger(slug))).rejects.toMatchObject({ name: 'SlugTaken' });
   await registry.remove(tenantId);
   const fresh = await registry.claim(request(slug));
   expect(fresh.outcome).toBe('new');
   expect(Number(fresh.tenantId)).toBeGreaterThan(Number(tenantId));
+});
+
+test('an adoption token holds once, for a day, for its own tenant, until the next one is made or the owner comes back', async () => {
+  const [first, second] = [await retained(), await retained()];
+  const other = (name: string, adopt: string): ClaimRequest => stranger(first.slug, { owner: ownerOf(name, 'elsewhere'), adopt });
+  const make = async (slug = first.slug): Promise<string> => (await newAdoptionToken(pool, slug, systemRandom)).token;
+
+  const replaced = await make();
+  const expired = await make();
+  await pool.query('UPDATE registry.adoption_tokens SET expires_at = now() WHERE tenant_id = $1', [first.tenantId]);
+  await expect(registry.claim(other('a', replaced))).rejects.toMatchObject({ name: 'AdoptionRefused' });
+  await expect(registry.claim(other('b', expired))).rejects.toMatchObject({ name: 'AdoptionRefused' });
+  await expect(registry.claim(other('c', await make(second.slug)))).rejects.toMatchObject({ name: 'AdoptionRefused' });
+  const outlived = await make();
+  await registry.claim(request(first.slug));
+  await registry.retain(first.tenantId);
+  await expect(registry.claim(other('d', outlived))).rejects.toMatchObject({ name: 'AdoptionRefused' });
+  const used = await make();
+  const [row] = await pool.query<{ hash: string; hours: number }>(
+    `SELECT token_hash AS hash, round(extract(epoch FROM expires_at - now()) / 3600)::int AS hours FROM registry.adoption_tokens WHERE tenant_id = $1`,
+    [first.tenantId],
+  );
+  expect(used).toMatch(/^[\w-]{43}$/);
+  expect(row).toEqual({ hash: createHash('sha256').update(used).digest('hex'), hours: 24 });
+  expect(await registry.claim(other('e', used))).toMatchObject({ outcome: 'adopted' });
+  await registry.retain(first.tenantId);
+  await expect(registry.claim(other('f', used))).rejects.toMatchObject({ name: 'AdoptionRefused' });
+});
+
+test('a claim that fails for another reason does not use its adoption token up', async () => {
+  const { slug } = await retained();
+  const taken = newSlug();
+  await registry.claim(request(taken));
+  const { token } = await newAdoptionToken(pool, slug, systemRandom);
+
+  const refused = registry.claim(stranger(slug, { adopt: token, hosts: [`${taken}.localhost`] }));
+
+  await expect(refused).rejects.toMatchObject({ name: 'HostTaken' });
+  expect(await registry.claim(stranger(slug, { adopt: token }))).toMatchObject({ outcome: 'adopted' });
+});
+
+test('wrong adoption tokens make the next wait, each resource for itself, at most 5 minutes; the same one again counts once', async () => {
+  const { slug, tenantId } = await retained();
+  const { token } = await newAdoptionToken(pool, slug, systemRandom);
+  const give = async (adopt: string, name = 'guesser'): Promise<unknown> => {
+    const claimed = await registry.claim(stranger(slug, { owner: ownerOf(name, 'elsewhere'), adopt })).catch((error: Error) => error.name);
+    if (claimed !== 'AdoptionRefused') return claimed;
+    const [row] = await pool.query(
+      'SELECT failures, extract(epoch FROM retry_at - failed_at)::int AS wait FROM registry.adoption_failures WHERE tenant_id = $1 AND name = $2',
+      [tenantId, name],
+    );
+    return row;
+  };
+  const waited = (): Promise<unknown> =>
+    pool.query(
+      `UPDATE registry.adoption_failures SET retry_at = retry_at - interval '5 minutes', failed_at = failed_at - interval '5 minutes'
+     WHERE tenant_id = $1`,
+      [tenantId],
+    );
+
+  const first = [await give('0'), await give('0'), await give(token)];
+  const waits = [];
+  for (let n = 1; n < 9; n += 1) {
+    await waited();
+    waits.push(await give(String(n)));
+  }
+  const another = await give('0', 'another');
+  await waited();
+  const same = await give('8');
+
+  expect(first).toEqual([1, 1, 1].map((failures) => ({ failures, wait: 5 })));
+  expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300].map((wait, index) => ({ failures: index + 2, wait })));
+  expect(another).toEqual({ failures: 1, wait: 5 });
+  expect(same).toEqual({ failures: 9, wait: 300 });
+  expect(await give(token)).toMatchObject({ tenantId, outcome: 'adopted' });
 });
 
 test('tenants go to the least full shard, never past its bound, however many come at once; none moves', async () => {
