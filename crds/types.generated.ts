@@ -92,6 +92,7 @@ export interface TenantSpec {
     ingressClassName?: string;
     /** Only keys on the operator's list. */
     annotations?: Record<string, string>;
+    /** Not taken yet, as type Gateway: Accepted=False. */
     gateway?: {
       name: string;
       namespace?: string;
@@ -99,12 +100,13 @@ export interface TenantSpec {
     };
     tls?: {
       secretName: string;
-      /** A cert-manager ClusterIssuer that fills the Secret. */
+      /** A cert-manager ClusterIssuer that fills the Secret. Not taken yet: Accepted=False. */
       clusterIssuer?: string;
     };
   };
   /** Pods of the server; 1 when neither this nor autoscaling is set. */
   replicas?: number;
+  /** Not done yet: min pods run, and none is added under load. */
   autoscaling?: {
     min: number;
     max: number;
@@ -133,7 +135,7 @@ export interface TenantSpec {
     /** Bytes of the largest file; no bound but the quota when left out. */
     maxUploadSize?: number | string;
   };
-  /** Helper services of the tenant. */
+  /** Helper services of the tenant. Not used yet. */
   helpers?: {
     translateUrl?: string;
     pdfOptimizeUrl?: string;
@@ -147,8 +149,9 @@ export interface TenantSpec {
     requestsPerTenantPerMinute: number;
     requestsPerIpPerHour: number;
   };
-  /** How long what is deleted can be restored. */
+  /** How long what is deleted can be restored at least. Not used yet: the trash is not emptied by itself. */
   trashRetention: string;
+  /** Not used yet. */
   schedules?: ({
     name: string;
     job: 'rosters' | 'usage' | 'trash' | 'orphans' | 'uploads';

@@ -6,7 +6,7 @@ type WithConditions = Observed<KubeObject & { status?: { conditions?: Condition[
 
 /**
  * Tells a person by an Event what changed for the better or the worse between two states: it is ready, it is no longer ready,
- * it is stuck until somebody does something, it goes on with data that were kept. What only is on its way is told by the conditions alone.
+ * it is stuck until somebody does something, it goes on with data that were kept, a part of its spec is ignored. What only is on its way is told by the conditions alone.
  */
 export function announce(events: EventRecorder, kind: Kind, before: KubeObject, after: KubeObject): void {
   const was = (type: string): Condition | undefined => findCondition((before as WithConditions).status?.conditions, type);
@@ -19,6 +19,8 @@ export function announce(events: EventRecorder, kind: Kind, before: KubeObject, 
   const stalled = is('Stalled') ?? accepted;
   const isStuck = stalled?.type === 'Stalled' ? stalled.status === 'True' : stalled?.status === 'False';
   if (stalled && isStuck && !isSame(stalled, was(stalled.type))) tell('Warning', stalled);
+  const ignored = is('FieldsIgnored');
+  if (ignored?.status === 'True' && !isSame(ignored, was(ignored.type))) tell('Warning', ignored);
   const ready = is('Ready');
   if (!ready || ready.status === was('Ready')?.status) return;
   if (ready.status === 'True') tell('Normal', ready);

@@ -5,7 +5,7 @@ import { secretNames } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
 import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
 import type { Outcome } from '../steps.ts';
-import { MAX_SURGE } from './children/deployment.ts';
+import { MAX_SURGE, runningReplicasOf } from './children/deployment.ts';
 import type { Adoption } from './adoption.ts';
 import type { Claim } from './claims.ts';
 import type { Migrations } from './migrations.ts';
@@ -72,8 +72,8 @@ export class Databases {
 }
 
 /** How many connections the tenant's role may hold (design: section 3). */
-export const connectionsOf = ({ spec }: ObservedTenant): number =>
-  spec.database.poolSize * ((spec.replicas ?? 1) + MAX_SURGE) + SPARE_CONNECTIONS;
+export const connectionsOf = (tenant: ObservedTenant): number =>
+  tenant.spec.database.poolSize * (runningReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
 
 /** The shard's address as the tenant dials it; parameters such as sslmode are the operator's. */
 export function tenantUrl(settings: Pick<ShardSettings, 'url' | 'tenantAddress'>, role: string, password: string): string {

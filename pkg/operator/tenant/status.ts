@@ -2,18 +2,19 @@ import { findCondition } from '../../kube/status.ts';
 import type { Result } from '../../kube/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { conditionsOf, FIRST, readyFrom } from '../conditions.ts';
-import type { ObservedTenant, Tenant, TenantStatus } from '../kinds.ts';
+import type { ObservedTenant, Tenant, TenantSpec, TenantStatus } from '../kinds.ts';
 import { selectorText } from '../names.ts';
 import { Steps, type Outcome, type Step, type StepCondition } from '../steps.ts';
 import type { Claim } from './claims.ts';
 import type { DatabaseAccess } from './database.ts';
+import { ignoredFields } from './unsupported.policy.ts';
 import type { Workload } from './workload.ts';
 
 export type TenantStep = 'Accepted' | 'DatabaseReady' | 'StorageReady' | 'KeysReady' | 'WorkloadAvailable' | 'Exposed';
 
 type Status = NonNullable<Tenant['status']>;
 
-/** Gathers what a pass of the reconcile found into the status: one condition per step, `Ready` and `Stalled` drawn from them. */
+/** Gathers what a pass of the reconcile found into the status: one condition per step, `Ready` and `Stalled` drawn from them, `FieldsIgnored` from the spec. */
 export class TenantStatusBuilder {
   readonly #tenant: ObservedTenant;
   readonly #clock: Clock;
@@ -48,7 +49,7 @@ export class TenantStatusBuilder {
 
   /** The whole status; what this pass did not find out stays as it was. */
   build(): Status {
-    const all = [...this.#steps.conditions, this.#ready(), this.#stalled()];
+    const all = [...this.#steps.conditions, this.#ready(), this.#stalled(), fieldsIgnored(this.#tenant)];
     return { ...this.#tenant.status, ...this.#facts, ...conditionsOf(this.#tenant, all, this.#clock) };
   }
 
@@ -74,6 +75,18 @@ export class TenantStatusBuilder {
     if (!stuck) return { type: 'Stalled', status: 'False', reason: 'NotStalled', message: '' };
     return { type: 'Stalled', status: 'True', reason: stuck.reason, message: `${stuck.type}: ${stuck.message}` };
   }
+}
+
+/** What the spec asks for and this release does not do, while the tenant runs without it. */
+function fieldsIgnored({ spec }: ObservedTenant): StepCondition {
+  const fields = ignoredFields(spec as TenantSpec);
+  if (fields.length === 0) return { type: 'FieldsIgnored', status: 'False', reason: 'AllSupported', message: '' };
+  return {
+    type: 'FieldsIgnored',
+    status: 'True',
+    reason: 'NotYetSupported',
+    message: `not supported yet and ignored: ${fields.join('; ')}`,
+  };
 }
 
 /** The status of a Tenant that was just seen for the first time, so that `kubectl wait` and GitOps find a condition at once. */

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { settingsWith, tenantWith } from './tenant.fixture.ts';
+import { ignoredFields } from './unsupported.policy.ts';
 import { refusalOf, repositoryOf } from './validate.ts';
 
 const refusal = (spec: Parameters<typeof tenantWith>[0], settings = settingsWith()): string | undefined => {
@@ -12,14 +13,11 @@ test('a Tenant of defaults is accepted', () => {
 });
 
 test.each<[Parameters<typeof tenantWith>[0], string]>([
-  [{ autoscaling: { min: 1, max: 2, targetCPUPercent: 80 } }, 'NotYetSupported: not supported yet: spec.autoscaling'],
   [{ exposure: { type: 'Gateway', gateway: { name: 'g' } } }, 'NotYetSupported: not supported yet: spec.exposure.type: Gateway'],
   [
     { exposure: { type: 'Ingress', tls: { secretName: 's', clusterIssuer: 'c' } } },
     'NotYetSupported: not supported yet: spec.exposure.tls.clusterIssuer',
   ],
-  [{ trashRetention: '7d' }, 'NotYetSupported: not supported yet: spec.trashRetention other than 30d'],
-  [{ schedules: [{ name: 'a', job: 'trash', cron: '0 0 * * *' }] }, 'NotYetSupported: not supported yet: spec.schedules'],
   [
     { image: 'docker.io/evil:1' },
     'ImageNotAllowed: spec.image: this operator takes images of registry.example:5000/carrel, mirror.example/carrel only',
@@ -39,6 +37,20 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
   [{ slug: 'api' }, 'HostReserved: api.files.example is the shared API host; set spec.hosts, since api would be there'],
 ])('%j is refused', (spec, message) => {
   expect(refusal(spec)).toBe(message);
+});
+
+test.each<[Parameters<typeof tenantWith>[0], string]>([
+  [{ autoscaling: { min: 1, max: 2, targetCPUPercent: 80 } }, 'spec.autoscaling: its min pods run, and none is added under load'],
+  [{ helpers: { translateUrl: 'http://translate.local' } }, 'spec.helpers'],
+  [{ trashRetention: '7d' }, 'spec.trashRetention: the trash is not emptied by itself'],
+  [{ schedules: [{ name: 'a', job: 'trash', cron: '0 0 * * *' }] }, 'spec.schedules'],
+])('%j is accepted and told as ignored', (spec, field) => {
+  expect(refusal(spec)).toBeUndefined();
+  expect(ignoredFields(tenantWith(spec).spec)).toEqual([field]);
+});
+
+test('nothing of a Tenant of defaults is ignored', () => {
+  expect(ignoredFields(tenantWith().spec)).toEqual([]);
 });
 
 test('images of an allowed repository and annotations of an allowed prefix are taken', () => {

@@ -4,6 +4,7 @@ import { slugOf } from '../names.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { hostsOf, type Hosts } from './addresses.ts';
 import { hostRefusalOf } from './hosts.policy.ts';
+import { refusedFields } from './unsupported.policy.ts';
 
 /** Why a Tenant is `Accepted=False`. */
 export interface Refusal {
@@ -11,24 +12,13 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** What the schema allows and is not built yet. */
-const NOT_YET: readonly { field: string; isUsed: (spec: TenantSpec) => boolean }[] = [
-  { field: 'spec.exposure.type: Gateway', isUsed: (spec) => spec.exposure.type === 'Gateway' },
-  { field: 'spec.exposure.tls.clusterIssuer', isUsed: (spec) => spec.exposure.tls?.clusterIssuer !== undefined },
-  { field: 'spec.autoscaling', isUsed: (spec) => spec.autoscaling !== undefined },
-  { field: 'spec.helpers', isUsed: (spec) => Object.keys(spec.helpers ?? {}).length > 0 },
-  // Nothing empties the trash by itself yet, so only the default, which is a least time, can be promised.
-  { field: 'spec.trashRetention other than 30d', isUsed: (spec) => spec.trashRetention !== '30d' },
-  { field: 'spec.schedules', isUsed: (spec) => (spec.schedules?.length ?? 0) > 0 },
-];
-
 /** The largest size that a JSON number carries exactly. */
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 
 /** What the API server cannot check, since it rests on the operator's own settings. Undefined: nothing speaks against it. */
 export function refusalOf(tenant: Tenant, settings: OperatorSettings, shards: readonly string[]): Refusal | undefined {
   const { spec } = tenant;
-  const unsupported = NOT_YET.filter(({ isUsed }) => isUsed(spec as TenantSpec)).map(({ field }) => field);
+  const unsupported = refusedFields(spec as TenantSpec);
   if (unsupported.length > 0) return { reason: 'NotYetSupported', message: `not supported yet: ${unsupported.join(', ')}` };
   return (
     imageRefusal(spec.image, settings) ??

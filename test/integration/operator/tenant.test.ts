@@ -74,6 +74,7 @@ test('a Tenant of one line becomes Ready, with everything a client needs in its 
     'WorkloadAvailable=True',
     'Exposed=True',
     'Stalled=False',
+    'FieldsIgnored=False',
   ]);
 });
 
@@ -103,15 +104,41 @@ test('suspending takes the pods away and says so; the data stay', async () => {
   expect((await cluster.of(children.DEPLOYMENT).get(key)).spec?.replicas).toBe(1);
 });
 
-test('what the schema allows and is not built yet is told by its field', async () => {
+test('what the schema allows and is not built yet is told by its field, and the tenant is Ready without it', async () => {
   const key = { namespace, name: unique() };
+  const schedules = [{ name: 'nightly', job: 'trash', cron: '0 0 * * *' }];
   await cluster.tenants.create(
-    tenantOf(namespace, key.name, { autoscaling: { max: 3 }, helpers: { translateUrl: 'http://translate.local' } }),
+    tenantOf(namespace, key.name, {
+      autoscaling: { min: 2, max: 3 },
+      helpers: { translateUrl: 'http://translate.local' },
+      schedules,
+      trashRetention: '7d',
+    }),
   );
+
+  const tenant = await ready(cluster.tenants, key);
+  const note = await waitFor('the Event', async () => {
+    const events = await cluster.of(children.EVENT).list({ namespace });
+    return events.find(({ reason, regarding }) => reason === 'NotYetSupported' && regarding?.name === key.name);
+  });
+  await cluster.tenants.patch(key, { spec: { autoscaling: null, helpers: null, schedules: null, trashRetention: null } });
+  const plain = await condition(cluster.tenants, key, 'FieldsIgnored', 'False', 'AllSupported');
+
+  const message =
+    'not supported yet and ignored: spec.autoscaling: its min pods run, and none is added under load; spec.helpers; ' +
+    'spec.trashRetention: the trash is not emptied by itself; spec.schedules';
+  expect(conditionOf(tenant, 'FieldsIgnored')).toMatchObject({ status: 'True', reason: 'NotYetSupported', message });
+  expect([tenant.status?.replicas, note.type, note.note]).toEqual([2, 'Warning', message]);
+  expect(conditionOf(plain, 'Ready')?.status).toBe('True');
+});
+
+test('what would leave a tenant out of reach is refused by its field', async () => {
+  const key = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, key.name, { exposure: { type: 'Gateway', gateway: { name: 'shared' } } }));
 
   const tenant = await condition(cluster.tenants, key, 'Accepted', 'False', 'NotYetSupported');
 
-  expect(conditionOf(tenant, 'Accepted')?.message).toBe('not supported yet: spec.autoscaling, spec.helpers');
+  expect(conditionOf(tenant, 'Accepted')?.message).toBe('not supported yet: spec.exposure.type: Gateway');
   expect(conditionOf(tenant, 'Ready')).toMatchObject({ status: 'False', reason: 'NotYetSupported' });
   expect(conditionOf(tenant, 'DatabaseReady')).toMatchObject({ status: 'Unknown', reason: 'WaitingForAccepted' });
   expect(await cluster.of(children.DEPLOYMENT).find(key)).toBeUndefined();

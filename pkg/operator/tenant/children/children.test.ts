@@ -47,12 +47,13 @@ describe('the Deployment', () => {
     expect(pod()?.terminationGracePeriodSeconds).toBeGreaterThan(25 + 3);
   });
 
-  test('has its replicas: one by default, as many as are wanted, none while suspended', () => {
+  test('has its replicas: one by default, as many as are wanted, the least of autoscaling, none while suspended', () => {
     expect([
       replicasOf(tenantWith()),
       replicasOf(tenantWith({ replicas: 4 })),
       replicasOf(tenantWith({ replicas: 4, suspended: true })),
-    ]).toEqual([1, 4, 0]);
+      replicasOf(tenantWith({ autoscaling: { min: 3, max: 9, targetCPUPercent: 80 } })),
+    ]).toEqual([1, 4, 0, 3]);
   });
 
   test('takes what a tenant says of resources as a whole', () => {

@@ -23,8 +23,11 @@ const NODE_OPTIONS = '--max-semi-space-size=2';
 
 const DEFAULT_RESOURCES = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } };
 
+/** Pods of the server while the tenant is not suspended. Nothing scales by load yet: the least that autoscaling names run. */
+export const runningReplicasOf = ({ spec }: Tenant): number => spec.replicas ?? spec.autoscaling?.min ?? 1;
+
 /** Pods of the server that a Tenant wants: none while it is suspended. */
-export const replicasOf = (tenant: Tenant): number => (tenant.spec.suspended ? 0 : (tenant.spec.replicas ?? 1));
+export const replicasOf = (tenant: Tenant): number => (tenant.spec.suspended ? 0 : runningReplicasOf(tenant));
 
 /**
  * The server's Deployment, after the "restricted" pod security standard.

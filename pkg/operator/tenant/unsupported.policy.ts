@@ -1,0 +1,26 @@
+import type { TenantSpec } from '../kinds.ts';
+
+interface Field {
+  readonly field: string;
+  readonly isUsed: (spec: TenantSpec) => boolean;
+}
+
+/** Fields that the schema allows and that do nothing yet: the tenant runs as well without them. */
+const IGNORED: readonly Field[] = [
+  { field: 'spec.autoscaling: its min pods run, and none is added under load', isUsed: (spec) => spec.autoscaling !== undefined },
+  { field: 'spec.helpers', isUsed: (spec) => Object.keys(spec.helpers ?? {}).length > 0 },
+  { field: 'spec.trashRetention: the trash is not emptied by itself', isUsed: (spec) => spec.trashRetention !== '30d' },
+  { field: 'spec.schedules', isUsed: (spec) => (spec.schedules?.length ?? 0) > 0 },
+];
+
+/** Fields without which nobody would reach the tenant, or by a certificate that nothing makes: a tenant that is Ready without them would be a lie. */
+const REFUSED: readonly Field[] = [
+  { field: 'spec.exposure.type: Gateway', isUsed: (spec) => spec.exposure.type === 'Gateway' },
+  { field: 'spec.exposure.tls.clusterIssuer', isUsed: (spec) => spec.exposure.tls?.clusterIssuer !== undefined },
+];
+
+const used = (fields: readonly Field[], spec: TenantSpec): string[] =>
+  fields.filter(({ isUsed }) => isUsed(spec)).map(({ field }) => field);
+
+export const ignoredFields = (spec: TenantSpec): string[] => used(IGNORED, spec);
+export const refusedFields = (spec: TenantSpec): string[] => used(REFUSED, spec);
