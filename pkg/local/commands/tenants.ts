@@ -50,6 +50,9 @@ export async function listTenants(client: KubeClient): Promise<TenantReport[]> {
   );
 }
 
+/** False of these says nothing of what is broken. */
+const SUMMARIES = ['Ready', 'Stalled', 'FieldsIgnored'];
+
 /** Reads the conditions of a Tenant. */
 export function reportOf(tenant: Observed<TenantObject>): Omit<TenantReport, 'administrator'> {
   const key = keyOf(tenant);
@@ -60,7 +63,7 @@ export function reportOf(tenant: Observed<TenantObject>): Omit<TenantReport, 'ad
   const broken =
     accepted?.status === 'False'
       ? accepted
-      : (conditions.find(({ type, status }) => type !== 'Ready' && type !== 'Stalled' && status === 'False') ?? ready);
+      : (conditions.find(({ type, status }) => !SUMMARIES.includes(type) && status === 'False') ?? ready);
   const state =
     ready?.status === 'True' ? 'ready' : ready?.reason === 'Suspended' ? 'suspended' : accepted?.status === 'False' ? 'refused' : 'waiting';
   return {
