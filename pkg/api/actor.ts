@@ -13,7 +13,6 @@ export type Permission =
   | 'write:users'
   | 'read:webhooks'
   | 'write:webhooks'
-  | 'read:audit'
   | 'write:grades';
 
 /** What a grant gives on one file or folder; cumulative, lowest first (specification: Permission). */
@@ -44,7 +43,7 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEWER,
   member: MEMBER,
   instructor: [...MEMBER, 'write:grades'],
-  admin: [...MEMBER, 'write:grades', 'read:users', 'write:users', 'read:webhooks', 'write:webhooks', 'read:audit'],
+  admin: [...MEMBER, 'write:grades', 'read:users', 'write:users', 'read:webhooks', 'write:webhooks'],
 };
 
 export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> => new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));
