@@ -57,7 +57,6 @@ export const serverConfigSchema = z.object({
   CARREL_LIMIT_IP_PER_HOUR: wholeNumber(1, 100_000_000).default(10_000).describe('requests an address and hour, 10000'),
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
-  CARREL_TRASH_RETENTION_DAYS: wholeNumber(0, 3650).default(30).describe('days that the trash keeps files, 30'),
   CARREL_SUSPENDED: z
     .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
     .default(false)

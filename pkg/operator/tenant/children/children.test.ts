@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { settingsWith, tenantWith } from '../tenant.fixture.ts';
-import { configMap, days } from './configmap.ts';
+import { configMap } from './configmap.ts';
 import { deployment, replicasOf } from './deployment.ts';
 import { ingress } from './ingress.ts';
 import { service } from './service.ts';
@@ -74,25 +74,15 @@ describe('the Deployment', () => {
   });
 });
 
-test('the ConfigMap holds sizes in bytes, times in days, and no limit of an upload where none is set', () => {
-  const { data } = configMap(tenantWith({ trashRetention: '36h' }), { tenantId: '7', addresses }, settingsWith());
+test('the ConfigMap holds sizes in bytes, and no limit of an upload where none is set', () => {
+  const { data } = configMap(tenantWith(), { tenantId: '7', addresses }, settingsWith());
 
   expect(data).toMatchObject({
     CARREL_TENANT_ID: '7',
     CARREL_TENANT_SLUG: 'north',
     CARREL_DEFAULT_USER_QUOTA_BYTES: '10737418240',
-    CARREL_TRASH_RETENTION_DAYS: '2',
   });
   expect(data).not.toHaveProperty('CARREL_MAX_UPLOAD_BYTES');
-});
-
-test.each([
-  ['30d', 30],
-  ['1h', 1],
-  ['24h', 1],
-  ['25h', 2],
-])('%s is %d days', (duration, expected) => {
-  expect(days(duration)).toBe(expected);
 });
 
 test('the Service finds the port of the server by its name', () => {

@@ -23,7 +23,6 @@ export const configMap = (
     CARREL_LIMIT_IP_PER_HOUR: String(tenant.spec.limits.requestsPerIpPerHour),
     CARREL_DEFAULT_USER_QUOTA_BYTES: bytes(tenant.spec.storage.defaultUserQuota),
     ...(tenant.spec.storage.maxUploadSize === undefined ? {} : { CARREL_MAX_UPLOAD_BYTES: bytes(tenant.spec.storage.maxUploadSize) }),
-    CARREL_TRASH_RETENTION_DAYS: String(days(tenant.spec.trashRetention)),
     CARREL_TRUSTED_PROXIES: String(settings.trustedProxies),
     CARREL_LOG_LEVEL: settings.logLevel,
     ...(settings.egressAllow === '' ? {} : { CARREL_EGRESS_ALLOW: settings.egressAllow }),
@@ -31,9 +30,3 @@ export const configMap = (
 });
 
 const bytes = (quantity: number | string): string => String(Math.ceil(quantityToNumber(String(quantity))));
-
-/** `30d` and `36h` in whole days, rounded up: what can be restored is kept rather longer. */
-export function days(duration: string): number {
-  const amount = Number.parseInt(duration, 10);
-  return duration.endsWith('h') ? Math.ceil(amount / 24) : amount;
-}
