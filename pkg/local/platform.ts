@@ -50,7 +50,7 @@ export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[
     specs.push(
       await postgresSpec(home, part('postgres'), { durable }),
       valkeySpec(home, part('valkey'), { durable }),
-      versitygwSpec(home, part('versitygw')),
+      await versitygwSpec(home, part('versitygw')),
     );
   }
   if (groups.includes('controlplane')) {

@@ -2,11 +2,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openHome } from '../../pkg/local/home.ts';
+import { openHome, paths } from '../../pkg/local/home.ts';
 import { thisMachine } from '../../pkg/local/parts/resolve.ts';
 import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
 
 export interface TestStores extends StoreAddresses {
+  /** Where they keep their data. */
+  readonly folder: string;
   /** Ends one program as the kernel would; its supervisor starts it again. Resolves when it is gone. */
   kill(program: 'postgres' | 'valkey' | 'versitygw', signal?: NodeJS.Signals): Promise<void>;
   /** Sends a signal to a program that stays (SIGSTOP, SIGCONT). */
@@ -26,6 +28,7 @@ export async function stores({ durable = false }: { durable?: boolean } = {}): P
   const pidOf = (program: string): number => Number(readFileSync(join(folder, 'run', `${program}.pid`), 'utf8'));
   return {
     ...running,
+    folder: paths(home.path).data,
     signal: (program, signal) => void process.kill(pidOf(program), signal),
     kill: async (program, signal = 'SIGKILL') => {
       const pid = pidOf(program);

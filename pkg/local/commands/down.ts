@@ -4,7 +4,7 @@ import { LocalError } from '../errors.ts';
 import { isHome, paths } from '../home.ts';
 import { holderOf, lock } from '../lock.ts';
 import { endAll, endLeftovers } from '../processes.ts';
-import { outsideFolder } from '../programs/postgres-user.ts';
+import { outsideFolder } from '../programs/unprivileged.ts';
 
 /** The supervisor ends its programs one after the other: pods, then the control plane and the stores. */
 const SUPERVISOR_GRACE_MS = 60_000;
@@ -51,6 +51,6 @@ export async function clean(home: string): Promise<void> {
   ]) {
     rmSync(path, { recursive: true, force: true });
   }
-  rmSync(outsideFolder(join(known.data, 'postgres')), { recursive: true, force: true });
+  for (const store of ['postgres', 's3']) rmSync(outsideFolder(join(known.data, store)), { recursive: true, force: true });
   if (readdirSync(home).length === 0) rmdirSync(home);
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -68,9 +68,38 @@ test('a newer Redis on the PATH will do, an old one will not', async () => {
 });
 
 test('what is in the cache is neither built nor fetched again', async () => {
-  const wanted = program('cache/versitygw-1.8.0-linux-x64', 'versitygw', 'Version : v1.8.0');
+  const wanted = program('cache/etcd-3.6.14-linux-x64', 'etcd', 'etcd Version: 3.6.14');
 
-  await expect(resolvePart('versitygw', machine())).resolves.toBe(wanted);
+  await expect(resolvePart('etcd', machine())).resolves.toBe(wanted);
+});
+
+test('a program of our own is built anew when its sources change', async () => {
+  const [sources, asked] = ['checkout/hack/parts/versitygw', join(folder, 'asked')];
+  program('path', 'go', 'go version go1.26.1');
+  // What would be built prints how many builds there were before it.
+  writeFileSync(
+    join(folder, 'path', 'go'),
+    `#!/bin/sh\n[ "$1" = version ] && echo 'go version go1.26.1' && exit\necho build >> ${asked}\nfor into; do [ "$before" = -o ] && break; before=$into; done\ncat main.go > "$into"\n`,
+  );
+  const build = async (source: string): Promise<string> => {
+    mkdirSync(join(folder, sources), { recursive: true });
+    writeFileSync(join(folder, sources, 'main.go'), source);
+    return readFileSync(await resolvePart('versitygw', machine({ PATH: `${join(folder, 'path')}:/usr/bin:/bin` })), 'utf8');
+  };
+
+  const built = [await build('one'), await build('one'), await build('two'), await build('one')];
+
+  expect(built).toEqual(['one', 'one', 'two', 'one']);
+  expect(readFileSync(asked, 'utf8')).toBe('build\nbuild\n');
+});
+
+test('a versitygw without the guard is passed over, also in CARREL_PARTS', async () => {
+  program('parts', 'versitygw', 'Version  : v1.8.0');
+  program('path', 'versitygw', 'Version  : v1.8.0');
+  const wanted = program('path2', 'versitygw', 'Version  : v1.8.0+carrel.1');
+  const env = { CARREL_PARTS: join(folder, 'parts'), PATH: `${join(folder, 'path')}:${join(folder, 'path2')}` };
+
+  await expect(resolvePart('versitygw', machine(env))).resolves.toBe(wanted);
 });
 
 test('of five builds at once one is done, and all take its result', async () => {

@@ -1,4 +1,5 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { LocalError, messageOf } from '../errors.ts';
@@ -50,11 +51,11 @@ export async function resolvePart(name: PartName, machine: Machine, progress: Pr
 }
 
 async function tryWay(name: PartName, part: Part, way: Way, machine: Machine, progress: Progress): Promise<string> {
-  const folder = join(machine.cache, `${name}-${part.version}-${machine.platform}`);
+  const folder = join(machine.cache, [name, part.version, ...sourcesOf(way, machine), machine.platform].join('-'));
   const onWait = (pid: number): void => progress(`waiting for ${name}, which process ${pid} is making`);
   switch (way.by) {
     case 'folder':
-      return fromFolder(name, part, way.variable, machine);
+      return fromFolder(name, part, way, machine);
     case 'path':
       return fromPath(part, way.names, machine);
     case 'npm':
@@ -93,13 +94,27 @@ async function build(
   await buildWithGo({ compiler, module, main: way.main, ldflags: way.ldflags ?? '', into, env: machine.env, onLine: progress });
 }
 
-async function fromFolder(name: PartName, part: Part, variable: 'CARREL_PARTS' | 'KUBEBUILDER_ASSETS', machine: Machine): Promise<string> {
+/** What a program of our own was built from: another one is built when its sources change, whatever version it wraps. */
+function sourcesOf(way: Way, machine: Machine): string[] {
+  if (way.by !== 'go' || way.main !== '.') return [];
+  const module = join(machine.root, 'hack', 'parts', way.module);
+  const hash = createHash('sha256');
+  for (const file of readdirSync(module).sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(module, file)))
+      .update('\0');
+  return [hash.digest('hex').slice(0, 12)];
+}
+
+async function fromFolder(name: PartName, part: Part, way: Way & { by: 'folder' }, machine: Machine): Promise<string> {
+  const { variable } = way;
   const folder = machine.env[variable];
   if (!folder) throw new NotThisWay('');
   const names = name === 'valkey' ? ['valkey-server', 'redis-server'] : [name];
   const program = names.map((each) => join(folder, each)).find((path) => existsSync(path));
   if (program === undefined) throw new NotThisWay(`not in ${variable}`);
-  if (variable === 'KUBEBUILDER_ASSETS') await requireVersion(part, program, machine);
+  if (variable === 'KUBEBUILDER_ASSETS' || way.checked) await requireVersion(part, program, machine);
   return program;
 }
 

@@ -1,6 +1,6 @@
 import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { LocalError } from '../errors.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
@@ -8,7 +8,7 @@ import { addressOf, paths, type Home } from '../home.ts';
 import { lastLine, run } from '../parts/run.ts';
 import { isAlive } from '../processes.ts';
 import type { ProgramSpec } from '../supervisor.ts';
-import { seatOf, type PostgresSeat } from './postgres-user.ts';
+import { seatOf, type Seat } from './unprivileged.ts';
 
 export const SHARD_DATABASE = 'carrel';
 const SUPERUSER = 'postgres';
@@ -17,7 +17,7 @@ const WORKER = 'carrel_worker';
 
 /** PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. Everything else is the operator's to make. */
 export async function postgresSpec(home: Home, program: string, options: { durable: boolean }): Promise<ProgramSpec> {
-  const seat = await seatOf(program, join(paths(home.path).data, 'postgres'));
+  const seat = await seatOf(program, join(paths(home.path).data, 'postgres'), dirname(dirname(program)));
   const settings = {
     listen_addresses: home.settings.address,
     port: home.settings.ports.postgres,
@@ -31,7 +31,7 @@ export async function postgresSpec(home: Home, program: string, options: { durab
   };
   const [command = '', ...args] = [
     ...seat.prefix,
-    join(seat.bin, 'postgres'),
+    seat.program,
     '-D',
     seat.data,
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -57,7 +57,7 @@ export async function postgresSpec(home: Home, program: string, options: { durab
 }
 
 /** The cluster is made aside and renamed: a folder of that name is a whole one. */
-async function createCluster(home: Home, seat: PostgresSeat): Promise<void> {
+async function createCluster(home: Home, seat: Seat): Promise<void> {
   if (existsSync(join(seat.data, 'PG_VERSION'))) return;
   if (existsSync(seat.data) && readdirSync(seat.data).length > 0) {
     throw new LocalError(`${seat.data} is no whole PostgreSQL folder. Put a copy of it back, or forget the data: make clean`);
@@ -70,7 +70,7 @@ async function createCluster(home: Home, seat: PostgresSeat): Promise<void> {
     writeFileSync(file, home.settings.secrets.postgresSuperuser, { mode: 0o600 });
     if (seat.uid !== undefined && seat.gid !== undefined) for (const path of [passwords, file]) chownSync(path, seat.uid, seat.gid);
     const flags = ['--encoding=UTF8', '--locale=C.UTF-8', `--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${file}`];
-    const [command = '', ...args] = [...seat.prefix, join(seat.bin, 'initdb'), '-D', aside, ...flags];
+    const [command = '', ...args] = [...seat.prefix, join(dirname(seat.program), 'initdb'), '-D', aside, ...flags];
     const { code, output } = await run(command, args, {
       ...(seat.uid === undefined ? {} : { uid: seat.uid }),
       ...(seat.gid === undefined ? {} : { gid: seat.gid }),

@@ -1,0 +1,78 @@
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { basename, dirname, join, relative } from 'node:path';
+import { run, lastLine } from '../parts/run.ts';
+import { LocalError } from '../errors.ts';
+
+/** As whom a store runs, and with which program and data folder: Postgres refuses root, and S3 must not have it. */
+export interface Seat {
+  /** Put before the program. */
+  readonly prefix: readonly string[];
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly program: string;
+  readonly data: string;
+}
+
+const USER_NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=1000'];
+
+/**
+ * Not root: as we are. Root on Linux: in a user namespace where it is user 1000 (files stay root's, and it can read a 0700 home).
+ * Where the kernel refuses that, as `postgres` or `nobody`, with data – and programs, when that user cannot reach them – in a folder
+ * of /var/tmp named after the home. `release`: the folder with all that the program needs. Throws LocalError when none works.
+ */
+export async function seatOf(program: string, data: string, release = dirname(program)): Promise<Seat> {
+  if (process.getuid?.() !== 0) return { prefix: [], program, data };
+  const [command = '', ...args] = USER_NAMESPACE;
+  const tried = await run(command, [...args, program, '--version'], { timeoutMs: 10_000 });
+  if (tried.code === 0) return { prefix: USER_NAMESPACE, program, data };
+  return seatOfServiceUser(program, data, release, lastLine(tried.output));
+}
+
+/** Exported for its test: the way for a root whose kernel gives no user namespaces. */
+export async function seatOfServiceUser(program: string, data: string, release: string, why: string): Promise<Seat> {
+  const name = basename(program);
+  const user = (await userIds('postgres')) ?? (await userIds('nobody'));
+  if (!user)
+    throw new LocalError(
+      `${name} does not run as root, unshare --user failed (${why}), and there is no user postgres or nobody. Run as another user.`,
+    );
+  const folder = outsideFolder(data);
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  chmodSync(folder, 0o755);
+  const own = join(folder, 'data');
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  chownSync(own, user.uid, user.gid);
+  return { prefix: [], ...user, program: await reachable(program, release, folder, user), data: join(own, basename(data)) };
+}
+
+/** Where data of a home lie that root's stores cannot keep in it; `carrel clean` removes it. */
+export const outsideFolder = (data: string): string =>
+  join('/var/tmp', `carrel-${createHash('sha256').update(data).digest('hex').slice(0, 12)}`);
+
+async function reachable(program: string, release: string, folder: string, user: { uid: number; gid: number }): Promise<string> {
+  if ((await run(program, ['--version'], { ...user, timeoutMs: 10_000 })).code === 0) return program;
+  const name = basename(program);
+  // Named after the release: another one is copied beside it.
+  const copy = join(folder, `${name}-${createHash('sha256').update(release).digest('hex').slice(0, 12)}`);
+  if (!existsSync(copy)) {
+    rmSync(`${copy}.new`, { recursive: true, force: true });
+    cpSync(release, `${copy}.new`, { recursive: true, verbatimSymlinks: true });
+    chmodSync(`${copy}.new`, 0o755);
+    renameSync(`${copy}.new`, copy);
+  }
+  const copied = join(copy, relative(release, program));
+  const { code, output } = await run(copied, ['--version'], { ...user, timeoutMs: 10_000 });
+  if (code !== 0)
+    throw new LocalError(
+      `${name} does not run as root, and as another user it does not run either (${lastLine(output)}). Run as another user.`,
+    );
+  return copied;
+}
+
+async function userIds(name: string): Promise<{ uid: number; gid: number } | undefined> {
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (flag) => (await run('id', [flag, name], { timeoutMs: 5_000 })).stdout.trim()),
+  );
+  return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
+}
