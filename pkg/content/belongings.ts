@@ -5,6 +5,7 @@ import type { UserBelongings } from '../identity/users/belongings.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Tx } from '../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../store/redis/generation.ts';
+import { endGivenBy } from './access/grants-through.ts';
 import { fileCreated } from './files/file.events.ts';
 import { renameFolder } from './folders/rename.ts';
 import { orNameConflict } from './names/name-conflict.ts';
@@ -18,7 +19,7 @@ type Person = { readonly id: number; readonly uuid: string };
  * - Handed over: files, folders and the bytes that count, all or nothing (`quota_exceeded`, `name_conflict`).
  * - Else: files are deleted and each that was live gives `file.deleted`, their objects purged by work of the same transaction, folders go;
  *   but a folder in which others keep something passes, with the folders above it that are the user's, to the system user.
- * - What the user made or granted elsewhere becomes the system user's.
+ * - What the user gave through a grant of theirs ends with it. What they made or granted elsewhere in their own right becomes the system user's.
  */
 export class Belongings implements UserBelongings {
   readonly #cache: GenerationCache;
@@ -54,6 +55,7 @@ export class Belongings implements UserBelongings {
     ]);
     await this.#removeFiles(tx, user);
     await this.#removeFolders(tx, user, systemUserId);
+    this.#cache.touch(tx, ...(await endGivenBy(tx, user.id)).map(subject.grants));
     for (const [table, column] of MADE_BY) {
       await tx.query(`UPDATE ${table} SET ${column} = $2 WHERE ${column} = $1`, [user.id, systemUserId]);
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Level, LEVELS } from '../../api/actor.ts';
-import { allows, grantedAtLeast, levelOn, requireLevel, type Granted } from './access.policy.ts';
+import { allows, grantedAtLeast, levelOn, requireLevel, requireMove, type Granted, type Right } from './access.policy.ts';
 
 const grants = (entries: Record<string, Level>): Granted => ({ levelOf: (kind, uuid) => entries[`${kind}/${uuid}`] ?? null });
 const me = { userId: 1 };
@@ -25,6 +25,34 @@ describe('the level on a file', () => {
     ['is none by a grant on another thing', me, { 'file/g': 'admin', 'folder/f': 'admin' }, null],
   ])('%s', (_, actor, entries, level) => {
     expect(levelOn('file', actor, file, grants(entries))).toBe(level);
+  });
+});
+
+describe('a move', () => {
+  const [soon, late] = [new Date('2026-01-01'), new Date('2026-02-01')];
+  const right = (level: Level, endsAt: Date | null = null): Right => ({ level, endsAt });
+  const ofOwner = [{ uuid: 'other', ownerId: 2 }];
+  const own = [{ uuid: 'mine', ownerId: 1 }];
+
+  test.each<[string, Right[], Right[], typeof own, boolean]>([
+    ['by a lasting admin goes anywhere', [right('admin')], [], own, true],
+    ['by an admin for a time does not go into a folder of theirs', [right('admin', late)], [], own, false],
+    ['by an admin for a time goes where nobody gets more', [right('admin', late)], [right('admin', soon)], ofOwner, true],
+    ['does not go where a right lasts longer', [right('admin', soon)], [right('read', late)], ofOwner, false],
+    ['does not go where a right has no end', [right('write', late)], [right('write')], ofOwner, false],
+    ['does not go where a right is higher', [right('write')], [right('admin', soon)], ofOwner, false],
+    [
+      'goes where the rights are the same',
+      [right('write', soon), right('read')],
+      [right('write', soon), right('read', late)],
+      ofOwner,
+      true,
+    ],
+    ['does not go below a folder of somebody else', [right('write')], [], [{ uuid: 'theirs', ownerId: 9 }], false],
+  ])('%s', (_, here, there, ancestors, passes) => {
+    const move = (): void => requireMove(me, { uuid: 'f', ownerId: 2, ancestors: [] }, ancestors, { here, there });
+    if (passes) expect(move).not.toThrow();
+    else expect(move).toThrow(/Moving it there/);
   });
 });
 

@@ -19,12 +19,16 @@ export interface Granted {
   levelOf(kind: 'file' | 'folder', uuid: string): Level | null;
 }
 
+/** Whether the actor is admin of a thing by owning it or a folder above it: nobody gave them that, and it has no end. */
+export const isOwned = (thing: Placed, actor: Pick<Actor, 'userId'>): boolean =>
+  thing.ownerId === actor.userId || thing.ancestors.some((folder) => folder.ownerId === actor.userId);
+
 /**
  * The highest level wins. An owner is admin; whoever owns a folder is admin of what lies below it, whosoever put it there;
  * a grant on a folder covers all that is below it. (specification: Permission; design: Permissions)
  */
 export function levelOn(kind: 'file' | 'folder', actor: Pick<Actor, 'userId'>, thing: Placed, granted: Granted): Level | null {
-  if (thing.ownerId === actor.userId || thing.ancestors.some((folder) => folder.ownerId === actor.userId)) return 'admin';
+  if (isOwned(thing, actor)) return 'admin';
   const levels = [granted.levelOf(kind, thing.uuid), ...thing.ancestors.map((folder) => granted.levelOf('folder', folder.uuid))];
   return LEVELS.findLast((level) => levels.includes(level)) ?? null;
 }
@@ -38,15 +42,32 @@ export function requireLevel(level: Level | null, wanted: Level): void {
   if (!allows(level, wanted)) throw new Problem('forbidden', `This takes the level ${wanted}; yours is ${level}.`);
 }
 
+/** What a grant gives the actor, and when that ends; null: never. */
+export interface Right {
+  readonly level: Level;
+  readonly endsAt: Date | null;
+}
+
+const LASTING_ADMIN: Right = { level: 'admin', endsAt: null };
+
+/** Whether one of these rights gives at least as much for at least as long. */
+const covers = (rights: readonly Right[], { level, endsAt }: Right): boolean =>
+  rights.some((right) => allows(right.level, level) && (right.endsAt === null || (endsAt !== null && right.endsAt >= endsAt)));
+
 /**
- * A move must not do what a grant would: only an admin of the file gives away rights on it. Whoever has less may not move it to where they would
- * have more than now, nor below a folder whose owner is not admin of it already. Throws `forbidden`.
+ * A move must not do what a grant would: only an admin of the file whose right has no end gives away rights on it. Anybody else may not move it to where
+ * they would have more or for longer, nor below a folder of somebody who is not admin of it already. Throws `forbidden`.
+ * `rights`: by the actor's grants on the file and the folders above it now, and on those of `ancestors`, where it goes.
  */
-export function requireMove(actor: Pick<Actor, 'userId'>, file: Placed, ancestors: readonly Ancestor[], granted: Granted): void {
-  const level = levelOn('file', actor, file, granted);
-  if (level === 'admin') return;
-  const there = levelOn('file', actor, { ...file, ancestors }, granted);
-  if (there !== null && !allows(level, there))
+export function requireMove(
+  actor: Pick<Actor, 'userId'>,
+  file: Placed,
+  ancestors: readonly Ancestor[],
+  rights: { readonly here: readonly Right[]; readonly there: readonly Right[] },
+): void {
+  if (isOwned(file, actor) || covers(rights.here, LASTING_ADMIN)) return;
+  const owns = ancestors.some(({ ownerId }) => ownerId === actor.userId);
+  if (owns || !rights.there.every((right) => covers(rights.here, right)))
     throw new Problem('forbidden', 'Moving it there would give you more rights on it than you have; its owner can move it.');
   const admins = [file, ...file.ancestors].map(({ ownerId }) => ownerId);
   if (ancestors.some(({ ownerId }) => !admins.includes(ownerId)))

@@ -9,7 +9,8 @@ import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
-import { allows, type Granted, grantedAtLeast, levelOn, requireLevel, requireMove } from '../access/access.policy.ts';
+import { allows, type Granted, grantedAtLeast, isOwned, levelOn, requireLevel, requireMove } from '../access/access.policy.ts';
+import { endOutOfReach, rightsOfMove } from '../access/grants-through.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { openFolder } from '../folders/folder.record.ts';
@@ -99,6 +100,8 @@ export class Files {
       const changes = { name, path, extension: extensionOf(name), folderId: place.folder?.id ?? null };
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, changes));
       if (!row) throw new Problem('not_found');
+      if (place.folder?.id !== file.folder?.id)
+        this.#cache.touch(tx, ...(await endOutOfReach(tx, file.id, place.ancestors)).map(subject.grants));
       this.#cache.touch(tx, subject.file(id));
       const { revision, updatedAt } = row;
       const changed = { ...file, ...changes, folder: place.folder, revision, updatedAt: updatedAt.toISOString() };
@@ -194,7 +197,8 @@ export class Files {
       return { folder: null, ancestors: [], path: null };
     }
     const folder = await openFolder(tx, actor, granted, folderId, 'folder_id');
-    requireMove(actor, file, folder.ancestors, granted);
+    if (!isOwned(file, actor))
+      requireMove(actor, file, folder.ancestors, await rightsOfMove(tx, actor, file, folder.ancestors, this.#clock.now()));
     return { folder, ancestors: folder.ancestors, path: folder.path };
   }
 }

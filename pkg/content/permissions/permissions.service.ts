@@ -6,11 +6,15 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
-import { type Granted, levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Granted, isOwned, levelOn, requireLevel } from '../access/access.policy.ts';
+import { peopleConcerned, type Source, sourceOf } from '../access/grants-through.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
-import { findFile } from '../files/file.record.ts';
-import { findFolder } from '../folders/folder.record.ts';
+import { type FileRecord, findFile } from '../files/file.record.ts';
+import { findFolder, type FolderRecord } from '../folders/folder.record.ts';
 import type { NewPermission, PermissionQuery, PermissionView } from './permissions.schema.ts';
+
+/** What is granted on. */
+type Thing = (FileRecord | FolderRecord) & { readonly kind: 'file' | 'folder' };
 
 export type Resource = { readonly kind: 'file' | 'folder'; readonly uuid: string };
 
@@ -37,6 +41,8 @@ const GRANTS = `
  * Invariants:
  * - Only whoever has the level admin on a resource sees, gives and takes grants on it.
  * - A person or group has one grant on a resource; granting again changes it.
+ * - What somebody gives who is admin by a grant neither exceeds nor outlives that grant, whatever becomes of it later; their own grant, and what it
+ *   rests on, is not theirs to change, but theirs to give up. Who owns the thing or a folder above it is bound by nothing.
  */
 export class Permissions {
   readonly #db: Database;
@@ -57,31 +63,44 @@ export class Permissions {
 
   async list(actor: Actor, resource: Resource, query: PermissionQuery): Promise<Page<PermissionView>> {
     const request: PageRequest = pageRequest(query, { fields: ['id'], fallback: 'id', tieBreaker: 'id' });
-    const id = await this.#require(this.#db.tables, actor, await this.#permissionSets.of(actor), resource);
+    const { id } = await this.#require(this.#db.tables, actor, await this.#permissionSets.of(actor), resource);
     const way = request.sort[0]?.descending ? ['<', 'DESC'] : ['>', 'ASC'];
     const sql = `${GRANTS} AND ($3::bigint IS NULL OR p.id ${way[0]} $3) ORDER BY p.id ${way[1]} LIMIT $4`;
     const rows = await this.#db.query<GrantRow>(sql, [resource.kind, id, request.after?.[0] ?? null, request.limit + 1]);
     return page(
       request,
       rows,
-      (row) => present(resource, row),
+      (row) => view(resource, row),
       (row) => [row.id],
     );
   }
 
-  /** `created` is false when the grantee had a grant here, which is changed. Throws `validation_failed` for an unknown grantee or a past end. */
+  /**
+   * `created` is false when the grantee had a grant here, which is changed. Without an end it has none, or that of the actor's own grant.
+   * Throws `validation_failed` for an unknown grantee, and for an end that is past or after the actor's own; `forbidden` for one's own grant.
+   */
   async grant(actor: Actor, resource: Resource, input: NewPermission): Promise<{ created: boolean; grant: PermissionView }> {
-    const expiresAt = input.expires_at ? new Date(input.expires_at) : null;
-    if (expiresAt !== null && expiresAt <= this.#clock.now()) throw invalid('expires_at', 'must be in the future');
+    const wanted = input.expires_at ? new Date(input.expires_at) : null;
+    if (wanted !== null && wanted <= this.#clock.now()) throw invalid('expires_at', 'must be in the future');
     return this.#writes.run(actor, async (tx, granted) => {
-      const resourceId = await this.#require(tx, actor, granted, resource, true);
-      const grantee = await this.#grantee(tx, input);
-      const place = { resourceType: resource.kind, resourceId, userId: grantee.userId, groupId: grantee.groupId };
-      const terms = { permissionLevel: input.permission_level, expiresAt, grantedBy: actor.userId };
-      const [changed] = await tx.permissions.update(place, { ...terms, grantedAt: this.#clock.now() });
+      const thing = await this.#require(tx, actor, granted, resource, true);
+      if (input.user_id === actor.userUuid && !isOwned(thing, actor))
+        throw new Problem('forbidden', 'Your own grant is not yours to change; whoever gave it can.');
+      const grantee = await granteeOf(tx, input);
+      const place = { resourceType: resource.kind, resourceId: thing.id, userId: grantee.userId, groupId: grantee.groupId };
+      const present = await tx.permissions.find(place, { lock: 'update' });
+      const source = await this.#source(tx, actor, thing, present?.id);
+      const terms = {
+        permissionLevel: input.permission_level,
+        expiresAt: boundedBy(source, wanted),
+        grantedBy: actor.userId,
+        grantedThrough: source?.id ?? null,
+      };
+      if (present) this.#cache.touch(tx, ...(await peopleConcerned(tx, [present.id])).map(subject.grants));
+      const [changed] = present ? await tx.permissions.update({ id: present.id }, { ...terms, grantedAt: this.#clock.now() }) : [];
       const row = changed ?? (await tx.permissions.insert({ uuid: this.#random.uuid(), ...place, ...terms }));
       this.#cache.touch(tx, ...grantee.people.map(subject.grants));
-      const grant = present(resource, {
+      const grant = view(resource, {
         ...row,
         userId: input.user_id ?? null,
         groupId: input.group_id ?? null,
@@ -92,47 +111,64 @@ export class Permissions {
     });
   }
 
+  /** Takes a grant back, and with it what rests on it. Throws `forbidden` where the actor is admin by that very grant and it is not theirs alone. */
   async revoke(actor: Actor, resource: Resource, permissionId: string): Promise<void> {
     await this.#writes.run(actor, async (tx, granted) => {
-      const resourceId = await this.#require(tx, actor, granted, resource, true);
-      const grant = await tx.permissions.find({ uuid: permissionId, resourceType: resource.kind, resourceId });
+      const thing = await this.#require(tx, actor, granted, resource, true);
+      const grant = await tx.permissions.find(
+        { uuid: permissionId, resourceType: resource.kind, resourceId: thing.id },
+        { lock: 'update' },
+      );
       if (!grant) throw new Problem('not_found');
+      if (grant.userId !== actor.userId) await this.#source(tx, actor, thing, grant.id);
+      this.#cache.touch(tx, ...(await peopleConcerned(tx, [grant.id])).map(subject.grants));
       await tx.permissions.delete({ id: grant.id });
-      this.#cache.touch(tx, ...(await peopleOf(tx, grant)).map(subject.grants));
     });
   }
 
-  /** Internal id of a live resource on which the actor is admin. */
-  async #require(sql: Executor, actor: Actor, granted: Granted, { kind, uuid }: Resource, lock = false): Promise<number> {
+  /** The grant by which the actor gives and takes; null: the thing is theirs. Throws `forbidden` where that is the grant to be changed. */
+  async #source(tx: Tx, actor: Actor, thing: Thing, without: number | undefined): Promise<Source | null> {
+    if (isOwned(thing, actor)) return null;
+    const source = await sourceOf(tx, actor, thing, { now: this.#clock.now(), without });
+    if (source) return source;
+    if (without === undefined) throw new Problem('forbidden');
+    throw new Problem('forbidden', 'What you may do here rests on this grant; only somebody else can change it.');
+  }
+
+  /** A live resource on which the actor is admin. */
+  async #require(sql: Executor, actor: Actor, granted: Granted, { kind, uuid }: Resource, lock = false): Promise<Thing> {
     const found = kind === 'file' ? await findFile(sql, uuid, lock) : await findFolder(sql, uuid, lock ? 'update' : undefined);
     if (!found || ('deletedAt' in found && found.deletedAt !== null)) throw new Problem('not_found');
     requireLevel(levelOn(kind, actor, found, granted), 'admin');
-    return found.id;
-  }
-
-  /** Whom a grant is for, and everyone it concerns. */
-  async #grantee(tx: Tx, input: NewPermission): Promise<{ userId: number | null; groupId: number | null; people: string[] }> {
-    if (input.user_id !== undefined) {
-      const user = await tx.users.find({ uuid: input.user_id, isSystem: false });
-      if (!user) throw invalid('user_id', 'there is no such user');
-      return { userId: user.id, groupId: null, people: [user.uuid] };
-    }
-    const group = await tx.groups.find({ uuid: input.group_id ?? '' });
-    if (!group) throw invalid('group_id', 'there is no such group');
-    return { userId: null, groupId: group.id, people: await peopleOf(tx, { userId: null, groupId: group.id }) };
+    return { ...found, kind };
   }
 }
 
-/** uuids of all whom a grant concerns. One statement. */
-async function peopleOf(tx: Tx, grant: { userId: number | null; groupId: number | null }): Promise<string[]> {
-  const rows = await tx.query<{ uuid: string }>(
-    'SELECT u.uuid FROM users u WHERE u.id = $1 OR u.id IN (SELECT m.user_id FROM group_members m WHERE m.group_id = $2)',
-    [grant.userId, grant.groupId],
+/** When a grant ends that is given by this one of the actor's. Throws `validation_failed` where another end is asked for than it can have. */
+function boundedBy(source: Source | null, wanted: Date | null): Date | null {
+  if (source === null || source.expiresAt === null) return wanted;
+  if (wanted !== null && wanted > source.expiresAt)
+    throw invalid('expires_at', `must not be later than ${source.expiresAt.toISOString()}, when what you may do here ends`);
+  return wanted ?? source.expiresAt;
+}
+
+/** Whom a grant is for, and the uuids of everyone it concerns. */
+async function granteeOf(tx: Tx, input: NewPermission): Promise<{ userId: number | null; groupId: number | null; people: string[] }> {
+  if (input.user_id !== undefined) {
+    const user = await tx.users.find({ uuid: input.user_id, isSystem: false });
+    if (!user) throw invalid('user_id', 'there is no such user');
+    return { userId: user.id, groupId: null, people: [user.uuid] };
+  }
+  const group = await tx.groups.find({ uuid: input.group_id ?? '' });
+  if (!group) throw invalid('group_id', 'there is no such group');
+  const people = await tx.query<{ uuid: string }>(
+    'SELECT u.uuid FROM group_members m JOIN users u ON u.id = m.user_id WHERE m.group_id = $1',
+    [group.id],
   );
-  return rows.map(({ uuid }) => uuid);
+  return { userId: null, groupId: group.id, people: people.map(({ uuid }) => uuid) };
 }
 
-const present = (resource: Resource, row: Omit<GrantRow, 'id'>): PermissionView => ({
+const view = (resource: Resource, row: Omit<GrantRow, 'id'>): PermissionView => ({
   id: row.uuid,
   resource_type: resource.kind,
   resource_id: resource.uuid,

@@ -90,3 +90,18 @@ test("whoever owns a file or has admin on it moves it into another's folder wher
   expect((await move(bob, file, own)).status).toBe(200);
   expect((await ada.api.get(`/files/${file.id}`)).body.folder.id).toBe(own.id);
 });
+
+test('whoever is admin of a file for a time cannot make that lasting by a move', async () => {
+  const [ada, bob] = [await tenant.user(), await tenant.user()];
+  const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt' })).body;
+  const open = await folderOf(ada, 'open');
+  await grant(ada, `/folders/${open.id}`, bob, 'write');
+  const expires_at = new Date(Date.now() + 600_000).toISOString();
+  await ada.api.post(`/files/${file.id}/permissions`, { permission_level: 'admin', user_id: bob.user.id, expires_at });
+
+  for (const into of [await folderOf(bob, 'mine'), open]) {
+    const refused = await move(bob, file, into);
+    expect(refused).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+  }
+  expect((await move(ada, file, open)).status).toBe(200);
+});

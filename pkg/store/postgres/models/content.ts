@@ -56,7 +56,10 @@ export const fileVersions = table('file_versions', ['id'], {
   createdAt: filled(timestamp),
 });
 
-/** specification.md, Permission. Exactly one of `userId` and `groupId` is set. */
+/**
+ * specification.md, Permission. Exactly one of `userId` and `groupId` is set.
+ * `grantedThrough`: the grant that made the granter admin, with which this one ends; null where the granter owns the thing or a folder above it.
+ */
 export const permissions = table('permissions', ['id'], {
   id: filled(bigint),
   uuid,
@@ -66,6 +69,7 @@ export const permissions = table('permissions', ['id'], {
   groupId: nullable(bigint),
   permissionLevel: oneOf('read', 'write', 'admin'),
   grantedBy: bigint,
+  grantedThrough: nullable(bigint),
   grantedAt: filled(timestamp),
   expiresAt: nullable(timestamp),
 });

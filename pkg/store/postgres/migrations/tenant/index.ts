@@ -11,6 +11,7 @@ import { toolKeys } from './0009-tool-keys.ts';
 import { ltiSaid } from './0010-lti-said.ts';
 import { webhookBounds } from './0011-webhook-bounds.ts';
 import { retention } from './0012-retention.ts';
+import { grantsThrough } from './0014-grants-through.ts';
 
 export interface TenantContext {
   /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
@@ -33,4 +34,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   ltiSaid,
   webhookBounds,
   retention,
+  grantsThrough,
 ];

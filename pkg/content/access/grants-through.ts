@@ -1,0 +1,120 @@
+import type { Actor } from '../../api/actor.ts';
+import type { Tx } from '../../store/postgres/database.ts';
+import type { Placed, Right } from './access.policy.ts';
+
+/*
+ * A grant that a grantee gives rests on a grant of theirs (permissions.granted_through) and neither exceeds nor outlives it. Triggers keep the rows
+ * so (migration 0014). Here: which grant one gives through, whose caches a change of it concerns, and what a move would give.
+ */
+
+/** A grant that makes somebody admin, as the one that theirs rest on. */
+export interface Source {
+  readonly id: number;
+  /** Null: never. */
+  readonly expiresAt: Date | null;
+}
+
+const SOURCE = `
+  WITH RECURSIVE excluded AS (
+    SELECT $6::bigint AS id UNION SELECT p.id FROM excluded e JOIN permissions p ON p.granted_through = e.id
+  )
+  SELECT p.id, p.expires_at AS "expiresAt", p.group_id AS "groupId" FROM permissions p
+  WHERE p.permission_level = 'admin' AND (p.expires_at IS NULL OR p.expires_at > $1)
+    AND (p.user_id = $2 OR p.group_id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = $2))
+    AND (p.resource_type = $3 AND p.resource_id = $4
+      OR p.resource_type = 'folder' AND p.resource_id IN (SELECT a.id FROM folders a WHERE a.uuid = ANY ($5::uuid[])))
+    AND p.id NOT IN (SELECT e.id FROM excluded e WHERE e.id IS NOT NULL)
+  ORDER BY p.expires_at DESC NULLS FIRST, p.id LIMIT 1 FOR SHARE OF p`;
+
+/**
+ * The grant that makes the actor admin of a thing that is not theirs, the longest-lived of several; held as it is until the end of the transaction.
+ * Null: there is none. `without`: neither that grant counts nor what rests on it, since it is about to be changed.
+ */
+export async function sourceOf(
+  tx: Tx,
+  actor: Pick<Actor, 'userId'>,
+  thing: Placed & { readonly kind: 'file' | 'folder'; readonly id: number },
+  at: { now: Date; without: number | undefined },
+): Promise<Source | null> {
+  const folders = thing.ancestors.map(({ uuid }) => uuid);
+  const [source] = await tx.query<Source & { groupId: number | null }>(SOURCE, [
+    at.now,
+    actor.userId,
+    thing.kind,
+    thing.id,
+    folders,
+    at.without ?? null,
+  ]);
+  if (!source || source.groupId === null) return source ?? null;
+  const [member] = await tx.query('SELECT user_id FROM group_members WHERE group_id = $1 AND user_id = $2 FOR SHARE', [
+    source.groupId,
+    actor.userId,
+  ]);
+  return member ? source : null;
+}
+
+const RESTING_ON = `
+  WITH RECURSIVE resting AS (
+    SELECT unnest($1::bigint[]) AS id UNION SELECT p.id FROM resting r JOIN permissions p ON p.granted_through = r.id
+  )
+  SELECT p.id FROM permissions p JOIN resting r ON r.id = p.id ORDER BY p.id FOR UPDATE OF p`;
+
+/** uuids of all whom these grants concern, and whom those do that rest on them. Until the end of the transaction nobody changes one or adds to them. */
+export async function peopleConcerned(tx: Tx, grants: readonly number[]): Promise<string[]> {
+  if (grants.length === 0) return [];
+  let held: readonly number[] = [];
+  for (;;) {
+    const rows = await tx.query<{ id: number }>(RESTING_ON, [grants]);
+    // What was being added while this statement waited for its locks is seen by the next one.
+    if (rows.length === held.length) break;
+    held = rows.map(({ id }) => id);
+  }
+  const people = await tx.query<{ uuid: string }>(
+    `SELECT DISTINCT u.uuid FROM permissions p LEFT JOIN group_members m ON m.group_id = p.group_id
+     JOIN users u ON u.id = coalesce(p.user_id, m.user_id) WHERE p.id = ANY ($1::bigint[])`,
+    [held],
+  );
+  return people.map(({ uuid }) => uuid);
+}
+
+/** Ends grants and what rests on them; gives whom that concerns. */
+async function end(tx: Tx, grants: readonly { readonly id: number }[]): Promise<string[]> {
+  const ids = grants.map(({ id }) => id);
+  const people = await peopleConcerned(tx, ids);
+  if (ids.length > 0) await tx.query('DELETE FROM permissions WHERE id = ANY ($1::bigint[])', [ids]);
+  return people;
+}
+
+/** Ends what a user gave through grants of theirs, for when the user goes. Gives whom that concerns. */
+export const endGivenBy = async (tx: Tx, userId: number): Promise<string[]> =>
+  end(tx, await tx.query<{ id: number }>('SELECT id FROM permissions WHERE granted_by = $1 AND granted_through IS NOT NULL', [userId]));
+
+const OUT_OF_REACH = `
+  SELECT p.id FROM permissions p JOIN permissions s ON s.id = p.granted_through
+  WHERE p.resource_type = 'file' AND p.resource_id = $1 AND s.resource_type = 'folder'
+    AND s.resource_id NOT IN (SELECT a.id FROM folders a WHERE a.uuid = ANY ($2::uuid[]))`;
+
+/** Ends grants on a file that was moved below `ancestors`, where they were given through a folder above its former place alone. Gives whom that concerns. */
+export const endOutOfReach = async (tx: Tx, fileId: number, ancestors: Placed['ancestors']): Promise<string[]> =>
+  end(tx, await tx.query<{ id: number }>(OUT_OF_REACH, [fileId, ancestors.map(({ uuid }) => uuid)]));
+
+const RIGHTS = `
+  SELECT p.permission_level AS level, p.expires_at AS "endsAt",
+    p.resource_type = 'file' OR d.uuid = ANY ($3::uuid[]) AS here, p.resource_type = 'folder' AND d.uuid = ANY ($4::uuid[]) AS there
+  FROM permissions p LEFT JOIN folders d ON p.resource_type = 'folder' AND d.id = p.resource_id
+  WHERE (p.user_id = $1 OR p.group_id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = $1))
+    AND (p.resource_type = 'file' AND p.resource_id = $2 OR d.uuid = ANY ($3::uuid[]) OR d.uuid = ANY ($4::uuid[]))
+    AND (p.expires_at IS NULL OR p.expires_at > $5)`;
+
+/** What grants give the actor on a file where it is and where it may go, below `ancestors`. One statement. */
+export async function rightsOfMove(
+  tx: Tx,
+  actor: Pick<Actor, 'userId'>,
+  file: Placed & { readonly id: number },
+  ancestors: Placed['ancestors'],
+  now: Date,
+): Promise<{ here: Right[]; there: Right[] }> {
+  const [before, after] = [file.ancestors, ancestors].map((folders) => folders.map(({ uuid }) => uuid));
+  const rights = await tx.query<Right & { here: boolean; there: boolean }>(RIGHTS, [actor.userId, file.id, before, after, now]);
+  return { here: rights.filter(({ here }) => here), there: rights.filter(({ there }) => there) };
+}

@@ -1,0 +1,44 @@
+import type { TenantMigration } from './index.ts';
+
+/**
+ * What a grantee grants rests on the grant that makes them admin (`granted_through`), and neither exceeds nor outlives it: revoked, it takes along what
+ * rests on it; so does one that is no longer admin, and a member who leaves the group that has it; one that ends earlier ends the others as early.
+ * By triggers, so that no writer can forget it. A grant from before rests on nothing, like one of an owner.
+ */
+export const grantsThrough: TenantMigration = {
+  name: '0014-grants-through',
+  up: (tx) =>
+    tx.query(`
+      ALTER TABLE permissions ADD COLUMN granted_through bigint
+        CONSTRAINT permissions_granted_through_fkey REFERENCES permissions (id) ON DELETE CASCADE;
+      CREATE INDEX permissions_granted_through_idx ON permissions (granted_through) WHERE granted_through IS NOT NULL;
+
+      CREATE FUNCTION bound_grants_through() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      BEGIN
+        IF NEW.permission_level <> 'admin' THEN
+          DELETE FROM permissions WHERE granted_through = NEW.id;
+        ELSE
+          UPDATE permissions SET expires_at = NEW.expires_at
+            WHERE granted_through = NEW.id AND (expires_at IS NULL OR expires_at > NEW.expires_at);
+        END IF;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER bound_grants_through AFTER UPDATE OF permission_level, expires_at ON permissions
+        FOR EACH ROW WHEN (NEW.permission_level <> 'admin' OR NEW.expires_at IS NOT NULL) EXECUTE FUNCTION bound_grants_through();
+
+      CREATE FUNCTION end_grants_of_member() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      BEGIN
+        DELETE FROM permissions p USING permissions s
+          WHERE s.id = p.granted_through AND s.group_id = OLD.group_id AND p.granted_by = OLD.user_id;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER end_grants_of_member AFTER DELETE ON group_members FOR EACH ROW EXECUTE FUNCTION end_grants_of_member();
+    `),
+  down: (tx) =>
+    tx.query(`
+      DROP TRIGGER end_grants_of_member ON group_members;
+      DROP TRIGGER bound_grants_through ON permissions;
+      DROP FUNCTION end_grants_of_member(), bound_grants_through();
+      ALTER TABLE permissions DROP COLUMN granted_through;
+    `),
+};
