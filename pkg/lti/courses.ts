@@ -1,5 +1,5 @@
 import { renameFolder } from '../content/folders/rename.ts';
-import { normalName } from '../content/names/names.policy.ts';
+import { nameFrom } from '../content/names/names.policy.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Tx } from '../store/postgres/database.ts';
 import { unlessTaken } from '../store/postgres/savepoint.ts';
@@ -128,10 +128,4 @@ const namesOf = (title: string, groupUuid: string): readonly [string, string] =>
 };
 
 /** A title as the name of a folder (pkg/content/names): what a name cannot hold is replaced. */
-export function folderName(title: string): string {
-  const text = Array.from(normalName(title.replaceAll('/', '-').replaceAll('\uFFFD', '')))
-    .slice(0, TITLE_MAX_CHARACTERS)
-    .join('')
-    .trim();
-  return text === '' || text === '.' || text === '..' ? 'Course' : text;
-}
+export const folderName = (title: string): string => nameFrom(title, TITLE_MAX_CHARACTERS) ?? 'Course';

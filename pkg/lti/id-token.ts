@@ -1,4 +1,5 @@
 import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type JWTPayload } from 'jose';
+import { isInvisible, withoutBidiControls } from '../content/names/names.policy.ts';
 import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
 import { LtiRefusal } from './refusal.ts';
 
@@ -164,7 +165,7 @@ function contextOf(claim: unknown): LaunchMessage['context'] {
   const contextId = storable(id);
   if (contextId === '') throw new LtiRefusal('context_invalid');
   const said = shown(title);
-  return { id: contextId, title: said ?? shown(label) ?? contextId, isTitled: said !== undefined };
+  return { id: contextId, title: said ?? shown(label) ?? shown(contextId) ?? 'Course', isTitled: said !== undefined };
 }
 
 function agsOf(claim: unknown): LaunchMessage['ags'] {
@@ -185,16 +186,15 @@ const urlOf = (value: unknown): string | undefined =>
 const storable = (value: unknown, max = ID_MAX): string =>
   typeof value === 'string' && value.length <= max && value.isWellFormed() && !value.includes('\0') ? value : '';
 
-/** Text for people that fits its column, without control characters. */
+/** Text for people that fits its column, without control characters and such as turn the direction of text round. Undefined: nothing of it shows. */
 function shown(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = Array.from(
-    value
-      .toWellFormed()
+    withoutBidiControls(value.toWellFormed())
       .replaceAll(/\p{Cc}+/gu, ' ')
       .trim(),
   )
     .slice(0, ID_MAX)
     .join('');
-  return text === '' ? undefined : text;
+  return isInvisible(text) ? undefined : text;
 }

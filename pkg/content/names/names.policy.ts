@@ -9,6 +9,10 @@ export const PATH_MAX_CHARACTERS = 2048;
 export const EXTENSION_MAX_CHARACTERS = 50;
 
 const CONTROL = /\p{Cc}/u;
+/** Marks, embeddings, overrides and isolates (UAX 9): behind them `gpj.exe` reads as `exe.jpg`. */
+const BIDI_CONTROL = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+/** Nothing that anybody sees: spaces, characters of no width, the empty Braille cell. */
+const INVISIBLE = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 /** Characters as Postgres counts them: code points, not UTF-16 units. */
 export const characters = (text: string): number => {
@@ -26,10 +30,28 @@ export function nameFault(name: string): string | null {
   if (!name.isWellFormed() || name.includes('\uFFFD')) return 'must be valid Unicode';
   if (name === '.' || name === '..') return 'must not be . or ..';
   if (name.includes('/')) return 'must not contain /';
+  if (name.includes('\\')) return 'must not contain \\';
   if (CONTROL.test(name)) return 'must not contain control characters';
+  if (name.search(BIDI_CONTROL) !== -1) return 'must not contain characters that control the direction of text';
+  if (isInvisible(name)) return 'must not consist of spaces and invisible characters alone';
   if (characters(name) > NAME_MAX_CHARACTERS) return `must have at most ${NAME_MAX_CHARACTERS} characters`;
   return null;
 }
+
+/**
+ * A text that nobody here can correct (a title of an LMS) as a name: what a name cannot hold is replaced or left out.
+ * Null: nothing is left of it. At most `max` characters.
+ */
+export function nameFrom(text: string, max: number = NAME_MAX_CHARACTERS): string | null {
+  const clean = withoutBidiControls(text.toWellFormed())
+    .replaceAll(/[/\\]/g, '-')
+    .replaceAll(/[\p{Cc}\uFFFD]/gu, '');
+  const name = Array.from(normalName(clean)).slice(0, max).join('').trim();
+  return nameFault(name) === null ? name : null;
+}
+
+export const withoutBidiControls = (text: string): string => text.replaceAll(BIDI_CONTROL, '');
+export const isInvisible = (text: string): boolean => INVISIBLE.test(text);
 
 /** The last suffix in lower case, without its dot; null when there is none (`.profile`, `README`, `a.`) or it is too long to be one. */
 export function extensionOf(name: string): string | null {
@@ -41,6 +63,15 @@ export function extensionOf(name: string): string | null {
 
 /** Full virtual path of something in a folder (`null`: in its owner's root). Always begins with `/`. */
 export const pathOf = (parentPath: string | null, name: string): string => `${parentPath ?? ''}/${name}`;
+
+/** A path without its first folders, which somebody may not know of. */
+export const pathBelow = (path: string, hidden: number): string =>
+  hidden === 0
+    ? path
+    : `/${path
+        .split('/')
+        .slice(1 + hidden)
+        .join('/')}`;
 
 /** Why a path cannot be one, for people; null when it can. */
 export const pathFault = (path: string): string | null =>

@@ -6,4 +6,8 @@ export const Name = z
   .string()
   .overwrite(normalName)
   .refine((name) => nameFault(name) === null, { error: (issue) => nameFault(String(issue.input)) ?? 'is not a name' })
-  .meta({ minLength: 1, maxLength: NAME_MAX_CHARACTERS, description: 'NFC; no /, no control characters, neither . nor ..' });
+  .meta({
+    minLength: 1,
+    maxLength: NAME_MAX_CHARACTERS,
+    description: 'NFC; no / and no \\, no control characters, none that control the direction of text; something visible, neither . nor ..',
+  });

@@ -244,3 +244,16 @@ test('ten racing launches with another title rename once, and an upload under wa
   expect((await courseOf('r-1')).folder.path).toBe('/Raced');
   expect(files.map(({ path }) => path).toSorted()).toEqual(range(10).map((index) => `/Raced/${index}.txt`));
 });
+
+test('a title that turns the direction of text round, or holds separators, makes a folder and a group that show what they are called', async () => {
+  await launched(tenant, at, titled('bidi-1', 'Exams\u202e 1 \\ Law/Ethics'));
+  await launched(tenant, at, titled('bidi-2', '\u200b\u2066'));
+
+  const [course, unseen] = [await courseOf('bidi-1'), await courseOf('bidi-2')];
+  expect([course.folder.name, course.folder.path, course.group.name]).toEqual([
+    'Exams 1 - Law-Ethics',
+    '/Exams 1 - Law-Ethics',
+    'Exams 1 \\ Law/Ethics',
+  ]);
+  expect([unseen.folder.name, unseen.group.name]).toEqual(['bidi-2', 'bidi-2']);
+});
