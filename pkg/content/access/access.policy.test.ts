@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Level, LEVELS } from '../../api/actor.ts';
-import { allows, grantedAtLeast, levelOn, requireLevel, requireMove, type Granted, type Right } from './access.policy.ts';
+import { allows, grantedAtLeast, hiddenAbove, levelOn, requireLevel, requireMove, type Granted, type Right } from './access.policy.ts';
 
 const grants = (entries: Record<string, Level>): Granted => ({ levelOf: (kind, uuid) => entries[`${kind}/${uuid}`] ?? null });
 const me = { userId: 1 };
@@ -26,6 +26,16 @@ describe('the level on a file', () => {
   ])('%s', (_, actor, entries, level) => {
     expect(levelOn('file', actor, file, grants(entries))).toBe(level);
   });
+});
+
+test.each<[string, { userId: number }, Record<string, Level>, number]>([
+  ['all, from whoever has a grant on the thing alone', me, { 'file/f': 'admin' }, 2],
+  ['those above a folder that is granted', me, { 'folder/sub': 'read' }, 1],
+  ['none, from whoever has the highest', me, { 'folder/top': 'read' }, 0],
+  ['none, from whoever owns the highest', { userId: 2 }, {}, 0],
+  ['those above a folder of theirs', { userId: 3 }, {}, 1],
+])('folders above are hidden: %s', (_, actor, entries, hidden) => {
+  expect(hiddenAbove(actor, file.ancestors, grants(entries))).toBe(hidden);
 });
 
 describe('a move', () => {

@@ -33,6 +33,15 @@ export function levelOn(kind: 'file' | 'folder', actor: Pick<Actor, 'userId'>, t
   return LEVELS.findLast((level) => levels.includes(level)) ?? null;
 }
 
+/**
+ * How many of the folders above something, from the root down, the actor may not know of. They see the others: rights on a folder go for all below it.
+ * All of them, where the actor's rights are on the thing alone.
+ */
+export function hiddenAbove(actor: Pick<Actor, 'userId'>, ancestors: readonly Ancestor[], granted: Granted): number {
+  const first = ancestors.findIndex(({ uuid, ownerId }) => ownerId === actor.userId || granted.levelOf('folder', uuid) !== null);
+  return first === -1 ? ancestors.length : first;
+}
+
 /** Levels are cumulative (specification: Permission). */
 export const allows = (level: Level | null, wanted: Level): boolean => level !== null && LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
 

@@ -1,5 +1,5 @@
 import type { PageRequest } from '../../api/paging.ts';
-import { FILE_COLUMNS, FILE_JOINS, type FileRow } from './file.record.ts';
+import { ancestorsOf, FILE_COLUMNS, FILE_JOINS, type FileRow } from './file.record.ts';
 import type { FILE_SORT_FIELDS, FileQuery } from './files.schema.ts';
 
 export type FileSort = (typeof FILE_SORT_FIELDS)[number] | 'id';
@@ -9,6 +9,8 @@ export interface Viewer {
   readonly userId: number;
   readonly files: readonly string[];
   readonly folders: readonly string[];
+  /** The folders that are granted to them at any level: those that they may know of. */
+  readonly known: readonly string[];
 }
 
 const COLUMN = { name: 'f.name', size: 'f.size', created_at: 'f.created_at', updated_at: 'f.updated_at', id: 'f.id' } as const;
@@ -29,30 +31,33 @@ class Parameters {
  * The one statement of a page of files that `viewer` may see: their own, those granted to them, and those below folders that are theirs or granted.
  *
  * Each of the three ways is read by itself in the wanted order and at most a page long, so that an index gives it however many files there are.
- * With `folder_id`, a folder that the viewer may not know of gives no row at all (`not_found`); one that is open gives at least one, perhaps empty.
+ * With `folder_id`, a folder that the viewer may not know of gives no row at all (`not_found`), whatever of theirs lies in it; one that is open gives
+ * at least one, perhaps empty.
  */
 export function fileList(viewer: Viewer, query: FileQuery, request: PageRequest<FileSort>): { sql: string; params: readonly unknown[] } {
   const params = new Parameters();
   const me = params.add(viewer.userId);
-  const files = `${params.add(viewer.files)}::uuid[]`;
   const folders = `${params.add(viewer.folders)}::uuid[]`;
   const where = [...filters(query, params), ...keyset(request, params)].join(' AND ');
   const order = request.sort.map(({ field, descending }) => `${COLUMN[field]} ${descending ? 'DESC' : 'ASC'}`).join(', ');
   const end = `ORDER BY ${order} LIMIT ${params.add(request.limit + 1)}`;
   const columns = `f.id, f.name, f.size, f.created_at, f.updated_at`;
 
+  const files = `${params.add(viewer.files)}::uuid[]`;
+
   if (query.folder_id !== undefined && query.folder_id !== 'root') {
+    const under = (granted: string): string => `EXISTS (
+      SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(t.ancestry), '.')::bigint[]) AND (a.owner_id = ${me} OR a.uuid = ANY (${granted})))`;
     const sql = `
       WITH target AS (
-        SELECT t.id, EXISTS (
-          SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(t.ancestry), '.')::bigint[]) AND (a.owner_id = ${me} OR a.uuid = ANY (${folders}))
-        ) AS open FROM folders t WHERE t.uuid = ${params.add(query.folder_id)} AND t.deleted_at IS NULL
+        SELECT t.id, ${ancestorsOf('t')} AS ancestors, ${under(folders)} AS open FROM folders t
+        WHERE t.uuid = ${params.add(query.folder_id)} AND t.deleted_at IS NULL AND ${under(`${params.add(viewer.known)}::uuid[]`)}
       ), picked AS (
         SELECT ${columns} FROM target t JOIN files f ON f.folder_id = t.id
         WHERE (t.open OR f.owner_id = ${me} OR f.uuid = ANY (${files})) AND ${where} ${end}
       )
-      SELECT ${FILE_COLUMNS} FROM target t LEFT JOIN picked p ON true LEFT JOIN files f ON f.id = p.id ${FILE_JOINS}
-      WHERE t.open OR f.id IS NOT NULL ORDER BY ${order}`;
+      SELECT ${FILE_COLUMNS}, t.ancestors FROM target t LEFT JOIN picked p ON true LEFT JOIN files f ON f.id = p.id ${FILE_JOINS}
+      ORDER BY ${order}`;
     return { sql, params: params.values };
   }
   const sql = `
@@ -65,7 +70,7 @@ export function fileList(viewer: Viewer, query: FileQuery, request: PageRequest<
         AND (f.owner_id < ${me} OR f.owner_id > ${me}) AND f.uuid <> ALL (${files}) AND ${where} ${end}
     ),
     picked AS (SELECT f.id FROM (TABLE own UNION ALL TABLE granted UNION ALL TABLE below) f ${end})
-    SELECT ${FILE_COLUMNS} FROM picked p JOIN files f ON f.id = p.id ${FILE_JOINS} ORDER BY ${order}`;
+    SELECT ${FILE_COLUMNS}, ${ancestorsOf('d')} AS ancestors FROM picked p JOIN files f ON f.id = p.id ${FILE_JOINS} ORDER BY ${order}`;
   return { sql, params: params.values };
 }
 

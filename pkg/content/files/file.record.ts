@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { Actor } from '../../api/actor.ts';
 import { etagOf } from '../../api/etag.ts';
 import type { Executor } from '../../store/postgres/database.ts';
+import { type Granted, hiddenAbove } from '../access/access.policy.ts';
+import { pathBelow } from '../names/names.policy.ts';
 import type { FileView } from './files.schema.ts';
 
 /**
@@ -66,12 +69,25 @@ export async function findFile(sql: Executor, uuid: string, lock = false): Promi
   return row ? recordOf(row) : null;
 }
 
-/** What is shown counts, so the names of owner and folder are in the tag too. */
-export const fileEtag = (file: FileRecord): string =>
-  etagOf('file', file.uuid, JSON.stringify([file.revision, file.ownerName, file.folder?.name ?? null]));
+/** A file as somebody sees it: a folder that they may not know of is null, and the path begins at the highest that they may. */
+export type SeenFile = FileRecord & { readonly hidden: number };
+
+export function fileSeenBy(actor: Pick<Actor, 'userId'>, granted: Granted, file: FileRecord): SeenFile {
+  const hidden = hiddenAbove(actor, file.ancestors, granted);
+  if (hidden === 0) return { ...file, hidden };
+  return { ...file, hidden, folder: hidden < file.ancestors.length ? file.folder : null, path: pathBelow(file.path, hidden) };
+}
+
+/** What is shown counts, so the names of owner and folder are in the tag too, and a path of which part is hidden. */
+export const fileEtag = (file: SeenFile): string =>
+  etagOf(
+    'file',
+    file.uuid,
+    JSON.stringify([file.revision, file.ownerName, file.folder?.name ?? null, ...(file.hidden > 0 ? [file.path] : [])]),
+  );
 
 /** The metadata shape (specification: File, API shapes), with further fields of our own. */
-export const presentFile = (file: FileRecord): FileView => ({
+export const presentFile = (file: SeenFile): FileView => ({
   id: file.uuid,
   name: file.name,
   size: file.size,

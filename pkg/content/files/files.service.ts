@@ -17,7 +17,17 @@ import { openFolder } from '../folders/folder.record.ts';
 import { extensionOf, pathFault, pathOf } from '../names/names.policy.ts';
 import { type FileSort, fileList, sortValueOf } from './file-list.query.ts';
 import { fileCreated, fileUpdated } from './file.events.ts';
-import { fileEtag, type FileRecord, type FileRow, findFile, keptRecord, presentFile, recordOf } from './file.record.ts';
+import {
+  fileEtag,
+  type FileRecord,
+  type FileRow,
+  fileSeenBy,
+  findFile,
+  keptRecord,
+  presentFile,
+  recordOf,
+  type SeenFile,
+} from './file.record.ts';
 import { FILE_SORT_FIELDS, type FilePatch, type FileQuery, type FileView } from './files.schema.ts';
 
 /** specification: Cached data, File metadata. */
@@ -30,7 +40,8 @@ type Place = Pick<FileRecord, 'folder' | 'ancestors'> & { readonly path: string 
  * Files: reading, changing, trash.
  *
  * Invariants:
- * - Whoever may not read a file cannot tell it from one that does not exist (404), by any address.
+ * - Whoever may not read a file cannot tell it from one that does not exist (404), by any address. Nor does a file tell of folders above it that
+ *   the caller may not know of: what the cache holds is everybody's, what each sees of it is decided anew (`fileSeenBy`).
  * - A soft-deleted file is 404 everywhere but in the trash list, restore and permanent deletion.
  * - No two live files of one place have the same name; the database's unique index decides.
  * - A change, a deletion and a restoration are each told by one event of the same transaction; a purge out of the trash was told when it went there.
@@ -62,27 +73,31 @@ export class Files {
     this.#clock = deps.clock;
   }
 
-  /** A live file that the actor may read. Warm: one round trip to Redis, no SQL. Throws `not_found`. */
-  async read(actor: Actor, id: string): Promise<FileRecord> {
+  /** A live file that the actor may read, as they see it. Warm: one round trip to Redis, no SQL. Throws `not_found`. */
+  async read(actor: Actor, id: string): Promise<SeenFile> {
     const [file, granted] = await Promise.all([this.#lookup(id), this.#permissionSets.of(actor)]);
     if (!file || file.deletedAt !== null) throw new Problem('not_found');
     requireLevel(levelOn('file', actor, file, granted), 'read');
-    return file;
+    return fileSeenBy(actor, granted, file);
   }
 
   /** The files that the actor may see; in the trash those that they may write. One statement. */
   async list(actor: Actor, query: FileQuery): Promise<Page<FileView>> {
     const request = pageRequest<FileSort>(query, { fields: FILE_SORT_FIELDS, fallback: '-updated_at', tieBreaker: 'id' });
     const wanted = query.trashed === 'true' ? 'write' : 'read';
-    const granted = grantedAtLeast(await this.#permissionSets.of(actor), wanted);
-    const { sql, params } = fileList({ userId: actor.userId, ...granted }, query, request);
+    const granted = await this.#permissionSets.of(actor);
+    const { sql, params } = fileList(
+      { userId: actor.userId, ...grantedAtLeast(granted, wanted), known: grantedAtLeast(granted, 'read').folders },
+      query,
+      request,
+    );
     const rows = await this.#db.query<FileRow>(sql, params);
     if (rows.length === 0 && query.folder_id !== undefined && query.folder_id !== 'root') throw new Problem('not_found');
     const found = rows.filter(({ id }) => id !== null);
     return page(
       request,
       found,
-      (row) => presentFile(recordOf(row)),
+      (row) => presentFile(fileSeenBy(actor, granted, recordOf(row))),
       (row) => request.sort.map(({ field }) => sortValueOf(row, field)),
     );
   }
@@ -90,8 +105,7 @@ export class Files {
   /** Renames and moves. A move needs write on the destination and gives nobody more rights; into the root only the owner moves. Throws `name_conflict`. */
   async change(actor: Actor, id: string, patch: FilePatch, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#writes.run(actor, async (tx, granted) => {
-      const file = await this.lock(tx, actor, granted, id, 'write');
-      requireMatch(ifMatch, fileEtag(file));
+      const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
       const place = await this.#destination(tx, actor, granted, file, patch.folder_id);
       const name = patch.name ?? file.name;
       const path = pathOf(place.path, name);
@@ -106,15 +120,14 @@ export class Files {
       const { revision, updatedAt } = row;
       const changed = { ...file, ...changes, folder: place.folder, revision, updatedAt: updatedAt.toISOString() };
       await this.#emitChanges(tx, file, changed);
-      return presentFile(changed);
+      return presentFile(fileSeenBy(actor, granted, { ...changed, ancestors: place.ancestors }));
     });
   }
 
   /** Moves the file to the trash. Throws `not_found` when it is there already. */
   async trash(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#writes.run(actor, async (tx, granted) => {
-      const file = await this.lock(tx, actor, granted, id, 'write');
-      requireMatch(ifMatch, fileEtag(file));
+      const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
       const deletedAt = this.#clock.now();
       await tx.files.update({ id: file.id }, { deletedAt });
       await this.#events.emit(tx, 'file.deleted', { ...fileCreated(file), deleted_at: deletedAt.toISOString(), permanent: false });
@@ -122,11 +135,10 @@ export class Files {
     });
   }
 
-  /** Deletes the file for ever, from the trash or directly. */
+  /** Deletes the file for ever, from the trash or directly: that takes the level admin, since nobody can bring it back. */
   async purge(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#writes.run(actor, async (tx, granted) => {
-      const file = await this.lock(tx, actor, granted, id, 'write', 'any');
-      requireMatch(ifMatch, fileEtag(file));
+      const file = await this.lock(tx, actor, granted, id, 'admin', { ifMatch, state: 'any' });
       const versions = await tx.fileVersions.list({ fileId: file.id });
       await tx.permissions.delete({ resourceType: 'file', resourceId: file.id });
       await tx.files.delete({ id: file.id });
@@ -147,9 +159,8 @@ export class Files {
   /** Takes a file out of the trash; a live one is left as it is. Throws `name_conflict` when its name has been taken since. */
   async restore(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#writes.run(actor, async (tx, granted) => {
-      const file = await this.lock(tx, actor, granted, id, 'write', 'any');
-      requireMatch(ifMatch, fileEtag(file));
-      if (file.deletedAt === null) return presentFile(file);
+      const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch, state: 'any' });
+      if (file.deletedAt === null) return presentFile(fileSeenBy(actor, granted, file));
       const folder = file.folder && (await tx.folders.find({ id: file.folder.id }, { lock: 'share' }));
       if (folder?.deletedAt) throw new Problem('conflict', 'The folder of this file is in the trash; restore that first.');
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, { deletedAt: null }));
@@ -157,17 +168,28 @@ export class Files {
       this.#cache.touch(tx, subject.file(id));
       const restored = { ...file, deletedAt: null, revision: row.revision, updatedAt: row.updatedAt.toISOString() };
       await this.#events.emit(tx, 'file.updated', fileUpdated(restored, ['restored']));
-      return presentFile(restored);
+      return presentFile(fileSeenBy(actor, granted, restored));
     });
   }
 
-  /** A file that the actor has this level on, locked until the end of the transaction. `any`: in the trash too. One statement. */
-  async lock(tx: Tx, actor: Actor, granted: Granted, id: string, wanted: Level, state: 'live' | 'any' = 'live'): Promise<FileRecord> {
+  /**
+   * A file that the actor has this level on, locked until the end of the transaction. `any`: in the trash too, which whoever may write it sees.
+   * `ifMatch` is compared with the tag of what they see. One statement.
+   */
+  async lock(
+    tx: Tx,
+    actor: Actor,
+    granted: Granted,
+    id: string,
+    wanted: Level,
+    { ifMatch, state = 'live' }: { ifMatch?: RequestInfo['ifMatch']; state?: 'live' | 'any' },
+  ): Promise<FileRecord> {
     const file = await findFile(tx, id, true);
     if (!file) throw new Problem('not_found');
     const level = levelOn('file', actor, file, granted);
-    if (file.deletedAt !== null && (state === 'live' || !allows(level, wanted))) throw new Problem('not_found');
+    if (file.deletedAt !== null && (state === 'live' || !allows(level, 'write'))) throw new Problem('not_found');
     requireLevel(level, wanted);
+    requireMatch(ifMatch, fileEtag(fileSeenBy(actor, granted, file)));
     return file;
   }
 
@@ -189,13 +211,12 @@ export class Files {
     return file;
   }
 
-  /** Where the file will be; `undefined` leaves it where it is. */
+  /** Where the file will be; `undefined` leaves it where it is, and so does null for whoever sees it in no folder and does not own it. */
   async #destination(tx: Tx, actor: Actor, granted: Granted, file: FileRecord, folderId: string | null | undefined): Promise<Place> {
-    if (folderId === undefined || folderId === (file.folder?.uuid ?? null)) return placeOf(file);
-    if (folderId === null) {
-      if (file.ownerId !== actor.userId) throw new Problem('forbidden', 'Only its owner moves a file into their root.');
-      return { folder: null, ancestors: [], path: null };
-    }
+    if (folderId === null && file.ownerId === actor.userId) return { folder: null, ancestors: [], path: null };
+    const seen = fileSeenBy(actor, granted, file).folder?.uuid ?? null;
+    if (folderId === undefined || folderId === seen) return placeOf(file);
+    if (folderId === null) throw new Problem('forbidden', 'Only its owner moves a file into their root.');
     const folder = await openFolder(tx, actor, granted, folderId, 'folder_id');
     if (!isOwned(file, actor))
       requireMove(actor, file, folder.ancestors, await rightsOfMove(tx, actor, file, folder.ancestors, this.#clock.now()));

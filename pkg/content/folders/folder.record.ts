@@ -2,8 +2,9 @@ import type { Actor } from '../../api/actor.ts';
 import { etagOf } from '../../api/etag.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Executor } from '../../store/postgres/database.ts';
-import { type Ancestor, type Granted, levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Ancestor, type Granted, hiddenAbove, levelOn, requireLevel } from '../access/access.policy.ts';
 import { ancestorsOf } from '../files/file.record.ts';
+import { pathBelow } from '../names/names.policy.ts';
 import type { FolderView } from './folders.schema.ts';
 
 /** A live folder with its owner's name and the folders above it, itself the last. */
@@ -53,10 +54,19 @@ export async function openFolder(sql: Executor, actor: Actor, granted: Granted, 
   return folder;
 }
 
-export const folderEtag = (folder: FolderRecord): string =>
-  etagOf('folder', folder.uuid, JSON.stringify([folder.revision, folder.ownerName]));
+/** A folder as somebody sees it: path, parent and depth begin at the highest folder that they may know of. */
+export type SeenFolder = FolderRecord & { readonly hidden: number };
 
-export const presentFolder = (folder: FolderRecord): FolderView => ({
+export function folderSeenBy(actor: Pick<Actor, 'userId'>, granted: Granted, folder: FolderRecord): SeenFolder {
+  const hidden = hiddenAbove(actor, folder.ancestors, granted);
+  const parentUuid = hidden < folder.ancestors.length - 1 ? folder.parentUuid : null;
+  return { ...folder, hidden, parentUuid, path: pathBelow(folder.path, hidden), depth: folder.depth - hidden };
+}
+
+export const folderEtag = (folder: SeenFolder): string =>
+  etagOf('folder', folder.uuid, JSON.stringify([folder.revision, folder.ownerName, ...(folder.hidden > 0 ? [folder.path] : [])]));
+
+export const presentFolder = (folder: SeenFolder): FolderView => ({
   id: folder.uuid,
   name: folder.name,
   path: folder.path,

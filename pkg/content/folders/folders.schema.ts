@@ -7,10 +7,10 @@ export const FolderView = z
   .object({
     id: Uuid,
     name: z.string(),
-    path: z.string(),
-    parent_id: Uuid.nullable(),
+    path: z.string().describe('from the highest folder that the caller may see'),
+    parent_id: Uuid.nullable().describe('null: none, or one that the caller may not know of'),
     owner: z.object({ id: Uuid, name: z.string() }),
-    depth: z.int().min(0).describe('0 for a root'),
+    depth: z.int().min(0).describe('0 for a root, and for the highest folder that the caller may see'),
     is_system: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -9,7 +9,7 @@ import { levelOn, requireLevel } from '../access/access.policy.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { pathFault, pathOf } from '../names/names.policy.ts';
-import { findFolder, openFolder, presentFolder } from './folder.record.ts';
+import { findFolder, folderSeenBy, openFolder, presentFolder } from './folder.record.ts';
 import type { FolderView, NewFolder } from './folders.schema.ts';
 
 /**
@@ -49,7 +49,7 @@ export class Folders {
       }
       const folder = await findFolder(tx, uuid);
       if (!folder) throw new Problem('internal');
-      return presentFolder(folder);
+      return presentFolder(folderSeenBy(actor, granted, folder));
     });
   }
 
@@ -57,6 +57,6 @@ export class Folders {
     const [folder, granted] = await Promise.all([findFolder(this.#db.tables, id), this.#permissionSets.of(actor)]);
     if (!folder) throw new Problem('not_found');
     requireLevel(levelOn('folder', actor, folder, granted), 'read');
-    return presentFolder(folder);
+    return presentFolder(folderSeenBy(actor, granted, folder));
   }
 }

@@ -11,7 +11,7 @@ import { type GenerationCache, subject } from '../../store/redis/generation.ts';
 import { type Granted, levelOn, requireLevel } from '../access/access.policy.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
 import { fileCreated, fileUpdated } from '../files/file.events.ts';
-import { fileEtag, type FileRecord, presentFile } from '../files/file.record.ts';
+import { fileEtag, type FileRecord, fileSeenBy, presentFile, type SeenFile } from '../files/file.record.ts';
 import type { FileView, UploadView } from '../files/files.schema.ts';
 import type { Files } from '../files/files.service.ts';
 import { openFolder } from '../folders/folder.record.ts';
@@ -82,13 +82,16 @@ export class Uploads {
   }
 
   /** A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name (`created` false). */
-  async create(actor: Actor, request: RequestInfo): Promise<{ created: boolean; file: FileRecord }> {
+  async create(actor: Actor, request: RequestInfo): Promise<{ created: boolean; file: SeenFile }> {
     const key = await this.#blobs.newKey();
     return this.#blobs.keptIfCommitted(key, async () => {
       const form = await this.#read(request, UPLOAD_FIELDS, (part) => this.#receive(actor, key, part));
       const fields = uploadFields(form.fields);
       const now = await this.#asOfNow(actor);
-      return this.#writes.run(now, (tx, granted) => this.#commit(tx, now, granted, form.file, fields));
+      return this.#writes.run(now, async (tx, granted) => {
+        const { created, file } = await this.#commit(tx, now, granted, form.file, fields);
+        return { created, file: fileSeenBy(now, granted, file) };
+      });
     });
   }
 
@@ -108,9 +111,8 @@ export class Uploads {
       const comment = versionFields(form.fields).comment ?? null;
       const now = await this.#asOfNow(actor);
       return this.#writes.run(now, async (tx, granted) => {
-        const locked = await this.#files.lock(tx, now, granted, id, 'write');
-        requireMatch(request.ifMatch, fileEtag(locked));
-        return presentFile(await this.#replaceContent(tx, now, locked, form.file, comment));
+        const locked = await this.#files.lock(tx, now, granted, id, 'write', { ifMatch: request.ifMatch });
+        return presentFile(fileSeenBy(now, granted, await this.#replaceContent(tx, now, locked, form.file, comment)));
       });
     });
   }
@@ -221,7 +223,7 @@ export class Uploads {
   async #ofName(tx: Tx, actor: Actor, granted: Granted, name: string, folderId: number | null): Promise<FileRecord | null> {
     const root = folderId === null ? { ownerId: actor.userId } : {};
     const row = await tx.files.find({ folderId, name, deletedAt: null, ...root });
-    return row && this.#files.lock(tx, actor, granted, row.uuid, 'write');
+    return row && this.#files.lock(tx, actor, granted, row.uuid, 'write', {});
   }
 
   async #replaceContent(
@@ -240,7 +242,7 @@ export class Uploads {
 }
 
 /** The upload response (specification: File, API shapes). `apiUrl` has no slash at the end. */
-export const presentUpload = (file: FileRecord, apiUrl: string): UploadView => ({
+export const presentUpload = (file: SeenFile, apiUrl: string): UploadView => ({
   id: file.uuid,
   name: file.name,
   size: file.size,

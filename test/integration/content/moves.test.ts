@@ -88,7 +88,8 @@ test("whoever owns a file or has admin on it moves it into another's folder wher
   const own = await folderOf(bob, 'mine');
   await grant(ada, `/files/${file.id}`, bob, 'admin');
   expect((await move(bob, file, own)).status).toBe(200);
-  expect((await ada.api.get(`/files/${file.id}`)).body.folder.id).toBe(own.id);
+  expect((await bob.api.get(`/files/${file.id}`)).body.folder.id).toBe(own.id);
+  expect((await ada.api.get(`/files/${file.id}`)).body).toMatchObject({ folder: null, path: '/a.txt' });
 });
 
 test('whoever is admin of a file for a time cannot make that lasting by a move', async () => {
