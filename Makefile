@@ -30,8 +30,8 @@ logs: $(INSTALLED) ## follow the log of a program: make logs PROGRAM=operator
 clean: $(INSTALLED) ## end the platform and forget its data
 	@$(CARREL) clean
 
-test: $(INSTALLED) ## all checks and tests; the last line counts them
-	@npm test --silent
+test: $(INSTALLED) ## all checks and tests; the last line counts them (ONLY=content: those whose path holds it)
+	@exec node hack/test.ts $(if $(ONLY),--testPathPatterns $(ONLY))
 
 faults: $(INSTALLED) ## the long form of test/faults: 5,000 changes while everything breaks, fairness (CHANGES, SEED, WAITING)
 	@CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) node hack/test.ts --selectProjects integration --testPathPatterns test/faults --runInBand

@@ -1,56 +1,118 @@
 /**
- * `make test [ARGS…]`: lint, then all lanes of tests on real parts, in one go.
+ * `make test`: lint, then all lanes of tests on real parts, in one go.
  * The last line is `N passed, N failed, N skipped`; a check of lint that fails counts as one that failed. Exit 1 when anything failed.
- * Arguments go to jest: `node hack/test.ts --selectProjects unit`.
+ * Arguments go to jest, and lint is left out then: `node hack/test.ts --selectProjects unit`.
+ * Ctrl-C, SIGTERM or the end of the process that began it ends everything that the run started; what a killed run left is ended by the next one.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { constants, tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { TestRun } from './test-run.ts';
 
 interface Results {
   numPassedTests: number;
   numFailedTests: number;
   numPendingTests: number;
   numTodoTests: number;
-  numFailedTestSuites: number;
   numRuntimeErrorTestSuites: number;
+  testResults: { name: string; startTime: number; endTime: number }[];
 }
 
-const run = (command: string, args: string[], env: NodeJS.ProcessEnv = process.env): number =>
-  spawnSync(command, args, { stdio: 'inherit', env }).status ?? 1;
+const SLOWEST = 30;
+const PARENT_POLL_MS = 1_000;
+
+const root = dirname(import.meta.dirname);
+const jestArguments = process.argv.slice(2);
+let isInterrupted = false;
+
+for (const left of TestRun.abandoned(root)) {
+  const ended = await left.end();
+  if (ended > 0) say(`ended ${ended} processes that a killed run of the tests had left`);
+}
+const run = TestRun.begin(root);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void interrupt(signal));
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) void interrupt('SIGHUP');
+}, PARENT_POLL_MS).unref();
 
 const folder = mkdtempSync(join(tmpdir(), 'carrel-test-results-'));
 const outputFile = join(folder, 'results.json');
-const jestArguments = process.argv.slice(2);
+const started = performance.now();
 let passed = 0;
 let failed = 0;
 let skipped = 0;
-
 try {
   if (jestArguments.length === 0) {
-    if (run(process.execPath, ['hack/lint/main.ts']) === 0) passed += 1;
+    if (await succeeds('hack/lint/main.ts')) passed += 1;
     else failed += 1;
   }
-  if (run(process.execPath, ['hack/web.ts']) !== 0) failed += 1;
+  if (!(await succeeds('hack/web.ts'))) failed += 1;
   // On a fresh machine the parts are built first, with progress, not within some test's time limit.
-  if (run(process.execPath, ['cmd/carrel/main.ts', 'parts']) !== 0) failed += 1;
-  const env = {
-    ...process.env,
-    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim(),
-  };
-  const status = run(process.execPath, ['node_modules/jest/bin/jest.js', '--json', `--outputFile=${outputFile}`, ...jestArguments], env);
+  if (!(await succeeds('cmd/carrel/main.ts', 'parts'))) failed += 1;
+  const prepared = performance.now();
+  const isGreen = await succeeds('node_modules/jest/bin/jest.js', '--json', `--outputFile=${outputFile}`, ...jestArguments);
   const results = read(outputFile);
   passed += results?.numPassedTests ?? 0;
   skipped += (results?.numPendingTests ?? 0) + (results?.numTodoTests ?? 0);
   // A run that breaks before or between its tests has failed, also when no single test did.
   const broken = (results?.numFailedTests ?? 0) + (results?.numRuntimeErrorTestSuites ?? 0);
-  failed += broken === 0 && status !== 0 ? 1 : broken;
+  failed += broken === 0 && !isGreen ? 1 : broken;
+  report(results, prepared);
 } finally {
   rmSync(folder, { recursive: true, force: true });
+  if (!isInterrupted) await run.end();
 }
-process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-process.exit(failed === 0 ? 0 : 1);
+if (!isInterrupted) {
+  process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  process.exit(failed === 0 ? 0 : 1);
+}
+
+/** Runs a program of ours to its end. */
+async function succeeds(file: string, ...args: string[]): Promise<boolean> {
+  const options = `${process.env['NODE_OPTIONS'] ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim();
+  const environment = { ...process.env, ...run.environment, ...(file.includes('jest') ? { NODE_OPTIONS: options } : {}) };
+  const child = spawn(process.execPath, [file, ...args], { cwd: root, stdio: 'inherit', env: environment });
+  const code = await new Promise<number>((resolve) => {
+    child.once('exit', (code) => resolve(code ?? 1));
+    child.once('error', () => resolve(1));
+  });
+  // The end of what was interrupted is the interruption's to wait for.
+  if (isInterrupted) await new Promise(() => {});
+  return code === 0;
+}
+
+async function interrupt(signal: NodeJS.Signals): Promise<void> {
+  if (isInterrupted) return;
+  isInterrupted = true;
+  say(`${signal}: ending everything that this run started`);
+  const ended = await run.end();
+  rmSync(folder, { recursive: true, force: true });
+  say(`interrupted; ${ended} processes ended`);
+  process.exit(128 + constants.signals[signal]);
+}
+
+/** Where the time went. */
+function report(results: Results | undefined, prepared: number): void {
+  if (!results || jestArguments.length > 0) return;
+  const slowest = results.testResults
+    .map(({ name, startTime, endTime }) => ({ file: relative(root, name), seconds: (endTime - startTime) / 1_000 }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, SLOWEST);
+  say(
+    `lint, pages and parts took ${seconds(prepared - started)} s, the tests ${seconds(performance.now() - prepared)} s. The slowest files:`,
+  );
+  for (const { file, seconds: each } of slowest) say(`${each.toFixed(1).padStart(7)} s  ${file}`);
+}
+
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(0);
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
 
 function read(file: string): Results | undefined {
   try {

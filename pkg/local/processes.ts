@@ -8,10 +8,14 @@ import { readIfThere } from './files.ts';
  * Processes of a home. Each carries `CARREL_HOME` (the absolute folder) and `CARREL_PROGRAM` (its name) in its environment,
  * so that what a killed supervisor or node left behind is found and ended. Both, since a person may well export CARREL_HOME.
  */
-export interface HomeProcess {
-  readonly pid: number;
+export interface HomeProcess extends MarkedProcess {
   /** `etcd`, `operator`, …; `supervisor`; `container` for what the process node runs. */
   readonly program: string;
+}
+
+/** A process with variables `CARREL_…` in its environment, which are all that `environment` holds. */
+export interface MarkedProcess {
+  readonly pid: number;
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -47,12 +51,19 @@ export function startTime(pid: number): string {
 }
 
 /** All living processes that carry the home's marks, but this one. */
-export function processesOf(home: string): HomeProcess[] {
+export const processesOf = (home: string): HomeProcess[] =>
+  markedProcesses().flatMap(({ pid, environment }) => {
+    const program = environment['CARREL_PROGRAM'];
+    return program !== undefined && environment['CARREL_HOME'] === home ? [{ pid, program, environment }] : [];
+  });
+
+/** All living processes with a variable `CARREL_…` in their environment, but this one. */
+export function markedProcesses(): MarkedProcess[] {
   const all = process.platform === 'linux' ? fromProc() : fromPs();
-  return all.filter(({ pid, environment }) => pid !== process.pid && environment['CARREL_HOME'] === home && isAlive(pid));
+  return all.filter(({ pid }) => pid !== process.pid && isAlive(pid));
 }
 
-function fromProc(): HomeProcess[] {
+function fromProc(): MarkedProcess[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
@@ -63,20 +74,17 @@ function fromProc(): HomeProcess[] {
   });
 }
 
-function fromPs(): HomeProcess[] {
+function fromPs(): MarkedProcess[] {
   const text = execFileSync('ps', ['axeww', '-o', 'pid=,command='], { encoding: 'utf8', maxBuffer: 64 << 20 });
   return text.split('\n').flatMap((line) => marked(Number.parseInt(line, 10), line.trim().split(' ')));
 }
 
-function marked(pid: number, words: string[]): HomeProcess[] {
-  const environment = Object.fromEntries(
-    words.flatMap((word) => {
-      const at = word.indexOf('=');
-      return word.startsWith('CARREL_') && at > 0 ? [[word.slice(0, at), word.slice(at + 1)]] : [];
-    }),
-  );
-  const program = environment['CARREL_PROGRAM'];
-  return program === undefined ? [] : [{ pid, program, environment }];
+function marked(pid: number, words: string[]): MarkedProcess[] {
+  const variables = words.flatMap((word): [string, string][] => {
+    const at = word.indexOf('=');
+    return word.startsWith('CARREL_') && at > 0 ? [[word.slice(0, at), word.slice(at + 1)]] : [];
+  });
+  return variables.length === 0 ? [] : [{ pid, environment: Object.fromEntries(variables) }];
 }
 
 /** Sends the signal; false when there is no such process any more. */

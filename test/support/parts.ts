@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openHome } from '../../pkg/local/home.ts';
 import { thisMachine } from '../../pkg/local/parts/resolve.ts';
-import { endLeftovers } from '../../pkg/local/processes.ts';
+import { startTime } from '../../pkg/local/processes.ts';
 import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
 
 /** The checkout. */
@@ -47,15 +46,12 @@ export async function startParts(): Promise<() => Promise<void>> {
   };
 }
 
-/** A new folder for this run; what a run that was killed left behind, programs and folder, is ended first. */
+/**
+ * A new folder of this run, which `hack/test.ts` names (`CARREL_TEST_RUN`) and whose folders it removes in the end. A jest that was
+ * started by hand is a run of its own: the next `hack/test.ts` ends what it has left.
+ */
 export async function makeScratch(): Promise<string> {
-  const folder = join(ROOT, '.carrel', 'test');
+  const folder = join(ROOT, '.carrel', 'test', process.env['CARREL_TEST_RUN'] ?? `${process.pid}-${startTime(process.pid)}`);
   await mkdir(folder, { recursive: true });
-  for (const name of await readdir(folder)) {
-    const pid = Number(/^run-(\d+)-/.exec(name)?.[1]);
-    if (!(pid > 0) || existsSync(`/proc/${pid}`)) continue;
-    await endLeftovers(join(folder, name, 'home'));
-    await rm(join(folder, name), { recursive: true, force: true });
-  }
-  return mkdtemp(join(folder, `run-${process.pid}-`));
+  return mkdtemp(join(folder, 'scratch-'));
 }
