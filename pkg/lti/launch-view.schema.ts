@@ -5,7 +5,10 @@ import { Timestamp, Uuid } from '../api/schemas.ts';
 export const LaunchView = z
   .object({
     launch_id: Uuid,
-    user: z.object({ id: Uuid, name: z.string() }).nullable().describe('who launched; null once that person is gone'),
+    user: z
+      .object({ id: Uuid, name: z.string().nullable().describe('null where neither the LMS nor an administrator gave one') })
+      .nullable()
+      .describe('who launched; null once that person is gone'),
     roles: z.array(z.string()).describe('role URIs as the LMS sent them'),
     context: z.object({ id: z.string(), title: z.string() }).nullable().describe('the course; id is the one of the LMS'),
     folder: z
@@ -14,7 +17,10 @@ export const LaunchView = z
       .describe("the course's folder, where the caller may read it; may_write: the caller may upload"),
     resource_link: z.object({ id: z.string() }).nullable(),
     takes_grades: z.boolean().describe('whether the LMS gave this launch a line item and lets scores be posted'),
-    return_url: z.url().nullable().describe('where the LMS wants the person back'),
+    return_url: z
+      .url()
+      .nullable()
+      .describe('where the LMS wants the person back; null for everybody else, since it may hold a secret of their session there'),
     launched_at: Timestamp,
     expires_at: Timestamp.nullable().describe('end of the session that the launch opened'),
   })

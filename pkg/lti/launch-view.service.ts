@@ -31,7 +31,7 @@ interface Row {
 const LAUNCH = `
   SELECT l.launch_id AS "launchId", l.roles, l.context_id AS "contextId", g.name AS "contextTitle", l.resource_link_id AS "resourceLinkId",
     l.ags_lineitem_url AS "lineItem", l.ags_scopes AS scopes, l.return_url AS "returnUrl", l.launched_at AS "launchedAt",
-    l.expires_at AS "expiresAt", u.id AS "userId", u.uuid AS "userUuid", coalesce(u.display_name, u.username) AS "userName",
+    l.expires_at AS "expiresAt", u.id AS "userId", u.uuid AS "userUuid", u.display_name AS "userName",
     m.role AS "callersRole",
     CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'name', d.name, 'ownerId', d.owner_id) END AS folder
   FROM lti_launches l
@@ -46,7 +46,9 @@ const LAUNCH = `
 /**
  * Launches as they are shown.
  *
- * Invariant: only the person who launched, an instructor of the course and an administrator can tell a launch from none.
+ * Invariants:
+ * - Only the person who launched, an instructor of the course and an administrator can tell a launch from none.
+ * - Only the person who launched sees the way back: the address may hold a secret of their session at the LMS (Moodle's `sesskey`).
  */
 export class LaunchViews {
   readonly #db: Database;
@@ -63,13 +65,13 @@ export class LaunchViews {
     if (!row || !maySee(actor, row)) throw new Problem('not_found');
     return {
       launch_id: row.launchId,
-      user: row.userUuid === null ? null : { id: row.userUuid, name: row.userName ?? '' },
+      user: row.userUuid === null ? null : { id: row.userUuid, name: row.userName },
       roles: row.roles,
       context: row.contextId === null ? null : { id: row.contextId, title: row.contextTitle ?? row.contextId },
       folder: await this.#folder(actor, row.folder),
       resource_link: row.resourceLinkId === null ? null : { id: row.resourceLinkId },
       takes_grades: row.lineItem !== null && row.scopes.includes(SCORE_SCOPE),
-      return_url: row.returnUrl,
+      return_url: row.userId === actor.userId ? row.returnUrl : null,
       launched_at: row.launchedAt.toISOString(),
       expires_at: row.expiresAt?.toISOString() ?? null,
     };

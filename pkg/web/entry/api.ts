@@ -3,7 +3,7 @@ import type { Refusal } from './words.ts';
 
 /** What GET /lti/launches/{launch_id} tells, as far as the page shows it. */
 export interface Launch {
-  readonly user: { readonly id: string; readonly name: string } | null;
+  readonly user: { readonly id: string; readonly name: string | null } | null;
   readonly context: { readonly id: string; readonly title: string } | null;
   readonly folder: { readonly id: string; readonly name: string; readonly may_write: boolean } | null;
   readonly return_url: string | null;

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { type Api, type Launch, refusalOf } from './api.ts';
 import { FileList } from './file-list.tsx';
-import { Ended, RefusalNote } from './notes.tsx';
+import { Ended, RefusalNote, WayBack } from './notes.tsx';
 import { Uploads } from './uploads.tsx';
 import type { Refusal } from './words.ts';
 
@@ -31,14 +31,14 @@ export function Course({ api }: { api: Api }) {
     if (launch) document.title = title;
   }, [launch, title]);
 
-  if (isOver) return <Ended />;
+  if (isOver) return <Ended returnUrl={launch?.return_url} />;
   if (!launch) return <main>{refusal ? <RefusalNote refusal={refusal} onRetry={load} /> : <p role="status">Loading …</p>}</main>;
   const { folder } = launch;
   return (
     <main>
       <header>
         <h1>{title}</h1>
-        <p>Hello{launch.user ? ` ${launch.user.name}` : ''}. These are the files of your course.</p>
+        <p>Hello{launch.user?.name ? ` ${launch.user.name}` : ''}. These are the files of your course.</p>
       </header>
       {folder ? (
         <>
@@ -50,11 +50,7 @@ export function Course({ api }: { api: Api }) {
       ) : (
         <p>This link does not belong to a course, so there is no folder to show.</p>
       )}
-      {launch.return_url && (
-        <footer>
-          <a href={launch.return_url}>Back to the course</a>
-        </footer>
-      )}
+      {launch.return_url && <WayBack url={launch.return_url} />}
     </main>
   );
 }

@@ -2,14 +2,17 @@ import { render } from 'preact';
 import { Api } from './api.ts';
 import { Course } from './course.tsx';
 import { Ended } from './notes.tsx';
-import { enter, tabKeeper } from './session.ts';
+import { enter, firstKeeper, historyKeeper, tabKeeper } from './session.ts';
 import './style.css';
 
 const { session, shown } = enter(
   new URL(location.href),
-  tabKeeper(() => sessionStorage),
+  firstKeeper(
+    tabKeeper(() => sessionStorage),
+    historyKeeper(history),
+  ),
 );
-history.replaceState(null, '', shown);
+history.replaceState(history.state, '', shown);
 
 const root = document.querySelector('#app');
 if (root) render(session ? <Course api={new Api(session)} /> : <Ended />, root);

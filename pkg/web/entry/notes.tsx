@@ -19,17 +19,27 @@ export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: 
   );
 }
 
-/** The whole page, once nothing more can be asked. */
-export function Ended() {
+/** Back to the LMS, in the place of the page that frames this one. */
+export const WayBack = ({ url }: { url: string }) => (
+  <footer>
+    <a href={url} target="_top">
+      Back to the course
+    </a>
+  </footer>
+);
+
+/** The whole page, once nothing more can be asked; or from the start, where the browser did not keep the session over a reload. */
+export function Ended({ returnUrl }: { returnUrl?: string | null | undefined }) {
   return (
     <main>
-      <h1>This session has ended</h1>
+      <h1>Open the link again</h1>
       <p role="alert">
-        Open it again from your course.{' '}
+        This session has ended, or your browser did not keep it. Open the link in your course again.{' '}
         <span class="code">
           Code: <code>session_ended</code>
         </span>
       </p>
+      {returnUrl && <WayBack url={returnUrl} />}
     </main>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { enter, type Keeper, tabKeeper } from './session.ts';
+import { enter, firstKeeper, historyKeeper, type Keeper, tabKeeper } from './session.ts';
 
 const LAUNCH = '7b0c6a52-4a70-4e4e-9a57-0d6c2a2f5c11';
 const jwt = (claims: unknown): string =>
@@ -7,7 +7,7 @@ const jwt = (claims: unknown): string =>
 const memory = (entries: Record<string, string> = {}): Keeper & { entries: Record<string, string> } => ({
   entries,
   get: (key) => entries[key] ?? null,
-  set: (key, value) => void (entries[key] = value),
+  set: (key, value) => ((entries[key] = value), true),
 });
 const at = (query: string): URL => new URL(`https://files.example.org/lti/entry${query}`);
 
@@ -42,4 +42,22 @@ test('a browser that refuses its storage to frames still opens the page', () => 
 
   expect(enter(at(`?token=${token}`), refusing).session).toEqual({ token, launchId: LAUNCH });
   expect(enter(at(`?launch=${LAUNCH}`), refusing).session).toBeUndefined();
+});
+
+test('where storage is refused the tab’s history keeps the session for a reload, and only there', () => {
+  const history = {
+    state: null as unknown,
+    replaceState: (state: unknown) => void (history.state = state),
+  };
+  const refusing = tabKeeper(() => {
+    throw new Error('SecurityError');
+  });
+  const token = jwt({ launch_id: LAUNCH });
+  const kept = memory();
+
+  enter(at(`?token=${token}`), firstKeeper(kept, historyKeeper(history)));
+  expect(history.state).toBeNull();
+  enter(at(`?token=${token}`), firstKeeper(refusing, historyKeeper(history)));
+
+  expect(enter(at(`?launch=${LAUNCH}`), firstKeeper(refusing, historyKeeper(history))).session).toEqual({ token, launchId: LAUNCH });
 });

@@ -7,7 +7,8 @@ export interface Session {
 /** As much of sessionStorage as a page needs; a browser may refuse it inside a frame. */
 export interface Keeper {
   get(key: string): string | null;
-  set(key: string, value: string): void;
+  /** Whether it is kept. */
+  set(key: string, value: string): boolean;
 }
 
 /**
@@ -53,8 +54,27 @@ export const tabKeeper = (storage: () => Storage): Keeper => ({
   set: (key, value) => {
     try {
       storage().setItem(key, value);
+      return true;
     } catch {
-      // Then a reload asks for the launch anew.
+      return false;
     }
   },
+});
+
+/** The memory of this page's place in the tab's history, which a browser that denies storage has too: a reload finds it. */
+export const historyKeeper = (history: Pick<History, 'state' | 'replaceState'>): Keeper => ({
+  get: (key) => {
+    const value = (history.state as Record<string, unknown> | null)?.[key];
+    return typeof value === 'string' ? value : null;
+  },
+  set: (key, value) => {
+    history.replaceState({ [key]: value }, '');
+    return true;
+  },
+});
+
+/** The first that takes the value keeps it. */
+export const firstKeeper = (...keepers: readonly Keeper[]): Keeper => ({
+  get: (key) => keepers.map((keeper) => keeper.get(key)).find((value) => value !== null) ?? null,
+  set: (key, value) => keepers.some((keeper) => keeper.set(key, value)),
 });

@@ -142,7 +142,9 @@ test('a token that is missing, changed, foreign, of no launch or of an old one i
     const { status, code, headers, text } = await new Browser().get(`${tenant.url}/lti/entry${query}`);
     codes.push(`${status} ${code}`);
     expect(text).toContain('</html>');
-    expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors *");
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+    );
   }
 
   expect(codes).toEqual([
@@ -224,6 +226,30 @@ test('a launch is shown to its person, the course’s instructors and administra
   expect((await tenant.anonymous.get(`/lti/launches/${own.launchId}`)).status).toBe(401);
   expect((await own.api.get(`/lti/launches/${systemRandom.uuid()}`)).status).toBe(404);
   expect((await own.api.get('/lti/launches/nonsense')).status).toBe(400);
+});
+
+test('the way back, which may hold a secret of the person’s session at the LMS, is shown to that person alone', async () => {
+  const course = { id: 'way-back-1', title: 'Way back' };
+  const back = 'https://lms.example.org/mod/lti/return.php?course=2&sesskey=k3yOfBen';
+  const own = await launched({ user: { id: 'ben' }, course }, { [`${LTI}/launch_presentation`]: { return_url: back } });
+  const instructor = await launched({ user: { id: 'prof-3' }, course, roles: [INSTRUCTOR] });
+  const show = async (api: typeof own.api) => (await api.get(`/lti/launches/${own.launchId}`)).body;
+
+  const shown = await Promise.all([show(own.api), show(instructor.api), show(tenant.admin)]);
+  const page = await new Browser().get(own.entry);
+
+  expect(shown.map(({ launch_id, return_url }) => [launch_id, return_url])).toEqual([
+    [own.launchId, back],
+    [own.launchId, null],
+    [own.launchId, null],
+  ]);
+  expect(JSON.stringify([page.text, page.headers])).not.toContain('k3yOfBen');
+});
+
+test('a person whom the LMS does not name has no name here', async () => {
+  const { launchId, api } = await launched({ user: { id: 'nameless' } });
+
+  expect((await api.get(`/lti/launches/${launchId}`)).body.user).toEqual({ id: expect.any(String), name: null });
 });
 
 test('a launch outside any course has no folder, and grades only where the LMS takes them', async () => {
