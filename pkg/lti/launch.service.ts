@@ -14,6 +14,7 @@ import { LtiRefusal } from './refusal.ts';
 import { activeOfIssuer } from './registrations.ts';
 import type { Question } from './storage-pages.ts';
 import { noteUnknownDeployment } from './unknown-deployments.ts';
+import { refusalOfReplay } from './used-launch.ts';
 
 /** Lifetime of the application JWT and of its session, which nothing renews (design: section 6). */
 export const LAUNCH_SECONDS = 3600;
@@ -103,6 +104,14 @@ export class Launches {
 
   /** Throws LtiRefusal. */
   async launch(response: AuthenticationResponse): Promise<Launched> {
+    try {
+      return await this.#launch(response);
+    } catch (error) {
+      throw await refusalOfReplay(this.#db.tables, response, error);
+    }
+  }
+
+  async #launch(response: AuthenticationResponse): Promise<Launched> {
     const state = response.state ?? '';
     const login = this.#states.open(response.state, response);
     if (response.error !== undefined) throw new LtiRefusal('platform_error', `It said: ${response.error.slice(0, 100)}.`);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
+import { LTI } from '../../support/lms/claims.ts';
 import { FAULTS, ODDITIES } from '../../support/lms/faults.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { REFUSED } from './refused.ts';
@@ -45,7 +46,7 @@ test.each(Object.entries(ODDITIES))('%s is odd but valid', async (_name, oddity)
   expect([page.status, page.code]).toEqual([303, undefined]);
 });
 
-test('a response that launched already is launch_used, also with a new cookie jar that holds the same cookie', async () => {
+test('a response that launched already is launch_used: in the same browser, with the same cookie in another, and in any other', async () => {
   const browser = new Browser();
   const form = await toTheForm(browser, at.lms.open(at.clientId));
   if ('ended' in form) throw new Error(form.ended.text);
@@ -53,10 +54,30 @@ test('a response that launched already is launch_used, also with a new cookie ja
   for (const [key, cookie] of browser.cookies) thief.cookies.set(key, cookie);
 
   const first = await browser.post(form.action, form.fields);
-  const again = await browser.post(form.action, form.fields);
+  const { reply: again, sql } = await tenant.counting(() => browser.post(form.action, form.fields));
   const stolen = await thief.post(form.action, form.fields);
+  const foreign = await new Browser().post(form.action, form.fields);
 
-  expect([first.status, again.code, stolen.code]).toEqual([303, 'state_not_bound', 'launch_used']);
+  expect([first.status, again.code, stolen.code, foreign.code]).toEqual([303, 'launch_used', 'launch_used', 'launch_used']);
+  expect(sql).toHaveLength(1);
+});
+
+test('whoever goes back to a launch is offered the way to the course; who has but its state is not', async () => {
+  const back = 'https://lms.example.org/mod/lti/return.php?course=2&sesskey=k3yOfAda';
+  const presented = { claims: (claims: Record<string, unknown>) => void (claims[`${LTI}/launch_presentation`] = { return_url: back }) };
+  const browser = new Browser();
+  const form = await toTheForm(browser, at.lms.open(at.clientId, {}, presented));
+  if ('ended' in form) throw new Error(form.ended.text);
+  await browser.post(form.action, form.fields);
+  const another = new URLSearchParams(form.fields);
+  another.set('id_token', 'e30.e30.');
+
+  const again = await browser.post(form.action, form.fields);
+  const curious = await browser.post(form.action, another);
+
+  expect([again.code, curious.code]).toEqual(['launch_used', 'launch_used']);
+  expect(again.text).toContain(`<a href="${back.replace('&', '&amp;')}" target="_top">Back to the course</a>`);
+  expect(curious.text).not.toContain('lms.example.org');
 });
 
 /** The same sealed text with one bit turned. */
@@ -132,6 +153,6 @@ test('an older response that is posted again is refused before anything is chang
 
   const { reply: again, sql } = await tenant.counting(() => browser.post(older.action, older.fields));
 
-  expect([again.status, again.code, sql.length]).toEqual([409, 'launch_used', 2]);
+  expect([again.status, again.code, sql.length]).toEqual([409, 'launch_used', 3]);
   expect((await tenant.db.tables.groups.find({ contextId: 'renamed' }))?.name).toBe('Newer');
 });
