@@ -30,6 +30,8 @@ export interface PageRoute {
 export interface WebPages {
   /** A whole document with the script and styles of `script`; `body` is HTML. Throws PageProblem `web_not_built`. */
   document(script: WebScript, content: { readonly title: string; readonly body: string }): string;
+  /** A whole document that looks like the page of a course and has no script; without a build it has no styles. */
+  notice(content: { readonly title: string; readonly body: string }): string;
 }
 
 /** The scripts of pkg/web: the page of a course, and the exchange with a platform's storage. */
@@ -40,15 +42,33 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** Text as HTML, in an element or a quoted attribute. */
 export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
-/** A failure of a page's: what is shown is its status, its code and the sentence for people. */
+/** An address of ours, and the LMS's field that it goes into. */
+export interface FieldAddress {
+  readonly field: string;
+  readonly address: string;
+}
+
+export interface PageProblemOptions {
+  readonly cause?: unknown;
+  /** Where the person came from: a link that leaves the frame. An http or https address. */
+  readonly wayBack?: string | undefined;
+  /** What to enter at the LMS. */
+  readonly addresses?: readonly FieldAddress[];
+}
+
+/** A failure of a page's: what is shown is its status, its code and the sentence for people, and what helps. */
 export class PageProblem extends Error {
   override readonly name: string = 'PageProblem';
   readonly status: number;
   readonly code: string;
+  readonly wayBack: string | undefined;
+  readonly addresses: readonly FieldAddress[];
 
-  constructor(code: string, status: number, message: string, options: { cause?: unknown } = {}) {
+  constructor(code: string, status: number, message: string, options: PageProblemOptions = {}) {
     super(message, options);
     this.code = code;
     this.status = status;
+    this.wayBack = options.wayBack;
+    this.addresses = options.addresses ?? [];
   }
 }

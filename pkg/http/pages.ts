@@ -1,5 +1,5 @@
 import { Problem } from '../api/problem.ts';
-import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute } from '../api/page.ts';
+import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../api/page.ts';
 import type { Door } from './door.ts';
 import { REFUSED_LINGER_MS, replyLingering } from './lingering.ts';
 import { errorBody, problemOf } from './middleware/errors.ts';
@@ -7,13 +7,16 @@ import { readForm } from './request/form.ts';
 import { enter } from './serve.ts';
 import type { Context, Middleware } from './state.ts';
 
-/** A page of words: nothing is loaded, and any site may show it in a frame, since it holds nothing of anybody's. */
-const PAGE_HEADERS = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors *" };
+/** A page of words: nothing but our styles is loaded, and any site may show it in a frame: what it holds, whoever asked sent. */
+const PAGE_HEADERS = {
+  'Content-Security-Policy': "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+};
 
 export interface PageDeps {
   readonly door: Door;
   /** Hosts (with port) under which pages answer: those of the app address and of the LTI address. */
   readonly hosts: ReadonlySet<string>;
+  readonly web: WebPages;
 }
 
 /** A page as Koa serves it: host, limits, parameters, handler; every failure is told readably. */
@@ -27,7 +30,7 @@ export function servePage(route: PageRoute, deps: PageDeps): Middleware {
       await enter(ctx, deps.door);
       send(ctx, await route.handle(await pageRequest(ctx)));
     } catch (error) {
-      refuse(ctx, error);
+      refuse(ctx, error, deps.web);
     }
   };
 }
@@ -71,7 +74,7 @@ function send(ctx: Context, { status, body, headers = {} }: PageReply): void {
 }
 
 /** Tells the person, or the program that asks for JSON; a mistake of ours is logged with its stack. */
-function refuse(ctx: Context, error: unknown): void {
+function refuse(ctx: Context, error: unknown, web: WebPages): void {
   const problem = error instanceof PageProblem ? error : problemOf(error);
   if (problem.code === 'internal') ctx.state.log().error({ err: error }, 'a page failed');
   else if (problem.status >= 500) ctx.state.log().warn({ err: error }, 'a page failed for what it needs');
@@ -85,21 +88,20 @@ function refuse(ctx: Context, error: unknown): void {
     replyLingering(ctx, Buffer.from(JSON.stringify(errorBody(problem, ctx.state.requestId))), REFUSED_LINGER_MS);
     return;
   }
-  const { code, message } = problem;
   ctx.type = 'text/html; charset=utf-8';
-  replyLingering(ctx, Buffer.from(refusalPage({ code, message, requestId: ctx.state.requestId })), REFUSED_LINGER_MS);
+  replyLingering(ctx, Buffer.from(refusalPage(web, problem, ctx.state.requestId)), REFUSED_LINGER_MS);
 }
 
-const refusalPage = (told: { code: string; message: string; requestId: string }): string =>
-  `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>This did not work</title>
+function refusalPage(web: WebPages, problem: Problem | PageProblem, requestId: string): string {
+  const { code, message } = problem;
+  const { wayBack, addresses } = problem instanceof PageProblem ? problem : { wayBack: undefined, addresses: [] };
+  const rows = addresses.map(({ field, address }) => `<dt>${escapeHtml(field)}</dt>\n<dd><code>${escapeHtml(address)}</code></dd>\n`);
+  const fields = rows.length === 0 ? '' : `<h2>Which field of the LMS takes which address</h2>\n<dl>\n${rows.join('')}</dl>\n`;
+  const link = wayBack === undefined ? '' : `<p><a href="${escapeHtml(wayBack)}" target="_top">Back to the course</a></p>\n`;
+  const body = `<main>
 <h1>This did not work</h1>
-<p>${escapeHtml(told.message)}</p>
-<p>Code: <code>${escapeHtml(told.code)}</code></p>
-<p>Request: ${escapeHtml(told.requestId)}</p>
-</html>
-`;
+<p role="alert">${escapeHtml(message)}</p>
+${fields}${link}<footer class="code">Code: <code>${escapeHtml(code)}</code><br>Request: ${escapeHtml(requestId)}</footer>
+</main>`;
+  return web.notice({ title: 'This did not work', body });
+}

@@ -61,17 +61,12 @@ export class WebBundle implements WebPages {
     const built = this.#scripts.get(script);
     if (!built)
       throw new PageProblem('web_not_built', 503, 'The pages of this service were not built. Whoever runs it: make build, then restart.');
-    const styles = built.css.map((file) => `<link rel="stylesheet" href="/${file}">\n`).join('');
-    return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)}</title>
-${styles}<script type="module" src="/${built.file}"></script>
-${body}
-</html>
-`;
+    return html(title, `${stylesOf(built)}<script type="module" src="/${built.file}"></script>\n`, body);
+  }
+
+  notice({ title, body }: { title: string; body: string }): string {
+    const built = this.#scripts.get('entry');
+    return html(title, built ? stylesOf(built) : '', body);
   }
 
   /** Answers for the files of the build; everything else goes on. Not counted against limits: browsers keep them for a year. */
@@ -92,6 +87,18 @@ ${body}
     };
   }
 }
+
+const stylesOf = ({ css }: Script): string => css.map((file) => `<link rel="stylesheet" href="/${file}">\n`).join('');
+
+const html = (title: string, head: string, body: string): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+${head}${body}
+</html>
+`;
 
 function assetOf(folder: string, file: string): Asset {
   const body = readFileSync(join(folder, file));

@@ -9,6 +9,7 @@ import type { Entries } from './entry.service.ts';
 import type { AuthenticationResponse, Launches } from './launch.service.ts';
 import type { Logins } from './login.service.ts';
 import { LtiRefusal } from './refusal.ts';
+import { requireWellAddressed, setupAddresses } from './setup-mistakes.ts';
 import { getPage, putPage } from './storage-pages.ts';
 
 /** The LTI protocol's addresses (specification: LTI endpoints). Parameters that are not known are ignored, as OpenID Connect says. */
@@ -22,7 +23,11 @@ export function ltiRoutes(deps: {
   metrics: Metrics;
   /** Where the LMS posts, as the browser sees it. */
   redirectUri: string;
+  /** Addresses of the tenant, without a slash at the end. */
+  appUrl: string;
+  ltiUrl: string;
 }): PageRoute[] {
+  const addresses = setupAddresses(deps);
   const { origin: ownOrigin, pathname: launchPath } = new URL(deps.redirectUri);
   const results = new Counter({
     name: 'lti_launches_total',
@@ -32,6 +37,7 @@ export function ltiRoutes(deps: {
   });
 
   const login = async ({ parameters, cookies: sent }: PageRequest): Promise<PageReply> => {
+    requireWellAddressed('login', parameters, addresses);
     const { location, cookies, put } = await deps.logins.begin({
       iss: one(parameters, 'iss'),
       loginHint: one(parameters, 'login_hint'),
@@ -65,6 +71,7 @@ export function ltiRoutes(deps: {
   };
 
   const launch = counted(async (request) => {
+    requireWellAddressed('launch', request.parameters, addresses);
     const response = responseOf(request);
     const question = await deps.launches.question(response);
     return question ? getPage(deps.web, question, `${launchPath}/storage`) : launched(response);
@@ -90,7 +97,11 @@ export function ltiRoutes(deps: {
     },
   });
 
-  const startFromLms = (): Promise<PageReply> => Promise.reject(new LtiRefusal('start_from_lms'));
+  /** Nobody launches here: what an LMS sends here all the same is a mistake of its setup. */
+  const startFromLms = async ({ parameters }: PageRequest): Promise<PageReply> => {
+    requireWellAddressed('nothing', parameters, addresses);
+    throw new LtiRefusal('start_from_lms');
+  };
 
   return [
     { methods: ['get', 'post'], path: '/login_initiation', handle: login },
@@ -99,6 +110,7 @@ export function ltiRoutes(deps: {
     { methods: ['post'], path: '/launch/storage', handle: launchByStorage },
     { methods: ['get'], path: '/lti/entry', handle: entry },
     { methods: ['get'], path: '/lti/launch', handle: startFromLms },
+    { methods: ['post'], path: '/lti/launch', handle: counted(startFromLms) },
     { methods: ['get'], path: '/.well-known/jwks.json', handle: keySet },
   ];
 }

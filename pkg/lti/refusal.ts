@@ -1,4 +1,4 @@
-import { PageProblem } from '../api/page.ts';
+import { PageProblem, type PageProblemOptions } from '../api/page.ts';
 
 /**
  * Why a launch is refused: the one catalogue of LTI codes. Each has its status and the sentence that a person reads;
@@ -8,6 +8,15 @@ import { PageProblem } from '../api/page.ts';
  */
 export const LTI_REFUSALS = {
   start_from_lms: { status: 400, meaning: 'Start from your LMS: open the link in your course there.' },
+  lti_1_1_launch: { status: 400, meaning: 'This is a launch of LTI 1.1. Set the tool up with LTI version 1.3 at the LMS.' },
+  login_misdirected: {
+    status: 400,
+    meaning: 'The LMS began its login at an address that is for something else. Correct the addresses of the tool at the LMS.',
+  },
+  launch_misdirected: {
+    status: 400,
+    meaning: 'The LMS sent its launch to an address that is for something else. Correct the addresses of the tool at the LMS.',
+  },
   // Login initiation
   parameter_repeated: { status: 400, meaning: 'The LMS sent a parameter twice.' },
   iss_missing: { status: 400, meaning: 'The LMS did not say who it is (iss).' },
@@ -92,7 +101,7 @@ export class LtiRefusal extends PageProblem {
   declare readonly code: LtiRefusalCode;
 
   /** `more` follows the catalogue's sentence: what to do in this very case. */
-  constructor(code: LtiRefusalCode, more?: string, options: { cause?: unknown } = {}) {
+  constructor(code: LtiRefusalCode, more?: string, options: PageProblemOptions = {}) {
     const { status, meaning } = LTI_REFUSALS[code];
     super(code, status, more === undefined ? meaning : `${meaning} ${more}`, options);
   }

@@ -6,6 +6,8 @@ import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range } from '../../support/wait.ts';
 import { registeredLms, type Registration } from './registration.ts';
 
+const REFUSAL_CSP = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
+
 let tenant: TestTenant;
 let at: Registration;
 beforeAll(async () => {
@@ -175,7 +177,55 @@ test.each(['/lti/launch', '/launch'])('%s opened directly says to start from the
 
   expect([page.status, page.code]).toEqual([400, 'start_from_lms']);
   expect(page.text).toContain('Start from your LMS');
-  expect(page.headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors *");
+  expect(page.headers['content-security-policy']).toBe(REFUSAL_CSP);
+});
+
+const LTI_1_1 = { lti_message_type: 'basic-lti-launch-request', lti_version: 'LTI-1p0', oauth_consumer_key: 'k', resource_link_id: '1' };
+const LOGIN = { iss: 'https://lms.example.org', login_hint: '2', target_link_uri: 'https://files.example.org/lti/launch' };
+const RESPONSE = { state: 'A'.repeat(43), id_token: 'e30.e30.' };
+
+test.each<[string, 'get' | 'post', string, Record<string, string>, string]>([
+  ['an LTI 1.1 launch at the launch URL', 'post', '/lti/launch', LTI_1_1, 'lti_1_1_launch'],
+  ['an LTI 1.1 launch at the redirect URI', 'post', '/launch', LTI_1_1, 'lti_1_1_launch'],
+  ['an LTI 1.1 launch at the login URL', 'post', '/login_initiation', LTI_1_1, 'lti_1_1_launch'],
+  ['a login at the launch URL', 'post', '/lti/launch', LOGIN, 'login_misdirected'],
+  ['a login at the launch URL by GET', 'get', '/lti/launch', LOGIN, 'login_misdirected'],
+  ['a login at the redirect URI', 'post', '/launch', LOGIN, 'login_misdirected'],
+  ['a login at the redirect URI by GET', 'get', '/launch', LOGIN, 'login_misdirected'],
+  ['a launch at the launch URL', 'post', '/lti/launch', RESPONSE, 'launch_misdirected'],
+  ['a launch at the login URL', 'post', '/login_initiation', RESPONSE, 'launch_misdirected'],
+])('%s is told, in a page that any LMS may frame, which field takes which address', async (_what, method, path, fields, code) => {
+  const browser = new Browser();
+  const sent = new URLSearchParams(fields);
+
+  const page =
+    method === 'get' ? await browser.get(`${tenant.url}${path}?${sent.toString()}`) : await browser.post(`${tenant.url}${path}`, sent);
+
+  expect([page.status, page.code]).toEqual([400, code]);
+  const listed = [...page.text.matchAll(/<dt>([^<]*)<\/dt>\n<dd><code>([^<]*)<\/code>/g)].map(([, field, address]) => [field, address]);
+  expect(listed).toEqual([
+    ['Tool URL (launch URL, target link URI)', `${tenant.url}/lti/launch`],
+    ['Initiate login URL (OpenID Connect login URL)', `${tenant.url}/login_initiation`],
+    ['Redirection URI', `${tenant.url}/launch`],
+    ['Public keyset (JWKS URL)', `${tenant.url}/.well-known/jwks.json`],
+  ]);
+  expect(page.headers['content-security-policy']).toBe(REFUSAL_CSP);
+  expect(page.text).not.toMatch(/<script|<style|\son\w+=/);
+});
+
+test('a refusal wears the styles of the page of the course', async () => {
+  const page = await new Browser().get(`${tenant.url}/lti/launch`);
+  const [, style] = /<link rel="stylesheet" href="(\/assets\/entry-[^"]+\.css)">/.exec(page.text) ?? [];
+
+  const { status, headers } = await tenant.anonymous.raw('GET', `${tenant.url}${style}`);
+
+  expect([status, headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);
+});
+
+test('a post of nothing to the launch URL says to start from the LMS', async () => {
+  const page = await new Browser().post(`${tenant.url}/lti/launch`, new URLSearchParams());
+
+  expect([page.status, page.code]).toEqual([400, 'start_from_lms']);
 });
 
 test('another host gets 421, another method 405, and Accept: application/json the one shape', async () => {

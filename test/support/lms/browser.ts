@@ -35,7 +35,7 @@ export class Browser {
     });
     for (const cookie of [response.headers['set-cookie'] ?? []].flat()) this.#keep(host, cookie);
     const text = await response.body.text();
-    return { status: response.statusCode, url, headers: response.headers, text, code: /<code>([^<]*)<\/code>/.exec(text)?.[1] };
+    return { status: response.statusCode, url, headers: response.headers, text, code: /Code: <code>([^<]*)<\/code>/.exec(text)?.[1] };
   }
 
   #keep(host: string, header: string): void {
