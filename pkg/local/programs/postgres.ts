@@ -2,6 +2,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
+import { REVOKE_PUBLIC_RIGHTS } from '../../store/postgres/provisioning/public-rights.ts';
 import { LocalError } from '../errors.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
 import { addressOf, paths, type Home } from '../home.ts';
@@ -121,7 +122,11 @@ async function createShard(home: Home): Promise<void> {
     await client.query(`GRANT CONNECT ON DATABASE ${SHARD_DATABASE} TO ${WORKER}`);
     // The operator's own roles reach the worker through it: it must be able to grant and alter that role.
     await client.query(`GRANT ${WORKER} TO ${OPERATOR} WITH ADMIN OPTION`);
+    // A tenant's role has nothing to do there, and the operator deletes what it may have left.
+    await client.query(`REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC`);
+    await client.query(`GRANT CONNECT ON DATABASE postgres, template1 TO ${OPERATOR}`);
   });
+  await asSuperuser(home, SHARD_DATABASE, (client) => client.query(REVOKE_PUBLIC_RIGHTS));
   const folder = join(paths(home.path).shards, 'main');
   writeAtomically(join(folder, 'url'), postgresUrl(home, OPERATOR, postgresOperator));
   writeAtomically(join(folder, 'worker-url'), postgresUrl(home, WORKER, postgresWorker));

@@ -9,6 +9,7 @@ import { done, requeueAfter, type Result } from '../../kube/result.ts';
 import type { StatusWriter } from '../../kube/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { RegisteredTenant } from '../../store/postgres/registry.ts';
+import { tenantRole } from '../../store/postgres/provisioning.ts';
 import { bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
 import type { Informers } from '../informers.ts';
 import { TENANT, type ObservedTenant, type Tenant } from '../kinds.ts';
@@ -22,6 +23,8 @@ import { deletingStatus } from './status.ts';
 
 /** Deleting the objects of a bucket takes as long as there are objects; a pass works on them for so long and goes on with the next. */
 const BUCKET_BUDGET_MS = 20_000;
+/** The same for large objects in the database, where a tenant made some. */
+const DATABASE_BUDGET_MS = 20_000;
 const PODS_RETRY_MS = 500;
 
 interface Deps {
@@ -134,7 +137,8 @@ export class TenantFinalizer {
     await redis.remove(slug);
     const { shard } = await shards.open(name);
     signal.throwIfAborted();
-    await shard.dropTenant(slug);
+    const isDropped = await shard.dropTenant(slug, { budgetMs: DATABASE_BUDGET_MS });
+    if (!isDropped) return { what: `the large objects of role ${tenantRole(slug)} to be deleted`, retryMs: 0 };
     await registry.remove(tenantId);
     return undefined;
   }

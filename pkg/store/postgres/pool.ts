@@ -33,8 +33,10 @@ export interface TransactionOptions {
  */
 export class SqlPool implements Sql {
   readonly #pool: pg.Pool;
+  readonly #options: ConnectionOptions;
 
   constructor(options: ConnectionOptions) {
+    this.#options = options;
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.poolSize,
@@ -47,6 +49,13 @@ export class SqlPool implements Sql {
     // Lost while in use: the statement under way, or the next one, tells.
     this.#pool.on('connect', (client) => client.on('error', () => {}));
     this.#pool.on('error', (error) => options.log.warn({ err: error }, 'an idle Postgres connection was lost'));
+  }
+
+  /** A pool of one connection, as the same user to another database of the same server; the caller closes it. */
+  to(database: string): SqlPool {
+    const url = new URL(this.#options.url);
+    url.pathname = `/${encodeURIComponent(database)}`;
+    return new SqlPool({ ...this.#options, url: url.href, poolSize: 1 });
   }
 
   async query<T = Record<string, unknown>>(sql: string, params: readonly unknown[] = []): Promise<T[]> {

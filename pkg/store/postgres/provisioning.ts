@@ -68,7 +68,7 @@ export class Shard {
     return endSessions(this.#access, slug);
   }
 
-  dropTenant(slug: string): Promise<void> {
-    return dropTenant(this.#access, slug);
+  dropTenant(slug: string, options?: { budgetMs: number }): Promise<boolean> {
+    return dropTenant(this.#access, slug, options);
   }
 }

@@ -209,6 +209,20 @@ test('Delete: schema, role, bucket and name are gone, and the name is free for a
   objects.close();
 });
 
+test('Delete: a tenant whose role came to own a large object goes with it', async () => {
+  const key = await readyTenant({ deletionPolicy: 'Delete' });
+  const superuser = new SqlPool({ url: parts().stores.postgres.superuser, poolSize: 1, log: silentLogger });
+  const [made] = await superuser.query<{ oid: number }>('SELECT lo_create(0) AS oid');
+  await superuser.query(`ALTER LARGE OBJECT ${made?.oid} OWNER TO "tenant_${key.name}"`);
+
+  await cluster.tenants.delete(key);
+  await gone(key);
+
+  expect(await superuser.query('SELECT FROM pg_largeobject_metadata WHERE oid = $1', [made?.oid])).toEqual([]);
+  expect(await superuser.query('SELECT FROM pg_roles WHERE rolname = $1', [`tenant_${key.name}`])).toEqual([]);
+  await superuser.close();
+});
+
 test('a deletion waits for the last pod, and says so', async () => {
   const key = await readyTenant({ deletionPolicy: 'Delete' });
   const { selector } = (await cluster.tenants.get(key)).status ?? {};

@@ -10,6 +10,7 @@ import { boundsOfOldRows } from '../migrations/shard/0007-bounds-of-old-rows.ts'
 import { work } from '../migrations/shard/0001-work.ts';
 import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
 import { passwordVerifier } from './password.ts';
+import { REVOKE_PUBLIC_RIGHTS } from './public-rights.ts';
 
 /** A database that cannot hold tenants as it is. The message says what is wrong and what to do. */
 export class ShardUnfit extends Error {
@@ -105,16 +106,12 @@ async function ensureBase(tx: Sql, workerPassword: string | undefined, random: R
     );
     COMMENT ON TABLE carrel.tenants IS 'What provisioning made here: the row is also its lock';
   `);
-  await revokeLargeObjects(tx);
+  await revokePublicRights(tx);
   if (workerPassword !== undefined)
     await tx.query(`ALTER ROLE ${WORKER_ROLE} LOGIN PASSWORD ${quoteLiteral(passwordVerifier(workerPassword, random))}`);
 }
 
-/** Large objects would let a tenant own something. Only a superuser may take them away; elsewhere a tenant's disk use is bounded by its owner's means. */
-async function revokeLargeObjects(tx: Sql): Promise<void> {
+async function revokePublicRights(tx: Sql): Promise<void> {
   const [row] = await tx.query<{ superuser: boolean }>(`SELECT current_setting('is_superuser')::boolean AS superuser`);
-  if (!row?.superuser) return;
-  await tx.query(
-    `REVOKE EXECUTE ON FUNCTION pg_catalog.lo_creat(integer), pg_catalog.lo_create(oid), pg_catalog.lo_from_bytea(oid, bytea) FROM PUBLIC`,
-  );
+  if (row?.superuser) await tx.query(REVOKE_PUBLIC_RIGHTS);
 }

@@ -4,6 +4,7 @@ import { migrateDown, migrateUp, type MigrationRun, retryDdl } from '../migratio
 import { type TenantContext, tenantMigrations } from '../migrations/tenant/index.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
+import { becomeMember, dropOwned } from './owned.ts';
 import { passwordVerifier } from './password.ts';
 
 /**
@@ -58,7 +59,7 @@ export async function ensureTenantDatabase(
 }
 
 /** A change of this file's own rules must reach every tenant: count up. */
-const RULES = 1;
+const RULES = 2;
 
 /** The password is generated, 32 random bytes: its hash tells nobody anything. The table is the operator's alone all the same. */
 const fingerprintOf = (tenant: TenantDatabase): string =>
@@ -80,6 +81,7 @@ async function inspect(sql: Sql, role: string): Promise<Present | undefined> {
        AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length}
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND m.roleid = (SELECT oid FROM pg_roles WHERE rolname = '${TENANT_GROUP}'))
+       AND pg_has_role(r.oid, 'USAGE')
        AS intact
      FROM carrel.tenants t
      LEFT JOIN pg_roles r ON r.rolname = t.role
@@ -101,6 +103,7 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
   // The attributes that a role must not have are off from its making; an operator that is no superuser may not even name them.
   const options = `LOGIN INHERIT PASSWORD ${quoteLiteral(passwordVerifier(tenant.password, random))} CONNECTION LIMIT ${Math.trunc(tenant.connections)}`;
   await tx.query(`${server?.present ? 'ALTER' : 'CREATE'} ROLE ${name} ${options}`);
+  await becomeMember(tx, role);
   const settings = { ...ROLE_SETTINGS, ...(server?.tempFiles ? { temp_file_limit: TEMP_FILE_LIMIT } : {}) };
   const [worker, group] = server?.memberOptions ? [' WITH INHERIT FALSE, SET TRUE', ' WITH INHERIT TRUE, SET FALSE'] : ['', ''];
   await tx.query(`
@@ -170,10 +173,18 @@ export async function disableLogin(shard: ShardAccess, slug: string): Promise<vo
   await endConnections(shard.pool, role);
 }
 
-/** Drops schema, role and work of a tenant. Killed in between, called again it goes on; gone already is fine. */
-export async function dropTenant(shard: ShardAccess, slug: string): Promise<void> {
+/**
+ * Drops schema, role and work of a tenant, and whatever the role came to own. Killed in between, called again it goes on; gone already is fine.
+ * False when `budgetMs` was over first: call it again.
+ */
+export async function dropTenant(
+  shard: ShardAccess,
+  slug: string,
+  options: { budgetMs: number } = { budgetMs: Infinity },
+): Promise<boolean> {
   const role = tenantRole(slug);
   await disableLogin(shard, slug);
+  if (!(await dropOwned(shard, role, options))) return false;
   await retryDdl(shard, () =>
     shard.pool.transaction(async (tx) => {
       await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
@@ -183,22 +194,13 @@ export async function dropTenant(shard: ShardAccess, slug: string): Promise<void
       await tx.query('DELETE FROM carrel.events WHERE tenant = $1', [role]);
       await tx.query('DELETE FROM carrel.webhook_health WHERE tenant = $1', [role]);
       await tx.query('DELETE FROM carrel.unknown_deployments WHERE tenant = $1', [role]);
-      await tx.query(`DROP ROLE IF EXISTS ${quoteIdentifier(role)}`);
+      const [present] = await tx.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
+      if (present) await tx.query(`DROP OWNED BY ${quoteIdentifier(role)}; DROP ROLE ${quoteIdentifier(role)}`);
       await tx.query('DELETE FROM carrel.tenants WHERE role = $1', [role]);
     }),
   );
+  return true;
 }
-
-/** Who is no superuser may end a role's connections only as a member of it. */
-const becomeMember = (tx: Sql, role: string): Promise<unknown> =>
-  tx.query(`
-    DO $$
-    BEGIN
-      IF NOT pg_has_role(${quoteLiteral(role)}, 'USAGE') THEN
-        EXECUTE format('GRANT %I TO CURRENT_USER' || CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE' ELSE '' END, ${quoteLiteral(role)});
-      END IF;
-    END $$;
-  `);
 
 const endConnections = (sql: Sql, role: string): Promise<unknown> =>
   sql.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = $1', [role]);

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { silentLogger as log } from '../../../pkg/runtime/log.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import type { Shard } from '../../../pkg/store/postgres/provisioning.ts';
+import { REVOKE_PUBLIC_RIGHTS } from '../../../pkg/store/postgres/provisioning/public-rights.ts';
+import { ROOT } from '../../support/parts.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { newTenant, operatorSide, type TenantLogin } from '../../support/tenant.ts';
+
+/*
+ * What a tenant's role may do beside its rows, tried with the tenant's own login: whoever reads Secret `<tenant>-database` may try it too.
+ */
+let running: TestStores;
+let pool: SqlPool;
+let shard: Shard;
+let superuser: SqlPool;
+let attacker: TenantLogin;
+const opened: SqlPool[] = [];
+
+const open = (url: string, poolSize = 1): SqlPool => {
+  const made = new SqlPool({ url, poolSize, log });
+  opened.push(made);
+  return made;
+};
+const as = (tenant: TenantLogin, database = 'carrel'): SqlPool => open(tenant.url.replace(/\/carrel$/, `/${database}`));
+const outcomeOf = (asked: Promise<unknown>): Promise<string> =>
+  asked.then(
+    () => 'allowed',
+    (error: Error) => error.message,
+  );
+
+beforeAll(async () => {
+  running = await stores();
+  ({ pool, shard } = await operatorSide(running));
+  superuser = open(running.postgres.superuser);
+  attacker = await newTenant(running, shard);
+});
+afterAll(async () => {
+  await Promise.all([...opened, pool].map((each) => each?.close()));
+  await running?.stop();
+});
+
+test('a tenant’s role takes no advisory lock, makes no large object, writes no logical message and enters no other database', async () => {
+  const sql = as(attacker);
+  const attempts = [
+    'SELECT pg_advisory_lock(1)',
+    'SELECT pg_advisory_lock_shared(1, 1)',
+    'SELECT pg_try_advisory_lock(1)',
+    'SELECT pg_advisory_xact_lock(1)',
+    'SELECT pg_try_advisory_xact_lock_shared(1)',
+    'SELECT lo_create(0)',
+    'SELECT lo_creat(-1)',
+    `SELECT lo_from_bytea(0, 'x')`,
+    `SELECT lo_import('/etc/passwd')`,
+    `SELECT pg_logical_emit_message(false, 'a', 'b')`,
+  ];
+
+  const outcomes = await Promise.all(attempts.map(async (attempt) => [attempt, await outcomeOf(sql.query(attempt))]));
+  const elsewhere = await Promise.all(['postgres', 'template1'].map((database) => outcomeOf(as(attacker, database).ping())));
+
+  expect(outcomes.filter(([, outcome]) => !outcome?.startsWith('permission denied for function'))).toEqual([]);
+  expect(elsewhere).toEqual([
+    expect.stringContaining('permission denied for database'),
+    expect.stringContaining('permission denied for database'),
+  ]);
+});
+
+test('docs/operate.md gives a database administrator the very statement that the platform on one machine runs', () => {
+  expect(readFileSync(join(ROOT, 'docs/operate.md'), 'utf8')).toContain(`${REVOKE_PUBLIC_RIGHTS.trim()};\n`);
+});
+
+test('of the settings that bound what its statements cost all, a tenant’s role lifts time-outs and memory alone', async () => {
+  const sql = as(attacker);
+  const lifted = ['statement_timeout = 0', 'idle_in_transaction_session_timeout = 0', 'lock_timeout = 0', `work_mem = '1GB'`];
+  const held = [
+    'temp_file_limit = -1',
+    'max_connections = 1000',
+    'session_replication_role = replica',
+    'row_security_active = off',
+    `log_statement = 'all'`,
+    'deadlock_timeout = 0',
+    `session_preload_libraries = 'x'`,
+    `role = carrel_operator`,
+    `session_authorization = carrel_worker`,
+  ];
+
+  const outcomes = async (settings: string[]) =>
+    Promise.all(settings.map(async (setting) => `${setting}: ${(await outcomeOf(sql.query(`SET ${setting}`))) === 'allowed'}`));
+
+  expect(await outcomes(lifted)).toEqual(lifted.map((setting) => `${setting}: true`));
+  expect(await outcomes(held)).toEqual(held.map((setting) => `${setting}: false`));
+});
+
+/** As on a server whose DBA took nothing away. */
+async function withPublicRights(work: () => Promise<void>): Promise<void> {
+  const functions = ['lo_create(oid)', 'lo_creat(integer)', 'lo_from_bytea(oid, bytea)'];
+  await superuser.query('GRANT CONNECT, TEMPORARY ON DATABASE postgres TO PUBLIC');
+  for (const name of functions) await superuser.query(`GRANT EXECUTE ON FUNCTION ${name} TO PUBLIC`);
+  try {
+    await work();
+  } finally {
+    for (const name of functions) await superuser.query(`REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`);
+    await superuser.query('REVOKE CONNECT, TEMPORARY ON DATABASE postgres FROM PUBLIC');
+  }
+}
+
+const LARGE_OBJECTS = 'SELECT count(*) AS left FROM pg_largeobject_metadata';
+
+test('a tenant that owns large objects, default privileges and things in another database is deleted with all of them, by an operator that is no superuser', async () => {
+  const tenant = await newTenant(running, shard);
+  await withPublicRights(async () => {
+    const [here, elsewhere] = [as(tenant), as(tenant, 'postgres')];
+    // More than the locks that one transaction may hold.
+    await here.query('SELECT count(lo_create(0)) FROM generate_series(1, 40000)');
+    await here.query('ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC');
+    await elsewhere.query(`SELECT lo_from_bytea(0, 'x')`);
+    await elsewhere.query('CREATE TEMPORARY TABLE mine (id int)');
+    await elsewhere.query('ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC');
+  });
+
+  const passes: boolean[] = [];
+  while (passes.at(-1) !== true) passes.push(await shard.dropTenant(tenant.slug, { budgetMs: passes.length === 0 ? 0 : 60_000 }));
+
+  const elsewhere = open(running.postgres.superuser.replace(/\/carrel$/, '/postgres'));
+  expect(passes).toEqual([false, true]);
+  expect(await pool.query('SELECT FROM pg_roles WHERE rolname = $1', [tenant.role])).toEqual([]);
+  expect([await superuser.query(LARGE_OBJECTS), await elsewhere.query(LARGE_OBJECTS)]).toEqual([[{ left: 0 }], [{ left: 0 }]]);
+  expect(await shard.dropTenant(tenant.slug)).toBe(true);
+});
+
+test('a deletion that cannot reach what a role owns in another database names role and database', async () => {
+  const tenant = await newTenant(running, shard);
+  await withPublicRights(async () => {
+    await as(tenant, 'postgres').query('SELECT lo_create(0)');
+  });
+  await superuser.query('REVOKE CONNECT ON DATABASE postgres FROM carrel_operator');
+
+  const refused = await outcomeOf(shard.dropTenant(tenant.slug));
+  await superuser.query('GRANT CONNECT ON DATABASE postgres TO carrel_operator');
+
+  expect(refused).toContain(`the role ${tenant.role} owns something in database postgres, which the operator cannot delete there: `);
+  expect(await shard.dropTenant(tenant.slug)).toBe(true);
+});
