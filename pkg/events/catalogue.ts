@@ -30,6 +30,7 @@ const UserCreated = z.strictObject({
   email: z.string(),
   username: z.string(),
   display_name: z.string().nullable(),
+  contact_email: z.string().nullable().describe('the address that an LMS sent last'),
   roles: z.array(z.string()),
   is_active: z.boolean(),
   created_at: Time,

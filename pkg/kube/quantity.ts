@@ -43,3 +43,6 @@ export function sameQuantity(a: unknown, b: unknown): boolean {
 }
 
 const isText = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
+
+/** A quantity of bytes, rounded up. */
+export const wholeBytes = (quantity: number | string): number => Math.ceil(quantityToNumber(String(quantity)));

@@ -2,7 +2,7 @@ import type { Role } from '../api/actor.ts';
 import type { Executor, Tx } from '../store/postgres/database.ts';
 import type { LaunchMessage } from './id-token.ts';
 import { LtiRefusal } from './refusal.ts';
-import type { CourseRole } from './roles.policy.ts';
+import { type CourseRole, roleOf } from './roles.policy.ts';
 
 /** What is known already of a launch: its registration, the person, the course. Null: not yet. */
 export interface Known {
@@ -21,6 +21,8 @@ export interface Known {
   /** What the platform said of the person and of the course last. */
   readonly nameSaid: string | null;
   readonly emailSaid: string | null;
+  /** Whether a server of the release before made the account's address of what the LMS sent. */
+  readonly isEmailGiven: boolean;
   readonly titleSaid: string | null;
   readonly courseRole: CourseRole | 'member' | null;
   readonly folderId: number | null;
@@ -38,7 +40,7 @@ const KNOWN = `
     t.is_active AND p.is_active AS "isActive",
     EXISTS (SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id AND d.deployment_id = $2) AS "isDeployed",
     u.id AS "userId", u.uuid AS "userUuid", u.roles AS "userRoles", u.is_active AS "userIsActive",
-    i.name_said AS "nameSaid", i.email_said AS "emailSaid", g.title_said AS "titleSaid", m.role AS "courseRole", c.id AS "folderId",
+    i.name_said AS "nameSaid", i.email_said AS "emailSaid", i.email_given IS NOT NULL AS "isEmailGiven", g.title_said AS "titleSaid", m.role AS "courseRole", c.id AS "folderId",
     EXISTS (SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id) AS "mayWrite"
   FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
   LEFT JOIN lti_identities i ON i.platform_id = p.id AND i.subject = $3
@@ -81,8 +83,8 @@ const OPEN = `
     SELECT $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20 FROM person
     ON CONFLICT DO NOTHING RETURNING launch_id),
   session AS (
-    INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at)
-    SELECT $21, person.id, launch.launch_id, $19, $19, $20 FROM person, launch RETURNING id)
+    INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at, capped_to)
+    SELECT $21, person.id, launch.launch_id, $19, $19, $20, $22 FROM person, launch RETURNING id)
   SELECT EXISTS (SELECT FROM person) AS "isActive", EXISTS (SELECT FROM session) AS "isOpened"`;
 
 /**
@@ -113,6 +115,7 @@ export async function openLaunch(sql: Executor, known: Known, userId: number, la
     launch.launchedAt,
     launch.expiresAt,
     launch.sessionId,
+    [roleOf(message.roles)],
   ]);
   if (!outcome?.isActive) return 'inactive';
   return outcome.isOpened ? 'opened' : 'used';

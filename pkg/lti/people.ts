@@ -4,7 +4,6 @@ import type { Events } from '../events/events.ts';
 import { userChanges, userCreated, userUpdated } from '../identity/users/users.events.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Tx } from '../store/postgres/database.ts';
-import { unlessTaken } from '../store/postgres/savepoint.ts';
 import type { User } from '../store/postgres/tables.ts';
 import { type GenerationCache, subject } from '../store/redis/generation.ts';
 import type { LaunchMessage } from './id-token.ts';
@@ -25,14 +24,15 @@ interface Said {
   readonly email: string | undefined;
 }
 
-type Changes = Partial<Pick<User, 'roles' | 'displayName' | 'email'>>;
-
 const Email = z.email().max(255);
 
 const saidIn = ({ name, email }: LaunchMessage): Said => ({ name, email: Email.safeParse(email).data });
 
 /** Nothing is no other: an LMS may keep to itself what it said before. */
 const another = (said: string | undefined, before: string | null): string | undefined => (said === before ? undefined : said);
+
+/** The account's address until an administrator sets one: nobody has it (RFC 2606), so nobody is found by it. */
+const noAddress = (name: string): string => `${name}@lti.invalid`;
 
 /**
  * Who a platform's `sub` is here.
@@ -41,8 +41,9 @@ const another = (said: string | undefined, before: string | null): string | unde
  * - A person of a platform is one user, however many first launches race.
  * - A launch takes over nobody's account: neither a known e-mail address nor a user name makes two people one.
  * - A launch adds a role, it takes none away and gives no administrator, nor gives back what somebody else has just taken away.
- * - Another name or e-mail address than the platform said last time is taken over, unless the present one is not the platform's any more;
- *   an address only where it is one and nobody else's here.
+ * - What an LMS says of an address nobody has proved: it becomes `contact_email` and never the account's own, so nobody is taken for somebody
+ *   else by it. Another one than last time is taken over.
+ * - Another name than the platform said last time is taken over, unless the present one is not the platform's any more.
  * - Who is made or changed by a launch is told like anybody: `user.created`, `user.updated`.
  */
 export class People {
@@ -63,7 +64,7 @@ export class People {
   standing(known: Known, message: LaunchMessage): Person | undefined {
     const person = personOf(known);
     const said = saidIn(message);
-    const isNews = (another(said.name, known.nameSaid) ?? another(said.email, known.emailSaid)) !== undefined;
+    const isNews = known.isEmailGiven || (another(said.name, known.nameSaid) ?? another(said.email, known.emailSaid)) !== undefined;
     return person?.roles.includes(roleOf(message.roles)) && !isNews ? person : undefined;
   }
 
@@ -82,16 +83,19 @@ export class People {
     if (!present?.isActive) throw new LtiRefusal('user_inactive');
     const before = (await tx.ltiIdentities.find(place)) ?? { nameSaid: null, emailSaid: null, emailGiven: null };
     const name = present.displayName === before.nameSaid ? another(said.name, before.nameSaid) : undefined;
-    const email = present.email === before.emailGiven ? another(said.email, before.emailSaid) : undefined;
-    const changed = await this.#write(tx, present, {
+    const contact = another(said.email, before.emailSaid);
+    const changes = {
       ...(present.roles.includes(role) ? {} : { roles: [...present.roles, role] }),
       ...(name === undefined ? {} : { displayName: name }),
-      ...(email === undefined ? {} : { email }),
-    });
+      ...givenBack(present, before.emailGiven),
+      ...(contact === undefined ? {} : { contactEmail: contact }),
+    };
+    const [changed] = Object.keys(changes).length === 0 ? [present] : await tx.users.update({ id }, changes);
+    if (!changed) throw new Error('a person went while their row was locked');
     await tx.ltiIdentities.update(place, {
       nameSaid: said.name ?? before.nameSaid,
       emailSaid: said.email ?? before.emailSaid,
-      emailGiven: changed.email === said.email ? said.email : before.emailGiven,
+      emailGiven: null,
     });
     const told = userChanges(present, changed);
     if (told.length === 0) return changed;
@@ -100,37 +104,24 @@ export class People {
     return changed;
   }
 
-  /** All of it, or all but the address where somebody else has that. */
-  async #write(tx: Tx, present: User, changes: Changes): Promise<User> {
-    const { email, ...others } = changes;
-    const update = async (what: Changes): Promise<User | undefined> =>
-      Object.keys(what).length === 0 ? present : (await tx.users.update({ id: present.id }, what))[0];
-    const changed = (email === undefined ? undefined : await unlessTaken(tx, () => update(changes))) ?? (await update(others));
-    if (!changed) throw new Error('a person went while their row was locked');
-    return changed;
-  }
-
   async #make(tx: Tx, { platformId, issuer }: Known, message: LaunchMessage, role: Role): Promise<Person> {
     const hash = hashOf(JSON.stringify([issuer, message.subject])).slice(0, 32);
+    const said = saidIn(message);
     const row = {
       uuid: this.#random.uuid(),
       displayName: message.name ?? null,
+      contactEmail: said.email ?? null,
       roles: [role],
       storageQuota: this.#defaultQuota,
     };
-    const noEmail = `${hash}@lti.invalid`;
-    const said = saidIn(message);
-    const email = said.email ?? noEmail;
-    const username = `lti-${hash}`;
     // Whoever makes the same person at once waits here, and then finds them made.
-    let user = await tx.users.insertIfAbsent({ ...row, email, username });
-    user ??= await tx.users.insertIfAbsent({ ...row, email: noEmail, username });
+    let user = await tx.users.insertIfAbsent({ ...row, email: noAddress(hash), username: `lti-${hash}` });
     if (!user) {
       const made = await this.#madeMeanwhile(tx, platformId, message.subject);
       if (made) return made;
       // Somebody else has taken these very names.
       const other = `${hash}-${this.#random.hex(4)}`;
-      user = await tx.users.insert({ ...row, email: `${other}@lti.invalid`, username: `lti-${other}` });
+      user = await tx.users.insert({ ...row, email: noAddress(other), username: `lti-${other}` });
     }
     await tx.ltiIdentities.insert({
       platformId,
@@ -138,7 +129,6 @@ export class People {
       userId: user.id,
       nameSaid: said.name ?? null,
       emailSaid: said.email ?? null,
-      emailGiven: user.email,
     });
     await this.#events.emit(tx, 'user.created', userCreated(user));
     this.#cache.touch(tx, subject.users);
@@ -157,4 +147,10 @@ function personOf({ userId, userUuid, userRoles, userIsActive }: Known): Person 
   if (userId === null || userUuid === null) return undefined;
   if (!userIsActive) throw new LtiRefusal('user_inactive');
   return { id: userId, uuid: userUuid, roles: userRoles ?? [] };
+}
+
+/** An address that a server of the release before made the account's: back to none, unless the account has a password to sign in with by it. */
+function givenBack(user: User, given: string | null): { email?: string; contactEmail?: string } {
+  if (given === null || user.email !== given || user.passwordHash !== null || given.endsWith('@lti.invalid')) return {};
+  return { email: noAddress(user.uuid.replaceAll('-', '')), ...(user.contactEmail === null ? { contactEmail: given } : {}) };
 }

@@ -19,6 +19,7 @@ const samples = (at: string): { readonly [Name in EventName]: EventData<Name> } 
     email: 'test@example.invalid',
     username: 'test',
     display_name: 'Test of a webhook',
+    contact_email: null,
     roles: ['member'],
     is_active: true,
     created_at: at,

@@ -23,7 +23,7 @@ const SORT: Readonly<Record<SortField, SortKind>> = {
   id: { sql: 'id', value: (user) => user.id, compared: (place) => `${place}::bigint` },
 };
 
-const COLUMNS = `id, uuid, email, username, display_name AS "displayName", roles, tenant_id AS "tenantId", storage_quota AS "storageQuota",
+const COLUMNS = `id, uuid, email, username, display_name AS "displayName", contact_email AS "contactEmail", roles, tenant_id AS "tenantId", storage_quota AS "storageQuota",
   storage_used AS "storageUsed", is_active AS "isActive", revision, created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** One statement. The system user is nobody's to see. */
@@ -38,7 +38,9 @@ export async function listUsers(db: Database, query: UserQuery, tenantId: string
   if (query.is_active !== undefined) conditions.push(`is_active = ${place(query.is_active)}`);
   if (query.q !== undefined) {
     const pattern = place(`%${query.q.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
-    conditions.push(`(email ILIKE ${pattern} OR username ILIKE ${pattern} OR display_name ILIKE ${pattern})`);
+    conditions.push(
+      `(email ILIKE ${pattern} OR username ILIKE ${pattern} OR display_name ILIKE ${pattern} OR contact_email ILIKE ${pattern})`,
+    );
   }
   if (request.after) conditions.push(after(request, request.after, place));
   const order = request.sort.map(({ field, descending }) => `${SORT[field].sql} ${descending ? 'DESC' : 'ASC'}`).join(', ');

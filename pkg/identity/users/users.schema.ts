@@ -12,6 +12,7 @@ export const UserView = z
     email: z.string(),
     username: z.string(),
     display_name: z.string().nullable(),
+    contact_email: z.string().nullable().describe('the address that an LMS sent last; nobody has proved it, and nobody signs in with it'),
     roles: z.array(z.enum(ROLES)),
     tenant_id: DecimalId,
     storage_quota: Bytes,
@@ -74,7 +75,7 @@ export type UserChanges = z.output<typeof UserChanges>;
 
 export const UserQuery = z.object({
   ...pageQuery,
-  q: z.string().min(1).max(255).optional().describe('part of e-mail address, user name or display name'),
+  q: z.string().min(1).max(255).optional().describe('part of e-mail address, contact address, user name or display name'),
   role: z.enum(ROLES).optional(),
   email: z.string().max(255).optional(),
   username: z.string().max(100).optional(),
@@ -93,6 +94,7 @@ export const presentUser = (user: User, tenantId: string): UserView => ({
   email: user.email,
   username: user.username,
   display_name: user.displayName,
+  contact_email: user.contactEmail,
   roles: [...user.roles],
   tenant_id: user.tenantId === null ? tenantId : String(user.tenantId),
   storage_quota: user.storageQuota,

@@ -107,6 +107,8 @@ export class Users {
       const administrators = mayResign(changes) ? await lockAdministrators(tx) : [];
       const user = await this.#require(tx, id, ifMatch);
       if (resigns(user, changes)) requireAnother(administrators, user);
+      if (passwordHash !== undefined && isNoAddress(changes.email ?? user.email))
+        throw invalid('password', 'needs an e-mail address to sign in with; set email too');
       const [row] = await conflictsAsProblems(() =>
         tx.users.update(
           { id: user.id },
@@ -179,6 +181,9 @@ export class Users {
     return user;
   }
 }
+
+/** What accounts have that came by a launch, until an administrator sets an address. */
+const isNoAddress = (email: string): boolean => email.toLowerCase().endsWith('@lti.invalid');
 
 const wrongPassword = (): Problem => new Problem('invalid_credentials', 'The present password is wrong.');
 

@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { Passwords } from '../../identity/passwords.ts';
 import { NewPassword } from '../../identity/users/users.schema.ts';
+import { wholeBytes } from '../../kube/quantity.ts';
 import type { Random } from '../../runtime/random.ts';
 import { tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
+import { EmailTakenError } from '../../store/postgres/provisioning/accounts.ts';
 import type { ObservedTenant } from '../kinds.ts';
 import { ADMINISTRATOR_ANNOTATION, secretNames } from '../names.ts';
 import { dataOf, type Secrets } from '../secrets.ts';
@@ -13,6 +15,8 @@ import { secretOwner } from './owner.ts';
 
 const PASSWORD_BYTES = 18;
 const MAX_EMAIL = 255;
+/** An address is freed through the API, which nobody here watches. */
+const EMAIL_TAKEN_RETRY_MS = 30_000;
 
 /**
  * The first administrator of a tenant and the Secret that holds its password.
@@ -20,6 +24,7 @@ const MAX_EMAIL = 255;
  * Invariants:
  * - The password is written to the database when it or the e-mail changed, never else: setting it ends that person's sessions.
  * - Deleting Secret `<tenant>-admin` sets a new password, editing it sets that one. It is the one generated Secret that has no sealed copy.
+ * - Nobody whom the operator did not make becomes administrator by having the address: that is `EmailTaken`.
  * - It is set in the database first, then told in the Secret: what the Secret says signs in.
  */
 export class Administrators {
@@ -45,7 +50,7 @@ export class Administrators {
     const password = known?.['password'] || this.#random.base64url(PASSWORD_BYTES);
     const { mark, isSet } = this.#mark(claim, email, password, live?.metadata.annotations);
     await this.#forgetNamed(tenant);
-    if (!isSet) await this.#set(claim, database, email, password);
+    if (!isSet) await this.#set(tenant, claim, database, { email, password });
     await this.#secrets.write(secretOwner(tenant), name, { email, password }, { [ADMINISTRATOR_ANNOTATION]: mark });
     return `the administrator's password lies in Secret ${name}`;
   }
@@ -64,7 +69,7 @@ export class Administrators {
     const keys = this.#secrets.find(secretOwner(tenant), secretNames(tenant).keys);
     const { mark, isSet } = this.#mark(claim, email, password, keys?.metadata.annotations);
     if (!isSet) {
-      await this.#set(claim, database, email, password);
+      await this.#set(tenant, claim, database, { email, password });
       await this.#secrets.annotate({ namespace, name: secretNames(tenant).keys }, { [ADMINISTRATOR_ANNOTATION]: mark });
     }
     return `the administrator's password lies in Secret ${reference.name}`;
@@ -78,14 +83,27 @@ export class Administrators {
     await this.#secrets.annotate({ namespace: tenant.metadata.namespace, name }, { [ADMINISTRATOR_ANNOTATION]: null });
   }
 
-  async #set({ slug }: Claim, { shard }: DatabaseAccess, email: string, password: string): Promise<void> {
+  async #set(
+    { spec }: ObservedTenant,
+    { slug }: Claim,
+    { shard }: DatabaseAccess,
+    { email, password }: { email: string; password: string },
+  ): Promise<void> {
     if (email.length > MAX_EMAIL || !/^[^@\s]+@[^@\s]+$/.test(email)) {
       throw new NotYet('EmailInvalid', `the administrator's e-mail is not an address: ${email.slice(0, 80)}`, { isStuck: true });
     }
     if (!NewPassword.safeParse(password).success) {
       throw new NotYet('PasswordInvalid', "the administrator's password must have 8 to 256 characters", { isStuck: true });
     }
-    await shard.shard.ensureAdministrator(slug, { email, passwordHash: await this.#passwords.hash(password) });
+    const passwordHash = await this.#passwords.hash(password);
+    const storageQuota = wholeBytes(spec.storage.defaultUserQuota);
+    try {
+      await shard.shard.ensureAdministrator(slug, { email, passwordHash, storageQuota });
+    } catch (error) {
+      if (!(error instanceof EmailTakenError)) throw error;
+      const message = `the address ${email.slice(0, 80)} belongs to an account that the operator did not make: give that account another address, or set another spec.admin.email`;
+      throw new NotYet('EmailTaken', message, { isStuck: true, retryAfterMs: EMAIL_TAKEN_RETRY_MS, cause: error });
+    }
   }
 
   /** Keyed, so that a weak password cannot be guessed from it. One made under an older platform key counts too. */

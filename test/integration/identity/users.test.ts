@@ -22,6 +22,7 @@ describe('creating', () => {
     expect(reply.body).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       email: 'ada@people.example',
+      contact_email: null,
       username: 'ada',
       display_name: 'Ada Łącka',
       roles: ['member'],

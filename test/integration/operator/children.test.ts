@@ -138,6 +138,32 @@ test("the administrator's password: deleting the Secret sets a new one, editing 
   }
 });
 
+test('the first administrator has the quota of the Tenant, and an address that is somebody else’s is EmailTaken until it is free', async () => {
+  const key = await readyTenant({ storage: { defaultUserQuota: '5Gi' } });
+  const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
+  const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });
+  const rolesOf = async (email: string) =>
+    (await sql.query<{ roles: string[] }>('SELECT roles FROM users WHERE email = $1', [email]))[0]?.roles;
+
+  try {
+    expect(await sql.query('SELECT storage_quota AS quota FROM users WHERE NOT is_system')).toEqual([{ quota: 5 * 1024 ** 3 }]);
+    await sql.query("INSERT INTO users (uuid, email, username) VALUES (gen_random_uuid(), 'Head@example.com', 'head')");
+
+    await cluster.tenants.patch(key, { spec: { admin: { email: 'head@example.com' } } });
+    const refused = await condition(cluster.tenants, key, 'KeysReady', 'False', 'EmailTaken');
+    const standing = await rolesOf('Head@example.com');
+    await sql.query("UPDATE users SET email = 'other@example.com' WHERE username = 'head'");
+    await cluster.tenants.patch(key, { spec: { displayName: 'Again' } });
+    await ready(cluster.tenants, key);
+
+    expect(conditionOf(refused, 'KeysReady')?.message).toContain('head@example.com');
+    expect([standing, await rolesOf('other@example.com')]).toEqual([['member'], ['member']]);
+    await waitFor('the administrator to be made', async () => (await rolesOf('head@example.com'))?.includes('admin'));
+  } finally {
+    await sql.close();
+  }
+});
+
 test('a password of one’s own takes the place of the generated one, and follows its Secret', async () => {
   const key = await readyTenant();
   const own = { namespace, name: unique() };

@@ -30,18 +30,19 @@ async function clearCaches(): Promise<void> {
   for (const { payload } of work) await renewGenerations(tenant.redis, systemRandom, payload.subjects);
 }
 
-test('a person who becomes the administrator of the Secret is shown and let in as one', async () => {
-  const { user, api, password } = await tenant.user();
-  const admin = await tenant.anonymous.login(tenant.administrator.email, tenant.administrator.password);
-  const listed = async (): Promise<unknown> => (await admin.get(`/users?email=${user.email}`)).body.data[0];
-  await api.get('/users/me');
-  expect(await listed()).toMatchObject({ roles: ['member'] });
+test('the administrator of the Secret who was stripped and renamed is shown and let in as one again', async () => {
+  const { email, password } = tenant.administrator;
+  const own = (await tenant.admin.get('/users/me')).body.id;
+  const { api: other } = await tenant.user({ roles: ['admin'] });
+  await other.patch(`/users/${own}`, { roles: ['member'], email: 'renamed@example.org', is_active: false });
+  const listed = async (): Promise<unknown> => (await other.get('/users?username=admin')).body.data[0];
+  expect(await listed()).toMatchObject({ roles: ['member'], is_active: false });
 
-  await ensure(user.email, password);
+  await ensure(email, password);
   await clearCaches();
 
-  expect(await listed()).toMatchObject({ roles: ['member', 'admin'], is_active: true });
-  expect((await (await tenant.anonymous.login(user.email, password)).get('/users')).status).toBe(200);
+  expect(await listed()).toMatchObject({ id: own, email, roles: ['member', 'admin'], is_active: true });
+  expect((await (await tenant.anonymous.login(email, password)).get('/users')).status).toBe(200);
 });
 
 test('a new password from the Secret ends the sessions of before, their access tokens too, however warm they are', async () => {

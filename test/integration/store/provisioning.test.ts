@@ -159,40 +159,6 @@ test('every migration goes up, down and up again to the same catalog', async () 
   expect(full.length).toBeGreaterThan(150);
 });
 
-test('of those who launched before 0010-lti-said only addresses of lti.invalid count as given, and titles of courses as said', async () => {
-  const tenant = await newTenant(running, shard);
-  await shard.rollbackTenant(tenant, '0010-lti-said');
-  const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
-  await sql.query(`INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms', 'a', 't', 'j')`);
-  for (const [subject, email] of [
-    ['a', 'ada@example.org'],
-    ['b', 'b@lti.invalid'],
-  ]) {
-    await sql.query(
-      `WITH u AS (INSERT INTO users (uuid, email, username) VALUES (gen_random_uuid(), $2, $1) RETURNING id)
-       INSERT INTO lti_identities (platform_id, subject, user_id) SELECT 1, $1, id FROM u`,
-      [subject, email],
-    );
-  }
-  await sql.query(
-    `INSERT INTO groups (uuid, name, platform_id, context_id, created_by)
-     SELECT gen_random_uuid(), 'Physics', 1, 'c', id FROM users WHERE is_system UNION ALL
-     SELECT gen_random_uuid(), 'Friends', NULL, NULL, id FROM users WHERE is_system`,
-  );
-
-  await shard.migrateTenant(tenant);
-
-  expect(await sql.query('SELECT subject, name_said, email_said, email_given FROM lti_identities ORDER BY subject')).toEqual([
-    { subject: 'a', name_said: null, email_said: null, email_given: null },
-    { subject: 'b', name_said: null, email_said: null, email_given: 'b@lti.invalid' },
-  ]);
-  expect(await sql.query('SELECT name, title_said FROM groups ORDER BY id')).toEqual([
-    { name: 'Physics', title_said: 'Physics' },
-    { name: 'Friends', title_said: null },
-  ]);
-  await sql.close();
-});
-
 test('rows from before the bounds that lie beyond them go or are put right, and hold up no upgrade', async () => {
   const name = 'before_bounds';
   await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
@@ -309,7 +275,7 @@ test('an operator whose connection is cut at any step leaves what the next one f
 test('the first administrator signs in with what was set last, and its sessions end then', async () => {
   const tenant = await newTenant(running, shard);
   const db = openDatabase(tenant);
-  await shard.ensureAdministrator(tenant.slug, { email: 'Admin@example.org', passwordHash: 'one' });
+  await shard.ensureAdministrator(tenant.slug, { email: 'Admin@example.org', passwordHash: 'one', storageQuota: 5_000_000 });
   const [admin] = await db.tables.users.list({ isSystem: false });
   await db.tables.sessions.insert({ id: systemRandom.uuid(), userId: admin?.id ?? 0, expiresAt: new Date(Date.now() + 1e6) });
   await db.tables.users.update({ id: admin?.id ?? 0 }, { roles: ['member'], isActive: false });
@@ -324,6 +290,7 @@ test('the first administrator signs in with what was set last, and its sessions 
       roles: ['member', 'admin'],
       isActive: true,
       tenantId: 7,
+      storageQuota: 5_000_000,
     }),
   ]);
   expect(await db.tables.sessions.count({ endedAt: null })).toBe(0);

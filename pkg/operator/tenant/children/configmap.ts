@@ -1,5 +1,5 @@
 import { CONFIG_MAP, type ConfigMap } from '../../../kube/kinds.ts';
-import { quantityToNumber } from '../../../kube/quantity.ts';
+import { wholeBytes } from '../../../kube/quantity.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, slugOf } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
@@ -29,4 +29,4 @@ export const configMap = (
   },
 });
 
-const bytes = (quantity: number | string): string => String(Math.ceil(quantityToNumber(String(quantity))));
+const bytes = (quantity: number | string): string => String(wholeBytes(quantity));

@@ -1,4 +1,4 @@
-import { bigint, boolean, filled, nullable, oneOf, table, text, textsOf, timestamp, uuid } from '../columns.ts';
+import { bigint, boolean, filled, nullable, oneOf, table, text, texts, textsOf, timestamp, uuid } from '../columns.ts';
 
 /** specification.md, User. `isSystem` marks the one system user; `tenantId` defaults to the tenant's own. */
 export const users = table('users', ['id'], {
@@ -7,6 +7,8 @@ export const users = table('users', ['id'], {
   email: text,
   username: text,
   displayName: nullable(text),
+  /** What an LMS sent last; never the account's own address, and nobody signs in with it. */
+  contactEmail: nullable(text),
   /** argon2id; null: cannot sign in with a password. */
   passwordHash: nullable(text),
   roles: filled(textsOf<'admin' | 'instructor' | 'member' | 'viewer'>()),
@@ -29,6 +31,8 @@ export const sessions = table('sessions', ['id'], {
   lastActivity: filled(timestamp),
   expiresAt: timestamp,
   endedAt: nullable(timestamp),
+  /** The roles beyond which it does not go; null: all that its account has. */
+  cappedTo: nullable(texts),
 });
 
 /** A refresh token is kept as the hex SHA-256 of its text; `usedAt` set and shown again is reuse. */

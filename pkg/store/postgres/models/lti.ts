@@ -44,7 +44,7 @@ export const ltiDeployments = table('lti_deployments', ['toolId', 'platformId', 
   createdAt: filled(timestamp),
 });
 
-/** Which user a platform's `sub` is; what it said of them last, and the address that a launch gave them. */
+/** Which user a platform's `sub` is, and what it said of them last. `emailGiven`: the account's address, where a server of an older release made it of that. */
 export const ltiIdentities = table('lti_identities', ['platformId', 'subject'], {
   platformId: integer,
   subject: text,

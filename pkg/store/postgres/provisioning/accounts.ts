@@ -12,26 +12,45 @@ export interface Administrator {
   readonly email: string;
   /** argon2id */
   readonly passwordHash: string;
+  /** Bytes, for an account that is made; left out: the specification's 10 GiB. */
+  readonly storageQuota?: number | undefined;
+}
+
+/** The administrator's address belongs to an account that the operator did not make for it. */
+export class EmailTakenError extends Error {
+  override readonly name = 'EmailTakenError';
 }
 
 /**
- * Makes this person an active administrator with this password, and ends that person's sessions: refresh tokens at the commit,
- * access tokens once the worker has cleared the copies of the sessions (it looks every 2 s).
- * For when the administrator's Secret is new or was changed, not for each reconcile.
+ * Makes an active administrator with this address and password, or gives the one that the operator made for this address its address, password
+ * and rights again and ends its sessions: refresh tokens at the commit, access tokens once the worker has cleared the copies of the sessions
+ * (it looks every 2 s). For when the administrator's Secret is new or was changed, not for each reconcile.
+ *
+ * Invariant: whom the operator did not make it never makes an administrator, whatever address they have (`users.provisioned_as` decides, which
+ * no API writes). Throws EmailTakenError.
  */
 export async function ensureAdministrator(shard: ShardAccess, slug: string, administrator: Administrator): Promise<void> {
   await inSchema(shard, slug, async (tx) => {
+    await requireFreeEmail(tx, administrator.email);
     const changed = (await reinstate(tx, administrator)) ?? (await create(tx, administrator, shard.random));
     if (changed.length > 0) await requestWorkOf(tx, tenantRole(slug), CLEAR_CACHES, { subjects: changed });
   });
 }
 
-/** What cached values of the tenant no longer hold; undefined: there is no such person. */
+async function requireFreeEmail(tx: Sql, email: string): Promise<void> {
+  const other = await tx.query('SELECT FROM users WHERE lower(email) = lower($1) AND lower(provisioned_as) IS DISTINCT FROM lower($1)', [
+    email,
+  ]);
+  if (other.length > 0) throw new EmailTakenError(email);
+}
+
+/** What cached values of the tenant no longer hold; undefined: the operator made nobody for this address. */
 async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promise<string[] | undefined> {
   const [user] = await tx.query<{ id: number; uuid: string }>(
     `UPDATE users SET password_hash = $2, is_active = true,
+       email = CASE WHEN lower(email) = lower($1) THEN email ELSE $1 END,
        roles = CASE WHEN 'admin' = ANY (roles) THEN roles ELSE array_append(roles, 'admin') END
-     WHERE lower(email) = lower($1) AND NOT is_system RETURNING id, uuid`,
+     WHERE lower(provisioned_as) = lower($1) AND NOT is_system RETURNING id, uuid`,
     [email, passwordHash],
   );
   if (!user) return undefined;
@@ -43,11 +62,13 @@ async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promi
 }
 
 /** The same. In a tenant without people nobody has cached anything. */
-async function create(tx: Sql, { email, passwordHash }: Administrator, random: Random): Promise<string[]> {
+async function create(tx: Sql, { email, passwordHash, storageQuota }: Administrator, random: Random): Promise<string[]> {
   const [somebody] = await tx.query('SELECT FROM users WHERE NOT is_system LIMIT 1');
+  const quota = storageQuota === undefined ? 'DEFAULT' : '$5';
   await tx.query(
-    `INSERT INTO users (uuid, email, username, display_name, password_hash, roles) VALUES ($1, $2, $3, 'Administrator', $4, '{admin}')`,
-    [random.uuid(), email, await freeUsername(tx, email, random), passwordHash],
+    `INSERT INTO users (uuid, email, provisioned_as, username, display_name, password_hash, roles, storage_quota)
+     VALUES ($1, $2, $2, $3, 'Administrator', $4, '{admin}', ${quota})`,
+    [random.uuid(), email, await freeUsername(tx, email, random), passwordHash, ...(storageQuota === undefined ? [] : [storageQuota])],
   );
   return somebody ? [subject.users] : [];
 }

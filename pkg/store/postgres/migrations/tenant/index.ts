@@ -11,6 +11,7 @@ import { toolKeys } from './0009-tool-keys.ts';
 import { ltiSaid } from './0010-lti-said.ts';
 import { webhookBounds } from './0011-webhook-bounds.ts';
 import { retention } from './0012-retention.ts';
+import { whoSomebodyIs } from './0013-who-somebody-is.ts';
 import { grantsThrough } from './0014-grants-through.ts';
 
 export interface TenantContext {
@@ -34,5 +35,6 @@ export const tenantMigrations: readonly TenantMigration[] = [
   ltiSaid,
   webhookBounds,
   retention,
+  whoSomebodyIs,
   grantsThrough,
 ];
