@@ -26,6 +26,7 @@ export interface Actor {
   /** The user's uuid, `sub` of the token. */
   readonly userUuid: string;
   readonly email: string;
+  /** Of a launch's session only those that the launch gave as well (`capped`). */
   readonly roles: readonly Role[];
   readonly permissions: ReadonlySet<Permission>;
   readonly sessionId: string;
@@ -47,3 +48,16 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
 };
 
 export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> => new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));
+
+/** Roles that a launch can give: never `admin`. */
+export const LAUNCH_ROLES = ROLES.filter((role) => role !== 'admin');
+
+/** Roles and permissions that account and cap both hold. A cap holds never `admin`, so neither does what comes out. */
+export function capped(account: readonly Role[], cap: readonly Role[]): { roles: Role[]; permissions: ReadonlySet<Permission> } {
+  const capPermissions = permissionsOf(cap);
+  const permissions = new Set([...permissionsOf(account)].filter((permission) => capPermissions.has(permission)));
+  const roles = LAUNCH_ROLES.filter(
+    (role) => (account.includes(role) || cap.includes(role)) && ROLE_PERMISSIONS[role].every((permission) => permissions.has(permission)),
+  );
+  return { roles, permissions };
+}

@@ -72,9 +72,7 @@ export class Door {
 
   async enter(address: string, claims?: AccessClaims, replyEntry?: CacheEntry): Promise<Entrance> {
     const windows = this.#windows.command(this.#limitsOf(address, claims));
-    const entries = claims
-      ? [this.#sessions.entry(claims), this.#permissionSets.entry(claims.userUuid), ...(replyEntry ? [replyEntry] : [])]
-      : [];
+    const entries = claims ? [this.#sessions.entry(claims), this.#permissionSets.entry(claims), ...(replyEntry ? [replyEntry] : [])] : [];
     const lookups = entries.length > 0 ? this.#cache.command(entries) : undefined;
     let verdict: Verdict;
     let found: CacheLookup[] = [];

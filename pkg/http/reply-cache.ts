@@ -7,7 +7,8 @@ import { type CacheEntry, type CacheLookup, subject } from '../store/redis/gener
  * Kept replies (specification: Cached data, API response): a GET's JSON by user, endpoint and a hash of its parameters.
  *
  * Invariants:
- * - A kept reply is shown only to the user it was made for, and only after that user's session was checked.
+ * - A kept reply is shown only to the user it was made for, and only after that user's session was checked; one made for a launch's session
+ *   to sessions of that launch alone, since they hold less.
  * - It dies with any subject that its endpoint says it rests on, with a change of the user's roles, at `cacheUntil`, and after 300 s.
  */
 interface Kept {
@@ -20,7 +21,7 @@ export function replyEntry(endpoint: Endpoint, claims: AccessClaims, url: string
   if (!endpoint.cached) return undefined;
   const parameters = createHash('sha256').update(url).digest('base64url');
   return {
-    key: `reply:${claims.userUuid}:${endpoint.path}:${parameters}`,
+    key: `reply:${claims.userUuid}:${claims.launchId ?? '-'}:${endpoint.path}:${parameters}`,
     restsOn: [subject.user(claims.userUuid), subject.grants(claims.userUuid), ...endpoint.cached.restsOn],
   };
 }

@@ -40,8 +40,10 @@ export class PermissionSets {
     this.#clock = deps.clock;
   }
 
-  entry(userUuid: string): CacheEntry {
-    return { key: `permissions:${userUuid}`, restsOn: [subject.user(userUuid), subject.grants(userUuid)] };
+  /** A launch's session holds less than its user's others, so it has a set of its own. */
+  entry({ userUuid, launchId }: Pick<Actor, 'userUuid'> & { readonly launchId?: string | undefined }): CacheEntry {
+    const key = launchId === undefined ? `permissions:${userUuid}` : `permissions:${userUuid}:${launchId}`;
+    return { key, restsOn: [subject.user(userUuid), subject.grants(userUuid)] };
   }
 
   prefetched(actor: Actor, lookup: CacheLookup): void {
@@ -58,7 +60,7 @@ export class PermissionSets {
   }
 
   async #load(actor: Actor): Promise<PermissionSet> {
-    const lookup = this.#lookups.get(actor) ?? (await this.#cache.lookup(this.entry(actor.userUuid)));
+    const lookup = this.#lookups.get(actor) ?? (await this.#cache.lookup(this.entry(actor)));
     const now = this.#clock.now();
     if (lookup.value !== undefined) {
       const kept = JSON.parse(lookup.value) as Kept;

@@ -1,4 +1,4 @@
-import { type Actor, type Permission, permissionsOf, type Role } from '../api/actor.ts';
+import { type Actor, capped, LAUNCH_ROLES, type Permission, permissionsOf, type Role } from '../api/actor.ts';
 import { Problem } from '../api/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -40,6 +40,7 @@ interface SessionRow {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly launchId: string | null;
+  readonly cappedTo: readonly Role[] | null;
 }
 
 /**
@@ -48,6 +49,7 @@ interface SessionRow {
  * Invariants:
  * - A session that ended, expired, or whose user was deactivated or deleted lets nobody in, whatever its access tokens say.
  * - Whoever is deactivated, deleted or given another password while they sign in gets no session by what held before.
+ * - A launch's session has the rights that its account and its launch both give, and never `admin`.
  * - A warm request asks no SQL; a miss costs one statement.
  */
 export class Sessions {
@@ -75,7 +77,7 @@ export class Sessions {
 
   /** Who asks with these claims. Throws Problem `unauthenticated` when the session is over. */
   async actor(claims: SessionOf, lookup: CacheLookup): Promise<Actor> {
-    const copy = lookup.value === undefined ? await this.#load(claims, lookup) : (JSON.parse(lookup.value) as Copy);
+    const copy = copyIn(lookup) ?? (await this.#load(claims, lookup));
     if (!copy || new Date(copy.expires_at) <= this.#clock.now()) throw new Problem('unauthenticated');
     return {
       userId: copy.user_id,
@@ -118,17 +120,19 @@ export class Sessions {
   async #load(claims: SessionOf, lookup: CacheLookup): Promise<Copy | undefined> {
     const [row] = await this.#db.prepared<SessionRow>(
       'session-of-token',
-      `SELECT u.id AS "userId", u.email, u.roles, s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.launch_id AS "launchId"
+      `SELECT u.id AS "userId", u.email, u.roles, s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.launch_id AS "launchId",
+              s.capped_to AS "cappedTo"
          FROM sessions s JOIN users u ON u.id = s.user_id
         WHERE s.id = $1 AND u.uuid = $2 AND s.ended_at IS NULL AND u.is_active`,
       [claims.sessionId, claims.userUuid],
     );
     if (!row) return undefined;
+    const { roles, permissions } = rightsOf(row);
     const copy: Copy = {
       user_id: row.userId,
       email: row.email,
-      roles: [...row.roles],
-      permissions: [...permissionsOf(row.roles)],
+      roles,
+      permissions: [...permissions],
       tenant_id: this.#tenantId,
       created_at: row.createdAt.toISOString(),
       expires_at: row.expiresAt.toISOString(),
@@ -137,4 +141,16 @@ export class Sessions {
     await lookup.keep(JSON.stringify(copy), SESSION_COPY_TTL_SECONDS);
     return copy;
   }
+}
+
+/** A server of the release before may have kept a launch's session with the role `admin`. */
+function copyIn({ value }: CacheLookup): Copy | undefined {
+  const copy = value === undefined ? undefined : (JSON.parse(value) as Copy);
+  return copy && copy.launch_id !== null && copy.roles.includes('admin') ? undefined : copy;
+}
+
+/** A server of the release before wrote no cap: of such a launch only `admin` is known not to hold. */
+function rightsOf({ roles, launchId, cappedTo }: SessionRow): { roles: Role[]; permissions: ReadonlySet<Permission> } {
+  if (launchId === null) return { roles: [...roles], permissions: permissionsOf(roles) };
+  return capped(roles, cappedTo ?? LAUNCH_ROLES);
 }

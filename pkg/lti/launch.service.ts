@@ -1,3 +1,4 @@
+import { capped } from '../api/actor.ts';
 import type { Tokens } from '../identity/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -12,6 +13,7 @@ import type { People, Person } from './people.ts';
 import type { PlatformKeys } from './platform-keys.ts';
 import { LtiRefusal } from './refusal.ts';
 import { activeOfIssuer } from './registrations.ts';
+import { roleOf } from './roles.policy.ts';
 import type { Question } from './storage-pages.ts';
 import { noteUnknownDeployment } from './unknown-deployments.ts';
 import { refusalOfReplay } from './used-launch.ts';
@@ -43,6 +45,7 @@ export interface Launched {
  * - A refused launch leaves no session, no user and no course.
  * - State and nonce are used once, however many posts race: the unique insert of the launch's row decides, in the statement that opens the
  *   session; whoever comes second has nothing of theirs kept.
+ * - The session and its token hold what account and launch both give, and never `admin` (`capped`): whoever controls the LMS is no administrator here.
  * - Warm it costs two statements, no transaction and no request to anybody.
  */
 export class Launches {
@@ -121,7 +124,8 @@ export class Launches {
     const launch = this.#newLaunch(state, idToken, login, message);
     const person = await this.#open(known, launch).catch(goneMeanwhile);
     const { launchId, sessionId } = launch;
-    const token = await this.#tokens.issue({ userUuid: person.uuid, sessionId, roles: person.roles, launchId }, LAUNCH_SECONDS);
+    const { roles } = capped(person.roles, [roleOf(message.roles)]);
+    const token = await this.#tokens.issue({ userUuid: person.uuid, sessionId, roles, launchId }, LAUNCH_SECONDS);
     return { location: `${known.toolUrl.replace(/\/+$/, '')}/lti/entry?token=${token}`, cookie: this.#states.ended(state) };
   }
 

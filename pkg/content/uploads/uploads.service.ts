@@ -124,7 +124,7 @@ export class Uploads {
   async #asOfNow(actor: Actor): Promise<Actor> {
     const [session, permissions] = await Promise.all([
       this.#cache.lookup(this.#sessions.entry(actor)),
-      this.#cache.lookup(this.#permissionSets.entry(actor.userUuid)),
+      this.#cache.lookup(this.#permissionSets.entry(actor)),
     ]);
     const now = await this.#sessions.actor(actor, session);
     if (!now.permissions.has('write:files')) throw new Problem('forbidden', 'This needs the permission write:files.');

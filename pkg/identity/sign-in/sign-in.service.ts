@@ -67,7 +67,7 @@ export class SignIn {
     return this.#db.transaction(async (tx) => {
       const sessionId = await this.#sessions.create(tx, { userId: user.id, passwordHash: user.passwordHash });
       if (sessionId === undefined) throw new Problem('invalid_credentials');
-      return this.#issue(tx, user, sessionId, null);
+      return this.#issue(tx, user, sessionId);
     });
   }
 
@@ -84,7 +84,8 @@ export class SignIn {
         return undefined; // not thrown in here: the end of the session must be committed
       }
       const session = await tx.sessions.find({ id: used.sessionId }, { lock: 'update' });
-      if (!session || session.endedAt !== null || session.expiresAt <= now) return undefined;
+      // A launch's session has no refresh token; were there one, it would renew what the launch does not give.
+      if (!session || session.launchId !== null || session.endedAt !== null || session.expiresAt <= now) return undefined;
       const user = await tx.users.find({ id: session.userId });
       if (!user?.isActive) return undefined;
       await tx.query('UPDATE sessions SET last_activity = $2, expires_at = $3 WHERE id = $1', [
@@ -93,7 +94,7 @@ export class SignIn {
         new Date(now.getTime() + SESSION_MS),
       ]);
       this.#cache.touch(tx, subject.session(session.id));
-      return this.#issue(tx, user, session.id, session.launchId);
+      return this.#issue(tx, user, session.id);
     });
     if (!fresh) throw new Problem('invalid_refresh_token');
     return fresh;
@@ -112,7 +113,7 @@ export class SignIn {
     return row ? ((await this.#db.tables.users.find({ id: row.id })) ?? undefined) : undefined;
   }
 
-  async #issue(tx: Tx, user: User, sessionId: string, launchId: string | null): Promise<FreshSignIn> {
+  async #issue(tx: Tx, user: User, sessionId: string): Promise<FreshSignIn> {
     const refreshToken = this.#random.base64url(32);
     const now = this.#clock.now();
     await tx.refreshTokens.insert({
@@ -121,9 +122,8 @@ export class SignIn {
       createdAt: now,
       expiresAt: new Date(now.getTime() + SESSION_MS),
     });
-    const claims = { userUuid: user.uuid, sessionId, roles: user.roles, ...(launchId === null ? {} : { launchId }) };
     return {
-      access_token: await this.#tokens.issue(claims),
+      access_token: await this.#tokens.issue({ userUuid: user.uuid, sessionId, roles: user.roles }),
       token_type: 'Bearer',
       expires_in: ACCESS_TOKEN_SECONDS,
       refresh_token: refreshToken,
