@@ -28,8 +28,8 @@ export interface LtiRegistrationSpec {
     /** Further origins that may frame the tool. */
     frameAncestors?: string[];
   };
-  /** What the LMS calls the tool. */
-  clientId: string;
+  /** What the LMS calls the tool. Left out until the LMS has made it: Accepted=False, ClientIdMissing. */
+  clientId?: string;
   /** clientId when left out. */
   consumerKey?: string;
   deploymentIds?: string[];

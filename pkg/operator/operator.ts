@@ -113,9 +113,10 @@ export class Operator {
     const namedBy = (store: Indexed): Source => forMapped(namedSecrets.store, (secret) => keysBy(store, BY_NAMED_SECRET, secret));
     const referringTo = (store: Indexed): Source => forMapped(tenants.store, (tenant) => keysBy(store, BY_TENANT, tenant));
 
+    const egressAllow = parseAllowedRanges(settings.egressAllow);
     const ofTenants = this.#tenantReconciler(secrets);
-    const ofRegistrations = ltiRegistrationReconciler({ ...linked, informer: registrations });
-    const ofWebhooks = webhookReconciler({ ...linked, informer: webhooks, random, egressAllow: parseAllowedRanges(settings.egressAllow) });
+    const ofRegistrations = ltiRegistrationReconciler({ ...linked, informer: registrations, egressAllow });
+    const ofWebhooks = webhookReconciler({ ...linked, informer: webhooks, random, egressAllow });
     return {
       tenants: this.#controller('tenant', ofTenants, TENANT_CONCURRENCY, [
         forObject(tenants.store),

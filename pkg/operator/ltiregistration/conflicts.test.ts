@@ -53,6 +53,19 @@ test('who is refused itself, or going, stands in nobody’s way', () => {
   );
 });
 
+test('who has no client id yet stands in nobody’s way and is no peer', () => {
+  const { clientId: _, ...spec } = registration('a', 1).spec;
+  const [a, b] = [1, 2].map((age) => ({ ...registration(`without-${age}`, age, { jwks: `https://lms.example/${age}` }), spec }));
+  const later = registration('c', 3);
+
+  const standing = standingOf(
+    later,
+    [a, b, later].filter((one) => one !== undefined),
+  );
+
+  expect([standing.conflict, standing.peers.map(({ metadata }) => metadata.name)]).toEqual([undefined, ['c']]);
+});
+
 test.each([
   ['moodle', 'https://m.example/', 'https://m.example/mod/lti/auth.php', 'https://m.example/mod/lti/certs.php'],
   [

@@ -18,7 +18,8 @@ export interface Standing {
 export function standingOf(registration: Observed<LtiRegistration>, all: readonly Observed<LtiRegistration>[]): Standing {
   const accepted: Observed<LtiRegistration>[] = [];
   let conflict: string | undefined;
-  for (const one of all.filter((other) => !isDeleting(other)).toSorted(byAge)) {
+  const candidates = all.filter((other) => !isDeleting(other) && other.spec.clientId !== undefined);
+  for (const one of candidates.toSorted(byAge)) {
     const message = accepted.map((earlier) => contradiction(one, earlier)).find((found) => found !== undefined);
     if (one.metadata.uid === registration.metadata.uid) conflict = message;
     if (message === undefined) accepted.push(one);

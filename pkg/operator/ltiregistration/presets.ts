@@ -68,9 +68,9 @@ export const PRESETS: Readonly<Record<Platform['preset'], Preset>> = {
   generic: { deepLinking: 'Query' },
 };
 
-/** The endpoints of a registration: those it names, else its preset's. */
+/** The endpoints of a registration: those it names, else its preset's. Without a client id, those of the preset may lack it. */
 export function endpointsOf({ platform, clientId }: LtiRegistration['spec']): Endpoints {
-  const preset = PRESETS[platform.preset].endpoints?.(platform.issuer.replace(/\/$/, ''), clientId);
+  const preset = PRESETS[platform.preset].endpoints?.(platform.issuer.replace(/\/$/, ''), clientId ?? '');
   return {
     authEndpoint: platform.authEndpoint ?? preset?.authEndpoint ?? '',
     tokenEndpoint: platform.tokenEndpoint ?? preset?.tokenEndpoint ?? '',

@@ -22,7 +22,7 @@ function toolOf({ metadata, spec, status }: Observed<LtiRegistration>, issuer: s
   const { loginInitiationUrl, redirectUri, launchUrl } = status ?? {};
   const isReady = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True');
   const [deploymentId] = spec.deploymentIds ?? [];
-  if (spec.platform.issuer !== issuer || !isReady || deploymentId === undefined) return undefined;
+  if (spec.platform.issuer !== issuer || !isReady || spec.clientId === undefined || deploymentId === undefined) return undefined;
   if (loginInitiationUrl === undefined || redirectUri === undefined || launchUrl === undefined) return undefined;
   return {
     tenant: `${metadata.namespace}/${spec.tenantRef.name}`,
