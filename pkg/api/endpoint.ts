@@ -62,6 +62,8 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly method: Method;
   /** Below the base path, parameters in braces: `/files/{id}/download`. */
   readonly path: string;
+  /** Name of the method in a generated client, such as `listFiles`. */
+  readonly operationId: string;
   readonly summary: string;
   readonly tag?: string;
   readonly caller: C;
@@ -98,6 +100,7 @@ export interface StreamBody {
 export interface Endpoint {
   readonly method: Method;
   readonly path: string;
+  readonly operationId: string;
   readonly summary: string;
   readonly tag?: string;
   readonly caller: Caller;

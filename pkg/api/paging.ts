@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid, type Problem } from './problem.ts';
+import { queryInteger } from './schemas.ts';
 
 /** Lists (design: Lists): keyset paging, at most 200 a page, an opaque cursor that holds the place after the last item. */
 export const PAGE_LIMIT_DEFAULT = 50;
@@ -23,17 +24,49 @@ export interface Page<T> {
   readonly pagination: { readonly limit: number; readonly next_cursor: string | null; readonly has_more: boolean };
 }
 
-/** The query parameters of every list; spread into the list's own query schema. */
-export const pageQuery = {
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  cursor: z.string().max(2000).optional(),
-  sort: z.string().max(200).optional(),
-};
+const CURSOR_MAX = 2_000;
+/** More keys than these order nothing that anybody reads; it keeps the pattern of `sort` short. */
+const SORT_KEYS_MAX = 3;
+
+/** The query parameters of a list that is sorted by these fields; spread into the list's own query schema. */
+export const pageQueryOf = (fields: readonly string[]) => ({
+  limit: queryInteger(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).meta({ description: 'items a page', example: 20 }),
+  cursor: z
+    .string()
+    .max(CURSOR_MAX)
+    .regex(/^[A-Za-z0-9_-]+$/, 'does not belong to this list and order; start again without it')
+    .optional()
+    .meta({ description: '`next_cursor` of the page before, beside the same parameters' }),
+  sort: z
+    .string()
+    .regex(new RegExp(`^${sortPattern(fields, SORT_KEYS_MAX)}$`), sortWords(fields))
+    .optional()
+    .meta({ description: `fields by which the list is sorted, each with - in front to turn it round`, example: `-${fields[0]}` }),
+});
+
+const sortWords = (fields: readonly string[]): string =>
+  `takes up to ${SORT_KEYS_MAX} of ${fields.join(', ')}, comma-separated and each once, with - in front to turn one round`;
+
+/** One to `keys` of the fields, comma-separated, no field twice: spelt out, since portable patterns look neither ahead nor back. */
+function sortPattern(fields: readonly string[], keys: number): string {
+  const rest = (field: string): string =>
+    fields.length > 1 && keys > 1
+      ? `(,${sortPattern(
+          fields.filter((other) => other !== field),
+          keys - 1,
+        )})?`
+      : '';
+  return fields.length === 1 ? `-?${fields[0]}` : `-?(${fields.map((field) => field + rest(field)).join('|')})`;
+}
 
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({
     data: z.array(item),
-    pagination: z.object({ limit: z.int(), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+    pagination: z.object({
+      limit: z.int().meta({ example: 50 }),
+      next_cursor: z.string().nullable().meta({ example: null }),
+      has_more: z.boolean(),
+    }),
   });
 
 const Cursor = z.object({ s: z.string(), v: z.array(z.union([z.string(), z.number(), z.null()])).max(8) });
@@ -50,8 +83,7 @@ export function pageRequest<F extends string>(
   const sort = text.split(',').map((part) => {
     const descending = part.startsWith('-');
     const field = (descending ? part.slice(1) : part) as F;
-    if (!order.fields.includes(field))
-      throw invalid('sort', `takes a comma-separated list of ${order.fields.join(', ')}, each with - in front to turn it round`);
+    if (!order.fields.includes(field)) throw invalid('sort', sortWords(order.fields));
     return { field, descending };
   });
   if (new Set(sort.map(({ field }) => field)).size < sort.length) throw invalid('sort', 'names a field twice');

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 
 /** Identifiers exposed externally are UUID strings (specification: Resources). Any case is taken, lower case is given. */
-export const Uuid = z.uuid().toLowerCase().describe('UUID');
+export const Uuid = z
+  .uuid({ abort: true }) // else a union with it would tell nothing of the other ways
+  .toLowerCase()
+  .meta({ description: 'UUID', example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' });
 export type Uuid = string;
 
 /** ISO 8601, UTC. */
-export const Timestamp = z.iso.datetime().describe('ISO 8601 time in UTC');
+export const Timestamp = z.iso.datetime().meta({ description: 'ISO 8601 time in UTC', example: '2026-01-31T12:00:00.000Z' });
 
 const YEAR_1 = Date.parse('0001-01-01T00:00:00Z');
 const YEAR_10000 = Date.parse('+010000-01-01T00:00:00Z');
@@ -16,12 +19,72 @@ const isWritable = (text: string): boolean => Date.parse(text) >= YEAR_1 && Date
  * PostgreSQL knows no year 0 and no offset past 15:59, ISO 8601 no year of five digits.
  */
 export const NamedTime = z.iso
-  .datetime({ offset: true })
+  .datetime({ offset: true, abort: true })
   .refine(isWritable, 'must lie in the years 1 to 9999')
-  .overwrite((text) => (isWritable(text) ? new Date(text).toISOString() : text));
+  .overwrite((text) => (isWritable(text) ? new Date(text).toISOString() : text))
+  .meta({ example: '2026-01-31T12:00:00Z' });
 
 /** An unsigned integer that JSON can carry exactly (design: integers above 2^53−1 are a 400). */
-export const Bytes = z.int().min(0).describe('bytes');
+export const Bytes = z.int().min(0).meta({ description: 'bytes', example: 1_048_576 });
 
 /** An unsigned 64-bit identifier as a decimal string. */
-export const DecimalId = z.string().regex(/^\d{1,20}$/);
+export const DecimalId = z
+  .string()
+  .regex(/^[0-9]{1,20}$/, 'must be 1 to 20 digits')
+  .meta({ example: '42' });
+
+/** A strong entity tag, without the quotes. */
+export const Etag = z.string().meta({ description: 'what If-Match compares, without quotes', example: '3q2-7wAAAAAAAAAAAAAAAAAAAAA' });
+
+/**
+ * Text of so many characters as Postgres and JSON Schema count them: code points, not UTF-16 units. Neither NUL nor lone surrogates reach it
+ * (http/request/json.ts).
+ */
+export const text = (minimum: number, maximum: number): z.ZodString =>
+  z
+    .string()
+    .check((payload) => {
+      const length = characters(payload.value);
+      const bound = { origin: 'string', inclusive: true, input: payload.value } as const;
+      if (length < minimum) payload.issues.push({ ...bound, code: 'too_small', minimum });
+      if (length > maximum) payload.issues.push({ ...bound, code: 'too_big', maximum });
+    })
+    .meta({ ...(minimum > 0 ? { minLength: minimum } : {}), maxLength: maximum, pattern: '^[^\\u0000]*$' });
+
+/** All that JavaScript takes for space (`\s`), as the inside of a character class that every language reads alike. */
+export const SPACES = '\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
+
+function characters(value: string): number {
+  let count = 0;
+  for (const _ of value) count += 1;
+  return count;
+}
+
+/** A body of changes: each field may be left out, but not all of them. */
+export const changesOf = <S extends z.core.$ZodLooseShape>(whole: z.ZodObject<S>) =>
+  whole
+    .partial()
+    .refine((changes) => Object.keys(changes).length > 0, 'must name something to change')
+    .meta({ minProperties: 1 });
+
+/** An array in which nothing stands twice. */
+export const distinct = <T extends z.ZodType>(item: T, bounds: { min: number; max: number }) =>
+  z
+    .array(item)
+    .min(bounds.min)
+    .max(bounds.max)
+    .refine((items) => new Set(items).size === items.length, 'must not name anything twice')
+    .meta({ uniqueItems: true });
+
+/** `true` or `false` in a query. */
+export const queryBoolean = () =>
+  z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).meta({ openapi: { type: 'boolean' } });
+
+/** A whole number in a query. */
+export const queryInteger = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^(0|-?[1-9][0-9]{0,15})$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(minimum).max(maximum))
+    .meta({ openapi: { type: 'integer', minimum, maximum } });

@@ -10,7 +10,7 @@ import type { Random } from '../runtime/random.ts';
 import { errors } from './middleware/errors.ts';
 import { observe } from './middleware/observe.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
-import { refusalOf } from './middleware/tenant.ts';
+import { refusalOf, requireTenant } from './middleware/tenant.ts';
 import { referenceEndpoints } from './openapi/endpoints.ts';
 import { type PageDeps, servePage } from './pages.ts';
 import { enter, serve, type ServeDeps } from './serve.ts';
@@ -23,7 +23,7 @@ export interface AppDeps extends ServeDeps, PageDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly random: Random;
-  readonly tenant: { readonly slug: string; readonly id: string; readonly suspended: boolean };
+  readonly tenant: ServeDeps['tenant'] & { readonly suspended: boolean };
   /** Proxies in front of us whose X-Forwarded-For counts; 0: nobody's does. */
   readonly trustedProxies: number;
   readonly web: WebBundle;
@@ -70,13 +70,16 @@ const specificity = (endpoint: Endpoint): number => endpoint.path.split('{').len
 
 const CLIENT_WENT_AWAY = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ECANCELED']);
 
-/** Refuses what cannot be for this tenant; counted like any request. */
+/** Refuses what this server answers to nobody; counted like any request. For the API X-Tenant-ID comes after the token (`serve`). */
 function doorkeeper(deps: AppDeps): Middleware {
   return async (ctx, next) => {
     const refusal = refusalOf(ctx.req, deps.tenant);
-    if (!refusal) return next();
-    if (isApi(ctx.path)) await enter(ctx, deps.door);
-    throw refusal;
+    if (refusal) {
+      if (isApi(ctx.path)) await enter(ctx, deps.door);
+      throw refusal;
+    }
+    if (!isApi(ctx.path)) requireTenant(ctx.req, deps.tenant);
+    return next();
   };
 }
 
@@ -92,6 +95,7 @@ function noEndpoint(api: Routes, outside: Routes, deps: AppDeps): Middleware {
     const methods = methodsOf(isApi(ctx.path) ? api : outside, ctx);
     if (methods.size === 0 && !isApi(ctx.path)) throw new Problem('not_found');
     await enter(ctx, deps.door);
+    requireTenant(ctx.req, deps.tenant);
     if (methods.size === 0) throw new Problem('not_found', 'There is no such address in this API.');
     throw new Problem('method_not_allowed', undefined, { headers: { Allow: [...methods].sort().join(', ') } });
   };

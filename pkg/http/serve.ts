@@ -5,6 +5,7 @@ import { type Endpoint, problemsOf, type Reply, type RequestInfo } from '../api/
 import { parseEntityTags } from '../api/etag.ts';
 import { foreignCursor } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
+import { validate } from '../api/validation.ts';
 import type { AccessClaims, Tokens } from '../identity/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { DataException } from '../store/postgres/errors.ts';
@@ -12,9 +13,10 @@ import { type Door, type Entrance, limitHeaders } from './door.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
 import { replyLingering } from './lingering.ts';
 import { clientGone, problemOf } from './middleware/errors.ts';
+import { requireTenant } from './middleware/tenant.ts';
 import { keepReply, keptReply, replyEntry } from './reply-cache.ts';
 import { type Body, jsonSchemaOf, readBody } from './request/body.ts';
-import { parseQuery, strict, validate } from './request/validate.ts';
+import { parseQuery, strict } from './request/validate.ts';
 import type { Context, Middleware } from './state.ts';
 
 export interface ServeDeps {
@@ -22,6 +24,7 @@ export interface ServeDeps {
   readonly tokens: Tokens;
   readonly idempotency: IdempotencyKeys;
   readonly clock: Clock;
+  readonly tenant: { readonly slug: string; readonly id: string };
   /** Address of the API, for `Link` headers; no slash at the end. */
   readonly apiUrl: string;
   /** Tests: a reply or problem that the endpoint does not declare is a mistake of ours. */
@@ -45,6 +48,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps): Middleware {
     const entrance = await enter(ctx, deps.door, claims, entry);
     if (refusal) throw refusal;
     const actor = await entrance.admit();
+    requireTenant(ctx.req, deps.tenant);
     requireCaller(endpoint, actor);
     if (actor) ctx.state.userUuid = actor.userUuid;
 

@@ -8,6 +8,7 @@ export const launchViewEndpoints = (launches: LaunchViews): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/lti/launches/{launch_id}',
+    operationId: 'getLaunch',
     summary: 'Show a launch: its person, its course and folder; for that person, an instructor of the course or an administrator',
     tag: 'lti',
     caller: 'user',

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
-import { Uuid } from '../../api/schemas.ts';
+import { text, Uuid } from '../../api/schemas.ts';
 import { TICKET_SECONDS, type Tickets } from './tickets.service.ts';
 
 const TicketView = z
   .object({
-    url: z.url().describe('saves the file without a token; whoever holds it reads the file'),
-    expires_in: z.int().describe('seconds'),
+    url: z.url().meta({
+      description: 'saves the file without a token; whoever holds it reads the file',
+      example: 'https://files.example.org/api/v1/tickets/dGlja2V0',
+    }),
+    expires_in: z.int().meta({ description: 'seconds', example: 60 }),
   })
   .meta({ id: 'Ticket' });
 
@@ -18,6 +21,7 @@ export const ticketEndpoints = (tickets: Tickets, apiUrl: string): Endpoint[] =>
   endpoint({
     method: 'post',
     path: '/files/{id}/ticket',
+    operationId: 'createTicket',
     summary: 'Give an address that downloads a file without a token, for 60 s',
     tag: 'files',
     caller: { permission: 'read:files' },
@@ -30,10 +34,11 @@ export const ticketEndpoints = (tickets: Tickets, apiUrl: string): Endpoint[] =>
   endpoint({
     method: 'get',
     path: '/tickets/{ticket}',
+    operationId: 'downloadByTicket',
     summary: 'Download the file that a ticket is for, whole or one range of it',
     tag: 'files',
     caller: 'anyone',
-    params: z.object({ ticket: z.string().max(SEALED_MAX) }),
+    params: z.object({ ticket: text(1, SEALED_MAX).meta({ example: 'dGlja2V0' }) }),
     replies: { 200: ANY_CONTENT, 206: ANY_CONTENT, 304: null },
     errors: ['not_found', 'range_not_satisfiable'],
     handle: ({ params, request }) => tickets.open(params.ticket, request),

@@ -75,7 +75,7 @@ export function fileList(viewer: Viewer, query: FileQuery, request: PageRequest<
 }
 
 function filters(query: FileQuery, params: Parameters): string[] {
-  const conditions = [query.trashed === 'true' ? 'f.deleted_at IS NOT NULL' : 'f.deleted_at IS NULL'];
+  const conditions = [query.trashed ? 'f.deleted_at IS NOT NULL' : 'f.deleted_at IS NULL'];
   if (query.folder_id === 'root') conditions.push('f.folder_id IS NULL');
   if (query.q !== undefined) conditions.push(`f.name_search LIKE ${containing(`carrel.fold(${params.add(query.q)})`)}`);
   if (query.mime_type?.endsWith('/*')) conditions.push(`starts_with(f.mime_type, ${params.add(query.mime_type.slice(0, -1))})`);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { noneMatchHits, parseEntityTags } from '../../api/etag.ts';
-import { Uuid } from '../../api/schemas.ts';
+import { queryBoolean, Uuid } from '../../api/schemas.ts';
 import type { Downloads } from '../downloads/downloads.service.ts';
 import { presentUpload, type Uploads } from '../uploads/uploads.service.ts';
 import { presentFile } from './file.record.ts';
-import { FileChange, FilePage, FilePatch, FileQuery, FileView, UploadForm, UploadView, VersionForm } from './files.schema.ts';
+import { FileChanges, FilePage, FileQuery, FileView, UploadForm, UploadView, VersionForm } from './files.schema.ts';
 import type { Files } from './files.service.ts';
 
 const params = z.object({ id: Uuid });
@@ -19,6 +19,7 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
     endpoint({
       method: 'get',
       path: '/files',
+      operationId: 'listFiles',
       summary: 'List the files that the caller may see',
       tag: 'files',
       caller: { permission: 'read:files' },
@@ -30,6 +31,7 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
     endpoint({
       method: 'post',
       path: '/files',
+      operationId: 'uploadFile',
       summary: 'Upload a file; 200 when on_conflict=replace gave a file its next version',
       tag: 'files',
       caller: { permission: 'write:files' },
@@ -45,6 +47,7 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
     endpoint({
       method: 'get',
       path: '/files/{id}',
+      operationId: 'getFile',
       summary: "Show a file's metadata",
       tag: 'files',
       caller: { permission: 'read:files' },
@@ -60,11 +63,12 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
     endpoint({
       method: 'put',
       path: '/files/{id}',
-      summary: 'Rename and move a file (JSON), or give it its next version (multipart)',
+      operationId: 'putFile',
+      summary: 'Rename or move a file, as PATCH does (JSON), or give it its next version (multipart)',
       tag: 'files',
       caller: { permission: 'write:files' },
       params,
-      body: { stream: MULTIPART, schema: VersionForm, json: FileChange },
+      body: { stream: MULTIPART, schema: VersionForm, json: FileChanges },
       replies: { 200: FileView },
       errors: ['not_found', 'forbidden', 'name_conflict', 'precondition_failed', 'quota_exceeded'],
       idempotent: true,
@@ -79,11 +83,12 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
     endpoint({
       method: 'patch',
       path: '/files/{id}',
+      operationId: 'updateFile',
       summary: 'Rename or move a file',
       tag: 'files',
       caller: { permission: 'write:files' },
       params,
-      body: FilePatch,
+      body: FileChanges,
       replies: { 200: FileView },
       errors: ['not_found', 'forbidden', 'name_conflict', 'precondition_failed'],
       idempotent: true,
@@ -92,16 +97,17 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
     endpoint({
       method: 'delete',
       path: '/files/{id}',
+      operationId: 'deleteFile',
       summary: 'Move a file to the trash, or with permanent=true delete it for ever',
       tag: 'files',
       caller: { permission: 'write:files' },
       params,
-      query: z.object({ permanent: z.enum(['true', 'false']).optional() }),
+      query: z.object({ permanent: queryBoolean().optional() }),
       replies: { 204: null },
       errors: ['not_found', 'forbidden', 'precondition_failed'],
       idempotent: true,
       handle: async ({ actor, params, query, request }) => {
-        if (query.permanent === 'true') await files.purge(actor, params.id, request.ifMatch);
+        if (query.permanent) await files.purge(actor, params.id, request.ifMatch);
         else await files.trash(actor, params.id, request.ifMatch);
         return reply(204);
       },
@@ -109,6 +115,7 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
     endpoint({
       method: 'post',
       path: '/files/{id}/restore',
+      operationId: 'restoreFile',
       summary: 'Take a file out of the trash',
       tag: 'files',
       caller: { permission: 'write:files' },
@@ -121,6 +128,7 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
     endpoint({
       method: 'get',
       path: '/files/{id}/download',
+      operationId: 'downloadFile',
       summary: "Download a file's content, whole or one range of it",
       tag: 'files',
       caller: { permission: 'read:files' },

@@ -1,28 +1,33 @@
 import { z } from 'zod';
-import { pageOf, pageQuery } from '../../api/paging.ts';
-import { Bytes, Timestamp, Uuid } from '../../api/schemas.ts';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { Bytes, changesOf, Etag, queryBoolean, SPACES, text, Timestamp, Uuid } from '../../api/schemas.ts';
 import { Name } from '../names/names.schema.ts';
 
-const Sha256 = z.string().length(64).describe('SHA-256 of the content, hex');
-const Etag = z.string().describe('what If-Match compares, without quotes');
-const Person = z.object({ id: Uuid, name: z.string() });
+const Sha256 = z
+  .string()
+  .length(64)
+  .meta({ description: 'SHA-256 of the content, hex', example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' });
+const Person = z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) });
 
 /** Metadata of a file (specification: File, API shapes). */
 export const FileView = z
   .object({
     id: Uuid,
-    name: z.string(),
+    name: z.string().meta({ example: 'thesis.pdf' }),
     size: Bytes,
-    mime_type: z.string().nullable(),
+    mime_type: z.string().nullable().meta({ example: 'application/pdf' }),
     owner: Person,
-    folder: z.object({ id: Uuid, name: z.string() }).nullable().describe('null: none, or one that the caller may not know of'),
+    folder: z
+      .object({ id: Uuid, name: z.string().meta({ example: 'History' }) })
+      .nullable()
+      .describe('null: none, or one that the caller may not know of'),
     created_at: Timestamp,
     updated_at: Timestamp,
-    path: z.string().describe('from the highest folder that the caller may see'),
-    version: z.int().describe('number of the current version'),
+    path: z.string().meta({ description: 'from the highest folder that the caller may see', example: '/History/thesis.pdf' }),
+    version: z.int().meta({ description: 'number of the current version', example: 1 }),
     checksum: Sha256,
     etag: Etag,
-    deleted_at: Timestamp.nullable(),
+    deleted_at: Timestamp.nullable().meta({ example: null }),
   })
   .meta({ id: 'File' });
 export type FileView = z.output<typeof FileView>;
@@ -31,53 +36,62 @@ export type FileView = z.output<typeof FileView>;
 export const UploadView = z
   .object({
     id: Uuid,
-    name: z.string(),
+    name: z.string().meta({ example: 'thesis.pdf' }),
     size: Bytes,
-    mime_type: z.string(),
-    url: z.url().describe('where the content is downloaded'),
+    mime_type: z.string().meta({ example: 'application/pdf' }),
+    url: z.url().meta({
+      description: 'where the content is downloaded',
+      example: 'https://files.example.org/api/v1/files/7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11/download',
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
     folder_id: Uuid.nullable(),
-    version: z.int(),
+    version: z.int().meta({ example: 1 }),
     checksum: Sha256,
     etag: Etag,
   })
   .meta({ id: 'Upload' });
 export type UploadView = z.output<typeof UploadView>;
 
-export const FilePage = pageOf(FileView);
+export const FilePage = pageOf(FileView).meta({ id: 'FilePage' });
 
+const MIME_FILTER = new RegExp(`^[^/\\u0000${SPACES}]+/[^/\\u0000${SPACES}]+$`);
 const MimeFilter = z
   .string()
   .max(100)
-  .regex(/^[^\s/]+\/[^\s/]+$/, 'must be type/subtype, or type/* for all of a type')
-  .toLowerCase();
+  .regex(MIME_FILTER, 'must be type/subtype, or type/* for all of a type')
+  .toLowerCase()
+  .meta({ example: 'image/*' });
+
+/** All that JavaScript takes for space is cut off both ends; something else is left. */
+const Part = text(1, 255)
+  .trim()
+  .min(1)
+  .meta({ pattern: `^[^\\u0000]*[^\\u0000${SPACES}][^\\u0000]*$`, example: 'thesis' });
+
+export const FILE_SORT_FIELDS = ['name', 'size', 'created_at', 'updated_at'] as const;
 
 export const FileQuery = z.object({
-  ...pageQuery,
+  ...pageQueryOf(FILE_SORT_FIELDS),
   folder_id: z
     .union([Uuid, z.literal('root')])
     .optional()
     .describe('files of that folder; root: files without a folder'),
-  q: z.string().trim().min(1).max(255).optional().describe('part of the name; case and accents do not matter'),
+  q: Part.optional().describe('part of the name; case and accents do not matter'),
   mime_type: MimeFilter.optional(),
   owner: Uuid.optional(),
-  trashed: z.enum(['true', 'false']).optional().describe('true: the soft-deleted, of those one may write'),
+  trashed: queryBoolean().optional().describe('true: the soft-deleted, of those one may write'),
 });
 export type FileQuery = z.output<typeof FileQuery>;
 
-export const FILE_SORT_FIELDS = ['name', 'size', 'created_at', 'updated_at'] as const;
-
-/** The whole of what may be changed (PUT). */
-export const FileChange = z.strictObject({ name: Name, folder_id: Uuid.nullable() });
-/** A part of it (PATCH). */
-export const FilePatch = FileChange.partial().refine((patch) => Object.keys(patch).length > 0, 'must change something');
-export type FilePatch = z.output<typeof FilePatch>;
+/** PATCH and PUT alike: what is given is changed, what is left out stays. */
+export const FileChanges = changesOf(z.strictObject({ name: Name, folder_id: Uuid.nullable() })).meta({ id: 'FileChanges' });
+export type FileChanges = z.output<typeof FileChanges>;
 
 export const ON_CONFLICT = ['fail', 'rename', 'replace'] as const;
 export type OnConflict = (typeof ON_CONFLICT)[number];
 
 /** What the OpenAPI document says of an upload; the form itself is read by uploads/multipart.ts. */
-const Binary = z.string().meta({ format: 'binary' });
+const Binary = z.string().meta({ format: 'binary', example: 'Hello.' });
 export const UploadForm = z.object({ file: Binary, folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).optional() });
-export const VersionForm = z.object({ file: Binary, comment: z.string().max(2000).optional() });
+export const VersionForm = z.object({ file: Binary, comment: text(0, 2000).optional().meta({ example: 'After review' }) });

@@ -28,7 +28,7 @@ import {
   recordOf,
   type SeenFile,
 } from './file.record.ts';
-import { FILE_SORT_FIELDS, type FilePatch, type FileQuery, type FileView } from './files.schema.ts';
+import { FILE_SORT_FIELDS, type FileChanges, type FileQuery, type FileView } from './files.schema.ts';
 
 /** specification: Cached data, File metadata. */
 const FILE_METADATA_TTL_SECONDS = 3600;
@@ -84,7 +84,7 @@ export class Files {
   /** The files that the actor may see; in the trash those that they may write. One statement. */
   async list(actor: Actor, query: FileQuery): Promise<Page<FileView>> {
     const request = pageRequest<FileSort>(query, { fields: FILE_SORT_FIELDS, fallback: '-updated_at', tieBreaker: 'id' });
-    const wanted = query.trashed === 'true' ? 'write' : 'read';
+    const wanted = query.trashed ? 'write' : 'read';
     const granted = await this.#permissionSets.of(actor);
     const { sql, params } = fileList(
       { userId: actor.userId, ...grantedAtLeast(granted, wanted), known: grantedAtLeast(granted, 'read').folders },
@@ -103,7 +103,7 @@ export class Files {
   }
 
   /** Renames and moves. A move needs write on the destination and gives nobody more rights; into the root only the owner moves. Throws `name_conflict`. */
-  async change(actor: Actor, id: string, patch: FilePatch, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
+  async change(actor: Actor, id: string, patch: FileChanges, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#writes.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
       const place = await this.#destination(tx, actor, granted, file, patch.folder_id);

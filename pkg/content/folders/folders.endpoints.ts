@@ -8,6 +8,7 @@ export const folderEndpoints = (folders: Folders): Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/folders',
+    operationId: 'createFolder',
     summary: 'Create a folder',
     tag: 'folders',
     caller: { permission: 'write:folders' },
@@ -20,6 +21,7 @@ export const folderEndpoints = (folders: Folders): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/folders/{id}',
+    operationId: 'getFolder',
     summary: 'Show a folder',
     tag: 'folders',
     caller: { permission: 'read:folders' },

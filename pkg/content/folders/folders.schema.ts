@@ -1,23 +1,23 @@
 import { z } from 'zod';
-import { Timestamp, Uuid } from '../../api/schemas.ts';
+import { Etag, Timestamp, Uuid } from '../../api/schemas.ts';
 import { Name } from '../names/names.schema.ts';
 
 /** specification: Folder. */
 export const FolderView = z
   .object({
     id: Uuid,
-    name: z.string(),
-    path: z.string().describe('from the highest folder that the caller may see'),
+    name: z.string().meta({ example: 'History' }),
+    path: z.string().meta({ description: 'from the highest folder that the caller may see', example: '/History' }),
     parent_id: Uuid.nullable().describe('null: none, or one that the caller may not know of'),
-    owner: z.object({ id: Uuid, name: z.string() }),
-    depth: z.int().min(0).describe('0 for a root, and for the highest folder that the caller may see'),
+    owner: z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) }),
+    depth: z.int().min(0).meta({ description: '0 for a root, and for the highest folder that the caller may see', example: 0 }),
     is_system: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
-    etag: z.string(),
+    etag: Etag,
   })
   .meta({ id: 'Folder' });
 export type FolderView = z.output<typeof FolderView>;
 
-export const NewFolder = z.strictObject({ name: Name, parent_id: Uuid.nullable().optional() });
+export const NewFolder = z.strictObject({ name: Name, parent_id: Uuid.nullable().optional() }).meta({ id: 'NewFolder' });
 export type NewFolder = z.output<typeof NewFolder>;

@@ -9,5 +9,6 @@ export const Name = z
   .meta({
     minLength: 1,
     maxLength: NAME_MAX_CHARACTERS,
+    example: 'thesis.pdf',
     description: 'NFC; no / and no \\, no control characters, none that control the direction of text; something visible, neither . nor ..',
   });

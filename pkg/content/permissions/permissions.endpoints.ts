@@ -5,6 +5,7 @@ import { NewPermission, PermissionPage, PermissionQuery, PermissionView } from '
 import type { Permissions } from './permissions.service.ts';
 
 const params = z.object({ id: Uuid });
+const NAMES = { file: 'File', folder: 'Folder' } as const;
 
 /** The same three operations on files and on folders. */
 export const permissionEndpoints = (permissions: Permissions): Endpoint[] => [
@@ -16,6 +17,7 @@ const endpointsOf = (permissions: Permissions, kind: 'file' | 'folder'): Endpoin
   endpoint({
     method: 'get',
     path: `/${kind}s/{id}/permissions`,
+    operationId: `list${NAMES[kind]}Permissions`,
     summary: `List the grants on a ${kind}`,
     tag: 'permissions',
     caller: { permission: 'share:files' },
@@ -28,6 +30,7 @@ const endpointsOf = (permissions: Permissions, kind: 'file' | 'folder'): Endpoin
   endpoint({
     method: 'post',
     path: `/${kind}s/{id}/permissions`,
+    operationId: `create${NAMES[kind]}Permission`,
     summary: `Grant a level on a ${kind} to a user or a group; 200 when it changed a grant that was there`,
     tag: 'permissions',
     caller: { permission: 'share:files' },
@@ -44,6 +47,7 @@ const endpointsOf = (permissions: Permissions, kind: 'file' | 'folder'): Endpoin
   endpoint({
     method: 'delete',
     path: `/${kind}s/{id}/permissions/{permission_id}`,
+    operationId: `delete${NAMES[kind]}Permission`,
     summary: `Take back a grant on a ${kind}`,
     tag: 'permissions',
     caller: { permission: 'share:files' },

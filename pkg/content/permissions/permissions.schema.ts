@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LEVELS } from '../../api/actor.ts';
-import { pageOf, pageQuery } from '../../api/paging.ts';
-import { Timestamp, Uuid } from '../../api/schemas.ts';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { NamedTime, Timestamp, Uuid } from '../../api/schemas.ts';
 
 /** specification: Permission. */
 export const PermissionView = z
@@ -19,8 +19,9 @@ export const PermissionView = z
   .meta({ id: 'Permission' });
 export type PermissionView = z.output<typeof PermissionView>;
 
-export const PermissionPage = pageOf(PermissionView);
-export const PermissionQuery = z.object(pageQuery);
+export const PermissionPage = pageOf(PermissionView).meta({ id: 'PermissionPage' });
+export const PERMISSION_SORT_FIELDS = ['id'] as const;
+export const PermissionQuery = z.object(pageQueryOf(PERMISSION_SORT_FIELDS));
 export type PermissionQuery = z.output<typeof PermissionQuery>;
 
 export const NewPermission = z
@@ -28,10 +29,11 @@ export const NewPermission = z
     permission_level: z.enum(LEVELS),
     user_id: Uuid.optional(),
     group_id: Uuid.optional(),
-    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe('when it ends; null or left out: never'),
+    expires_at: NamedTime.meta({ example: '2099-01-31T12:00:00Z' }).nullable().optional().describe('when it ends; null or left out: never'),
   })
   .refine((grant) => (grant.user_id === undefined) !== (grant.group_id === undefined), {
     path: ['user_id'],
     message: 'give either user_id or group_id',
-  });
+  })
+  .meta({ id: 'NewPermission', oneOf: [{ required: ['user_id'] }, { required: ['group_id'] }] });
 export type NewPermission = z.output<typeof NewPermission>;

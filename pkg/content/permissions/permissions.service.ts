@@ -11,7 +11,7 @@ import { peopleConcerned, type Source, sourceOf } from '../access/grants-through
 import { type Writes, writesOf } from '../access/writes.ts';
 import { type FileRecord, findFile } from '../files/file.record.ts';
 import { findFolder, type FolderRecord } from '../folders/folder.record.ts';
-import type { NewPermission, PermissionQuery, PermissionView } from './permissions.schema.ts';
+import { type NewPermission, PERMISSION_SORT_FIELDS, type PermissionQuery, type PermissionView } from './permissions.schema.ts';
 
 /** What is granted on. */
 type Thing = (FileRecord | FolderRecord) & { readonly kind: 'file' | 'folder' };
@@ -62,7 +62,7 @@ export class Permissions {
   }
 
   async list(actor: Actor, resource: Resource, query: PermissionQuery): Promise<Page<PermissionView>> {
-    const request: PageRequest = pageRequest(query, { fields: ['id'], fallback: 'id', tieBreaker: 'id' });
+    const request: PageRequest = pageRequest(query, { fields: PERMISSION_SORT_FIELDS, fallback: 'id', tieBreaker: 'id' });
     const { id } = await this.#require(this.#db.tables, actor, await this.#permissionSets.of(actor), resource);
     const way = request.sort[0]?.descending ? ['<', 'DESC'] : ['>', 'ASC'];
     const sql = `${GRANTS} AND ($3::bigint IS NULL OR p.id ${way[0]} $3) ORDER BY p.id ${way[1]} LIMIT $4`;

@@ -1,7 +1,8 @@
 import { lookup } from 'mrmime';
 import { z } from 'zod';
 import { invalid } from '../../api/problem.ts';
-import { Uuid } from '../../api/schemas.ts';
+import { text, Uuid } from '../../api/schemas.ts';
+import { validate } from '../../api/validation.ts';
 import { ON_CONFLICT } from '../files/files.schema.ts';
 import { extensionOf, nameFault, normalName } from '../names/names.policy.ts';
 import type { FilePart } from './multipart.ts';
@@ -13,21 +14,17 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 const UploadFields = z.object({ folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).default('fail') });
 export type UploadFields = z.output<typeof UploadFields>;
-const VersionFields = z.object({ comment: z.string().max(2000).optional() });
+const VersionFields = z.object({ comment: text(0, 2000).optional() });
 
 export const UPLOAD_FIELDS = ['folder_id', 'on_conflict'] as const;
 export const VERSION_FIELDS = ['comment'] as const;
 
 const read =
   <S extends z.ZodObject>(schema: S) =>
-  (fields: ReadonlyMap<string, string>): z.output<S> => {
-    const result = schema.safeParse(Object.fromEntries(fields));
-    if (result.success) return result.data;
-    const issue = result.error.issues[0];
-    throw invalid(String(issue?.path[0] ?? 'body'), issue?.message ?? 'is not valid');
-  };
+  (fields: ReadonlyMap<string, string>): z.output<S> =>
+    validate(schema, Object.fromEntries(fields));
 
-/** The text fields of an upload. Throws `validation_failed` naming the first that is wrong. */
+/** The text fields of an upload. Throws `validation_failed` naming those that are wrong. */
 export const uploadFields = read(UploadFields);
 export const versionFields = read(VersionFields);
 

@@ -24,6 +24,7 @@ export const deliveryEndpoints = (deliveries: Deliveries): Endpoint[] => [
     ...READ,
     method: 'get',
     path: '/webhooks/{id}/deliveries',
+    operationId: 'listDeliveries',
     summary: 'List the deliveries of a webhook, the newest first; kept 30 days',
     params: ById,
     query: DeliveryQuery,
@@ -35,6 +36,7 @@ export const deliveryEndpoints = (deliveries: Deliveries): Endpoint[] => [
     ...READ,
     method: 'get',
     path: '/webhooks/{id}/deliveries/{delivery}',
+    operationId: 'getDelivery',
     summary: 'Show a delivery with its payload',
     params: ByDelivery,
     replies: { 200: DeliveryWithPayload },
@@ -44,6 +46,7 @@ export const deliveryEndpoints = (deliveries: Deliveries): Endpoint[] => [
   endpoint({
     ...SEND,
     path: '/webhooks/{id}/deliveries/{delivery}/replay',
+    operationId: 'replayDelivery',
     summary: 'Deliver an event again, with the same id and bytes; the reply is the new delivery',
     params: ByDelivery,
     replies: { 202: DeliveryView },
@@ -52,6 +55,7 @@ export const deliveryEndpoints = (deliveries: Deliveries): Endpoint[] => [
   endpoint({
     ...SEND,
     path: '/webhooks/{id}/replay',
+    operationId: 'replayDeliveries',
     summary: 'Deliver again what was not delivered in a time, the oldest first; with `next_cursor` it goes on',
     params: ById,
     body: ReplayRange,
@@ -61,6 +65,7 @@ export const deliveryEndpoints = (deliveries: Deliveries): Endpoint[] => [
   endpoint({
     ...SEND,
     path: '/webhooks/{id}/test',
+    operationId: 'testWebhook',
     summary: 'Deliver a test to this webhook alone: one of its events, every id in it the nil UUID',
     params: ById,
     body: TestEvent,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageOf, pageQuery } from '../../api/paging.ts';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { NamedTime, Timestamp, Uuid } from '../../api/schemas.ts';
 import type { EventName } from '../catalogue.ts';
 import { EventKind } from './webhooks.schema.ts';
@@ -18,8 +18,8 @@ export const DeliveryView = z
     attempts: z.array(
       z.object({
         at: Timestamp,
-        status_code: z.int().nullable().describe('null: no answer came'),
-        error: z.string().nullable(),
+        status_code: z.int().nullable().meta({ description: 'null: no answer came', example: 204 }),
+        error: z.string().nullable().meta({ example: null }),
       }),
     ),
     created_at: Timestamp,
@@ -30,7 +30,7 @@ export const DeliveryView = z
 export type DeliveryView = z.output<typeof DeliveryView>;
 
 export const DeliveryWithPayload = DeliveryView.extend({
-  payload: z.string().describe('the body of the request, byte for byte'),
+  payload: z.string().meta({ description: 'the body of the request, byte for byte', example: '{"event":"file.created"}' }),
 }).meta({ id: 'DeliveryWithPayload' });
 export type DeliveryWithPayload = z.output<typeof DeliveryWithPayload>;
 
@@ -38,7 +38,7 @@ export const DeliveryPage = pageOf(DeliveryView).meta({ id: 'DeliveryPage' });
 export const DELIVERY_SORT_FIELDS = ['created_at'] as const;
 
 export const DeliveryQuery = z.object({
-  ...pageQuery,
+  ...pageQueryOf(DELIVERY_SORT_FIELDS),
   status: z.enum(DELIVERY_STATES).optional(),
   event: EventKind.optional(),
   since: NamedTime.optional().describe('created at or after'),
@@ -55,16 +55,21 @@ export const ReplayRange = z
     until: NamedTime.optional().describe('and before; left out: now'),
     status: z.enum(['failed', 'canceled', 'delivered']).optional().describe('left out: what did not arrive, failed or canceled'),
     limit: z.int().min(1).max(REPLAY_MAX).default(REPLAY_MAX),
-    cursor: z.string().max(500).optional().describe('`next_cursor` of the reply before, beside the same since, until and status'),
+    cursor: z
+      .string()
+      .max(500)
+      .regex(/^[A-Za-z0-9_-]+$/, 'does not belong to this range')
+      .optional()
+      .describe('`next_cursor` of the reply before, beside the same since, until and status'),
   })
   .meta({ id: 'ReplayRange' });
 export type ReplayRange = z.output<typeof ReplayRange>;
 
 export const ReplayedRange = z
   .object({
-    replayed: z.int().describe('new deliveries'),
+    replayed: z.int().meta({ description: 'new deliveries', example: 3 }),
     has_more: z.boolean(),
-    next_cursor: z.string().nullable(),
+    next_cursor: z.string().nullable().meta({ example: null }),
   })
   .meta({ id: 'ReplayedRange' });
 export type ReplayedRange = z.output<typeof ReplayedRange>;

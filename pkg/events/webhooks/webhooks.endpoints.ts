@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import {
-  NewSecret,
-  NewWebhook,
-  WebhookChanges,
-  WebhookPage,
-  WebhookQuery,
-  WebhookView,
-  WebhookWithSecret,
-  WholeWebhook,
-} from './webhooks.schema.ts';
+import { NewSecret, NewWebhook, WebhookChanges, WebhookPage, WebhookQuery, WebhookView, WebhookWithSecret } from './webhooks.schema.ts';
 import type { Webhooks } from './webhooks.service.ts';
 
 const ById = z.object({ id: Uuid });
@@ -23,6 +14,7 @@ export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
     ...READ,
     method: 'get',
     path: '/webhooks',
+    operationId: 'listWebhooks',
     summary: 'List the webhooks of the tenant',
     query: WebhookQuery,
     replies: { 200: WebhookPage },
@@ -32,6 +24,7 @@ export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
     ...WRITE,
     method: 'post',
     path: '/webhooks',
+    operationId: 'createWebhook',
     summary: 'Register a webhook; the reply shows its secret this once',
     body: NewWebhook,
     replies: { 201: WebhookWithSecret },
@@ -42,6 +35,7 @@ export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
     ...READ,
     method: 'get',
     path: '/webhooks/{id}',
+    operationId: 'getWebhook',
     summary: 'Show a webhook',
     params: ById,
     replies: { 200: WebhookView },
@@ -52,9 +46,10 @@ export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
     ...WRITE,
     method: 'put',
     path: '/webhooks/{id}',
-    summary: 'Replace a webhook; headers that are left out stay (but for another origin), the secret has an operation of its own',
+    operationId: 'putWebhook',
+    summary: 'Change some of a webhook, as PATCH does',
     params: ById,
-    body: WholeWebhook,
+    body: WebhookChanges,
     replies: { 200: WebhookView },
     errors: CHANGE_ERRORS,
     idempotent: true,
@@ -64,7 +59,9 @@ export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
     ...WRITE,
     method: 'patch',
     path: '/webhooks/{id}',
-    summary: 'Change some of a webhook; `active: true` enables one that was disabled',
+    operationId: 'updateWebhook',
+    summary:
+      'Change some of a webhook; `active: true` enables one that was disabled, headers are given again for another origin, the secret has an operation of its own',
     params: ById,
     body: WebhookChanges,
     replies: { 200: WebhookView },
@@ -76,6 +73,7 @@ export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
     ...WRITE,
     method: 'delete',
     path: '/webhooks/{id}',
+    operationId: 'deleteWebhook',
     summary: 'Delete a webhook; what waits for it is canceled',
     params: ById,
     replies: { 204: null },
@@ -89,6 +87,7 @@ export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
     ...WRITE,
     method: 'post',
     path: '/webhooks/{id}/secret',
+    operationId: 'rotateWebhookSecret',
     summary: 'Rotate the secret; the reply shows the new one this once, and the one before signs beside it for a while',
     params: ById,
     body: NewSecret,

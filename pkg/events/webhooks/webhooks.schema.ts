@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { etagOf } from '../../api/etag.ts';
-import { pageOf, pageQuery } from '../../api/paging.ts';
-import { Timestamp, Uuid } from '../../api/schemas.ts';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { changesOf, distinct, Etag, queryBoolean, text, Timestamp, Uuid } from '../../api/schemas.ts';
 import type { Webhook } from '../../store/postgres/tables.ts';
 import { type EventName, EVENTS } from '../catalogue.ts';
 import { standardForm, type WebhookSeal } from './secrets.ts';
@@ -14,53 +14,58 @@ export const EventKind = z.enum(EVENT_NAMES);
 export const WebhookView = z
   .object({
     id: Uuid,
-    url: z.string(),
+    url: z.string().meta({ example: 'https://receiver.example.org/hook' }),
     events: z.array(EventKind),
     active: z.boolean(),
-    description: z.string().nullable(),
-    header_names: z.array(z.string()).describe('further headers of each delivery; their values are not shown again'),
-    managed_by: z.string().nullable().describe('`kubernetes`: a resource there makes it and alone may change it'),
-    managed_ref: z.string().nullable().describe('which one, `namespace/name`'),
+    description: z.string().nullable().meta({ example: 'Plagiarism check' }),
+    header_names: z
+      .array(z.string().meta({ example: 'X-Team' }))
+      .describe('further headers of each delivery; their values are not shown again'),
+    managed_by: z
+      .string()
+      .nullable()
+      .meta({ description: '`kubernetes`: a resource there makes it and alone may change it', example: null }),
+    managed_ref: z.string().nullable().meta({ description: 'which one, `namespace/name`', example: null }),
     failing_since: Timestamp.nullable(),
-    disabled_reason: z.string().nullable().describe('why it was made inactive; `active: true` begins again'),
+    disabled_reason: z.string().nullable().meta({ description: 'why it was made inactive; `active: true` begins again', example: null }),
     last_delivery_at: Timestamp.nullable().describe('noted at each change of health, else every 5 minutes'),
-    last_status_code: z.int().nullable(),
+    last_status_code: z.int().nullable().meta({ example: 204 }),
     previous_secret_until: Timestamp.nullable().describe('until when the secret before the present one signs too'),
     created_at: Timestamp,
     updated_at: Timestamp,
-    etag: z.string(),
+    etag: Etag,
   })
   .meta({ id: 'Webhook' });
 export type WebhookView = z.output<typeof WebhookView>;
 
 /** The reply to creation and rotation, the only ones that hold a secret. */
 export const WebhookWithSecret = WebhookView.extend({
-  secret: z.string().describe('shown this once; one that was given without `whsec_` is shown as `whsec_` and its base64'),
+  secret: z.string().meta({
+    description: 'shown this once; one that was given without `whsec_` is shown as `whsec_` and its base64',
+    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  }),
 }).meta({ id: 'WebhookWithSecret' });
 export type WebhookWithSecret = z.output<typeof WebhookWithSecret>;
 
 export const WebhookPage = pageOf(WebhookView).meta({ id: 'WebhookPage' });
 export const WEBHOOK_SORT_FIELDS = ['created_at'] as const;
 export const WebhookQuery = z.object({
-  ...pageQuery,
+  ...pageQueryOf(WEBHOOK_SORT_FIELDS),
   event: EventKind.optional().describe('those that want this event'),
-  active: z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).optional(),
+  active: queryBoolean().optional(),
 });
 export type WebhookQuery = z.output<typeof WebhookQuery>;
 
-const Url = z.string().min(1).max(URL_MAX).describe('https; plain http only where the platform opened the address');
-const Events = z
-  .array(EventKind)
-  .min(1)
-  .max(EVENT_NAMES.length)
-  .refine((events) => new Set(events).size === events.length, 'names an event twice');
-const Description = z.string().max(500).nullable();
-const Secret = z
-  .string()
-  .min(1)
-  .max(SECRET_MAX)
-  .refine(isWellFormedSecret, 'goes on after whsec_ with base64')
-  .describe('generated when left out; without `whsec_` it stands for `whsec_` and its base64');
+const Url = text(1, URL_MAX).meta({
+  description: 'https; plain http only where the platform opened the address',
+  example: 'https://receiver.example.org/hook',
+});
+const Events = distinct(EventKind, { min: 1, max: EVENT_NAMES.length });
+const Description = text(0, 500).meta({ example: 'Plagiarism check' }).nullable();
+const Secret = text(1, SECRET_MAX).refine(isWellFormedSecret, 'goes on after whsec_ with base64').meta({
+  description: 'generated when left out; without `whsec_` it stands for `whsec_` and its base64',
+  example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+});
 const HeaderName = z
   .string()
   .max(HEADER_NAME_MAX)
@@ -95,14 +100,10 @@ export const NewWebhook = z
   .meta({ id: 'NewWebhook' });
 export type NewWebhook = z.output<typeof NewWebhook>;
 
-/** PUT takes the whole; headers are write-only and stay when left out, the secret has an operation of its own. */
-export const WholeWebhook = z
-  .object({ url: Url, events: Events, active: z.boolean(), description: Description, headers: Headers.optional() })
-  .meta({ id: 'WholeWebhook' });
-
-export const WebhookChanges = WholeWebhook.partial()
-  .refine((changes) => Object.keys(changes).length > 0, 'names nothing to change')
-  .meta({ id: 'WebhookChanges' });
+/** PATCH and PUT alike: what is given is changed, what is left out stays. Headers are write-only; the secret has an operation of its own. */
+export const WebhookChanges = changesOf(
+  z.object({ url: Url, events: Events, active: z.boolean(), description: Description, headers: Headers }),
+).meta({ id: 'WebhookChanges' });
 export type WebhookChanges = z.output<typeof WebhookChanges>;
 
 /** The longest that two secrets hold side by side. */

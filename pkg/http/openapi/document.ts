@@ -63,7 +63,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], apiUrl: string):
 
 function operation(endpoint: Endpoint, schemas: SchemaBook): Json {
   return {
-    operationId: `${endpoint.method}${endpoint.path.replaceAll(/[/{}_.-]+(\w?)/g, (_all, letter: string) => letter.toUpperCase())}`,
+    operationId: endpoint.operationId,
     summary: endpoint.summary,
     tags: [endpoint.tag ?? 'other'],
     security: endpoint.caller === 'anyone' ? [] : [{ bearer: [] }],

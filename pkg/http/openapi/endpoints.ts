@@ -9,6 +9,7 @@ export function referenceEndpoints(described: readonly Endpoint[], apiUrl: strin
     endpoint({
       method: 'get',
       path: '/openapi.json',
+      operationId: 'getOpenApiDocument',
       summary: 'This description',
       tag: 'reference',
       caller: 'anyone',
@@ -18,6 +19,7 @@ export function referenceEndpoints(described: readonly Endpoint[], apiUrl: strin
     endpoint({
       method: 'get',
       path: '/docs',
+      operationId: 'getReferencePage',
       summary: 'This description as a page',
       tag: 'reference',
       caller: 'anyone',

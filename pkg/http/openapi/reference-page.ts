@@ -37,7 +37,9 @@ ${operation.requestBody ? `<p>Body</p>${json(operation.requestBody)}` : ''}
     .join('')}</table></details>`;
 }
 
-const json = (value: unknown): string => `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
+/** Without examples: they would double the page. */
+const json = (value: unknown): string =>
+  `<pre>${escape(JSON.stringify(value, (key, part: unknown) => (key === 'example' ? undefined : part), 2))}</pre>`;
 
 const escape = (value: unknown): string =>
   String(value).replaceAll(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character] ?? '');

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { parseQuery, strict, validate } from './validate.ts';
+import { validate } from '../../api/validation.ts';
+import { parseQuery, strict } from './validate.ts';
 
 const problem = (field: string): Error =>
   expect.objectContaining({ code: 'validation_failed', details: [expect.objectContaining({ field })] }) as unknown as Error;

@@ -18,6 +18,7 @@ export const signInEndpoints = (signIn: SignIn, options: { basePath: string; sec
     endpoint({
       method: 'post',
       path: '/auth/login',
+      operationId: 'login',
       summary: 'Sign in with e-mail address and password',
       tag: 'sign-in',
       caller: 'anyone',
@@ -29,6 +30,7 @@ export const signInEndpoints = (signIn: SignIn, options: { basePath: string; sec
     endpoint({
       method: 'post',
       path: '/auth/refresh',
+      operationId: 'refreshSession',
       summary: 'Exchange a refresh token for new tokens; each is good once',
       tag: 'sign-in',
       caller: 'anyone',
@@ -46,6 +48,7 @@ export const signInEndpoints = (signIn: SignIn, options: { basePath: string; sec
     endpoint({
       method: 'post',
       path: '/auth/logout',
+      operationId: 'logout',
       summary: 'End the session',
       tag: 'sign-in',
       caller: 'user',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint, type Endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
 import { subject } from '../../store/redis/generation.ts';
-import { NewUser, PasswordChange, UserChanges, UserPage, UserQuery, UserView, WholeUser } from './users.schema.ts';
+import { NewUser, PasswordChange, UserChanges, UserPage, UserQuery, UserView } from './users.schema.ts';
 import type { Users } from './users.service.ts';
 
 const ById = z.object({ id: Uuid });
@@ -11,6 +11,7 @@ export const userEndpoints = (users: Users): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/users',
+    operationId: 'listUsers',
     summary: 'List the users of the tenant',
     tag: 'users',
     caller: { permission: 'read:users' },
@@ -22,6 +23,7 @@ export const userEndpoints = (users: Users): Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/users',
+    operationId: 'createUser',
     summary: 'Create a user',
     tag: 'users',
     caller: { permission: 'write:users' },
@@ -34,6 +36,7 @@ export const userEndpoints = (users: Users): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/users/me',
+    operationId: 'getCurrentUser',
     summary: 'Show who is signed in',
     tag: 'users',
     caller: 'user',
@@ -44,6 +47,7 @@ export const userEndpoints = (users: Users): Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/users/me/password',
+    operationId: 'changePassword',
     summary: "Change one's own password; all other sessions end",
     tag: 'users',
     caller: 'user',
@@ -58,6 +62,7 @@ export const userEndpoints = (users: Users): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/users/{id}',
+    operationId: 'getUser',
     summary: 'Show a user',
     tag: 'users',
     caller: 'user',
@@ -69,19 +74,21 @@ export const userEndpoints = (users: Users): Endpoint[] => [
   endpoint({
     method: 'put',
     path: '/users/{id}',
-    summary: 'Replace a user',
+    operationId: 'putUser',
+    summary: 'Change some of a user, as PATCH does',
     tag: 'users',
-    caller: { permission: 'write:users' },
+    caller: 'user',
     params: ById,
-    body: WholeUser,
+    body: UserChanges,
     replies: { 200: UserView },
-    errors: ['not_found', 'conflict', 'precondition_failed'],
+    errors: ['not_found', 'forbidden', 'conflict', 'precondition_failed'],
     idempotent: true,
     handle: async ({ actor, params, body, request }) => tagged(200, await users.change(actor, params.id, body, request.ifMatch)),
   }),
   endpoint({
     method: 'patch',
     path: '/users/{id}',
+    operationId: 'updateUser',
     summary: 'Change some of a user; anybody may change their own display name and user name',
     tag: 'users',
     caller: 'user',
@@ -95,6 +102,7 @@ export const userEndpoints = (users: Users): Endpoint[] => [
   endpoint({
     method: 'delete',
     path: '/users/{id}',
+    operationId: 'deleteUser',
     summary: 'Delete a user with their files, or hand the files over first',
     tag: 'users',
     caller: { permission: 'write:users' },

@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import { ROLES } from '../../api/actor.ts';
 import { etagOf } from '../../api/etag.ts';
-import { pageOf, pageQuery } from '../../api/paging.ts';
-import { Bytes, DecimalId, Timestamp, Uuid } from '../../api/schemas.ts';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { Bytes, changesOf, DecimalId, distinct, Etag, queryBoolean, SPACES, text, Timestamp, Uuid } from '../../api/schemas.ts';
 import type { User } from '../../store/postgres/tables.ts';
 
 /** A user as the API shows it (design: Users). */
 export const UserView = z
   .object({
     id: Uuid,
-    email: z.string(),
-    username: z.string(),
-    display_name: z.string().nullable(),
-    contact_email: z.string().nullable().describe('the address that an LMS sent last; nobody has proved it, and nobody signs in with it'),
+    email: z.string().meta({ example: 'ada@example.org' }),
+    username: z.string().meta({ example: 'ada' }),
+    display_name: z.string().nullable().meta({ example: 'Ada Okafor' }),
+    contact_email: z
+      .string()
+      .nullable()
+      .meta({ description: 'the address that an LMS sent last; nobody has proved it, and nobody signs in with it', example: null }),
     roles: z.array(z.enum(ROLES)),
     tenant_id: DecimalId,
     storage_quota: Bytes,
@@ -20,28 +23,27 @@ export const UserView = z
     is_active: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
-    etag: z.string(),
+    etag: Etag,
   })
   .meta({ id: 'User' });
 export type UserView = z.output<typeof UserView>;
 
 export const UserPage = pageOf(UserView).meta({ id: 'UserPage' });
 
+/** Dots neither at an end nor beside each other. Without look-ahead, so that every language's generator can read it. */
+const EMAIL = /^[A-Za-z0-9_'+-]+(\.[A-Za-z0-9_'+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,}$/;
+/** Everything but `/`, control characters and all that JavaScript takes for space, spelt out for those who take something else. */
+const USERNAME = new RegExp(`^[^/\\u0000-\\u001f\\u007f-\\u009f${SPACES}]+$`);
+
 // Lengths as in specification.md, User.
-const Email = z.email().max(255);
-const Username = z
-  .string()
-  .min(1)
-  .max(100)
-  .regex(/^[^\s/\p{Cc}]+$/u, 'must not hold spaces, slashes or control characters');
-const DisplayName = z.string().min(1).max(255).nullable();
-const Roles = z
-  .array(z.enum(ROLES))
-  .min(1)
-  .max(ROLES.length)
-  .refine((roles) => new Set(roles).size === roles.length, 'names a role twice');
+const Email = z.email({ pattern: EMAIL }).max(255).meta({ example: 'ada@example.org' });
+const Username = text(1, 100)
+  .regex(USERNAME, 'must not hold spaces, slashes or control characters')
+  .meta({ pattern: USERNAME.source, example: 'ada' });
+const DisplayName = text(1, 255).meta({ example: 'Ada Okafor' }).nullable();
+const Roles = distinct(z.enum(ROLES), { min: 1, max: ROLES.length });
 /** At least 8 characters (NIST SP 800-63B); the upper bound keeps hashing cheap. */
-export const NewPassword = z.string().min(8).max(256);
+export const NewPassword = text(8, 256).meta({ example: 'correct horse battery' });
 
 export const NewUser = z
   .object({
@@ -55,38 +57,34 @@ export const NewUser = z
   .meta({ id: 'NewUser' });
 export type NewUser = z.output<typeof NewUser>;
 
-/** PUT takes the whole; the password is write-only and may be left out. */
-export const WholeUser = z
-  .object({
+/** PATCH and PUT alike: what is given is changed, what is left out stays. */
+export const UserChanges = changesOf(
+  z.object({
     email: Email,
     username: Username,
     display_name: DisplayName,
     roles: Roles,
     storage_quota: Bytes,
     is_active: z.boolean(),
-    password: NewPassword.optional(),
-  })
-  .meta({ id: 'WholeUser' });
-
-export const UserChanges = WholeUser.partial()
-  .refine((changes) => Object.keys(changes).length > 0, 'names nothing to change')
-  .meta({ id: 'UserChanges' });
+    password: NewPassword,
+  }),
+).meta({ id: 'UserChanges' });
 export type UserChanges = z.output<typeof UserChanges>;
-
-export const UserQuery = z.object({
-  ...pageQuery,
-  q: z.string().min(1).max(255).optional().describe('part of e-mail address, contact address, user name or display name'),
-  role: z.enum(ROLES).optional(),
-  email: z.string().max(255).optional(),
-  username: z.string().max(100).optional(),
-  is_active: z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).optional(),
-});
-export type UserQuery = z.output<typeof UserQuery>;
 
 export const USER_SORT_FIELDS = ['created_at', 'updated_at', 'email', 'username', 'id'] as const;
 
+export const UserQuery = z.object({
+  ...pageQueryOf(USER_SORT_FIELDS),
+  q: text(1, 255).optional().meta({ description: 'part of e-mail address, contact address, user name or display name', example: 'ada' }),
+  role: z.enum(ROLES).optional(),
+  email: text(0, 255).optional().meta({ example: 'ada@example.org' }),
+  username: text(0, 100).optional().meta({ example: 'ada' }),
+  is_active: queryBoolean().optional(),
+});
+export type UserQuery = z.output<typeof UserQuery>;
+
 export const PasswordChange = z
-  .object({ current_password: z.string().max(1024), new_password: NewPassword })
+  .object({ current_password: text(0, 1024).meta({ example: 'correct horse' }), new_password: NewPassword })
   .meta({ id: 'PasswordChange' });
 
 export const presentUser = (user: User, tenantId: string): UserView => ({

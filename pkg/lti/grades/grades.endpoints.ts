@@ -11,6 +11,7 @@ export const gradeEndpoints = (grades: Grades): Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/lti/launches/{launch_id}/grades',
+    operationId: 'createGrade',
     summary: 'Give a grade to somebody of the course; the LMS is told in the background',
     tag: 'lti',
     caller: WRITES_GRADES,
@@ -24,6 +25,7 @@ export const gradeEndpoints = (grades: Grades): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/lti/launches/{launch_id}/grades',
+    operationId: 'listGrades',
     summary: 'List the grades of a launch',
     tag: 'lti',
     caller: WRITES_GRADES,
@@ -36,6 +38,7 @@ export const gradeEndpoints = (grades: Grades): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/lti/launches/{launch_id}/grades/{id}',
+    operationId: 'getGrade',
     summary: 'Show a grade and what became of it',
     tag: 'lti',
     caller: WRITES_GRADES,

@@ -1,10 +1,14 @@
 import { page, type Page, pageRequest } from '../../api/paging.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { GRADE_COLUMNS, type GradeQuery, type GradeRow, type GradeView, presentGrade } from './grades.schema.ts';
+import { GRADE_SORT_FIELDS, GRADE_COLUMNS, type GradeQuery, type GradeRow, type GradeView, presentGrade } from './grades.schema.ts';
 
 /** The grades of one launch by their timestamp, the newest first unless the query turns it round. One statement. */
 export async function listGrades(sql: Sql, launchId: string, query: GradeQuery): Promise<Page<GradeView>> {
-  const request = pageRequest(query, { fields: ['timestamp'], fallback: '-timestamp', tieBreaker: 'id' });
+  const request = pageRequest(query, {
+    fields: GRADE_SORT_FIELDS as readonly ('timestamp' | 'id')[],
+    fallback: '-timestamp',
+    tieBreaker: 'id',
+  });
   const [way, beyond] = request.sort[0]?.descending ? ['DESC', '<'] : ['ASC', '>'];
   const params: unknown[] = [];
   const place = (value: unknown): string => `$${params.push(value)}`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { etagOf } from '../../api/etag.ts';
-import { pageOf, pageQuery } from '../../api/paging.ts';
-import { Timestamp, Uuid } from '../../api/schemas.ts';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { Etag, text, Timestamp, Uuid } from '../../api/schemas.ts';
 
 /** What a launch must allow, and what a service token is asked for (AGS 2.0 §3.1). */
 export const SCORE_SCOPE = 'https://purl.imsglobal.org/spec/lti-ags/scope/score';
@@ -16,14 +16,14 @@ const Score = z.number().min(0).max(999.99).multipleOf(0.01, 'must not have more
 const LmsUser = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')
-  .describe("the LMS's own id of the person (sub), who need not have launched");
+  .meta({ description: "the LMS's own id of the person (sub), who need not have launched", example: 'student-7' });
 
 export const NewGrade = z
   .object({
     user_id: LmsUser,
-    score: Score.describe('may be above score_maximum, where the LMS takes that'),
-    score_maximum: Score.gt(0),
-    comment: z.string().max(COMMENT_MAX).optional().describe('shown to the person by the LMS'),
+    score: Score.meta({ description: 'may be above score_maximum, where the LMS takes that', example: 8.5 }),
+    score_maximum: Score.gt(0).meta({ example: 10 }),
+    comment: text(0, COMMENT_MAX).optional().meta({ description: 'shown to the person by the LMS', example: 'Well argued.' }),
   })
   .meta({ id: 'NewGrade' });
 export type NewGrade = z.output<typeof NewGrade>;
@@ -32,28 +32,33 @@ export const GradeView = z
   .object({
     id: Uuid,
     launch_id: Uuid,
-    user_id: z.string(),
-    score: z.number(),
-    score_maximum: z.number(),
-    comment: z.string().nullable(),
+    user_id: z.string().meta({ example: 'student-7' }),
+    score: z.number().meta({ example: 8.5 }),
+    score_maximum: z.number().meta({ example: 10 }),
+    comment: z.string().nullable().meta({ example: 'Well argued.' }),
     timestamp: Timestamp.describe(
       'a whole second, later than any other of this person and line item; moved on where the LMS refuses it as not newer than a score of its own',
     ),
     status: z.enum(GRADE_STATUS),
-    reason: z.string().nullable().describe('why it failed; while it is pending, why the last attempt did; a note on a submitted one'),
-    attempts: z.int().describe('attempts that came to nothing'),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'why it failed; while it is pending, why the last attempt did; a note on a submitted one', example: null }),
+    attempts: z.int().meta({ description: 'attempts that came to nothing', example: 0 }),
     submitted_at: Timestamp.nullable().describe('when the LMS had it'),
     updated_at: Timestamp,
-    etag: z.string(),
+    etag: Etag,
   })
   .meta({ id: 'Grade' });
 export type GradeView = z.output<typeof GradeView>;
 
 export const GradePage = pageOf(GradeView).meta({ id: 'GradePage' });
 
+export const GRADE_SORT_FIELDS = ['timestamp'] as const;
+
 export const GradeQuery = z.object({
-  ...pageQuery,
-  user_id: z.string().max(255).optional(),
+  ...pageQueryOf(GRADE_SORT_FIELDS),
+  user_id: text(0, 255).optional().meta({ example: 'student-7' }),
   status: z.enum(GRADE_STATUS).optional(),
 });
 export type GradeQuery = z.output<typeof GradeQuery>;

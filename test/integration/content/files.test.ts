@@ -80,9 +80,10 @@ describe('a change', () => {
     const moved = await api.put(`/files/${file.id}`, { name: 'y.md', folder_id: b.id });
     expect(moved.body).toMatchObject({ name: 'y.md', folder: { id: b.id }, path: '/B/y.md' });
     expect((await api.patch(`/files/${file.id}`, { name: 'taken.txt' })).body.error).toBe('name_conflict');
-    expect((await api.put(`/files/${file.id}`, { name: 'z.md' })).status).toBe(400);
+    expect((await api.put(`/files/${file.id}`, { name: 'z.md' })).body).toMatchObject({ name: 'z.md', folder: { id: b.id } });
+    expect((await api.put(`/files/${file.id}`, {})).status).toBe(400);
     expect((await api.patch(`/files/${file.id}`, { name: 'a/b' })).status).toBe(400);
-    expect((await api.patch(`/files/${file.id}`, { folder_id: null })).body).toMatchObject({ folder: null, path: '/y.md' });
+    expect((await api.patch(`/files/${file.id}`, { folder_id: null })).body).toMatchObject({ folder: null, path: '/z.md' });
     expect(await names(api, { folder_id: b.id })).toEqual(['taken.txt']);
   });
 

@@ -95,7 +95,7 @@ describe('who may', () => {
 });
 
 describe('changing', () => {
-  test('PUT takes the whole, PATCH a part; the entity tag changes with each', async () => {
+  test('PUT and PATCH change what is given and leave the rest; the entity tag changes with each', async () => {
     const { user } = await tenant.user();
     const whole = {
       email: user.email,
@@ -108,12 +108,14 @@ describe('changing', () => {
 
     const put = await tenant.admin.put(`/users/${user.id}`, whole);
     const patch = await tenant.admin.patch(`/users/${user.id}`, { display_name: 'New' });
-    const part = await tenant.admin.put(`/users/${user.id}`, { display_name: 'New' });
+    const part = await tenant.admin.put(`/users/${user.id}`, { display_name: 'Newer' });
+    const nothing = await tenant.admin.put(`/users/${user.id}`, {});
 
     expect(put.body).toMatchObject(whole);
     expect(patch.body).toMatchObject({ ...whole, display_name: 'New' });
-    expect(new Set([user.etag, put.body.etag, patch.body.etag]).size).toBe(3);
-    expect(part.status).toBe(400);
+    expect(new Set([user.etag, put.body.etag, patch.body.etag, part.body.etag]).size).toBe(4);
+    expect(part.body).toMatchObject({ ...whole, display_name: 'Newer' });
+    expect([nothing.status, nothing.body.details]).toEqual([400, [{ field: 'body', message: 'must name something to change' }]]);
   });
 
   test('If-Match with an old tag is a 412 and changes nothing; of racing changes with one tag one wins', async () => {
