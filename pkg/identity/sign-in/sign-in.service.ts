@@ -9,6 +9,7 @@ import { type GenerationCache, subject } from '../../store/redis/generation.ts';
 import type { Passwords } from '../passwords.ts';
 import { SESSION_MS, type Sessions } from '../sessions.service.ts';
 import { ACCESS_TOKEN_SECONDS, type Tokens } from '../tokens.ts';
+import { USER_COLUMNS } from '../users/users.query.ts';
 import { presentUser } from '../users/users.schema.ts';
 import type { Attempts } from './attempts.ts';
 import type { SignedIn } from './sign-in.schema.ts';
@@ -104,13 +105,14 @@ export class SignIn {
     await this.#cache.transaction(this.#db, (tx) => this.#sessions.end(tx, actor.sessionId));
   }
 
+  /** One statement, whether there is such a person or not: a second one for those who are there would show in the time. */
   async #findByEmail(email: string): Promise<User | undefined> {
-    const [row] = await this.#db.prepared<{ id: number }>(
+    const [user] = await this.#db.prepared<User>(
       'user-by-email',
-      'SELECT id FROM users WHERE lower(email) = lower($1) AND is_active AND NOT is_system',
+      `SELECT ${USER_COLUMNS} FROM users WHERE lower(email) = lower($1) AND is_active AND NOT is_system`,
       [email],
     );
-    return row ? ((await this.#db.tables.users.find({ id: row.id })) ?? undefined) : undefined;
+    return user;
   }
 
   async #issue(tx: Tx, user: User, sessionId: string): Promise<FreshSignIn> {

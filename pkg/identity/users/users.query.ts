@@ -23,8 +23,9 @@ const SORT: Readonly<Record<SortField, SortKind>> = {
   id: { sql: 'id', value: (user) => user.id, compared: (place) => `${place}::bigint` },
 };
 
-const COLUMNS = `id, uuid, email, username, display_name AS "displayName", contact_email AS "contactEmail", roles, tenant_id AS "tenantId", storage_quota AS "storageQuota",
-  storage_used AS "storageUsed", is_active AS "isActive", revision, created_at AS "createdAt", updated_at AS "updatedAt"`;
+/** All that `User` has, for statements of one's own. */
+export const USER_COLUMNS = `id, uuid, email, username, display_name AS "displayName", contact_email AS "contactEmail", roles, tenant_id AS "tenantId", storage_quota AS "storageQuota",
+  storage_used AS "storageUsed", is_active AS "isActive", is_system AS "isSystem", password_hash AS "passwordHash", revision, created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** One statement. The system user is nobody's to see. */
 export async function listUsers(db: Database, query: UserQuery, tenantId: string): Promise<Page<UserView>> {
@@ -45,7 +46,7 @@ export async function listUsers(db: Database, query: UserQuery, tenantId: string
   if (request.after) conditions.push(after(request, request.after, place));
   const order = request.sort.map(({ field, descending }) => `${SORT[field].sql} ${descending ? 'DESC' : 'ASC'}`).join(', ');
   const rows = await db.query<User>(
-    `SELECT ${COLUMNS} FROM users WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${place(request.limit + 1)}`,
+    `SELECT ${USER_COLUMNS} FROM users WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${place(request.limit + 1)}`,
     params,
   );
   return page(

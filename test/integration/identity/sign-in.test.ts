@@ -39,6 +39,29 @@ test('a wrong password, an unknown person, a deactivated one and the system user
   );
 });
 
+test('a refused sign-in asks and computes the same, whether there is such a person or not', async () => {
+  const [{ user: known }, { user: inactive }] = [await tenant.user(), await tenant.user()];
+  await tenant.admin.patch(`/users/${inactive.id}`, { is_active: false });
+  const { user: without } = await tenant.user();
+  await tenant.db.query('UPDATE users SET password_hash = NULL WHERE uuid = $1', [without.id]);
+  const refused = async (email: string) => {
+    const before = process.cpuUsage();
+    const { reply, sql, redisTrips } = await tenant.counting(() => tenant.anonymous.post('/auth/login', { email, password: 'wrong' }));
+    const { user, system } = process.cpuUsage(before);
+    return { seen: [reply.status, redisTrips, ...sql], cpu: user + system };
+  };
+
+  const emails = [known.email, inactive.email, without.email, 'nobody@example.org'];
+  const rounds: { email: string; seen: unknown[]; cpu: number }[] = [];
+  for (const _ of range(6)) for (const email of emails) rounds.push({ email, ...(await refused(email)) });
+  const least = emails.map((email) => Math.min(...rounds.filter((round) => round.email === email).map(({ cpu }) => cpu)));
+
+  expect(new Set(rounds.map(({ seen }) => JSON.stringify(seen))).size).toBe(1);
+  expect(rounds[0]?.seen).toEqual([401, 2, expect.stringContaining('lower(email)')]);
+  // argon2 is most of it: one that is left out would leave a small part.
+  expect(Math.min(...least)).toBeGreaterThan(Math.max(...least) / 2);
+});
+
 test('refreshing gives new tokens, and the old refresh token is used up', async () => {
   const { api } = await tenant.user();
 
