@@ -75,7 +75,7 @@ function doorkeeper(deps: AppDeps): Middleware {
   return async (ctx, next) => {
     const refusal = refusalOf(ctx.req, deps.tenant);
     if (refusal) {
-      if (isApi(ctx.path)) await enter(ctx, deps.door);
+      if (isApi(ctx.path)) await enter(ctx, deps.door, 'api');
       throw refusal;
     }
     if (!isApi(ctx.path)) requireTenant(ctx.req, deps.tenant);
@@ -94,7 +94,7 @@ function noEndpoint(api: Routes, outside: Routes, deps: AppDeps): Middleware {
   return async (ctx) => {
     const methods = methodsOf(isApi(ctx.path) ? api : outside, ctx);
     if (methods.size === 0 && !isApi(ctx.path)) throw new Problem('not_found');
-    await enter(ctx, deps.door);
+    await enter(ctx, deps.door, isApi(ctx.path) ? 'api' : 'page');
     requireTenant(ctx.req, deps.tenant);
     if (methods.size === 0) throw new Problem('not_found', 'There is no such address in this API.');
     throw new Problem('method_not_allowed', undefined, { headers: { Allow: [...methods].sort().join(', ') } });

@@ -15,6 +15,12 @@ export interface Limits {
   readonly addressPerHour: number;
 }
 
+/** Of a tenant's limit, what requests without a valid token have together, beside it. */
+const ANONYMOUS_SHARE = 1 / 5;
+
+/** What a request without a valid token asks: the API, or a page of the LTI protocol, which an LMS sends many browsers to at once. */
+export type Anonymous = 'api' | 'page';
+
 /** In the order in which they are looked up. */
 const CACHES = ['session', 'permissions', 'reply'];
 
@@ -30,7 +36,9 @@ export interface Entrance {
 /**
  * The first and, for what is warm, often the only round trip of a request: rate limits, session, permission set and kept reply at once.
  *
- * Invariant: with Redis away the request goes on – limits are counted by this process, the session comes from its row.
+ * Invariants:
+ * - Nobody without a valid token spends what signed-in people have: the tenant's limit counts verified tokens alone.
+ * - With Redis away the request goes on – limits are counted by this process, the session comes from its row.
  */
 export class Door {
   readonly #redis: Redis;
@@ -70,8 +78,9 @@ export class Door {
     });
   }
 
-  async enter(address: string, claims?: AccessClaims, replyEntry?: CacheEntry): Promise<Entrance> {
-    const windows = this.#windows.command(this.#limitsOf(address, claims));
+  async enter(address: string, by: AccessClaims | Anonymous, replyEntry?: CacheEntry): Promise<Entrance> {
+    const claims = typeof by === 'string' ? undefined : by;
+    const windows = this.#windows.command(this.#limitsOf(address, by));
     const entries = claims ? [this.#sessions.entry(claims), this.#permissionSets.entry(claims), ...(replyEntry ? [replyEntry] : [])] : [];
     const lookups = entries.length > 0 ? this.#cache.command(entries) : undefined;
     let verdict: Verdict;
@@ -97,11 +106,17 @@ export class Door {
     return actor;
   }
 
-  #limitsOf(address: string, claims: AccessClaims | undefined): Limit[] {
+  #limitsOf(address: string, by: AccessClaims | Anonymous): Limit[] {
+    return [...this.#limitsBy(by), { key: `address:${address}`, max: this.#limits.addressPerHour, windowSeconds: 3600 }];
+  }
+
+  #limitsBy(by: AccessClaims | Anonymous): Limit[] {
+    const { tenantPerMinute, userPerMinute } = this.#limits;
+    if (by === 'page') return [{ key: 'pages', max: tenantPerMinute, windowSeconds: 60 }];
+    if (by === 'api') return [{ key: 'anonymous', max: Math.ceil(tenantPerMinute * ANONYMOUS_SHARE), windowSeconds: 60 }];
     return [
-      ...(claims ? [{ key: `user:${claims.userUuid}`, max: this.#limits.userPerMinute, windowSeconds: 60 }] : []),
-      { key: 'tenant', max: this.#limits.tenantPerMinute, windowSeconds: 60 },
-      { key: `address:${address}`, max: this.#limits.addressPerHour, windowSeconds: 3600 },
+      { key: `user:${by.userUuid}`, max: userPerMinute, windowSeconds: 60 },
+      { key: 'tenant', max: tenantPerMinute, windowSeconds: 60 },
     ];
   }
 }

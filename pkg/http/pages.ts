@@ -27,7 +27,7 @@ export function servePage(route: PageRoute, deps: PageDeps): Middleware {
     try {
       if (!deps.hosts.has(ctx.get('host').toLowerCase()))
         throw new PageProblem('host_unknown', 421, 'This service does not answer under that name.');
-      await enter(ctx, deps.door);
+      await enter(ctx, deps.door, 'page');
       send(ctx, await route.handle(await pageRequest(ctx)));
     } catch (error) {
       refuse(ctx, error, deps.web);

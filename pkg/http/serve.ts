@@ -9,7 +9,8 @@ import { validate } from '../api/validation.ts';
 import type { AccessClaims, Tokens } from '../identity/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { DataException } from '../store/postgres/errors.ts';
-import { type Door, type Entrance, limitHeaders } from './door.ts';
+import type { CacheEntry } from '../store/redis/generation.ts';
+import { type Anonymous, type Door, type Entrance, limitHeaders } from './door.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
 import { replyLingering } from './lingering.ts';
 import { clientGone, problemOf } from './middleware/errors.ts';
@@ -45,7 +46,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps): Middleware {
     ctx.state.route = endpoint.path;
     const { claims, refusal } = endpoint.caller === 'anyone' ? {} : await identify(ctx, deps.tokens);
     const entry = claims && replyEntry(endpoint, claims, ctx.url);
-    const entrance = await enter(ctx, deps.door, claims, entry);
+    const entrance = await enter(ctx, deps.door, claims ?? 'api', entry);
     if (refusal) throw refusal;
     const actor = await entrance.admit();
     requireTenant(ctx.req, deps.tenant);
@@ -68,8 +69,8 @@ export function serve(endpoint: Endpoint, deps: ServeDeps): Middleware {
 }
 
 /** Counts the request against the limits; every reply tells how they stand. Throws Problem `rate_limit_exceeded`. */
-export async function enter(ctx: Context, door: Door, claims?: AccessClaims, entry?: Parameters<Door['enter']>[2]): Promise<Entrance> {
-  const entrance = await door.enter(ctx.state.address, claims, entry);
+export async function enter(ctx: Context, door: Door, by: AccessClaims | Anonymous, entry?: CacheEntry): Promise<Entrance> {
+  const entrance = await door.enter(ctx.state.address, by, entry);
   ctx.set(limitHeaders(entrance.verdict));
   if (entrance.verdict.allowed) return entrance;
   const seconds = Math.max(1, Math.ceil(entrance.verdict.tightest.waitMs / 1000));

@@ -34,10 +34,10 @@ test('every reply of the API tells how the tightest limit stands', async () => {
   expect(replies.map(standing)).toEqual([
     ['100', '99', reset],
     ['100', '98', reset],
-    ['1000', '996', reset], // the sign-in of the harness was the first
-    ['1000', '995', reset],
-    ['1000', '994', reset],
-    ['1000', '993', reset],
+    ['200', '198', reset], // the sign-in of the harness was the first
+    ['200', '197', reset],
+    ['200', '196', reset],
+    ['200', '195', reset],
   ]);
 });
 
@@ -94,11 +94,28 @@ test('the window slides: what is asked again at its edge is not doubled, and ret
 
 test('the limit of the tenant counts all its users together', async () => {
   const tenant = await start({ limits: { tenant: 10 } });
-  const { api } = await tenant.user(); // with the sign-ins that is 3 requests
+  const { api } = await tenant.user(); // one request of the administrator's
 
   const replies = await Promise.all(range(20).map((at) => (at % 2 === 0 ? api : tenant.admin).get('/users/me')));
 
-  expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 7, 429: 13 });
+  expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 9, 429: 11 });
+});
+
+test('requests without a valid token have a fifth of the tenant’s limit together, and take nothing from signed-in people or from pages', async () => {
+  const tenant = await start({ limits: { tenant: 30 } });
+  const asked = await Promise.all([
+    ...range(20).map(() => tenant.anonymous.get('/openapi.json')),
+    ...range(20).map(() => tenant.anonymous.as('a.b.c').get('/users/me')),
+    ...range(20).map(() => tenant.anonymous.get('/nothing')),
+    ...range(20).map(() => tenant.anonymous.get('/users', { headers: { 'x-tenant-id': 'another' } })),
+  ]);
+  const pages = () => Promise.all(range(40).map(() => tenant.anonymous.raw('GET', `${tenant.url}/lti/launch`)));
+  const signedIn = await Promise.all(range(30).map(() => tenant.admin.get('/users/me')));
+  const shown = await pages();
+
+  expect(asked.filter(({ status }) => status !== 429)).toHaveLength(5); // the sign-in of the harness was the sixth
+  expect(countBy(signedIn, ({ status }) => status)).toEqual({ 200: 30 });
+  expect(countBy(shown, ({ status }) => status)).toEqual({ 400: 30, 429: 10 });
 });
 
 test('the limit of an address counts by the hour, behind the proxies that are trusted', async () => {
