@@ -9,7 +9,7 @@ import { endGivenBy } from './access/grants-through.ts';
 import { fileCreated } from './files/file.events.ts';
 import { renameFolder } from './folders/rename.ts';
 import { orNameConflict } from './names/name-conflict.ts';
-import { reserve } from './uploads/content.statements.ts';
+import { countBytes } from './uploads/content.statements.ts';
 
 type Person = { readonly id: number; readonly uuid: string };
 
@@ -40,7 +40,7 @@ export class Belongings implements UserBelongings {
     await orNameConflict(tx.query('UPDATE folders SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
     await orNameConflict(tx.query('UPDATE files SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
     await tx.query('UPDATE users SET storage_used = storage_used - $2 WHERE id = $1', [from.id, bytes]);
-    await reserve(tx, to.id, bytes);
+    await countBytes(tx, to.id, bytes, { now: this.#clock.now() });
     this.#cache.touch(tx, subject.folders, subject.users);
   }
 

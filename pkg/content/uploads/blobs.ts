@@ -8,6 +8,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { newKey, type Objects } from '../../store/s3/objects.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
+import type { Reservation } from './reservation.ts';
 
 /** What lies in the bucket now and belongs to no row yet. */
 export interface StoredBlob {
@@ -16,11 +17,15 @@ export interface StoredBlob {
   readonly size: number;
   /** Hex SHA-256. */
   readonly checksum: string;
+  /** What of a quota is reserved for it, where anything is. */
+  readonly reservation?: string | undefined;
 }
 
 export interface BlobOptions {
-  /** Bytes; more than these are refused with `quota_exceeded` as soon as they come. */
-  readonly room: number;
+  /** Whose quota it counts to, and how many bytes of it are left: more are refused with `quota_exceeded` as soon as they come. */
+  readonly room: { readonly ownerId: number; readonly bytes: number };
+  /** Holds what is sent on to the store. */
+  readonly reservation: Reservation;
   /** uuid of the user whose share of memory it takes. */
   readonly uploader: string;
   readonly contentType: string;
@@ -78,11 +83,21 @@ export class Blobs {
     this.#begun.add(key);
     const hash = createHash('sha256');
     let size = 0;
-    let refusal: Problem | undefined;
+    const { room, reservation } = options;
+    let refusal: unknown;
+    const admit = async (): Promise<void> => {
+      try {
+        if (size > room.bytes) throw new Problem('quota_exceeded');
+        await reservation.hold(room.ownerId, size);
+      } catch (error) {
+        refusal = error;
+        throw error;
+      }
+    };
     const measured = async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of source as AsyncIterable<Buffer>) {
         size += chunk.length;
-        if (size > options.room) throw (refusal = new Problem('quota_exceeded'));
+        if (size > room.bytes || reservation.lacks(size)) await admit();
         hash.update(chunk);
         yield chunk;
       }
@@ -93,7 +108,7 @@ export class Blobs {
     } catch (error) {
       throw refusal ?? error;
     }
-    return { key, size, checksum: hash.digest('hex') };
+    return { key, size, checksum: hash.digest('hex'), reservation: reservation.id };
   }
 
   /** Runs what stores an object and commits its row; when that fails the object goes, unless the row may be there. */

@@ -7,38 +7,59 @@ import type { StoredBlob } from './blobs.ts';
 
 /** What an uploader has before the bytes flow: room in bytes, and the folder they named, if it is live. */
 export interface Room {
-  /** Of whoever the content will count to. */
+  /** Of whoever the content will count to, beside what their other uploads have reserved. */
   readonly bytes: number;
+  /** Of them. */
+  readonly ownerId: number;
   readonly ownerName: string;
   readonly folder: Placed | null;
 }
 
+/** Bytes that uploads of the user in column `owner` hold at the time `now`, but for one reservation. */
+const reservedBy = (owner: string, now: string, own = 'NULL'): string =>
+  `(SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r
+    WHERE r.user_id = ${owner} AND r.expires_at > ${now} AND r.id IS DISTINCT FROM ${own}::uuid)`;
+
 const ROOM = `
-  SELECT coalesce(
-      (SELECT o.storage_quota - o.storage_used FROM files f JOIN users o ON o.id = f.owner_id
-        WHERE f.folder_id = d.id AND f.name = $3 AND f.deleted_at IS NULL),
-      u.storage_quota - u.storage_used) AS bytes,
+  SELECT o.id AS "ownerId", o.storage_quota - o.storage_used - ${reservedBy('o.id', '$4')} AS bytes,
     coalesce(u.display_name, u.username) AS "ownerName",
     CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
-  FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL WHERE u.id = $1`;
+  FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL
+    LEFT JOIN files f ON f.folder_id = d.id AND f.name = $3 AND f.deleted_at IS NULL
+    JOIN users o ON o.id = coalesce(f.owner_id, u.id)
+  WHERE u.id = $1`;
 
 /**
  * One statement. Null: the user has been deleted.
  * `place.replacing`: a file of that name in that folder would be replaced, so that its owner's room counts. (In a root its owner is the user.)
  */
-export async function roomOf(sql: Executor, userId: number, place: { folderId?: string; replacing?: string } = {}): Promise<Room | null> {
-  const [room] = await sql.prepared<Room>('content-room', ROOM, [userId, place.folderId ?? null, place.replacing ?? null]);
+export async function roomOf(
+  sql: Executor,
+  userId: number,
+  now: Date,
+  place: { folderId?: string; replacing?: string } = {},
+): Promise<Room | null> {
+  const [room] = await sql.prepared<Room>('content-room', ROOM, [userId, place.folderId ?? null, place.replacing ?? null, now]);
   return room ?? null;
 }
 
-/** Counts bytes to their owner; one conditional update decides, however many uploads race. Throws `quota_exceeded`. */
-export async function reserve(tx: Tx, ownerId: number, bytes: number): Promise<void> {
-  const [reserved] = await tx.prepared(
-    'content-reserve',
-    'UPDATE users SET storage_used = storage_used + $2 WHERE id = $1 AND storage_used + $2 <= storage_quota RETURNING id',
-    [ownerId, bytes],
-  );
-  if (!reserved) throw new Problem('quota_exceeded');
+const COUNT = `
+  WITH done AS (DELETE FROM storage_reservations WHERE id = $3)
+  UPDATE users SET storage_used = storage_used + $2
+  WHERE id = $1 AND storage_used + $2 + ${reservedBy('$1', '$4', '$3')} <= storage_quota RETURNING id`;
+
+/**
+ * Counts bytes to their owner, in place of what was reserved for them; one conditional update decides, however many uploads race.
+ * What other uploads have reserved is theirs. Throws `quota_exceeded`.
+ */
+export async function countBytes(
+  tx: Tx,
+  ownerId: number,
+  bytes: number,
+  { now, reservation }: { now: Date; reservation?: string | undefined },
+): Promise<void> {
+  const [counted] = await tx.prepared('content-count', COUNT, [ownerId, bytes, reservation ?? null, now]);
+  if (!counted) throw new Problem('quota_exceeded');
 }
 
 export interface NewContent {

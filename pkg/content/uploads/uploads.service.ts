@@ -5,9 +5,12 @@ import { invalid, Problem } from '../../api/problem.ts';
 import type { Events } from '../../events/events.ts';
 import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Sessions } from '../../identity/sessions.service.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { type Granted, levelOn, requireLevel } from '../access/access.policy.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
 import { fileCreated, fileUpdated } from '../files/file.events.ts';
@@ -18,8 +21,9 @@ import { openFolder } from '../folders/folder.record.ts';
 import { nameConflict } from '../names/name-conflict.ts';
 import { alternativeName, pathFault, pathOf } from '../names/names.policy.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
-import { insertFile, insertVersion, reserve, type Room, roomOf } from './content.statements.ts';
+import { countBytes, insertFile, insertVersion, type Room, roomOf } from './content.statements.ts';
 import { type FilePart, readForm } from './multipart.ts';
+import { Reservation } from './reservation.ts';
 import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType, VERSION_FIELDS, versionFields } from './upload.fields.ts';
 
 interface Upload {
@@ -27,6 +31,12 @@ interface Upload {
   readonly mimeType: string;
   readonly blob: StoredBlob;
   readonly room: Room;
+}
+
+/** Where new content goes, and what holds its owner's quota meanwhile. */
+interface UploadPlace {
+  readonly key: string;
+  readonly reservation: Reservation;
 }
 
 /** Other names tried for `on_conflict=rename` before giving up. */
@@ -39,8 +49,10 @@ const RENAME_ATTEMPTS = 100;
  * - No transaction is open while bytes flow.
  * - What counts is what the uploader may do once the bytes are here, however long they took.
  * - A quota (current content, versions and trash of the file's owner) is never passed, however many uploads race: one conditional update decides.
+ *   Together with what is under way it is passed by the first step of each upload at most (`Reservation`).
  * - Whatever fails leaves no row and no readable object.
- * - At most five statements: room and folder before the bytes; folder, file with version 1, quota and the event in the transaction.
+ * - At most five statements: room and folder before the bytes; folder, file with version 1, quota and the event in the transaction. One more for each
+ *   step of 8 MiB after the first.
  */
 export class Uploads {
   readonly #db: Database;
@@ -51,7 +63,9 @@ export class Uploads {
   readonly #files: Files;
   readonly #blobs: Blobs;
   readonly #events: Events;
+  readonly #clock: Clock;
   readonly #random: Random;
+  readonly #log: Logger;
   readonly #bucket: string;
   readonly #maxBytes: number;
 
@@ -63,7 +77,9 @@ export class Uploads {
     files: Files;
     blobs: Blobs;
     events: Events;
+    clock: Clock;
     random: Random;
+    log: Logger;
     bucket: string;
     /** Of one file, in bytes. */
     maxBytes: number;
@@ -76,16 +92,17 @@ export class Uploads {
     this.#files = deps.files;
     this.#blobs = deps.blobs;
     this.#events = deps.events;
+    this.#clock = deps.clock;
     this.#random = deps.random;
+    this.#log = deps.log;
     this.#bucket = deps.bucket;
     this.#maxBytes = deps.maxBytes;
   }
 
   /** A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name (`created` false). */
   async create(actor: Actor, request: RequestInfo): Promise<{ created: boolean; file: SeenFile }> {
-    const key = await this.#blobs.newKey();
-    return this.#blobs.keptIfCommitted(key, async () => {
-      const form = await this.#read(request, UPLOAD_FIELDS, (part) => this.#receive(actor, key, part));
+    return this.#upload(request, async (place) => {
+      const form = await this.#read(request, UPLOAD_FIELDS, (part) => this.#receive(actor, place, part));
       const fields = uploadFields(form.fields);
       const now = await this.#asOfNow(actor);
       return this.#writes.run(now, async (tx, granted) => {
@@ -100,13 +117,12 @@ export class Uploads {
     const file = await this.#files.read(actor, id);
     requireLevel(levelOn('file', actor, file, await this.#permissionSets.of(actor)), 'write');
     requireMatch(request.ifMatch, fileEtag(file));
-    const key = await this.#blobs.newKey();
-    return this.#blobs.keptIfCommitted(key, async () => {
+    return this.#upload(request, async (place) => {
       const form = await this.#read(request, VERSION_FIELDS, async (part) => {
         const mimeType = uploadType(part, file.name);
-        const room = await roomOf(this.#db.tables, file.ownerId);
+        const room = await roomOf(this.#db.tables, file.ownerId, this.#clock.now());
         if (!room) throw new Problem('not_found');
-        return { mimeType, blob: await this.#store(actor, key, part, mimeType, room.bytes) };
+        return { mimeType, blob: await this.#store(actor, place, part, mimeType, room) };
       });
       const comment = versionFields(form.fields).comment ?? null;
       const now = await this.#asOfNow(actor);
@@ -115,6 +131,22 @@ export class Uploads {
         return presentFile(fileSeenBy(now, granted, await this.#replaceContent(tx, now, locked, form.file, comment)));
       });
     });
+  }
+
+  /** Runs an upload; when it fails, neither its object nor what it reserved of a quota stays. */
+  async #upload<T>(request: RequestInfo, run: (place: UploadPlace) => Promise<T>): Promise<T> {
+    const key = await this.#blobs.newKey();
+    const length = request.headers['content-length'];
+    const most = length === undefined ? undefined : Number(length);
+    const [sql, uuid] = [this.#db.tables, this.#random.uuid()];
+    const reservation = new Reservation({ sql, uuid, most, clock: this.#clock, log: this.#log });
+    try {
+      return await this.#blobs.keptIfCommitted(key, () => run({ key, reservation }));
+    } catch (error) {
+      const released = reservation.release();
+      if (!(error instanceof StoreUnavailableError)) await released;
+      throw error;
+    }
   }
 
   /**
@@ -142,11 +174,11 @@ export class Uploads {
   }
 
   /** Everything that can be refused before the bytes flow is refused here. */
-  async #receive(actor: Actor, key: string, part: FilePart): Promise<Upload> {
+  async #receive(actor: Actor, place: UploadPlace, part: FilePart): Promise<Upload> {
     const name = uploadName(part);
     const mimeType = uploadType(part, name);
     const fields = uploadFields(part.fields);
-    const room = await roomOf(this.#db.tables, actor.userId, {
+    const room = await roomOf(this.#db.tables, actor.userId, this.#clock.now(), {
       ...(fields.folder_id === undefined ? {} : { folderId: fields.folder_id }),
       ...(fields.on_conflict === 'replace' ? { replacing: name } : {}),
     });
@@ -155,11 +187,11 @@ export class Uploads {
       const granted = await this.#permissionSets.of(actor);
       requireLevel(room.folder && levelOn('folder', actor, room.folder, granted), 'write');
     }
-    return { name, mimeType, room, blob: await this.#store(actor, key, part, mimeType, room.bytes) };
+    return { name, mimeType, room, blob: await this.#store(actor, place, part, mimeType, room) };
   }
 
-  #store(actor: Actor, key: string, part: FilePart, contentType: string, room: number): Promise<StoredBlob> {
-    return this.#blobs.store(key, part.stream, { room, contentType, uploader: actor.userUuid, signal: part.signal });
+  #store(actor: Actor, { key, reservation }: UploadPlace, part: FilePart, contentType: string, room: Room): Promise<StoredBlob> {
+    return this.#blobs.store(key, part.stream, { room, reservation, contentType, uploader: actor.userUuid, signal: part.signal });
   }
 
   async #commit(
@@ -198,7 +230,7 @@ export class Uploads {
     const row = { uuid, name, path, mimeType, ownerId: actor.userId, folderId: folder?.id ?? null, bucket: this.#bucket, blob };
     const inserted = await insertFile(tx, row);
     if (!inserted) return null;
-    await reserve(tx, actor.userId, blob.size);
+    await this.#count(tx, actor.userId, blob);
     this.#cache.touch(tx, subject.users);
     const file: FileRecord = {
       ...row,
@@ -220,6 +252,10 @@ export class Uploads {
     return file;
   }
 
+  #count(tx: Tx, ownerId: number, { size, reservation }: StoredBlob): Promise<void> {
+    return countBytes(tx, ownerId, size, { now: this.#clock.now(), reservation });
+  }
+
   async #ofName(tx: Tx, actor: Actor, granted: Granted, name: string, folderId: number | null): Promise<FileRecord | null> {
     const root = folderId === null ? { ownerId: actor.userId } : {};
     const row = await tx.files.find({ folderId, name, deletedAt: null, ...root });
@@ -234,7 +270,7 @@ export class Uploads {
     comment: string | null,
   ): Promise<FileRecord> {
     const replaced = await insertVersion(tx, file, { ...upload, createdBy: actor.userId, comment });
-    await reserve(tx, file.ownerId, upload.blob.size);
+    await this.#count(tx, file.ownerId, upload.blob);
     await this.#events.emit(tx, 'file.updated', fileUpdated(replaced, ['content']));
     this.#cache.touch(tx, subject.file(file.uuid), subject.users);
     return replaced;

@@ -13,6 +13,7 @@ import { webhookBounds } from './0011-webhook-bounds.ts';
 import { retention } from './0012-retention.ts';
 import { whoSomebodyIs } from './0013-who-somebody-is.ts';
 import { grantsThrough } from './0014-grants-through.ts';
+import { storageReservations } from './0018-storage-reservations.ts';
 
 export interface TenantContext {
   /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
@@ -37,4 +38,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   retention,
   whoSomebodyIs,
   grantsThrough,
+  storageReservations,
 ];

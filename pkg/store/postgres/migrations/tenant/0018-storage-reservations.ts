@@ -1,0 +1,47 @@
+import { quoteIdentifier } from '../../pool.ts';
+import type { TenantMigration } from './index.ts';
+
+/**
+ * What of somebody's quota uploads that are under way hold. A row counts until it expires, so a server that dies holds nothing for long.
+ * reserve_storage makes or enlarges one, under the lock of the owner's row, so that those that race count each other: at most `wanted` bytes, as many
+ * as are free; null, and nothing is changed, where fewer than `needed` are. It deletes what has expired, anybody's.
+ */
+export const storageReservations: TenantMigration = {
+  name: '0018-storage-reservations',
+  up: (tx, { role }) =>
+    tx.query(`
+      CREATE TABLE storage_reservations (
+        id uuid PRIMARY KEY,
+        user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+        bytes bigint NOT NULL CHECK (bytes >= 0),
+        expires_at timestamptz(3) NOT NULL
+      );
+      CREATE INDEX storage_reservations_user_id_idx ON storage_reservations (user_id);
+      CREATE INDEX storage_reservations_expires_at_idx ON storage_reservations (expires_at);
+
+      CREATE FUNCTION reserve_storage(reservation uuid, owner bigint, needed bigint, wanted bigint, at timestamptz, until timestamptz)
+        RETURNS bigint LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      DECLARE
+        free bigint;
+      BEGIN
+        SELECT storage_quota - storage_used INTO free FROM users WHERE id = owner FOR NO KEY UPDATE;
+        SELECT free - coalesce(sum(bytes), 0) INTO free FROM storage_reservations
+          WHERE user_id = owner AND id <> reservation AND expires_at > at;
+        IF free IS NULL OR free < needed THEN
+          RETURN NULL;
+        END IF;
+        INSERT INTO storage_reservations (id, user_id, bytes, expires_at) VALUES (reservation, owner, least(free, wanted), until)
+          ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes, expires_at = excluded.expires_at;
+        DELETE FROM storage_reservations WHERE id IN
+          (SELECT id FROM storage_reservations WHERE expires_at <= at ORDER BY expires_at LIMIT 100 FOR UPDATE SKIP LOCKED);
+        RETURN least(free, wanted);
+      END $$;
+      REVOKE ALL ON FUNCTION reserve_storage FROM PUBLIC;
+      GRANT EXECUTE ON FUNCTION reserve_storage TO ${quoteIdentifier(role)};
+    `),
+  down: (tx) =>
+    tx.query(`
+      DROP FUNCTION reserve_storage;
+      DROP TABLE storage_reservations;
+    `),
+};

@@ -1,0 +1,156 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Readable } from 'node:stream';
+import { RESERVATION_MS } from '../../../pkg/content/uploads/reservation.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import type { Api, ApiReply, Upload } from '../../support/api.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
+import { filePart, sendForm } from './raw-form.ts';
+import { faultsOf, quotaOf } from './tenant-state.ts';
+
+let aheadMs = 0;
+const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+let tenant: TestTenant;
+beforeAll(async () => {
+  tenant = await startTenant({ clock });
+});
+afterAll(() => tenant.stop());
+
+let letGo: ((error: Error) => void) | undefined;
+afterEach(() => letGo?.(new Error('the test is over')));
+
+const STEP = 8 << 20;
+
+/** Bytes that uploads under way hold of the tenant's quotas. */
+const reserved = async (): Promise<number> => {
+  const [row] = await tenant.db.query<{ bytes: number }>('SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM storage_reservations');
+  return row?.bytes ?? -1;
+};
+
+/** Uploads that send `bytes` and then nothing until they are told to go on or to break off; `told` holds what became of each. */
+function heldOpen(api: Api, count: number, bytes: number, more: Partial<Upload> = {}) {
+  const gate = Promise.withResolvers<void>();
+  gate.promise.catch(() => undefined);
+  letGo = gate.reject;
+  async function* body(): AsyncGenerator<Buffer> {
+    for (let sent = 0; sent < bytes; sent += 500_000) yield Buffer.alloc(Math.min(500_000, bytes - sent), 7);
+    await gate.promise;
+    yield Buffer.from('the end');
+  }
+  const told: (string | number)[] = [];
+  const upload = async (at: number): Promise<ApiReply> => {
+    const reply = await untilServed(() => api.upload('/files', { file: Readable.from(body()), name: `held-${at}`, ...more }));
+    told.push(reply.body?.error ?? reply.status);
+    return reply;
+  };
+  const settled = Promise.allSettled(range(count).map(upload));
+  return { told, settled, goOn: gate.resolve, breakOff: () => gate.reject(new Error('the client breaks off')) };
+}
+
+describe('uploads under way', () => {
+  test('hold the quota that they take: of ten of 9.5 MB that stand still, a quota of 10 MB has one', async () => {
+    const { api, user } = await tenant.user({ storage_quota: 10_000_000 });
+
+    const held = heldOpen(api, 10, 9_500_000);
+    await waitFor('nine refusals while the tenth stands', () => held.told.length === 9);
+    expect(countBy(held.told, (code) => code)).toEqual({ quota_exceeded: 9 });
+    expect(await reserved()).toBeLessThanOrEqual(10_000_000);
+    expect(await quotaOf(tenant, user.id)).toBe(0);
+
+    const beside = await api.upload('/files', { file: Buffer.alloc(1_000_000), name: 'beside' });
+    expect(beside).toMatchObject({ status: 507, body: { error: 'quota_exceeded' } });
+    held.goOn();
+    await held.settled;
+    expect(countBy(held.told, (code) => code)).toEqual({ quota_exceeded: 9, 201: 1 });
+    expect(await quotaOf(tenant, user.id)).toBe(9_500_007);
+    expect(await reserved()).toBe(0);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('hold no more than they say that they are', async () => {
+    const { api, user } = await tenant.user({ storage_quota: 19_010_000 });
+
+    const results = await Promise.all(
+      // With a Content-Length, unlike the others.
+      range(2).map((at) => untilServed(() => sendForm(api, [filePart(Buffer.alloc(9_500_000), `f${at}`)]))),
+    );
+
+    expect(results.map(({ status }) => status)).toEqual([201, 201]);
+    expect([await quotaOf(tenant, user.id), await reserved()]).toEqual([19_000_000, 0]);
+  });
+
+  test('give it back when they break off', async () => {
+    const { api, user } = await tenant.user({ storage_quota: 10_000_000 });
+    const held = heldOpen(api, 1, 9_500_000);
+    await waitFor('a reservation', async () => (await reserved()) > 0);
+
+    held.breakOff();
+
+    await waitFor('no reservation', async () => (await reserved()) === 0);
+    expect((await api.upload('/files', { file: Buffer.alloc(9_900_000), name: 'after' })).status).toBe(201);
+    expect(await quotaOf(tenant, user.id)).toBe(9_900_000);
+  });
+
+  test('hold the quota of whoever owns the file that they replace', async () => {
+    const [ada, bob] = [await tenant.user({ storage_quota: 10_000_000 }), await tenant.user()];
+    const folder = (await ada.api.post('/folders', { name: 'shared' })).body;
+    await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id });
+    await ada.api.upload('/files', { file: Buffer.from('old'), name: 'a', fields: { folder_id: folder.id } });
+
+    const held = heldOpen(bob.api, 2, 9_500_000, { name: 'a', fields: { folder_id: folder.id, on_conflict: 'replace' } });
+    await waitFor('a refusal while the other stands', () => held.told.length === 1);
+    held.goOn();
+    await held.settled;
+
+    expect(countBy(held.told, (code) => code)).toEqual({ quota_exceeded: 1, 200: 1 });
+    expect([await quotaOf(tenant, ada.user.id), await quotaOf(tenant, bob.user.id), await reserved()]).toEqual([9_500_010, 0, 0]);
+  });
+
+  test('cost one statement a step beyond the first, and none below it', async () => {
+    const { api } = await tenant.user();
+    await api.upload('/files', { file: Buffer.from('warm'), name: 'warm' });
+    const statements = async (bytes: number): Promise<number> => {
+      const upload = (): Promise<ApiReply> =>
+        untilServed(() => api.upload('/files', { file: Buffer.alloc(bytes), name: systemRandom.uuid() }));
+      const { reply, sql } = await tenant.counting(upload);
+      expect(reply.status).toBe(201);
+      return sql.length;
+    };
+
+    expect([await statements(STEP), await statements(STEP + 1), await statements(3 * STEP)]).toEqual([4, 5, 6]);
+  });
+});
+
+describe('what a server held that died', () => {
+  test('counts until it expires, and is cleared by the next that reserves', async () => {
+    const { api, user } = await tenant.user({ storage_quota: 20_000_000 });
+    await tenant.db.query(
+      `INSERT INTO storage_reservations (id, user_id, bytes, expires_at) SELECT $1, id, 15000000, $2 FROM users WHERE uuid = $3`,
+      [systemRandom.uuid(), new Date(clock.now().getTime() + RESERVATION_MS), user.id],
+    );
+    const upload = (name: string): Promise<ApiReply> => untilServed(() => api.upload('/files', { file: Buffer.alloc(9_000_000), name }));
+
+    expect((await upload('early')).body).toMatchObject({ error: 'quota_exceeded' });
+    expect((await api.upload('/files', { file: Buffer.alloc(6_000_000), name: 'small' })).body).toMatchObject({ error: 'quota_exceeded' });
+
+    aheadMs += RESERVATION_MS + 1000;
+    expect((await upload('late')).status).toBe(201);
+    expect([await quotaOf(tenant, user.id), await reserved()]).toEqual([9_000_000, 0]);
+  });
+});
+
+test('racing uploads of any size never pass the quota, and leave nothing reserved', async () => {
+  const { api, user } = await tenant.user({ storage_quota: 60_000_000 });
+  const sizes = range(16).map((at) => (at % 2 === 0 ? 9_000_000 : 3_000_000));
+
+  const results = await Promise.all(
+    sizes.map((size, at) => untilServed(() => api.upload('/files', { file: Buffer.alloc(size, at), name: `race-${at}` }))),
+  );
+
+  const stored = results.reduce((sum, { status }, at) => sum + (status === 201 ? (sizes[at] ?? 0) : 0), 0);
+  expect(new Set(results.map(({ body, status }) => body.error ?? status))).toEqual(new Set([201, 'quota_exceeded']));
+  expect(await quotaOf(tenant, user.id)).toBe(stored);
+  expect(stored).toBeLessThanOrEqual(60_000_000);
+  expect(await reserved()).toBe(0);
+});
