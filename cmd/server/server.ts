@@ -146,6 +146,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     sealer,
     clock,
     random,
+    log,
     metrics,
     tenantId: tenant.id,
     defaultQuota: config.CARREL_DEFAULT_USER_QUOTA_BYTES,

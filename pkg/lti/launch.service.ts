@@ -1,3 +1,4 @@
+import type { JWTPayload } from 'jose';
 import { capped } from '../api/actor.ts';
 import type { Tokens } from '../identity/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -6,7 +7,7 @@ import type { Database, Executor } from '../store/postgres/database.ts';
 import { ForeignKeyViolation } from '../store/postgres/errors.ts';
 import type { GenerationCache } from '../store/redis/generation.ts';
 import type { Courses } from './courses.ts';
-import { type LaunchMessage, requireClaims, requireSignature, unprovenClaims } from './id-token.ts';
+import { type Expected, type LaunchMessage, requireClaims, requireSignature, unprovenClaims } from './id-token.ts';
 import { findKnown, type Known, type NewLaunch, openLaunch, requireUnused } from './launch.record.ts';
 import { hashOf, type Login, type LoginStates } from './login-state.ts';
 import type { People, Person } from './people.ts';
@@ -16,6 +17,7 @@ import { activeOfIssuer } from './registrations.ts';
 import { roleOf } from './roles.policy.ts';
 import type { Question } from './storage-pages.ts';
 import { noteUnknownDeployment } from './unknown-deployments.ts';
+import type { UnknownValues } from './unknown-values.ts';
 import { refusalOfReplay } from './used-launch.ts';
 
 /** Lifetime of the application JWT and of its session, which nothing renews (design: section 6). */
@@ -59,6 +61,7 @@ export class Launches {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #origins: ReadonlySet<string>;
+  readonly #unknown: UnknownValues;
 
   constructor(deps: {
     db: Database;
@@ -71,6 +74,7 @@ export class Launches {
     clock: Clock;
     random: Random;
     origins: ReadonlySet<string>;
+    unknown: UnknownValues;
   }) {
     this.#db = deps.db;
     this.#cache = deps.cache;
@@ -82,6 +86,7 @@ export class Launches {
     this.#clock = deps.clock;
     this.#random = deps.random;
     this.#origins = deps.origins;
+    this.#unknown = deps.unknown;
   }
 
   /**
@@ -137,18 +142,26 @@ export class Launches {
     const known = await findKnown(this.#db.tables, login.toolId, unprovenClaims(idToken));
     if (!known?.isActive) throw new LtiRefusal('registration_inactive');
     const claims = await requireSignature(idToken, this.#keys, known.jwksEndpoint);
-    const message = requireClaims(claims, {
-      issuer: known.issuer,
-      clientId: known.clientId,
-      nonce: login.nonce,
-      origins: this.#origins,
-      now: this.#clock.now(),
-    });
+    const { issuer, clientId } = known;
+    const expected = { issuer, clientId, nonce: login.nonce, origins: this.#origins, now: this.#clock.now() };
+    const message = await this.#agreed(known.toolId, claims, expected);
     if (!known.isDeployed) {
       await noteUnknownDeployment(this.#db.tables, known.toolId, message.deploymentId);
       throw new LtiRefusal('unknown_deployment', `Its id is ${message.deploymentId}; add it to deploymentIds of the registration.`);
     }
     return { known, message };
+  }
+
+  /** A signed message that names another issuer or audience than is registered is noted: one statement. */
+  async #agreed(toolId: number, claims: JWTPayload, expected: Expected): Promise<LaunchMessage> {
+    try {
+      return requireClaims(claims, expected);
+    } catch (error) {
+      const code = error instanceof LtiRefusal ? error.code : undefined;
+      if (code === 'issuer_mismatch') await this.#unknown.note(toolId, 'iss', String(claims.iss));
+      if (code === 'audience_mismatch') await this.#unknown.note(toolId, 'client_id', [claims.aud].flat().join(' '));
+      throw error;
+    }
   }
 
   #newLaunch(state: string, idToken: string, login: Login, message: LaunchMessage): NewLaunch {

@@ -3,6 +3,7 @@ import { requireTarget } from './id-token.ts';
 import type { Begun, LoginStates } from './login-state.ts';
 import { LtiRefusal } from './refusal.ts';
 import { activeOfIssuer, type Registration } from './registrations.ts';
+import type { UnknownValues } from './unknown-values.ts';
 
 /** specification: LTI endpoints, step 1; LTI Core and OIDC add `client_id`, LTI Core also `lti_deployment_id`, which the id_token proves. */
 export interface LoginInitiation {
@@ -20,11 +21,13 @@ export interface LoginInitiation {
 export class Logins {
   readonly #db: Database;
   readonly #states: LoginStates;
+  readonly #unknown: UnknownValues;
   readonly #redirectUri: string;
   readonly #origins: ReadonlySet<string>;
 
-  constructor(deps: { db: Database; states: LoginStates; redirectUri: string; origins: ReadonlySet<string> }) {
+  constructor(deps: { db: Database; states: LoginStates; unknown: UnknownValues; redirectUri: string; origins: ReadonlySet<string> }) {
     this.#db = deps.db;
+    this.#unknown = deps.unknown;
     this.#states = deps.states;
     this.#redirectUri = deps.redirectUri;
     this.#origins = deps.origins;
@@ -32,7 +35,7 @@ export class Logins {
 
   /**
    * Where to send the browser (design: section 6), the cookies that bind the launch to it, and what to put into the platform's storage
-   * before it goes. One statement. Throws LtiRefusal.
+   * before it goes. One statement; up to two more where the LMS is not known as it says. Throws LtiRefusal.
    */
   async begin(initiation: LoginInitiation): Promise<Pick<Begun, 'cookies' | 'put'> & { readonly location: URL }> {
     const { iss, loginHint, targetLinkUri, ltiMessageHint } = initiation;
@@ -60,10 +63,15 @@ export class Logins {
 
   async #registration(issuer: string, clientId: string | undefined): Promise<Registration> {
     const active = await activeOfIssuer(this.#db, issuer);
-    if (active.length === 0) throw new LtiRefusal('issuer_unknown');
+    const [first] = active;
+    if (!first) {
+      await this.#unknown.noteIssuer(issuer);
+      throw new LtiRefusal('issuer_unknown');
+    }
     if (!clientId && active.length > 1) throw new LtiRefusal('client_id_needed');
-    const registration = clientId ? active.find((one) => one.clientId === clientId) : active[0];
-    if (!registration) throw new LtiRefusal('client_id_unknown');
-    return registration;
+    const registration = clientId ? active.find((one) => one.clientId === clientId) : first;
+    if (registration) return registration;
+    await this.#unknown.note(first.toolId, 'client_id', clientId ?? '');
+    throw new LtiRefusal('client_id_unknown');
   }
 }

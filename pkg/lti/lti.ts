@@ -5,6 +5,7 @@ import type { PermissionSets } from '../identity/permission-sets.ts';
 import type { Tokens } from '../identity/tokens.ts';
 import type { GuardedClient } from '../net/client.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Sealer } from '../runtime/sealing.ts';
@@ -20,6 +21,7 @@ import { LoginStates } from './login-state.ts';
 import { ltiRoutes } from './lti.routes.ts';
 import { People } from './people.ts';
 import { PlatformKeys } from './platform-keys.ts';
+import { UnknownValues } from './unknown-values.ts';
 
 /** Wires the room: login initiation, launch, page of the course, key set; and what the API says of launches. */
 export function createLti(deps: {
@@ -33,6 +35,7 @@ export function createLti(deps: {
   sealer: Sealer;
   clock: Clock;
   random: Random;
+  log: Logger;
   metrics: Metrics;
   /** Decimal string. */
   tenantId: string;
@@ -46,9 +49,10 @@ export function createLti(deps: {
   const origins = new Set([deps.appUrl, deps.ltiUrl].map((url) => new URL(url).origin));
   const paths = { login: new URL(`${deps.ltiUrl}/login_initiation`).pathname, launch: new URL(redirectUri).pathname };
   const states = new LoginStates({ ...deps, paths });
-  const logins = new Logins({ db: deps.db, states, redirectUri, origins });
+  const unknown = new UnknownValues({ sql: deps.db.tables, log: deps.log });
+  const logins = new Logins({ db: deps.db, states, unknown, redirectUri, origins });
   const keys = new PlatformKeys(deps);
-  const launches = new Launches({ ...deps, states, keys, people: new People(deps), courses: new Courses(deps), origins });
+  const launches = new Launches({ ...deps, states, keys, people: new People(deps), courses: new Courses(deps), origins, unknown });
   return {
     pages: ltiRoutes({ ...deps, logins, launches, entries: new Entries(deps), redirectUri }),
     endpoints: launchViewEndpoints(new LaunchViews(deps)),

@@ -8,15 +8,19 @@ import { slugOf } from '../names.ts';
 import type { News } from '../news.ts';
 import type { TenantAccess } from '../tenant-rows.ts';
 
-interface Deps {
+export interface Deps {
   readonly registrations: Store<LtiRegistration>;
   readonly access: TenantAccess;
   readonly events: EventRecorder;
 }
 
-interface Row {
+/** What a tenant noted of a registration. */
+export interface Noted {
   readonly tenant: string;
   readonly reference: string;
+}
+
+interface Row extends Noted {
   readonly deploymentId: string;
   readonly isOld: boolean;
 }
@@ -53,10 +57,16 @@ export const unknownDeployments = (deps: Deps): News<Row> => ({
   },
 });
 
-/** Whose news it is, unless the deployment is listed. A tenant writes its own rows: that one names the registration of another says nothing. */
-function registrationOf({ registrations, access }: Deps, row: Row): Observed<LtiRegistration> | undefined {
+/** Whose row it is, unless the deployment is listed. */
+function registrationOf(deps: Deps, row: Row): Observed<LtiRegistration> | undefined {
+  const registration = ownRegistration(deps, row);
+  return registration?.spec.deploymentIds?.includes(row.deploymentId) ? undefined : registration;
+}
+
+/** A tenant writes its own rows: that one names the registration of another says nothing. */
+export function ownRegistration({ registrations, access }: Deps, row: Noted): Observed<LtiRegistration> | undefined {
   const registration = registrations.get(parseKey(row.reference));
-  if (!registration || registration.spec.deploymentIds?.includes(row.deploymentId)) return undefined;
+  if (!registration) return undefined;
   const tenant = access.find(registration.metadata.namespace ?? '', registration.spec.tenantRef.name);
   return tenant && tenantRole(slugOf(tenant)) === row.tenant ? registration : undefined;
 }
@@ -65,7 +75,7 @@ const messageOf = ({ deploymentId }: Row): string =>
   `launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${quoted(deploymentId)}`;
 
 /** As a YAML string of printable characters: an LMS may call its deployments what it likes. */
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   JSON.stringify(text).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   );
@@ -85,10 +95,11 @@ const mark = (pool: SqlPool, rows: readonly Row[]): Promise<unknown> =>
 const drop = (pool: SqlPool, rows: readonly Row[]): Promise<unknown> =>
   pool.query(`DELETE FROM carrel.unknown_deployments u USING ${THESE}`, keysOf(rows));
 
-/** Forgets those of a registration that it lists; `listed` left out: all of them. */
+/** Forgets the deployments of a registration that it lists; `listed` left out: all of them, and its unknown values. */
 export async function forgetUnknown(sql: Sql, slug: string, reference: string, listed?: readonly string[]): Promise<void> {
   await sql.query(
-    `DELETE FROM carrel.unknown_deployments WHERE tenant = $1 AND managed_ref = $2 AND ($3::text[] IS NULL OR deployment_id = ANY ($3))`,
+    `WITH removed AS (DELETE FROM carrel.unknown_values WHERE tenant = $1 AND managed_ref = $2 AND $3::text[] IS NULL)
+     DELETE FROM carrel.unknown_deployments WHERE tenant = $1 AND managed_ref = $2 AND ($3::text[] IS NULL OR deployment_id = ANY ($3))`,
     [tenantRole(slug), reference, listed ?? null],
   );
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { noteUnknownDeployment } from '../../../pkg/lti/unknown-deployments.ts';
+import { UnknownValues } from '../../../pkg/lti/unknown-values.ts';
 import type { LtiRegistration } from '../../../pkg/operator/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
@@ -61,6 +62,7 @@ async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
   return {
     key,
     reference: `${namespace}/${key.name}`,
+    tool,
     launchFrom: (id: string) => noteUnknownDeployment(server.tables, tool?.id ?? 0, id),
   };
 }
@@ -170,4 +172,33 @@ test('what is 30 days old, listed, nobody’s, or names another’s registration
 
   await waitFor('them to be dropped', async () => (await rowsOf(reference)).length + (await rowsOf(`${namespace}/nothing`)).length === 0);
   expect(await toldOf(key.name)).toEqual([message('"old"')]);
+});
+
+test('what an LMS sends in the place of the registered issuer or client id gives one Event each, with both values', async () => {
+  const { key, reference, tool } = await newRegistration();
+  const log = silentLogger;
+  const values = new UnknownValues({ sql: server.tables, log });
+  const eventsOf = async () =>
+    (await cluster.of(children.EVENT).list({ namespace }))
+      .filter(({ reason, regarding }) => ['UnknownIssuer', 'UnknownClientId'].includes(reason ?? '') && regarding?.name === key.name)
+      .map(({ type, reason, note }) => `${type} ${reason} ${note}`)
+      .toSorted();
+  const insert = 'INSERT INTO carrel.unknown_values (tenant, managed_ref, field, slot, value) VALUES ($1, $2, $3, $4, $5)';
+
+  await pool.query(insert, ['tenant_other', reference, 'iss', 0, 'foreign']);
+  await values.noteIssuer(`https://${key.name}.example/`);
+  await values.note(tool?.id ?? 0, 'client_id', 'a"\n\u202eb');
+  const events = await waitFor('two Events', async () => {
+    const found = await eventsOf();
+    return found.length >= 2 ? found : undefined;
+  });
+  await cluster.registrations.delete(key);
+  await waitFor('the registration to be gone', async () => (await cluster.registrations.find(key)) === undefined);
+
+  const end = 'They must be equal to the letter: correct one of them';
+  expect(events).toEqual([
+    `Warning UnknownClientId launches were refused: the LMS sent as the client id "a\\"\\n\\u202eb"; spec.clientId is "${key.name}". ${end}`,
+    `Warning UnknownIssuer launches were refused: the LMS sent as its issuer (iss) "https://${key.name}.example/"; spec.platform.issuer is "https://${key.name}.example". ${end}`,
+  ]);
+  expect(await pool.query('SELECT FROM carrel.unknown_values WHERE managed_ref = $1', [reference])).toEqual([]);
 });

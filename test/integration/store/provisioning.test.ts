@@ -13,6 +13,7 @@ import { webhookHealth } from '../../../pkg/store/postgres/migrations/shard/0004
 import { unknownDeployments } from '../../../pkg/store/postgres/migrations/shard/0005-unknown-deployments.ts';
 import { bounds } from '../../../pkg/store/postgres/migrations/shard/0006-bounds.ts';
 import { boundsOfOldRows } from '../../../pkg/store/postgres/migrations/shard/0007-bounds-of-old-rows.ts';
+import { unknownValues } from '../../../pkg/store/postgres/migrations/shard/0010-unknown-values.ts';
 import { work } from '../../../pkg/store/postgres/migrations/shard/0001-work.ts';
 import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/index.ts';
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
@@ -206,7 +207,7 @@ test('what a tenant writes into the shard and its webhooks has bounds in the dat
 });
 
 test.each([
-  ['carrel', [work, events, lines, webhookHealth, unknownDeployments, bounds, boundsOfOldRows]],
+  ['carrel', [work, events, lines, webhookHealth, unknownDeployments, bounds, boundsOfOldRows, unknownValues]],
   ['registry', registryMigrations],
 ])('every migration of schema %s goes down and up again to the same catalog', async (schema, migrations) => {
   const name = `empty_${schema}`;

@@ -7,6 +7,7 @@ import { webhookHealth } from '../migrations/shard/0004-webhook-health.ts';
 import { unknownDeployments } from '../migrations/shard/0005-unknown-deployments.ts';
 import { bounds } from '../migrations/shard/0006-bounds.ts';
 import { boundsOfOldRows } from '../migrations/shard/0007-bounds-of-old-rows.ts';
+import { unknownValues } from '../migrations/shard/0010-unknown-values.ts';
 import { work } from '../migrations/shard/0001-work.ts';
 import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
 import { passwordVerifier } from './password.ts';
@@ -46,7 +47,7 @@ export async function ensureShard(shard: ShardAccess, options: { workerPassword?
   await checkLocale(shard.pool);
   await migrateUp({
     ...shard,
-    migrations: [work, events, lines, webhookHealth, unknownDeployments, bounds, boundsOfOldRows],
+    migrations: [work, events, lines, webhookHealth, unknownDeployments, bounds, boundsOfOldRows, unknownValues],
     context: {},
     schema: 'carrel',
     prepare: (tx) => tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),

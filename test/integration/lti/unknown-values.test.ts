@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
+import type { Fault } from '../../support/lms/faults.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { range } from '../../support/wait.ts';
+import { registeredLms, type Registration } from './registration.ts';
+
+let running: TestStores;
+let tenant: TestTenant;
+/** Stores of the test's own: the operators of other tests read what they find in the common ones. */
+beforeAll(async () => {
+  running = await stores();
+  tenant = await startTenant({ stores: running });
+});
+afterAll(async () => {
+  await tenant.stop();
+  await running.stop();
+});
+
+const launch = (by: Registration, fault: Fault): Promise<PageShown> => follow(new Browser(), by.lms.open(by.clientId, {}, fault));
+const login = (by: Registration, parameters: Record<string, string>): Promise<PageShown> =>
+  launch(by, { login: (sent) => Object.entries(parameters).forEach(([name, value]) => sent.set(name, value)) });
+const notedOf = async (by: Registration): Promise<string[]> =>
+  (
+    await tenant.db.query<{ field: string; value: string }>(
+      'SELECT field, value FROM carrel.unknown_values WHERE managed_ref = $1 ORDER BY field, slot',
+      [`test/${by.clientId}`],
+    )
+  ).map(({ field, value }) => `${field} ${value}`);
+
+/** A registration with an LMS of its own. */
+async function withLms<T>(use: (by: Registration) => Promise<T>): Promise<T> {
+  const by = await registeredLms(tenant);
+  try {
+    return await use(by);
+  } finally {
+    await by.lms.stop();
+  }
+}
+
+test('a login by an issuer that is nearly a registered one is noted once an hour, for two statements more', () =>
+  withLms(async (by) => {
+    const { reply: page, sql } = await tenant.counting(() => login(by, { iss: `${by.lms.issuer}/` }));
+    await login(by, { iss: `${by.lms.issuer}/` });
+    await login(by, { iss: by.lms.issuer.replace('127.0.0.1', 'localhost') });
+
+    expect([page.status, page.code, sql.length]).toEqual([403, 'issuer_unknown', 3]);
+    expect(await notedOf(by)).toEqual([`iss ${by.lms.issuer}/`, `iss ${by.lms.issuer.replace('127.0.0.1', 'localhost')}`]);
+  }));
+
+test('a login by an issuer that is like none is noted nowhere', () =>
+  withLms(async (by) => {
+    const { reply: page, sql } = await tenant.counting(() => login(by, { iss: 'https://stranger.example.org' }));
+
+    expect([page.code, sql.length]).toEqual(['issuer_unknown', 2]);
+    expect(await tenant.db.query(`SELECT FROM carrel.unknown_values WHERE value LIKE '%stranger.example%'`)).toEqual([]);
+  }));
+
+test('a login with another client id is noted', () =>
+  withLms(async (by) => {
+    const page = await login(by, { client_id: 'of another tool' });
+
+    expect([page.code, await notedOf(by)]).toEqual(['client_id_unknown', ['client_id of another tool']]);
+  }));
+
+test.each<[string, Fault, string, string]>([
+  [
+    'issuer',
+    { claims: (claims) => void (claims['iss'] = 'https://elsewhere.example.org') },
+    'issuer_mismatch',
+    'iss https://elsewhere.example.org',
+  ],
+  ['audience', { claims: (claims) => void (claims['aud'] = ['one', 'two']) }, 'audience_mismatch', 'client_id one two'],
+])('a signed launch with another %s is noted; one that is not signed by the LMS is not', (_what, fault, code, noted) =>
+  withLms(async (by) => {
+    const forged = await launch(by, { ...fault, signer: 'impostor' });
+    const before = await notedOf(by);
+    const page = await launch(by, fault);
+
+    expect([forged.code, before, page.code, await notedOf(by)]).toEqual(['signature_invalid', [], code, [noted]]);
+  }),
+);
+
+test('who sends ever other values has five of them noted an hour, cut and without NUL', () =>
+  withLms(async (by) => {
+    await login(by, { client_id: `a\0b${'x'.repeat(300)}` });
+    await Promise.all(range(20).map((at) => login(by, { client_id: `racing-${at}` })));
+    for (const at of range(10)) await login(by, { client_id: `more-${at}` });
+    const full = await notedOf(by);
+    await tenant.db.query(`UPDATE carrel.unknown_values SET noted_at = noted_at - interval '61 minutes' WHERE managed_ref = $1`, [
+      `test/${by.clientId}`,
+    ]);
+    await login(by, { client_id: 'later' });
+
+    expect(full).toHaveLength(5);
+    expect(full[0]).toBe(`client_id ab${'x'.repeat(253)}`);
+    expect((await notedOf(by))[0]).toBe('client_id later');
+  }));
+
+test('a tenant sees its own values only, and can neither write for another nor say what was reported', () =>
+  withLms(async (by) => {
+    await login(by, { client_id: 'mine' });
+    const other = await startTenant({ stores: running });
+
+    try {
+      const write = (column: string, value: string) =>
+        other.db.query(
+          `INSERT INTO carrel.unknown_values (${column}, managed_ref, field, slot, value) VALUES (${value}, 'x/y', 'iss', 0, 'z')`,
+        );
+
+      expect(await other.db.query('SELECT FROM carrel.unknown_values')).toEqual([]);
+      await expect(write('tenant', `'tenant_other'`)).rejects.toThrow(/permission denied/);
+      await expect(write('reported_at', 'now()')).rejects.toThrow(/permission denied/);
+      await expect(other.db.query('DELETE FROM carrel.unknown_values')).rejects.toThrow(/permission denied/);
+    } finally {
+      await other.stop();
+    }
+  }));
