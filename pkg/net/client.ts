@@ -34,6 +34,8 @@ export interface EgressRequest {
 export interface EgressReply {
   /** Any; a redirect is an answer like others and is not followed. */
   readonly status: number;
+  /** The reason phrase of the status line, as it came, at most 1,000 characters; often empty. */
+  readonly statusText: string;
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
   /** As it came: never decompressed (`accept-encoding: identity` is asked for; a server may ignore that). */
@@ -84,6 +86,8 @@ export interface GuardedClient {
 /** A kept connection leads where it led when it was checked, so it is not kept for long. */
 const KEEP_ALIVE_MS = 10_000;
 const KEEP_ALIVE_MAX_MS = 30_000;
+
+const STATUS_TEXT_MAX = 1_000;
 
 /** Headers of the connection (RFC 9110 §7.6.1), of the framing, and `host`, which would also choose the certificate that is asked for. */
 const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|upgrade|keep-alive|te|trailer|expect|http2-settings|proxy-.*)$/;
@@ -173,7 +177,7 @@ async function send(agent: Agent, options: GuardedClientOptions, limits: EgressL
     headersCame();
     status = reply.statusCode;
     const body = await bodyOf(reply, host, request, request.maxBytes ?? limits.maxBytes);
-    return { status, headers: reply.headers, ...body };
+    return { status, statusText: reply.statusText.slice(0, STATUS_TEXT_MAX), headers: reply.headers, ...body };
   } catch (error) {
     throw egressErrorOf(deadline.signal.aborted ? deadline.signal.reason : error, host, status);
   } finally {

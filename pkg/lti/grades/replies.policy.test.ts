@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
-import { shownText, verdictOf, verdictOfEgress } from './replies.policy.ts';
+import { shownAnswer, shownText, verdictOf, verdictOfEgress } from './replies.policy.ts';
 
 const said = (status: number, isResend = false) => verdictOf(status, { isResend, text: '', retryAfter: undefined });
 
@@ -74,4 +74,16 @@ test('hostile text of a megabyte is shown at once', () => {
   const started = performance.now();
   for (const text of ['<'.repeat(1e6), '<script '.repeat(1e5), '<a '.repeat(3e5)]) shownText(text, ['s3cret']);
   expect(performance.now() - started).toBeLessThan(500);
+});
+
+test.each([
+  [{ status: 409, statusText: 'Refusing score with an earlier timestamp', text: '[]' }, 'Refusing score with an earlier timestamp'],
+  [{ status: 404, statusText: 'Not Found', text: '' }, ''],
+  [{ status: 404, statusText: 'NOT FOUND', text: ' [ ] ' }, ''],
+  [{ status: 400, statusText: '', text: '{"error":"x"}' }, '{"error":"x"}'],
+  [{ status: 400, statusText: 'Incorrect score received', text: 'no such user' }, 'Incorrect score received: no such user'],
+  [{ status: 400, statusText: 'a\u0000<b>s3cret</b>\u202e', text: '{}' }, 'a …'],
+  [{ status: 299, statusText: 'x'.repeat(500), text: 'y'.repeat(500) }, `${'x'.repeat(200)}…`],
+])('the answer %j says %j', (answer, shown) => {
+  expect(shownAnswer(answer, ['s3cret'])).toBe(shown);
 });

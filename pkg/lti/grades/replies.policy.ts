@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
 
 /** What an attempt to tell the LMS of a score came to. */
@@ -29,7 +30,7 @@ const PASSING = new Set([408, 425, 429]);
 
 /**
  * What a status says (design: section 6, AGS; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
- * (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`: shownText of the body.
+ * (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`: shownAnswer.
  */
 export function verdictOf(status: number, reply: { isResend: boolean; text: string; retryAfter: string | undefined }): Verdict {
   const answered = `the LMS answered ${status}${reply.text === '' ? '' : `: ${reply.text}`}`;
@@ -52,6 +53,22 @@ export function verdictOfEgress(error: EgressError, isResend: boolean): Verdict 
   if (status !== undefined && (status < 300 || status >= 400)) return verdictOf(status, { isResend, text: '', retryAfter: undefined });
   if (isFinalEgress(error)) return { kind: 'failed', reason: error.message };
   return { kind: 'later', reason: error.message, isUnknown: !UNSENT.has(error.code), retryAfter: undefined };
+}
+
+/** JSON that says nothing: Moodle sends `[]` with every refusal. */
+const EMPTY = /^\s*(?:\[\s*\]|\{\s*\}|null|"")?\s*$/;
+
+/**
+ * What an answer says beside its status: the phrase of the status line where it is another than the standard's (Moodle's reasons stand
+ * there), and the body where that says anything. '' for neither.
+ */
+export function shownAnswer(
+  { status, statusText, text }: { status: number; statusText: string; text: string },
+  secrets: readonly string[],
+): string {
+  const isStandard = statusText.toLowerCase() === STATUS_CODES[status]?.toLowerCase();
+  const said = [isStandard ? '' : shownText(statusText, secrets), EMPTY.test(text) ? '' : shownText(text, secrets)];
+  return shownText(said.filter((part) => part !== '').join(': '), secrets);
 }
 
 /** What another wrote, as a person may read it: one short line without markup, control characters or our secrets. */

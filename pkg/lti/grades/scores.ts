@@ -1,6 +1,6 @@
 import type { GuardedClient } from '../../net/client.ts';
 import { EgressError } from '../../net/egress-error.ts';
-import { shownText, type Verdict, verdictOf, verdictOfEgress } from './replies.policy.ts';
+import { shownAnswer, type Verdict, verdictOf, verdictOfEgress } from './replies.policy.ts';
 
 /** A score as its row holds it. */
 export interface Score {
@@ -44,7 +44,7 @@ export async function postScore(
   { token, isResend, signal }: { token: string; isResend: boolean; signal: AbortSignal },
 ): Promise<Verdict> {
   try {
-    const { status, headers, body } = await client.request({
+    const { status, statusText, headers, body } = await client.request({
       url: scoresAddress(score.lineItem),
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': MEDIA_TYPE, accept: 'application/json' },
@@ -54,7 +54,8 @@ export async function postScore(
       maxBytes: REPLY_BYTES_MAX,
       whenTooLarge: 'cut',
     });
-    return verdictOf(status, { isResend, text: shownText(body.toString('utf8'), [token]), retryAfter: headers['retry-after'] });
+    const text = shownAnswer({ status, statusText, text: body.toString('utf8') }, [token]);
+    return verdictOf(status, { isResend, text, retryAfter: headers['retry-after'] });
   } catch (error) {
     if (!(error instanceof EgressError) || error.code === 'aborted') throw error;
     return verdictOfEgress(error, isResend);

@@ -4,7 +4,7 @@ import type { GuardedClient } from '../../net/client.ts';
 import { EgressError } from '../../net/egress-error.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import { isFinalEgress, shownText } from './replies.policy.ts';
+import { isFinalEgress, shownAnswer } from './replies.policy.ts';
 
 /** A registration as it asks its platform for tokens. */
 export interface ServiceClient {
@@ -135,7 +135,7 @@ export class ServiceTokens {
       scope,
     };
     try {
-      const { status, headers, body } = await this.#client.request({
+      const { status, statusText, headers, body } = await this.#client.request({
         url: client.tokenEndpoint,
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
@@ -144,7 +144,7 @@ export class ServiceTokens {
         maxBytes: REPLY_BYTES_MAX,
       });
       if (status === 200 || status === 201) return tokenOf(body, scope);
-      throw new ServiceTokenError(`the LMS gave no token: it answered ${status}${errorOf(body, assertion)}`, {
+      throw new ServiceTokenError(`the LMS gave no token: it answered ${status}${errorOf({ status, statusText, body }, assertion)}`, {
         retryAfter: headers['retry-after'],
       });
     } catch (error) {
@@ -169,10 +169,10 @@ function tokenOf(body: Buffer, scope: string): { token: string; seconds: number 
 }
 
 /** RFC 6749 §5.2, and what else a person may make use of. */
-function errorOf(body: Buffer, assertion: string): string {
+function errorOf({ body, ...line }: { status: number; statusText: string; body: Buffer }, assertion: string): string {
   const reply = ErrorReply.safeParse(jsonOf(body));
   const text = reply.success ? [reply.data.error, reply.data.error_description].filter(Boolean).join(': ') : body.toString('utf8');
-  const shown = shownText(text, [assertion]);
+  const shown = shownAnswer({ ...line, text }, [assertion]);
   return shown === '' ? '' : ` (${shown})`;
 }
 

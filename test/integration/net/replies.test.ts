@@ -54,6 +54,18 @@ test('a request goes out with method, path, query, headers and body, and the rep
   });
 });
 
+test.each([
+  ['HTTP/1.1 409 Refusing score with an earlier timestamp', 'Refusing score with an earlier timestamp'],
+  ['HTTP/1.1 409', ''],
+  [`HTTP/1.1 409 ${'x'.repeat(5000)}`, 'x'.repeat(1000)],
+])('the reason of the status line %j comes with the reply', async (line, reason) => {
+  const port = await net.raw((socket) => socket.end(`${line}\r\ncontent-length: 2\r\n\r\n[]`));
+
+  const reply = await net.client().request({ url: `http://127.0.0.1:${port}/` });
+
+  expect([reply.status, reply.statusText, reply.body.toString()]).toEqual([409, reason, '[]']);
+});
+
 test.each([301, 302, 303, 307, 308])('a redirect (%i) is an answer and not followed', async (status) => {
   const asked: (string | undefined)[] = [];
   const port = await net.http((request, response) => {

@@ -104,6 +104,7 @@ test.each<[TokenManner, string]>([
   ['page', 'the LMS gave no token: its answer holds no usable access_token'],
   ['error', 'the LMS gave no token: it answered 500 (oops)'],
   ['busy', 'the LMS gave no token: it answered 429'],
+  ['as Moodle', 'the LMS gave no token: it answered 400 (Invalid client assertion)'],
   ['no token', 'the LMS gave no token: its answer holds no usable access_token'],
   ['line break', 'the LMS gave no token: its answer holds no usable access_token'],
   ['another scope', 'the LMS gave no token for scores: it did not grant https://purl.imsglobal.org/spec/lti-ags/scope/score'],
@@ -189,6 +190,15 @@ test.each<[number, string, string]>([
 
   expect(shown).toMatchObject({ reason, attempts: 1, submitted_at: null });
   expect(requestsOf(`final ${status}`)).toHaveLength(1);
+});
+
+test('the reason that Moodle writes into the status line is told, not its empty body', async () => {
+  const course = await grading.launch();
+  lms.scores.manner.set({ status: 404, reason: "Not Found: Grade item 7 doesn't exist.", text: '[]' });
+
+  const shown = await course.failed(await course.grade('status line'));
+
+  expect(shown.reason).toBe("the LMS answered 404: Not Found: Grade item 7 doesn't exist.");
 });
 
 test('204 is submitted, with a note', async () => {

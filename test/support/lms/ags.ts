@@ -22,7 +22,7 @@ export type ScoreManner =
   | 'answer lost'
   | 'revoked'
   | 'no content'
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text?: string };
+  | { readonly status: number; readonly reason?: string; readonly headers?: Readonly<Record<string, string>>; readonly text?: string };
 
 /** A request as it came; `counted`: it changed the grade book. */
 export interface ScoreRequest {
@@ -69,7 +69,10 @@ export class ScoreService {
     if (manner === 'down') return void response.destroy();
     if (manner === 'slow') return;
     if (manner === 'revoked') this.#tokens.revokeAll();
-    if (typeof manner === 'object') return void response.writeHead(manner.status, manner.headers).end(manner.text);
+    if (typeof manner === 'object') {
+      if (manner.reason !== undefined) response.statusMessage = manner.reason;
+      return void response.writeHead(manner.status, manner.headers).end(manner.text);
+    }
     const entered = this.#enter(request, url, body);
     arrived.counted = typeof entered === 'object';
     if (manner === 'held') return;

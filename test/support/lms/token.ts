@@ -17,6 +17,7 @@ export type TokenManner =
   | 'page'
   | 'error'
   | 'busy'
+  | 'as Moodle'
   | 'echo'
   | 'no token'
   | 'line break'
@@ -87,6 +88,7 @@ export class TokenEndpoint {
     if (manner === 'page') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>');
     if (manner === 'error') return void response.writeHead(500).end('oops');
     if (manner === 'busy') return void response.writeHead(429, { 'retry-after': '1' }).end();
+    if (manner === 'as Moodle') return void response.writeHead(400, 'Invalid client assertion').end('[]');
     if (manner === 'echo') return json(response, 400, { error: 'invalid_client', error_description: `bad: ${body}` });
     try {
       const { clientId, scopes } = await this.#proved(request, new URLSearchParams(body));
