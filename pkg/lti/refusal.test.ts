@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { LTI_REFUSALS } from './refusal.ts';
@@ -12,4 +12,13 @@ test('docs/connect-an-lms.md lists every code with its status and sentence', () 
   }));
 
   expect(listed).toEqual(Object.entries(LTI_REFUSALS).map(([code, { status, meaning }]) => ({ code, status, meaning })));
+});
+
+test('every code is provoked by a test', () => {
+  const folder = join(import.meta.dirname, '../../test/integration/lti');
+  const tests = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+
+  const unprovoked = Object.keys(LTI_REFUSALS).filter((code) => !tests.some((text) => new RegExp(`['" ]${code}['"]`).test(text)));
+
+  expect(unprovoked).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
 import { LTI } from '../../support/lms/claims.ts';
 import { FAULTS, ODDITIES } from '../../support/lms/faults.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
+import { LTI_REFUSALS } from '../../../pkg/lti/refusal.ts';
 import { REFUSED } from './refused.ts';
 import { registeredLms, type Registration } from './registration.ts';
 
@@ -34,8 +35,7 @@ test.each(Object.entries(REFUSED))('%s is refused as %s and leaves no session, l
   const page = await follow(new Browser(), own.lms.open(own.clientId, {}, FAULTS[name as keyof typeof FAULTS]));
 
   if (own !== at) await own.lms.stop();
-  expect(page.code).toBe(code);
-  expect(Math.floor(page.status / 100)).toBe(4);
+  expect([page.status, page.code]).toEqual([LTI_REFUSALS[code].status, code]);
   expect(page.headers.location).toBeUndefined();
   expect(await traces()).toEqual(before);
 });
@@ -58,7 +58,13 @@ test('a response that launched already is launch_used: in the same browser, with
   const stolen = await thief.post(form.action, form.fields);
   const foreign = await new Browser().post(form.action, form.fields);
 
-  expect([first.status, again.code, stolen.code, foreign.code]).toEqual([303, 'launch_used', 'launch_used', 'launch_used']);
+  expect([first.status, again.status, again.code, stolen.code, foreign.code]).toEqual([
+    303,
+    409,
+    'launch_used',
+    'launch_used',
+    'launch_used',
+  ]);
   expect(sql).toHaveLength(1);
 });
 
@@ -96,7 +102,10 @@ test('a valid response in a browser that did not begin it, or with a changed coo
   for (const [key, cookie] of browser.cookies) browser.cookies.set(key, { ...cookie, value: changed(cookie.value) });
   const forged = await browser.post(form.action, form.fields);
 
-  expect([foreign.code, forged.code]).toEqual(['state_not_bound', 'state_forged']);
+  expect([foreign, forged].map(({ status, code }) => [status, code])).toEqual([
+    [400, 'state_not_bound'],
+    [400, 'state_forged'],
+  ]);
 });
 
 test('two active registrations of one issuer need a client_id, and each takes only its own id_token', async () => {
@@ -108,7 +117,8 @@ test('two active registrations of one issuer need a client_id, and each takes on
   const crossed = await follow(new Browser(), at.lms.open(at.clientId, {}, { claims: (claims) => void (claims.aud = second.clientId) }));
   await tenant.db.tables.ltiTools.delete({ id: second.toolId });
 
-  expect([ambiguous.code, named.status, crossed.code]).toEqual(['client_id_needed', 303, 'audience_mismatch']);
+  expect([ambiguous.status, ambiguous.code, named.status]).toEqual([400, 'client_id_needed', 303]);
+  expect([crossed.status, crossed.code]).toEqual([401, 'audience_mismatch']);
 });
 
 test('a registration that is switched off between login and launch lets nobody in', async () => {
