@@ -128,7 +128,7 @@ function etcdSpec(home: Home, program: string, options: { durable: boolean }): P
   const files = pkiPaths(home.path);
   const data = join(paths(home.path).data, 'etcd');
   const url = `https://${addressOf(home, 'etcd')}`;
-  const peer = `http://${addressOf(home, 'etcdPeer')}`;
+  const peer = `https://${addressOf(home, 'etcdPeer')}`;
   return {
     name: 'etcd',
     command: program,
@@ -145,6 +145,11 @@ function etcdSpec(home: Home, program: string, options: { durable: boolean }): P
         'key-file': files.etcd.key,
         'trusted-ca-file': files.authority.certificate,
         'client-cert-auth': 'true',
+        // It has no peers; the port is open all the same, and whoever speaks raft there writes what the API server reads.
+        'peer-cert-file': files.etcd.certificate,
+        'peer-key-file': files.etcd.key,
+        'peer-trusted-ca-file': files.authority.certificate,
+        'peer-client-cert-auth': 'true',
         'log-level': 'warn',
         'auto-compaction-retention': '5m',
         'unsafe-no-fsync': String(!options.durable),

@@ -8,10 +8,11 @@ import { DEPLOYMENT, INGRESS, POD, SECRET, SERVICE } from '../../../pkg/kube/kin
 import type { KubeObject, Kind, Observed } from '../../../pkg/kube/object.ts';
 import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import type { KubeClient } from '../../../pkg/kube/transport.ts';
-import { openHome, paths, type Home } from '../../../pkg/local/home.ts';
+import { addressOf, openHome, paths, type Home } from '../../../pkg/local/home.ts';
 import { run } from '../../../pkg/local/parts/run.ts';
 import { thisMachine } from '../../../pkg/local/parts/resolve.ts';
 import { type RunningPlatform, startPlatform } from '../../../pkg/local/platform.ts';
+import { pkiPaths, probe } from '../../../pkg/local/programs/controlplane.ts';
 import { isAlive, processesOf } from '../../../pkg/local/processes.ts';
 import { clientOf } from '../../../pkg/local/run.ts';
 import { ROOT } from '../../support/parts.ts';
@@ -203,6 +204,17 @@ test('a node that is killed comes back, and no container runs twice', async () =
   expect(before.filter(isAlive)).toEqual([]);
   // The status is written after the container answers.
   await waitFor('one restart in its status', async () => (await podsOf('steady'))[0]?.status?.containerStatuses?.[0]?.restartCount === 1);
+});
+
+test("etcd's port for peers speaks only TLS, and only to who has a certificate of the home's authority", async () => {
+  const address = addressOf(home, 'etcdPeer');
+  const signal = AbortSignal.timeout(10_000);
+  const asPeer = () => probe(home, `https://${address}/members`, signal, pkiPaths(home.path).etcd);
+  const asStranger = () => probe(home, `https://${address}/members`, signal);
+
+  await expect(fetch(`http://${address}/members`, { signal })).rejects.toThrow('fetch failed');
+  await expect(asStranger()).rejects.toThrow('fetch failed');
+  await expect(asPeer()).resolves.toBeUndefined();
 });
 
 test('a settings file that is cut off is told in one line, and no other is made', async () => {
