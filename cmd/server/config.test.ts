@@ -1,0 +1,22 @@
+import { expect, test } from '@jest/globals';
+import { configMap } from '../../pkg/operator/tenant/children/configmap.ts';
+import { deployment } from '../../pkg/operator/tenant/children/deployment.ts';
+import { settingsWith, tenantWith } from '../../pkg/operator/tenant/tenant.fixture.ts';
+import { serverConfigSchema } from './config.ts';
+
+/** A pod listens on all its addresses. */
+const BY_HAND = ['CARREL_LISTEN_HOST'];
+
+test('the operator writes every setting of a server but the address to listen on', () => {
+  const tenant = tenantWith({ storage: { defaultUserQuota: '10Gi', maxUploadSize: '1Gi' } });
+  const addresses = { appUrl: 'https://a.example', ltiUrl: 'https://l.example', apiUrl: 'https://a.example/api/v1' };
+  const { data = {} } = configMap(tenant, { tenantId: '7', addresses }, settingsWith({ egressAllow: '10.0.0.0/8' }));
+  const { env = [] } = deployment(tenant, { image: 'carrel:dev', config: '' }).spec?.template.spec?.containers[0] ?? {};
+  const written = [...Object.keys(data), ...env.map(({ name }) => name)].filter((name) => name.startsWith('CARREL_'));
+
+  expect(written.toSorted()).toEqual(
+    Object.keys(serverConfigSchema.shape)
+      .filter((name) => !BY_HAND.includes(name))
+      .toSorted(),
+  );
+});
