@@ -1,7 +1,9 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseAllowedRanges } from '../../pkg/net/inward.ts';
 import { parseAllowedHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
 import type { OperatorSettings } from '../../pkg/operator/settings.ts';
+import type { SuspendedAnswer } from '../../pkg/operator/suspended.ts';
 import { wholeNumber } from '../../pkg/runtime/config.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
 import { MAX_TENANTS_PER_SHARD } from '../../pkg/store/postgres/registry.ts';
@@ -73,6 +75,16 @@ export const operatorConfigSchema = z.object({
     .string()
     .default('carrel-system')
     .describe('the namespace of the Lease by which operators elect their leader'),
+  CARREL_POD_IP: z
+    .string()
+    .refine((text) => isIP(text) !== 0, 'must be an IP address')
+    .optional()
+    .describe(
+      "this pod's own address (status.podIP), to which requests for suspended tenants are led; left out, the Ingress controller answers them",
+    ),
+  CARREL_SUSPENDED_PORT: wholeNumber(0, 65_535)
+    .default(8080)
+    .describe('the port that answers for suspended tenants, where CARREL_POD_IP is set'),
   CARREL_LISTEN_HOST: z.string().optional().describe('the address that the ops port listens on; left out, all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('the port of /healthz, /readyz and /metrics'),
   CARREL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info').describe('trace, debug, info, warn or error'),
@@ -80,7 +92,8 @@ export const operatorConfigSchema = z.object({
 
 export type OperatorConfig = z.output<typeof operatorConfigSchema>;
 
-export const settingsOf = (config: OperatorConfig): OperatorSettings => ({
+export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAnswer): OperatorSettings => ({
+  suspendedAnswer,
   baseDomain: config.CARREL_BASE_DOMAIN,
   allowedHosts: config.CARREL_ALLOWED_HOSTS,
   reservedHosts: config.CARREL_RESERVED_HOSTS,

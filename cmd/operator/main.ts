@@ -4,6 +4,7 @@ import { LeaderElector } from '../../pkg/kube/leader.ts';
 import { KubeClient } from '../../pkg/kube/transport.ts';
 import { Operator } from '../../pkg/operator/operator.ts';
 import { readShards, Shards } from '../../pkg/operator/shards.ts';
+import { startSuspendedServer, type SuspendedServer } from '../../pkg/operator/suspended.ts';
 import { TenantRedis } from '../../pkg/operator/tenant/redis.ts';
 import { systemClock as clock } from '../../pkg/runtime/clock.ts';
 import { ConfigError, readConfig } from '../../pkg/runtime/config.ts';
@@ -14,7 +15,7 @@ import { runProgram } from '../../pkg/runtime/program.ts';
 import { systemRandom as random } from '../../pkg/runtime/random.ts';
 import { Sealer } from '../../pkg/runtime/sealing.ts';
 import { StorageAdmin } from '../../pkg/store/s3/admin.ts';
-import { operatorConfigSchema, settingsOf } from './config.ts';
+import { type OperatorConfig, operatorConfigSchema, settingsOf } from './config.ts';
 
 const LEASE = 'carrel-operator';
 let log: Logger = createLogger({ program: 'operator' });
@@ -39,7 +40,10 @@ await runProgram(
       secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
     });
     const shared = { client, clock, random, log, metrics };
-    const operator = new Operator({ ...shared, settings: settingsOf(config), shards, redis, storage, platformKeys, instance });
+    const suspended = await suspendedServer(config);
+    if (suspended) program.onStop('answer for suspended tenants', () => suspended.close());
+    const settings = settingsOf(config, suspended && { address: config.CARREL_POD_IP ?? '', port: suspended.port });
+    const operator = new Operator({ ...shared, settings, shards, redis, storage, platformKeys, instance });
     const elector = new LeaderElector({ ...shared, namespace: config.CARREL_LEADER_ELECTION_NAMESPACE, name: LEASE, identity: instance });
     const ops = await startOpsServer({
       host: config.CARREL_LISTEN_HOST,
@@ -63,6 +67,12 @@ await runProgram(
     log.info({ shards: shards.names, opsPort: ops.port, instance }, 'started');
   },
 );
+
+/** Where it is known under which address it can be reached. */
+async function suspendedServer(config: OperatorConfig): Promise<SuspendedServer | undefined> {
+  if (config.CARREL_POD_IP === undefined) return undefined;
+  return startSuspendedServer({ host: config.CARREL_LISTEN_HOST, port: config.CARREL_SUSPENDED_PORT, random });
+}
 
 /** KUBECONFIG, else the Pod's service account, else ~/.kube/config. */
 function kubeConfig(): KubeConfig {

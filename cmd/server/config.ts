@@ -20,7 +20,7 @@ function isRanges(text: string): boolean {
   }
 }
 
-/** The settings of a tenant's server, by the names of their environment variables. The operator writes them all. */
+/** The settings of a tenant's server, by the names of their environment variables. The operator writes all but CARREL_LISTEN_HOST. */
 export const serverConfigSchema = z.object({
   CARREL_TENANT_SLUG: z
     .string()
@@ -57,10 +57,6 @@ export const serverConfigSchema = z.object({
   CARREL_LIMIT_IP_PER_HOUR: wholeNumber(1, 100_000_000).default(10_000).describe('requests an address and hour, 10000'),
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
-  CARREL_SUSPENDED: z
-    .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })
-    .default(false)
-    .describe('true or false'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies stand in front, 0 to 10'),
   CARREL_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

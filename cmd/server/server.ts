@@ -168,7 +168,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
       apiUrl,
       log,
       metrics,
-      tenant: { ...tenant, suspended: config.CARREL_SUSPENDED },
+      tenant,
       exact: options.exact ?? false,
       trustedProxies: config.CARREL_TRUSTED_PROXIES,
       hosts: new Set(Object.values(addresses).map((url) => new URL(url).host)),

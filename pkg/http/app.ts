@@ -23,7 +23,6 @@ export interface AppDeps extends ServeDeps, PageDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly random: Random;
-  readonly tenant: ServeDeps['tenant'] & { readonly suspended: boolean };
   /** Proxies in front of us whose X-Forwarded-For counts; 0: nobody's does. */
   readonly trustedProxies: number;
   readonly web: WebBundle;
@@ -73,7 +72,7 @@ const CLIENT_WENT_AWAY = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_C
 /** Refuses what this server answers to nobody; counted like any request. For the API X-Tenant-ID comes after the token (`serve`). */
 function doorkeeper(deps: AppDeps): Middleware {
   return async (ctx, next) => {
-    const refusal = refusalOf(ctx.req, deps.tenant);
+    const refusal = refusalOf(ctx.req);
     if (refusal) {
       if (isApi(ctx.path)) await enter(ctx, deps.door, 'api');
       throw refusal;

@@ -5,6 +5,7 @@ import { defineKind, type Json } from './object.ts';
 export type ConfigMap = Json<models.V1ConfigMap>;
 export type CustomResourceDefinition = Json<models.V1CustomResourceDefinition>;
 export type Deployment = Json<models.V1Deployment>;
+export type EndpointSlice = Json<models.V1EndpointSlice>;
 export type Event = Json<models.EventsV1Event>;
 export type HorizontalPodAutoscaler = Json<models.V2HorizontalPodAutoscaler>;
 export type Ingress = Json<models.V1Ingress>;
@@ -32,6 +33,14 @@ export const SERVICE_ACCOUNT = defineKind<ServiceAccount>({ ...core, kind: 'Serv
 export const DEPLOYMENT = defineKind<Deployment>({ ...apps, kind: 'Deployment', plural: 'deployments' });
 export const INGRESS = defineKind<Ingress>({ ...networking, kind: 'Ingress', plural: 'ingresses' });
 export const NETWORK_POLICY = defineKind<NetworkPolicy>({ ...networking, kind: 'NetworkPolicy', plural: 'networkpolicies' });
+
+export const ENDPOINT_SLICE = defineKind<EndpointSlice>({
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  namespaced: true,
+});
 
 export const POD_DISRUPTION_BUDGET = defineKind<PodDisruptionBudget>({
   group: 'policy',

@@ -2,6 +2,7 @@ import { informer, type Informer } from '../kube/informer.ts';
 import {
   CONFIG_MAP,
   DEPLOYMENT,
+  ENDPOINT_SLICE,
   INGRESS,
   NAMESPACE,
   SECRET,
@@ -9,6 +10,7 @@ import {
   SERVICE_ACCOUNT,
   type ConfigMap,
   type Deployment,
+  type EndpointSlice,
   type Ingress,
   type Namespace,
   type Secret,
@@ -32,6 +34,7 @@ export interface OwnedStores {
   readonly secrets: Store<Secret>;
   readonly deployments: Store<Deployment>;
   readonly services: Store<Service>;
+  readonly endpointSlices: Store<EndpointSlice>;
   readonly ingresses: Store<Ingress>;
 }
 
@@ -92,6 +95,7 @@ export function createInformers(deps: Deps): Informers {
       secrets: owned(SECRET),
       deployments: owned(DEPLOYMENT),
       services: owned(SERVICE),
+      endpointSlices: owned(ENDPOINT_SLICE),
       ingresses: owned(INGRESS),
     },
   };
@@ -108,6 +112,7 @@ export const ownedStores = ({ owned }: Informers): OwnedStores => ({
   secrets: owned.secrets.store,
   deployments: owned.deployments.store,
   services: owned.services.store,
+  endpointSlices: owned.endpointSlices.store,
   ingresses: owned.ingresses.store,
 });
 

@@ -1,3 +1,4 @@
+import type { SuspendedAnswer } from './suspended.ts';
 import type { AllowedHosts } from './tenant/hosts.policy.ts';
 
 /** What the person who runs the operator decides for all tenants (environment: cmd/operator/config.ts). */
@@ -27,6 +28,8 @@ export interface OperatorSettings {
   readonly logLevel: string;
   /** Inward addresses that a Webhook may name, and where an LMS may stand, all the same: CIDR ranges with commas between. */
   readonly egressAllow: string;
+  /** Where requests for suspended tenants are led to; undefined: the Ingress controller answers them by itself. */
+  readonly suspendedAnswer: SuspendedAnswer | undefined;
   readonly maxTenantsPerShard: number;
   /** Schema migrations that run at once. */
   readonly migrationConcurrency: number;

@@ -77,11 +77,15 @@ test('suspending takes the pods away and says so, resuming brings the data back'
     namespace,
     '--timeout=60s',
   ]);
-  await waitFor('503 at the door', async () => (await anonymous.get('/openapi.json')).status === 503);
+  const closed = await waitFor('503 at the door', async () => {
+    const reply = await anonymous.get<{ error: string }>('/openapi.json');
+    return reply.status === 503 && reply;
+  });
   await kubectlOk(where, ['patch', 'tenant', name, '-n', namespace, '--type=merge', '-p', '{"spec":{"suspended":false}}']);
   await waitReady(where, namespace, `tenant/${name}`);
   const again = await signIn(where, namespace, name);
 
+  expect([closed.body.error, closed.headers.get('retry-after')]).toEqual(['suspended', '60']);
   expect((await again.admin.get(`/folders/${made.body.id}`)).status).toBe(200);
 });
 

@@ -28,7 +28,6 @@ export interface TenantOptions {
   readonly defaultUserQuota?: number;
   readonly maxUploadBytes?: number;
   readonly trustedProxies?: number;
-  readonly suspended?: boolean;
   readonly clock?: Clock;
   readonly random?: Random;
   /** Stores of the test's own, when it is going to break them. */
@@ -97,7 +96,6 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
     CARREL_LIMIT_TENANT_PER_MINUTE: String(options.limits?.tenant ?? 1_000_000),
     CARREL_LIMIT_IP_PER_HOUR: String(options.limits?.ip ?? 1_000_000),
     CARREL_TRUSTED_PROXIES: String(options.trustedProxies ?? 0),
-    CARREL_SUSPENDED: String(options.suspended ?? false),
     ...(options.defaultUserQuota === undefined ? {} : { CARREL_DEFAULT_USER_QUOTA_BYTES: String(options.defaultUserQuota) }),
     ...(options.maxUploadBytes === undefined ? {} : { CARREL_MAX_UPLOAD_BYTES: String(options.maxUploadBytes) }),
   };
@@ -121,7 +119,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
 
   const apiUrl = `${config.CARREL_APP_URL}/api/v1`;
   const anonymous = new Api(apiUrl);
-  const admin = options.suspended ? anonymous : await anonymous.login(made.administrator.email, made.administrator.password);
+  const admin = await anonymous.login(made.administrator.email, made.administrator.password);
   const db = new Database({ url: config.CARREL_DATABASE_URL, poolSize: 2, log: silentLogger });
   const redis = connectRedis({ url: config.CARREL_REDIS_URL, prefix: redisPrefix(made.slug), log: silentLogger });
   const objects = objectsOf(config);

@@ -37,12 +37,16 @@ const podAt = (port: number, more: Partial<Pod['metadata']> = {}, ready = 'True'
 let ingresses: Observed<Ingress>[];
 let pods: Record<string, Observed<Pod>[]>;
 let fixed: Map<string, Upstream>;
+let annotations: Record<string, string>;
 let router: RunningRouter;
 const upstreams: Server[] = [];
 const objects: Objects = {
   ingressesFor: (host) => ingresses.filter((each) => hostIndex(each).includes(host)),
   service: (_, name) =>
-    observed<Service>({ metadata: meta(name), spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 'web' }] } }),
+    observed<Service>({
+      metadata: { ...meta(name), annotations },
+      spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 'web' }] },
+    }),
   pods: (_, selector) => pods[selector['app'] ?? ''] ?? [],
 };
 
@@ -50,6 +54,7 @@ beforeEach(async () => {
   ingresses = [ingress('x.localhost', ['/', 'x'])];
   pods = {};
   fixed = new Map();
+  annotations = {};
   router = await startRouting({ objects, fixed, hosts: () => hostsIn(ingresses), port: 0, log: silentLogger });
 });
 afterEach(async () => {
@@ -146,6 +151,23 @@ test('an unknown host is a 404 page that lists the known ones, without trusting 
   expect(response.statusCode).toBe(404);
   expect(body).toContain('http://x.localhost');
   expect(body).not.toContain('<b>');
+});
+
+test('a suspended tenant is a 503 in the shape of the API, and a page for people, also while its last pod ends', async () => {
+  pods['x'] = [podAt(await upstream((_, response) => response.end('pod')))];
+  annotations = { 'carrel.dev/suspended': 'true' };
+
+  const [api, json, page] = [
+    await get('/api/v1/users/me'),
+    await get('/lti/entry', { headers: { accept: 'application/json' } }),
+    await get('/lti/entry', { method: 'POST', body: 'x', headers: { accept: 'text/html,application/json' } }),
+  ];
+
+  const body = { error: 'suspended', message: 'This tenant is suspended.', request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
+  expect([JSON.parse(api.body), JSON.parse(json.body)]).toEqual([body, body]);
+  expect(page.body).toContain('This service is suspended.');
+  for (const { response } of [api, json, page]) expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '60']);
+  expect(page.response.headers['content-security-policy']).toContain('frame-ancestors *');
 });
 
 test('a host without a ready pod is a 503 with Retry-After', async () => {

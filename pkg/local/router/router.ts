@@ -1,4 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { answerSuspended } from '../../api/suspended.ts';
+import { systemRandom } from '../../runtime/random.ts';
 import { informer } from '../../kube/informer.ts';
 import { INGRESS, type Ingress, POD, type Pod, SERVICE, type Service } from '../../kube/kinds.ts';
 import { isDeleting, keyOf, type Observed } from '../../kube/object.ts';
@@ -126,6 +128,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, { objec
   const program = fixed?.get(host);
   const route = routeOf(objects, host, (request.url ?? '/').split('?')[0] ?? '/') ?? (program && { service: host, upstreams: [program] });
   if (!route) return answer(request, response, 404, unknownHostPage(host, hosts(), request.headers.host));
+  if (route.isSuspended) return answerSuspended(request, response, systemRandom);
   const turn = turns.get(route.service) ?? 0;
   turns.set(route.service, (turn + 1) % Number.MAX_SAFE_INTEGER);
   for (let index = 0; index < route.upstreams.length; index++) {

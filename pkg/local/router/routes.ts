@@ -1,4 +1,5 @@
 import type { V1HTTPIngressPath, V1IngressBackend } from '@kubernetes/client-node';
+import { SUSPENDED_ANNOTATION } from '../../api/suspended.ts';
 import type { Ingress, Pod, Service } from '../../kube/kinds.ts';
 import { isDeleting, keyOf, keyText, type Json, type Observed } from '../../kube/object.ts';
 import { PORTS_ANNOTATION } from '../node/addresses.ts';
@@ -22,6 +23,8 @@ export interface Route {
   /** `namespace/name` of the Service, for people and for taking turns. */
   readonly service: string;
   readonly upstreams: readonly Upstream[];
+  /** Its tenant is suspended: no pod answers for it. */
+  readonly isSuspended?: boolean;
 }
 
 /** `Tenant.localhost.:8080` → `tenant.localhost`; '' when there is none. */
@@ -79,7 +82,7 @@ function routeTo(objects: Objects, namespace: string, backend: Json<V1IngressBac
     const number = portIn(pod, (port?.targetPort as string | number | undefined) ?? port?.port);
     return number === undefined ? [] : [{ host: pod.status?.podIP ?? '', port: number }];
   });
-  return { service: `${namespace}/${name}`, upstreams };
+  return { service: `${namespace}/${name}`, upstreams, isSuspended: service?.metadata.annotations?.[SUSPENDED_ANNOTATION] === 'true' };
 }
 
 /** A pod that is asked to end takes no new request, whatever its probe said last. */

@@ -44,6 +44,7 @@ export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSett
   trustedProxies: 1,
   logLevel: 'info',
   egressAllow: '',
+  suspendedAnswer: undefined,
   maxTenantsPerShard: 1000,
   migrationConcurrency: 4,
   ...more,

@@ -3,6 +3,7 @@ import type { Applier } from '../../kube/apply.ts';
 import {
   CONFIG_MAP,
   DEPLOYMENT,
+  ENDPOINT_SLICE,
   INGRESS,
   SECRET,
   SERVICE,
@@ -24,6 +25,7 @@ import { NotYet, type Outcome } from '../steps.ts';
 import { availabilityOf } from './availability.ts';
 import { configMap } from './children/configmap.ts';
 import { deployment } from './children/deployment.ts';
+import { suspendedEndpoints } from './children/endpointslice.ts';
 import { ingress } from './children/ingress.ts';
 import { service } from './children/service.ts';
 import { serviceAccount } from './children/serviceaccount.ts';
@@ -91,6 +93,7 @@ export class Workloads {
     const { namespace } = tenant.metadata;
     const wanted = ingress(tenant, hosts);
     await this.#applyService(tenant);
+    await this.#applySuspendedEndpoints(tenant);
     if (!wanted) {
       await this.#applier.prune(INGRESS, { owner, namespace, store: this.#stores.ingresses, keep: [] });
       return { value: {}, reason: 'NotExposed', message: 'reached by its Service only, as spec.exposure says' };
@@ -115,6 +118,13 @@ export class Workloads {
       await this.#services.patch(keyOf(wanted), { spec: { ports: wanted.spec?.ports } }, { fieldManager: FIELD_MANAGER });
       await this.#applier.apply(SERVICE, wanted, options);
     }
+  }
+
+  async #applySuspendedEndpoints(tenant: ObservedTenant): Promise<void> {
+    const options = { owner: ownerReference(tenant, TENANT), store: this.#stores.endpointSlices };
+    const wanted = suspendedEndpoints(tenant, this.#settings.suspendedAnswer);
+    if (wanted) await this.#applier.apply(ENDPOINT_SLICE, wanted, options);
+    else await this.#applier.prune(ENDPOINT_SLICE, { ...options, namespace: tenant.metadata.namespace, keep: [] });
   }
 
   /** A Secret of ours goes when a person's takes its place; one that a person named stays, whosever it is. */

@@ -262,21 +262,6 @@ describe('what Node refuses before the application', () => {
   });
 });
 
-test('a suspended tenant is a 503 at the door for everybody, with its data kept', async () => {
-  const other = await startTenant();
-  try {
-    await other.restart({ CARREL_SUSPENDED: true });
-    const closed = await other.admin.get('/users/me');
-    await other.restart();
-    const open = await other.admin.get('/users/me');
-
-    expect([closed.status, closed.body.error, closed.headers['retry-after']]).toEqual([503, 'suspended', '60']);
-    expect(open.status).toBe(200);
-  } finally {
-    await other.stop();
-  }
-});
-
 test('probes and metrics answer on their own port, by route and not by path', async () => {
   await tenant.admin.get('/users/7b0c6d6e-0000-4000-8000-000000000000');
   const [health, ready, metrics] = await Promise.all(['healthz', 'readyz', 'metrics'].map((name) => fetch(`${tenant.opsUrl}/${name}`)));

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { settingsWith, tenantWith } from '../tenant.fixture.ts';
 import { configMap } from './configmap.ts';
 import { deployment, replicasOf } from './deployment.ts';
+import { suspendedEndpoints } from './endpointslice.ts';
 import { ingress } from './ingress.ts';
 import { service } from './service.ts';
 import { serviceAccount } from './serviceaccount.ts';
@@ -83,6 +84,25 @@ test('the ConfigMap holds sizes in bytes, and no limit of an upload where none i
     CARREL_DEFAULT_USER_QUOTA_BYTES: '10737418240',
   });
   expect(data).not.toHaveProperty('CARREL_MAX_UPLOAD_BYTES');
+});
+
+test('the Service of a suspended tenant says so, and leads to whoever answers for it', () => {
+  const suspended = tenantWith({ suspended: true });
+
+  expect([service(suspended), service(tenantWith())].map(({ metadata }) => metadata?.annotations)).toEqual([
+    { 'carrel.dev/suspended': 'true' },
+    undefined,
+  ]);
+  expect(suspendedEndpoints(suspended, { address: 'fd00::7', port: 8081 })).toMatchObject({
+    metadata: { name: 'north-suspended', labels: { 'kubernetes.io/service-name': 'north' } },
+    addressType: 'IPv6',
+    endpoints: [{ addresses: ['fd00::7'] }],
+    ports: [{ name: 'http', port: 8081 }],
+  });
+  expect([suspendedEndpoints(suspended, undefined), suspendedEndpoints(tenantWith(), { address: '10.0.0.7', port: 8081 })]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 test('the Service finds the port of the server by its name', () => {

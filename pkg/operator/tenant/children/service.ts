@@ -1,8 +1,13 @@
+import { SUSPENDED_ANNOTATION } from '../../../api/suspended.ts';
 import { SERVICE, type Service } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, podLabels } from '../../names.ts';
 
-export const service = (tenant: Tenant): Service => ({
-  ...identity(tenant, SERVICE, tenant.metadata.name),
-  spec: { selector: podLabels(tenant), ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 'http' }] },
-});
+export function service(tenant: Tenant): Service {
+  const { metadata, ...head } = identity(tenant, SERVICE, tenant.metadata.name);
+  return {
+    ...head,
+    metadata: { ...metadata, ...(tenant.spec.suspended ? { annotations: { [SUSPENDED_ANNOTATION]: 'true' } } : {}) },
+    spec: { selector: podLabels(tenant), ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 'http' }] },
+  };
+}
