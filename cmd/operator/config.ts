@@ -70,6 +70,9 @@ export const operatorConfigSchema = z.object({
     .describe('inward address ranges that webhooks may name and where an LMS may stand, such as 127.0.0.0/8,::1/128'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies stand before a tenant'),
   CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('how many tenants a shard takes'),
+  CARREL_MAX_CONNECTIONS_PER_TENANT: wholeNumber(1, 10_000)
+    .default(50)
+    .describe('the most connections to Postgres that one tenant may hold: poolSize × (replicas + 1) + 2'),
   CARREL_MIGRATION_CONCURRENCY: wholeNumber(1, 64).default(4).describe('how many schemas are migrated at once'),
   CARREL_LEADER_ELECTION_NAMESPACE: z
     .string()
@@ -110,6 +113,7 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
   logLevel: config.CARREL_LOG_LEVEL,
   egressAllow: config.CARREL_EGRESS_ALLOW,
   maxTenantsPerShard: config.CARREL_MAX_TENANTS_PER_SHARD,
+  maxConnectionsPerTenant: config.CARREL_MAX_CONNECTIONS_PER_TENANT,
   migrationConcurrency: config.CARREL_MIGRATION_CONCURRENCY,
 });
 

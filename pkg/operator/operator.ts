@@ -159,7 +159,7 @@ export class Operator {
       tenants,
       statusWriter,
       claims,
-      databases: new Databases({ shards, secrets, migrations, adoption: new Adoption(this.#informers), random }),
+      databases: new Databases({ shards, secrets, migrations, adoption: new Adoption(this.#informers), pods, random }),
       storages: new Storages({ settings, shards, secrets, admin: storage, redis, pods, random }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
       workloads: new Workloads({

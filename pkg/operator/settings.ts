@@ -31,6 +31,8 @@ export interface OperatorSettings {
   /** Where requests for suspended tenants are led to; undefined: the Ingress controller answers them by itself. */
   readonly suspendedAnswer: SuspendedAnswer | undefined;
   readonly maxTenantsPerShard: number;
+  /** The most connections to Postgres that one tenant's role may hold. */
+  readonly maxConnectionsPerTenant: number;
   /** Schema migrations that run at once. */
   readonly migrationConcurrency: number;
 }

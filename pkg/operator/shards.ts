@@ -8,7 +8,7 @@ import type { Sealer } from '../runtime/sealing.ts';
 import type { ObserveStatement } from '../store/postgres/client.ts';
 import { SqlPool } from '../store/postgres/pool.ts';
 import { Shard, ShardUnfit } from '../store/postgres/provisioning.ts';
-import { Registry } from '../store/postgres/registry.ts';
+import { connectionBudget, Registry } from '../store/postgres/registry.ts';
 import { NotYet } from './steps.ts';
 
 /** A database that holds tenants. */
@@ -64,12 +64,16 @@ export interface OpenShard {
 }
 
 const POOL_SIZE = 8;
+/** A server's settings change with its restart. */
+const BUDGET_MS = 60_000;
 
 /** The shards and the registry: each is made ready at its first use, so that one that is away holds up only its own tenants. */
 export class Shards {
   readonly #shards: ReadonlyMap<string, OpenShard>;
   readonly #registry: Registry;
   readonly #ready = new Map<string, Promise<void>>();
+  readonly #clock: Clock;
+  readonly #budgets = new Map<string, { readonly budget: number; readonly readAt: number }>();
 
   constructor(deps: {
     shards: readonly ShardSettings[];
@@ -80,6 +84,7 @@ export class Shards {
     observe?: ObserveStatement;
   }) {
     const { clock, random, log, sealer } = deps;
+    this.#clock = clock;
     this.#shards = new Map(
       deps.shards.map((settings) => {
         const pool = new SqlPool({ url: settings.url, poolSize: POOL_SIZE, log, ...(deps.observe ? { observe: deps.observe } : {}) });
@@ -111,6 +116,22 @@ export class Shards {
     await this.open(first);
     await this.#once('registry of the first shard', () => this.#registry.ensureSchema());
     return this.#registry;
+  }
+
+  /** Connections beyond the basic ones that each shard has for its tenants; without those that do not answer. One statement a shard and minute. */
+  async connectionBudgets(): Promise<ReadonlyMap<string, number>> {
+    await Promise.all(
+      this.names.map(async (name) => {
+        const known = this.#budgets.get(name);
+        if (known && this.#clock.monotonic() - known.readAt < BUDGET_MS) return;
+        this.#budgets.delete(name);
+        const budget = await this.open(name)
+          .then(({ pool }) => connectionBudget(pool))
+          .catch(() => undefined);
+        if (budget !== undefined) this.#budgets.set(name, { budget, readAt: this.#clock.monotonic() });
+      }),
+    );
+    return new Map([...this.#budgets].map(([name, { budget }]) => [name, budget]));
   }
 
   async close(): Promise<void> {

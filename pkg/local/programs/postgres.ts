@@ -2,6 +2,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
+import { PLATFORM_CONNECTIONS } from '../../store/postgres/connections.ts';
 import { REVOKE_PUBLIC_RIGHTS } from '../../store/postgres/provisioning/public-rights.ts';
 import { LocalError } from '../errors.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
@@ -16,6 +17,10 @@ const SUPERUSER = 'postgres';
 const OPERATOR = 'carrel_operator';
 const WORKER = 'carrel_worker';
 
+const MAX_CONNECTIONS = 400;
+/** PostgreSQL 16 keeps connections free for roles with pg_use_reserved_connections. */
+const RESERVES_SINCE = 16;
+
 /** PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. Everything else is the operator's to make. */
 export async function postgresSpec(home: Home, program: string, options: { durable: boolean }): Promise<ProgramSpec> {
   const seat = await seatOf(program, join(paths(home.path).data, 'postgres'), dirname(dirname(program)));
@@ -23,7 +28,8 @@ export async function postgresSpec(home: Home, program: string, options: { durab
     listen_addresses: home.settings.address,
     port: home.settings.ports.postgres,
     unix_socket_directories: '',
-    max_connections: 400,
+    max_connections: MAX_CONNECTIONS,
+    ...((await majorVersion(program)) >= RESERVES_SINCE ? { reserved_connections: PLATFORM_CONNECTIONS } : {}),
     timezone: 'UTC',
     log_timezone: 'UTC',
     jit: 'off',
@@ -55,6 +61,11 @@ export async function postgresSpec(home: Home, program: string, options: { durab
         ? `its data in ${seat.data} are of another major version; make clean forgets them`
         : undefined,
   };
+}
+
+async function majorVersion(program: string): Promise<number> {
+  const { output } = await run(program, ['--version'], {});
+  return Number(/\(PostgreSQL\) (\d+)/.exec(output)?.[1] ?? 0);
 }
 
 /** The cluster is made aside and renamed: a folder of that name is a whole one. */
@@ -122,6 +133,8 @@ async function createShard(home: Home): Promise<void> {
     await client.query(`GRANT CONNECT ON DATABASE ${SHARD_DATABASE} TO ${WORKER}`);
     // The operator's own roles reach the worker through it: it must be able to grant and alter that role.
     await client.query(`GRANT ${WORKER} TO ${OPERATOR} WITH ADMIN OPTION`);
+    const reserving = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = 'pg_use_reserved_connections'`);
+    if (reserving.rowCount === 1) await client.query(`GRANT pg_use_reserved_connections TO ${OPERATOR}, ${WORKER} WITH INHERIT TRUE`);
     // A tenant's role has nothing to do there, and the operator deletes what it may have left.
     await client.query(`REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC`);
     await client.query(`GRANT CONNECT ON DATABASE postgres, template1 TO ${OPERATOR}`);

@@ -3,6 +3,8 @@ import type { Store } from '../../kube/store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import {
   AdoptionRefused,
+  BASIC_CONNECTIONS,
+  ConnectionsExceeded,
   HostTaken,
   NoShard,
   ShardConflict,
@@ -18,6 +20,7 @@ import type { OperatorSettings } from '../settings.ts';
 import type { Shards } from '../shards.ts';
 import { NotYet, type Outcome } from '../steps.ts';
 import { addressesOf, type Addresses, type Hosts } from './addresses.ts';
+import { connectionsOf } from './connections.ts';
 import { acceptedHosts, refusalOf } from './validate.ts';
 
 /** What a Tenant has once it is accepted. */
@@ -33,6 +36,8 @@ export interface Claim {
 
 /** Nobody tells us when another tenant frees a slug or a host. */
 const TAKEN_RETRY_MS = 30_000;
+/** One of default size needs none. */
+const NO_BUDGETS: ReadonlyMap<string, number> = new Map();
 /** The clocks of operator and registry may differ. */
 const MIN_RETRY_MS = 1_000;
 
@@ -57,6 +62,8 @@ export class Claims {
     const adopt = tenant.metadata.annotations?.[ADOPT_ANNOTATION];
     const { shard } = tenant.spec.database;
     const registry = await this.#shards.registry();
+    const wanted = connectionsOf(tenant);
+    const budgets = wanted > BASIC_CONNECTIONS ? await this.#shards.connectionBudgets() : NO_BUDGETS;
     const registered = await registry
       .claim({
         slug: slugOf(tenant),
@@ -64,6 +71,7 @@ export class Claims {
         hosts: [hosts.app, hosts.lti],
         shards: this.#shards.names,
         maxPerShard: this.#settings.maxTenantsPerShard,
+        connections: { wanted, budgets },
         ...(shard === undefined ? {} : { shard }),
         ...(adopt === undefined ? {} : { adopt }),
       })
@@ -118,6 +126,7 @@ function refusalFor(error: unknown, now: Date): unknown {
     return refused('AdoptionRefused', message, Math.min(Math.max(error.retryAt.getTime() - now.getTime(), MIN_RETRY_MS), TAKEN_RETRY_MS));
   }
   if (error instanceof HostTaken) return refused('HostTaken', error.message);
+  if (error instanceof ConnectionsExceeded) return refused('ConnectionsExceeded', error.message);
   if (error instanceof NoShard) return refused('NoShard', error.message);
   if (error instanceof ShardConflict) return refused('ShardConflict', error.message);
   return error;

@@ -1,13 +1,15 @@
+import type { Pod } from '../../kube/kinds.ts';
+import type { ResourceApi } from '../../kube/resource.ts';
 import type { Random } from '../../runtime/random.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 import type { ObservedTenant } from '../kinds.ts';
-import { secretNames } from '../names.ts';
+import { secretNames, selectorText } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
 import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
 import type { Outcome } from '../steps.ts';
-import { MAX_SURGE, runningReplicasOf } from './children/deployment.ts';
 import type { Adoption } from './adoption.ts';
 import type { Claim } from './claims.ts';
+import { connectionsOf } from './connections.ts';
 import type { Migrations } from './migrations.ts';
 import { secretOwner } from './owner.ts';
 
@@ -19,8 +21,8 @@ export interface DatabaseAccess {
 }
 
 const PASSWORD_BYTES = 24;
-/** For a person with psql, and for a pod that ends late. */
-const SPARE_CONNECTIONS = 2;
+/** Pods of a tenant that was suspended are looked for again. */
+const PODS_RETRY_MS = 2_000;
 
 /** The step `DatabaseReady`: the tenant's schema and login role on its shard, migrated, and their Secret. One statement when nothing changed. */
 export class Databases {
@@ -28,13 +30,22 @@ export class Databases {
   readonly #secrets: Secrets;
   readonly #migrations: Migrations;
   readonly #adoption: Adoption;
+  readonly #pods: ResourceApi<Pod>;
   readonly #random: Random;
 
-  constructor(deps: { shards: Shards; secrets: Secrets; migrations: Migrations; adoption: Adoption; random: Random }) {
+  constructor(deps: {
+    shards: Shards;
+    secrets: Secrets;
+    migrations: Migrations;
+    adoption: Adoption;
+    pods: ResourceApi<Pod>;
+    random: Random;
+  }) {
     this.#shards = deps.shards;
     this.#secrets = deps.secrets;
     this.#migrations = deps.migrations;
     this.#adoption = deps.adoption;
+    this.#pods = deps.pods;
     this.#random = deps.random;
   }
 
@@ -42,7 +53,9 @@ export class Databases {
     const open = await this.#shards.open(name);
     const { shard, settings } = open;
     const password = this.#passwordInUse(tenant) ?? (await this.#sealedPassword(tenantId));
-    const database = await shard.ensureTenantDatabase({ slug, tenantId, password, connections: connectionsOf(tenant) });
+    const connections = connectionsOf(tenant);
+    const suspended = connections === 0 ? { isInUse: () => this.#hasPods(tenant) } : {};
+    const database = await shard.ensureTenantDatabase({ slug, tenantId, password, connections, ...suspended });
     const schemaVersion =
       database.schemaVersion === shard.latestVersion
         ? database.schemaVersion
@@ -53,7 +66,17 @@ export class Databases {
     }
     const url = tenantUrl(settings, tenantRole(slug), password);
     const checksum = await this.#secrets.write(secretOwner(tenant), secretNames(tenant).database, { url });
-    return { value: { shard: open, schemaVersion, checksum }, reason: 'Migrated', message: `schema at ${schemaVersion} on shard ${name}` };
+    const found = {
+      value: { shard: open, schemaVersion, checksum },
+      reason: 'Migrated',
+      message: `schema at ${schemaVersion} on shard ${name}`,
+    };
+    return database.isPutOff ? { ...found, retryAfterMs: PODS_RETRY_MS } : found;
+  }
+
+  async #hasPods(tenant: ObservedTenant): Promise<boolean> {
+    const pods = await this.#pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
+    return pods.length > 0;
   }
 
   #passwordInUse(tenant: ObservedTenant): string | undefined {
@@ -70,10 +93,6 @@ export class Databases {
     return (JSON.parse(sealed) as { password: string }).password;
   }
 }
-
-/** How many connections the tenant's role may hold (design: section 3). */
-export const connectionsOf = (tenant: ObservedTenant): number =>
-  tenant.spec.database.poolSize * (runningReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
 
 /** The shard's address as the tenant dials it; parameters such as sslmode are the operator's. */
 export function tenantUrl(settings: Pick<ShardSettings, 'url' | 'tenantAddress'>, role: string, password: string): string {

@@ -46,6 +46,7 @@ export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSett
   egressAllow: '',
   suspendedAnswer: undefined,
   maxTenantsPerShard: 1000,
+  maxConnectionsPerTenant: 50,
   migrationConcurrency: 4,
   ...more,
 });

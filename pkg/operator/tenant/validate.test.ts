@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { BASIC_CONNECTIONS } from '../../store/postgres/registry.ts';
+import { connectionsOf } from './connections.ts';
 import { settingsWith, tenantWith } from './tenant.fixture.ts';
 import { ignoredFields } from './unsupported.policy.ts';
 import { refusalOf, repositoryOf } from './validate.ts';
@@ -28,6 +30,10 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
   ],
   [{ database: { poolSize: 5, shard: 'three' } }, 'ShardUnknown: spec.database.shard: there is no shard three; there are one, two'],
   [{ storage: { defaultUserQuota: '9Pi' } }, 'SizeTooLarge: spec.storage.defaultUserQuota is more than 9007199254740991 bytes'],
+  [
+    { replicas: 100, database: { poolSize: 50 } },
+    'ConnectionsExceeded: spec.database.poolSize 50 × (spec.replicas 100 + 1 during a rollout) + 2 are 5052 connections to Postgres; this operator allows a tenant 50 (CARREL_MAX_CONNECTIONS_PER_TENANT)',
+  ],
   [{ hosts: { app: 'api.files.example' } }, 'HostReserved: api.files.example is the shared API host; take another'],
   [{ slug: 'lms' }, 'HostReserved: this operator reserves the host lms.files.example; set spec.hosts, since lms would be there'],
   [
@@ -56,6 +62,14 @@ test('nothing of a Tenant of defaults is ignored', () => {
 test('images of an allowed repository and annotations of an allowed prefix are taken', () => {
   expect(refusal({ image: 'mirror.example/carrel@sha256:abc' })).toBeUndefined();
   expect(refusal({ exposure: { type: 'Ingress', annotations: { 'nginx.ingress.kubernetes.io/proxy-body-size': '0' } } })).toBeUndefined();
+});
+
+test('a Tenant may ask for as many connections as the operator allows, and for any number while it is suspended, when it has none', () => {
+  expect(refusal({ replicas: 8 }, settingsWith({ maxConnectionsPerTenant: 47 }))).toBeUndefined();
+  expect(refusal({ replicas: 8 }, settingsWith({ maxConnectionsPerTenant: 46 }))).toContain('are 47 connections');
+  expect(refusal({ replicas: 100, suspended: true })).toBeUndefined();
+  expect(connectionsOf(tenantWith({ replicas: 100, suspended: true }))).toBe(0);
+  expect(connectionsOf(tenantWith({}))).toBe(BASIC_CONNECTIONS);
 });
 
 test('without a base domain both hosts must be named', () => {

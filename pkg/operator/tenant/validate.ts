@@ -3,6 +3,7 @@ import type { Tenant, TenantSpec } from '../kinds.ts';
 import { slugOf } from '../names.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { hostsOf, type Hosts } from './addresses.ts';
+import { connectionsRefusal } from './connections.ts';
 import { hostRefusalOf } from './hosts.policy.ts';
 import { refusedFields } from './unsupported.policy.ts';
 
@@ -25,6 +26,7 @@ export function refusalOf(tenant: Tenant, settings: OperatorSettings, shards: re
     annotationRefusal(tenant, settings) ??
     shardRefusal(tenant, shards) ??
     sizeRefusal(tenant) ??
+    connectionsRefusal(tenant, settings) ??
     hostRefusal(tenant, settings)
   );
 }

@@ -1,4 +1,5 @@
 import { type AdoptionRefused, dropAdoptionTokens, useAdoptionToken } from './adoption-token.ts';
+import { claimConnections, type ConnectionRequest } from './connections.ts';
 import type { Sql } from './pool.ts';
 
 /** The resource that a tenant belongs to. A namespace made anew under an old name has another uid. */
@@ -19,6 +20,8 @@ export interface ClaimRequest {
   readonly maxPerShard?: number;
   /** A token (annotation `carrel.dev/adopt`, newAdoptionToken): takes over data that another resource left. */
   readonly adopt?: string;
+  /** Left out: they stay as they are. */
+  readonly connections?: ConnectionRequest;
 }
 
 export type TenantState = 'active' | 'retained' | 'deleting';
@@ -33,6 +36,8 @@ export interface RegisteredTenant {
   readonly hosts: readonly string[];
   /** It took up data that were kept, until `endAdoption`, whatever dies between. */
   readonly isAdopting: boolean;
+  /** How many connections its role may hold. */
+  readonly connections: number;
 }
 
 export interface Claim extends RegisteredTenant {
@@ -78,7 +83,7 @@ export class ShardConflict extends Error {
 export const MAX_TENANTS_PER_SHARD = 1_000;
 
 /** A tenant with its hosts; `t` is the row. */
-export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting",
+export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting", t.connections,
     json_build_object('namespace', t.namespace, 'namespaceUid', t.namespace_uid, 'name', t.name) AS owner,
     coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id), '[]') AS hosts
   FROM registry.tenants t`;
@@ -86,10 +91,17 @@ export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state
 export const isOwner = (tenant: RegisteredTenant, owner: Owner): boolean =>
   tenant.owner.namespaceUid === owner.namespaceUid && tenant.owner.name === owner.name;
 
-export const sameHosts = (have: readonly string[], want: readonly string[]): boolean => {
+const sameHosts = (have: readonly string[], want: readonly string[]): boolean => {
   const wanted = new Set(want);
   return have.length === wanted.size && have.every((host) => wanted.has(host));
 };
+
+/** Nothing is to be written: the tenant is this resource's and has all that it asks for. */
+export const holdsAlready = (tenant: RegisteredTenant, { owner, hosts, connections }: ClaimRequest): boolean =>
+  tenant.state === 'active' &&
+  isOwner(tenant, owner) &&
+  sameHosts(tenant.hosts, hosts) &&
+  (connections === undefined || connections.wanted === tenant.connections);
 
 export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): void {
   if (request.shard !== undefined && request.shard !== tenant.shard)
@@ -124,8 +136,10 @@ export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim | A
   }
   checkShard(tenant, request);
   await claimHosts(tx, tenant.tenantId, request.hosts);
+  if (request.connections) await claimConnections(tx, tenant, request.connections);
   const isAdopting = tenant.isAdopting || outcome === 'adopted';
-  return { ...tenant, state: 'active', isAdopting, owner: request.owner, hosts: [...new Set(request.hosts)].sort(), outcome };
+  const connections = request.connections?.wanted ?? tenant.connections;
+  return { ...tenant, state: 'active', isAdopting, connections, owner: request.owner, hosts: [...new Set(request.hosts)].sort(), outcome };
 }
 
 async function lockTenant(tx: Sql, slug: string): Promise<RegisteredTenant | undefined> {

@@ -35,7 +35,7 @@ export class Shard {
     return ensureShard(this.#access, options);
   }
 
-  ensureTenantDatabase(tenant: TenantDatabase): Promise<{ changed: boolean; schemaVersion: string | null }> {
+  ensureTenantDatabase(tenant: TenantDatabase): Promise<{ changed: boolean; isPutOff?: boolean; schemaVersion: string | null }> {
     return ensureTenantDatabase(this.#access, tenant);
   }
 

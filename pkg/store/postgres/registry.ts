@@ -7,10 +7,9 @@ import {
   type Claim,
   claimIn,
   type ClaimRequest,
-  isOwner,
+  holdsAlready,
   type Owner,
   type RegisteredTenant,
-  sameHosts,
   TENANT,
   type TenantState,
 } from './claim.ts';
@@ -20,6 +19,7 @@ import type { SqlPool } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
 
 export { AdoptionRefused } from './adoption-token.ts';
+export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded } from './connections.ts';
 export {
   type Claim,
   type ClaimRequest,
@@ -77,11 +77,12 @@ export class Registry {
 
   /**
    * Claims slug and hosts for a resource, or confirms the claim. Data kept from a deleted resource are adopted by one of the same
-   * namespace (by uid) and name, or by one that has an adoption token. Throws SlugTaken, AdoptionRefused, HostTaken, NoShard, ShardConflict.
+   * namespace (by uid) and name, or by one that has an adoption token. Throws SlugTaken, AdoptionRefused, HostTaken, NoShard,
+   * ShardConflict, ConnectionsExceeded.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
     const known = await this.find(request.slug);
-    if (known?.state === 'active' && isOwner(known, request.owner) && sameHosts(known.hosts, request.hosts)) {
+    if (known && holdsAlready(known, request)) {
       checkShard(known, request);
       return { ...known, outcome: 'existing' };
     }
@@ -140,10 +141,10 @@ export class Registry {
   }
 
   async #setState(tenantId: string, state: TenantState): Promise<void> {
-    await this.#pool.query('UPDATE registry.tenants SET state = $2, state_changed_at = now() WHERE id = $1 AND state <> $2', [
-      tenantId,
-      state,
-    ]);
+    await this.#pool.query(
+      'UPDATE registry.tenants SET state = $2, state_changed_at = now(), connections = 0 WHERE id = $1 AND state <> $2',
+      [tenantId, state],
+    );
   }
 
   /** The secret of this name; the first time, the one that `generate` makes. All who ask at once get the same. Throws SealError. */

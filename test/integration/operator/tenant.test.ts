@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TENANT, WEBHOOK } from '../../../pkg/operator/kinds.ts';
 import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
+import { parts } from '../../support/parts.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import {
@@ -102,6 +103,29 @@ test('suspending takes the pods away and says so; the data stay', async () => {
 
   expect(suspended.spec?.replicas).toBe(0);
   expect((await cluster.of(children.DEPLOYMENT).get(key)).spec?.replicas).toBe(1);
+});
+
+test('connections to Postgres follow the size of the Tenant, up to the bounds of operator and shard, and are none while it is suspended', async () => {
+  const key = await readyTenant({ replicas: 3 });
+  const operator = new SqlPool({ url: parts().stores.postgres.operator, poolSize: 1, log: silentLogger });
+  const limit = async (): Promise<unknown> =>
+    (await operator.query(`SELECT rolconnlimit AS limit FROM pg_roles WHERE rolname = $1`, [`tenant_${key.name}`]))[0]?.['limit'];
+  const atFirst = await limit();
+
+  await cluster.tenants.patch(key, { spec: { replicas: 100, database: { poolSize: 50 } } });
+  const refused = await condition(cluster.tenants, key, 'Accepted', 'False', 'ConnectionsExceeded');
+  const whileRefused = await limit();
+  await cluster.tenants.patch(key, { spec: { suspended: true } });
+  await waitFor('the role to have no connections', async () => (await limit()) === 0);
+  const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
+  const login = await withDatabase(url, (sql) => sql.ping()).catch((error: Error) => error.message);
+  await cluster.tenants.patch(key, { spec: { suspended: false, replicas: 2, database: { poolSize: 5 } } });
+  await ready(cluster.tenants, key);
+
+  expect([atFirst, whileRefused, await limit()]).toEqual([22, 22, 17]);
+  expect(conditionOf(refused, 'Accepted')?.message).toMatch(/are 5052 connections to Postgres; this operator allows a tenant 50/);
+  expect(login).toContain('too many connections for role');
+  await operator.close();
 });
 
 test('what the schema allows and is not built yet is told by its field, and the tenant is Ready without it', async () => {

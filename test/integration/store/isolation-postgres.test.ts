@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Client } from 'pg';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import type { Shard } from '../../../pkg/store/postgres/provisioning.ts';
@@ -92,6 +93,35 @@ test('of the settings that bound what its statements cost all, a tenant’s role
   expect(await outcomes(lifted)).toEqual(lifted.map((setting) => `${setting}: true`));
   expect(await outcomes(held)).toEqual(held.map((setting) => `${setting}: false`));
 });
+
+test('tenants that hold every connection they can get keep neither operator nor worker out, and each of them has a limit', async () => {
+  const tenant = await newTenant(running, shard);
+  const limited = open(tenant.url, 40);
+  const refused = await Promise.allSettled(Array.from({ length: 40 }, () => limited.query('SELECT pg_sleep(0.5)')));
+  await pool.query(`ALTER ROLE "${tenant.role}" CONNECTION LIMIT -1`);
+
+  const greedy = await Promise.all(Array.from({ length: 400 }, () => connected(tenant.url)));
+  const held = greedy.filter((client) => client !== undefined);
+  const platform = await Promise.all(
+    [running.postgres.operator, running.postgres.worker].flatMap((url) => Array.from({ length: 15 }, () => connected(url))),
+  );
+  await Promise.all([...held, ...platform].map(async (client) => client?.end()));
+
+  expect(refused.filter(({ status }) => status === 'rejected')).toHaveLength(10);
+  expect(held.length).toBeLessThan(360);
+  expect(held.length).toBeGreaterThan(300);
+  expect(platform.filter((client) => client === undefined)).toEqual([]);
+});
+
+/** Undefined: it was refused. */
+async function connected(url: string): Promise<Client | undefined> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 30_000 });
+  client.on('error', () => undefined);
+  return client.connect().then(
+    () => client,
+    () => undefined,
+  );
+}
 
 /** As on a server whose DBA took nothing away. */
 async function withPublicRights(work: () => Promise<void>): Promise<void> {

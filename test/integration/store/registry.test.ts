@@ -6,7 +6,7 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SealError, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { newAdoptionToken } from '../../../pkg/store/postgres/adoption-token.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { type ClaimRequest, Registry } from '../../../pkg/store/postgres/registry.ts';
+import { BASIC_CONNECTIONS, type ClaimRequest, Registry } from '../../../pkg/store/postgres/registry.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { operatorSide } from '../../support/tenant.ts';
 
@@ -233,6 +233,32 @@ test('tenants go to the least full shard, never past its bound, however many com
   await registry.claim(request(slug));
   await expect(registry.claim(request(slug, { shard: shards[0] ?? '' }))).rejects.toMatchObject({ name: 'ShardConflict' });
   await expect(registry.claim(request(newSlug(), { shard: 'nowhere' }))).rejects.toMatchObject({ name: 'NoShard' });
+});
+
+test('connections beyond those of a tenant of default size are bounded for a shard as a whole, however many ask at once; others are not counted', async () => {
+  const shard = `c-${systemRandom.hex(3)}`;
+  const asking = (wanted: number, slug = newSlug()): ClaimRequest =>
+    request(slug, { shards: [shard], connections: { wanted, budgets: new Map([[shard, 100]]) } });
+  const ordinary = await Promise.allSettled(Array.from({ length: 30 }, () => registry.claim(asking(BASIC_CONNECTIONS))));
+
+  const large = Array.from({ length: 8 }, () => asking(BASIC_CONNECTIONS + 30));
+  const results = await Promise.allSettled(large.map((each) => registry.claim(each)));
+
+  expect(tally(ordinary)).toEqual({ won: 30 });
+  expect(tally(results)).toEqual({ won: 3, ConnectionsExceeded: 5 });
+  expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: {
+      message: `42 connections are 30 more than the 12 of a tenant of default size; shard ${shard} has 100 of these for all tenants together, and 10 are left`,
+    },
+  });
+  const [first, second, third] = large.filter((_, index) => results[index]?.status === 'fulfilled').map(({ slug }) => slug);
+  await expect(registry.claim(asking(BASIC_CONNECTIONS + 41, first))).rejects.toMatchObject({ name: 'ConnectionsExceeded' });
+  expect(await registry.claim(asking(0, first))).toMatchObject({ connections: 0 });
+  const { tenantId } = await registry.claim(asking(BASIC_CONNECTIONS + 70, second));
+  await expect(registry.claim(asking(BASIC_CONNECTIONS + 1, first))).rejects.toMatchObject({ name: 'ConnectionsExceeded' });
+  await registry.retain(tenantId);
+  expect(await registry.claim(asking(BASIC_CONNECTIONS + 70, first))).toMatchObject({ connections: 82 });
+  expect(await registry.claim(asking(BASIC_CONNECTIONS + 29, third))).toMatchObject({ connections: 41 });
 });
 
 test('a secret is made once, opens for its own tenant and name alone, and is sealed anew after a rotation', async () => {

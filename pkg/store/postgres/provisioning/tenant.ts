@@ -20,8 +20,10 @@ export interface TenantDatabase {
   /** A decimal string. */
   readonly tenantId: string;
   readonly password: string;
-  /** How many connections the role may hold: poolSize × (replicas + surge) + 2 (design: section 3). */
+  /** How many connections the role may hold (design: section 3); 0: none. */
   readonly connections: number;
+  /** Asked before a change: while it gives true the role stays as it is, so that pods that are ending can finish. */
+  readonly isInUse?: () => Promise<boolean>;
 }
 
 export const tenantRole = (slug: string): string => `tenant_${slug}`;
@@ -41,11 +43,12 @@ const TEMP_FILE_LIMIT = `'1GB'`;
 export async function ensureTenantDatabase(
   shard: ShardAccess,
   tenant: TenantDatabase,
-): Promise<{ changed: boolean; schemaVersion: string | null }> {
+): Promise<{ changed: boolean; isPutOff?: boolean; schemaVersion: string | null }> {
   const role = tenantRole(tenant.slug);
   const fingerprint = fingerprintOf(tenant);
   const present = await inspect(shard.pool, role);
   if (present?.fingerprint === fingerprint && present.intact) return { changed: false, schemaVersion: present.schemaVersion };
+  if (present?.intact && (await tenant.isInUse?.())) return { changed: false, isPutOff: true, schemaVersion: present.schemaVersion };
   await retryDdl(shard, () =>
     shard.pool.transaction(async (tx) => {
       await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);

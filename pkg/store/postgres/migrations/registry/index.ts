@@ -2,6 +2,7 @@ import type { Migration } from '../migration.ts';
 import { tenants } from './0001-tenants.ts';
 import { adopting } from './0002-adopting.ts';
 import { adoptionTokens } from './0004-adoption-tokens.ts';
+import { connections } from './0005-connections.ts';
 
 /** In their order. */
-export const registryMigrations: readonly Migration<object>[] = [tenants, adopting, adoptionTokens];
+export const registryMigrations: readonly Migration<object>[] = [tenants, adopting, adoptionTokens, connections];

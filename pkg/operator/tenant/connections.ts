@@ -1,0 +1,23 @@
+import type { Tenant } from '../kinds.ts';
+import type { OperatorSettings } from '../settings.ts';
+import { MAX_SURGE, runningReplicasOf } from './children/deployment.ts';
+
+/** For a person with psql, and for a pod that ends late. */
+const SPARE_CONNECTIONS = 2;
+
+/** How many connections the tenant's role may hold (design: section 3); none while it is suspended. */
+export const connectionsOf = (tenant: Tenant): number =>
+  tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (runningReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
+
+/** Why a Tenant asks for more than any may have; undefined: it does not. */
+export function connectionsRefusal(tenant: Tenant, settings: OperatorSettings): { reason: string; message: string } | undefined {
+  const wanted = connectionsOf(tenant);
+  const most = settings.maxConnectionsPerTenant;
+  if (wanted <= most) return undefined;
+  const { poolSize } = tenant.spec.database;
+  const replicas = runningReplicasOf(tenant);
+  return {
+    reason: 'ConnectionsExceeded',
+    message: `spec.database.poolSize ${poolSize} × (spec.replicas ${replicas} + ${MAX_SURGE} during a rollout) + ${SPARE_CONNECTIONS} are ${wanted} connections to Postgres; this operator allows a tenant ${most} (CARREL_MAX_CONNECTIONS_PER_TENANT)`,
+  };
+}
