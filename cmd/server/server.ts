@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createContent, grantSource } from '../../pkg/content/content.ts';
+import { createContent, grantSource, type TransferLimits } from '../../pkg/content/content.ts';
 import { Events } from '../../pkg/events/events.ts';
 import { WakeUps } from '../../pkg/events/wake-ups.ts';
 import { createWebhooks } from '../../pkg/events/webhooks/webhooks.ts';
@@ -42,6 +42,8 @@ export interface ServerOptions {
   readonly observeRedis?: NonNullable<RedisOptions['observe']>;
   /** Tests: a reply that an endpoint does not declare is a mistake of ours. */
   readonly exact?: boolean;
+  /** Tests: other limits of uploads and downloads than those that hold. */
+  readonly transferLimits?: Partial<TransferLimits>;
   /** Tests: where the browser's pages were built to; the checkout's or image's unless said. */
   readonly webFolder?: string;
 }
@@ -115,6 +117,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     apiUrl,
     bucket: config.CARREL_S3_BUCKET,
     maxUploadBytes: config.CARREL_MAX_UPLOAD_BYTES,
+    transferLimits: options.transferLimits,
   });
   const identity = createIdentity({
     db,

@@ -28,6 +28,19 @@ export interface RequestInfo {
   readonly signal: AbortSignal;
   /** The raw body, for endpoints with `body: 'stream'`. */
   readonly stream: Readable;
+  readonly traffic: Traffic;
+}
+
+/** How a request's body and its reply go over the connection, as of now. */
+export interface Traffic {
+  /** Bytes that came in on the connection so far. */
+  readonly received: number;
+  /** Bytes that went out on it so far. */
+  readonly sent: number;
+  /** Whether we wait for the client to send more of the body. */
+  readonly awaitsBody: boolean;
+  /** Whether we wait for the client to take in what was written. */
+  readonly awaitsReader: boolean;
 }
 
 /** A reply: `status` and `body` must be one of the endpoint's `replies`. */

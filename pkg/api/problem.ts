@@ -26,6 +26,10 @@ export const CATALOGUE = {
   address_refused: { status: 422, meaning: "The address leads into the platform's own network." },
   idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
   rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when one is taken again.' },
+  too_many_transfers: {
+    status: 429,
+    meaning: 'So many uploads and downloads of this person are under way that no other is begun; `retry_after` says when to ask again.',
+  },
   too_many_attempts: { status: 429, meaning: 'Too many failed attempts to sign in; `retry_after` says when one is taken again.' },
   headers_too_large: { status: 431, meaning: 'The headers of the request are too large.' },
   internal: { status: 500, meaning: 'A mistake of ours; `request_id` finds it in the log.' },

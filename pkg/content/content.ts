@@ -21,10 +21,12 @@ import { folderEndpoints } from './folders/folders.endpoints.ts';
 import { Folders } from './folders/folders.service.ts';
 import { permissionEndpoints } from './permissions/permissions.endpoints.ts';
 import { Permissions } from './permissions/permissions.service.ts';
+import { type TransferLimits, Transfers } from './transfers/transfers.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { Uploads } from './uploads/uploads.service.ts';
 
 export { grantSource } from './access/grant-source.ts';
+export type { TransferLimits } from './transfers/transfers.ts';
 
 /** Where nothing sets it, a file is bounded by its owner's quota and by what one multipart upload to S3 can hold (10,000 parts of 8 MiB). */
 const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * 1024 * 1024;
@@ -49,14 +51,17 @@ export interface ContentDeps {
   readonly bucket: string;
   /** Of one file, in bytes. */
   readonly maxUploadBytes: number | undefined;
+  /** Tests: other limits than those that hold. */
+  readonly transferLimits?: Partial<TransferLimits> | undefined;
 }
 
 /** Files, folders and grants of one tenant: their endpoints, and what identity must know when a user goes. */
 export function createContent(deps: ContentDeps): { endpoints: Endpoint[]; belongings: UserBelongings } {
   const files = new Files(deps);
   const blobs = new Blobs(deps);
-  const uploads = new Uploads({ ...deps, files, blobs, maxBytes: deps.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES });
-  const downloads = new Downloads({ ...deps, files });
+  const transfers = new Transfers({ clock: deps.clock, limits: deps.transferLimits });
+  const uploads = new Uploads({ ...deps, files, blobs, transfers, maxBytes: deps.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES });
+  const downloads = new Downloads({ ...deps, files, transfers });
   return {
     endpoints: [
       ...fileEndpoints({ files, uploads, downloads, apiUrl: deps.apiUrl }),

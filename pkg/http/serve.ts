@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor } from '../api/actor.ts';
-import { type Endpoint, problemsOf, type Reply, type RequestInfo } from '../api/endpoint.ts';
+import { type Endpoint, problemsOf, type Reply, type RequestInfo, type Traffic } from '../api/endpoint.ts';
 import { parseEntityTags } from '../api/etag.ts';
 import { foreignCursor } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
@@ -113,8 +113,24 @@ function requestInfo(ctx: Context): RequestInfo {
     ifMatch: parseEntityTags('If-Match', ctx.req.headers['if-match']),
     signal: gone.signal,
     stream: ctx.req,
+    traffic: trafficOf(ctx),
   };
 }
+
+const trafficOf = ({ req, res }: Context): Traffic => ({
+  get received() {
+    return req.socket.bytesRead;
+  },
+  get sent() {
+    return req.socket.bytesWritten;
+  },
+  get awaitsBody() {
+    return !req.complete && !req.isPaused();
+  },
+  get awaitsReader() {
+    return res.writableNeedDrain;
+  },
+});
 
 /** The handler's reply; where it is to be exact, only what the endpoint declares. */
 async function handled(endpoint: Endpoint, deps: ServeDeps, request: Parameters<Endpoint['handle']>[0]): Promise<Reply> {

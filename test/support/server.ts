@@ -1,6 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { type ServerConfig, serverConfigSchema } from '../../cmd/server/config.ts';
 import { type CarrelServer, createServer } from '../../cmd/server/server.ts';
+import type { TransferLimits } from '../../pkg/content/content.ts';
 import { Passwords } from '../../pkg/identity/passwords.ts';
 import type { UserView } from '../../pkg/identity/users/users.schema.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
@@ -27,6 +28,8 @@ export interface TenantOptions {
   readonly limits?: { readonly user?: number; readonly tenant?: number; readonly ip?: number };
   readonly defaultUserQuota?: number;
   readonly maxUploadBytes?: number;
+  /** As many at once as anybody likes, unless set. */
+  readonly transfers?: Partial<TransferLimits>;
   readonly trustedProxies?: number;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -109,6 +112,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
       {
         log: LOG,
         exact: true,
+        transferLimits: { perPerson: 1_000_000, ...options.transfers },
         ...(options.clock ? { clock: options.clock } : {}),
         ...(options.random ? { random: options.random } : {}),
         observeSql: (statement) => void sql.push(statement.sql),

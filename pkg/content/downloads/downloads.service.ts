@@ -7,6 +7,7 @@ import type { Logger } from '../../runtime/log.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import type { FileRecord } from '../files/file.record.ts';
 import type { Files } from '../files/files.service.ts';
+import type { Transfers } from '../transfers/transfers.ts';
 import { attachment } from './disposition.policy.ts';
 import { rangeApplies, selectRange } from './range.policy.ts';
 
@@ -17,15 +18,17 @@ import { rangeApplies, selectRange } from './range.policy.ts';
 export class Downloads {
   readonly #files: Files;
   readonly #objects: Objects;
+  readonly #transfers: Transfers;
   readonly #log: Logger;
 
-  constructor(deps: { files: Files; objects: Objects; log: Logger }) {
+  constructor(deps: { files: Files; objects: Objects; transfers: Transfers; log: Logger }) {
     this.#files = deps.files;
     this.#objects = deps.objects;
+    this.#transfers = deps.transfers;
     this.#log = deps.log;
   }
 
-  /** 200, 206 or 304 (RFC 9110 §13.2.2 gives the order). Throws `not_found`, `range_not_satisfiable`. */
+  /** 200, 206 or 304 (RFC 9110 §13.2.2 gives the order). Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
   async open(actor: Actor, id: string, request: RequestInfo): Promise<Reply> {
     const file = await this.#files.read(actor, id);
     const headers = headersOf(file);
@@ -39,18 +42,23 @@ export class Downloads {
       throw new Problem('range_not_satisfiable', undefined, { headers: { 'content-range': `bytes */${file.size}` } });
     }
     if (selection.kind === 'whole') {
-      return reply(200, await this.#open(file, request.signal), { ...headers, ...contentOf(file, file.size) });
+      return reply(200, await this.#open(actor, file, request), { ...headers, ...contentOf(file, file.size) });
     }
     const { start, end } = selection;
-    const body = await this.#open(file, request.signal, { start, end });
+    const body = await this.#open(actor, file, request, { start, end });
     return reply(206, body, { ...headers, ...contentOf(file, end - start + 1), 'content-range': `bytes ${start}-${end}/${file.size}` });
   }
 
-  async #open(file: FileRecord, signal: AbortSignal, range?: { start: number; end: number }): Promise<Readable> {
+  async #open(actor: Actor, file: FileRecord, request: RequestInfo, range?: { start: number; end: number }): Promise<Readable> {
+    const transfer = this.#transfers.begin('download', actor.userUuid, request.traffic);
     try {
-      const { body } = await this.#objects.get(file.blobName, { signal, ...(range ? { range } : {}) });
+      const { body } = await this.#objects.get(file.blobName, { signal: request.signal, ...(range ? { range } : {}) });
+      transfer.signal.addEventListener('abort', () => body.destroy(transfer.signal.reason as Error), { once: true });
+      body.once('close', () => transfer.end());
+      if (body.closed) transfer.end();
       return body;
     } catch (error) {
+      transfer.end();
       if (!(error instanceof ObjectMissing)) throw error;
       // Purged between the look-up and now; anything else would be a loss, which the log must show.
       this.#log.error({ file: file.uuid, version: file.version }, 'the object of a file is missing');

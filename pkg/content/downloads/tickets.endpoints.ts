@@ -40,7 +40,7 @@ export const ticketEndpoints = (tickets: Tickets, apiUrl: string): Endpoint[] =>
     caller: 'anyone',
     params: z.object({ ticket: text(1, SEALED_MAX).meta({ example: 'dGlja2V0' }) }),
     replies: { 200: ANY_CONTENT, 206: ANY_CONTENT, 304: null },
-    errors: ['not_found', 'range_not_satisfiable'],
+    errors: ['not_found', 'range_not_satisfiable', 'too_many_transfers'],
     handle: ({ params, request }) => tickets.open(params.ticket, request),
   }),
 ];

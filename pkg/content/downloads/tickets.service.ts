@@ -57,7 +57,7 @@ export class Tickets {
     return this.#sealer.seal(JSON.stringify(ticket), this.#place());
   }
 
-  /** The file's content, as `Downloads.open` gives it. Throws `not_found`, `range_not_satisfiable`. */
+  /** The file's content, as `Downloads.open` gives it. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
   async open(sealed: string, request: RequestInfo): Promise<Reply> {
     const ticket = this.#opened(sealed);
     const claims = { userUuid: ticket.user, sessionId: ticket.session, roles: [], launchId: undefined, expiresAt: ticket.until / 1000 };

@@ -37,7 +37,7 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
       caller: { permission: 'write:files' },
       body: { stream: MULTIPART, schema: UploadForm },
       replies: { 200: UploadView, 201: UploadView },
-      errors: ['not_found', 'forbidden', 'name_conflict', 'quota_exceeded'],
+      errors: ['not_found', 'forbidden', 'name_conflict', 'quota_exceeded', 'too_many_transfers'],
       idempotent: true,
       handle: async ({ actor, request }) => {
         const { created, file } = await uploads.create(actor, request);
@@ -70,7 +70,7 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
       params,
       body: { stream: MULTIPART, schema: VersionForm, json: FileChanges },
       replies: { 200: FileView },
-      errors: ['not_found', 'forbidden', 'name_conflict', 'precondition_failed', 'quota_exceeded'],
+      errors: ['not_found', 'forbidden', 'name_conflict', 'precondition_failed', 'quota_exceeded', 'too_many_transfers'],
       idempotent: true,
       handle: async ({ actor, params, body, request }) =>
         tagged(
@@ -134,7 +134,7 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
       caller: { permission: 'read:files' },
       params,
       replies: { 200: ANY_CONTENT, 206: ANY_CONTENT, 304: null },
-      errors: ['not_found', 'range_not_satisfiable'],
+      errors: ['not_found', 'range_not_satisfiable', 'too_many_transfers'],
       handle: ({ actor, params, request }) => downloads.open(actor, params.id, request),
     }),
   ];

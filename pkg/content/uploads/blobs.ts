@@ -8,6 +8,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { newKey, type Objects } from '../../store/s3/objects.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
+import { LONGEST_UPLOAD_MS } from '../transfers/transfers.ts';
 import type { Reservation } from './reservation.ts';
 
 /** What lies in the bucket now and belongs to no row yet. */
@@ -33,8 +34,8 @@ export interface BlobOptions {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** No upload lasts longer, so that a day's objects can be compared with the rows once this has passed after its end. */
-const LONGEST_UPLOAD_MS = DAY_MS;
+/** What still takes time once an upload's bytes are here: the store joins its parts, the row is committed. */
+const COMMIT_MS = 60 * 60 * 1000;
 
 /** yyyymmdd in UTC: what every key of that day begins with. */
 const dayOf = (now: Date): string => now.toISOString().slice(0, 10).replaceAll('-', '');
@@ -139,7 +140,7 @@ export class Blobs {
 
   async #sweepAskedFor(day: string, now: Date): Promise<void> {
     if (this.#sweep?.day !== day) {
-      const dueAt = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS + DAY_MS + LONGEST_UPLOAD_MS);
+      const dueAt = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS + DAY_MS + LONGEST_UPLOAD_MS + COMMIT_MS);
       const asked = this.#work.sweepObjects(this.#db.tables, day, dueAt);
       this.#sweep = { day, asked };
       asked.catch(() => (this.#sweep = undefined));

@@ -35,7 +35,12 @@ const MAX_HEADERS_PER_PART = 20;
  * - The request's own stream is never destroyed here: the reply still has to go out on that connection.
  */
 export async function readForm<T>(
-  request: { readonly stream: Readable; readonly contentType: string | undefined; readonly signal: AbortSignal },
+  request: {
+    readonly stream: Readable;
+    readonly contentType: string | undefined;
+    /** Aborted when the client goes away, or with the Problem for which it is given up. */
+    readonly signal: AbortSignal;
+  },
   rules: FormRules,
   receive: (part: FilePart) => Promise<T>,
 ): Promise<{ readonly file: T; readonly fields: ReadonlyMap<string, string> }> {
@@ -86,20 +91,21 @@ function pump(request: { stream: Readable; signal: AbortSignal }, parser: busboy
   const { stream, signal } = request;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onGone = (): void => reject(cutShort());
+  const onAbort = (): void => reject(signal.reason instanceof Problem ? signal.reason : cutShort());
   const onClose = (): void => {
     if (!stream.readableEnded) reject(cutShort());
   };
   broken.addEventListener('abort', () => reject(asError(broken.reason)), { once: true });
-  signal.addEventListener('abort', onGone, { once: true });
+  signal.addEventListener('abort', onAbort, { once: true });
   stream.on('error', onGone).on('close', onClose);
   parser.on('error', (error: unknown) => reject(malformed(error)));
   parser.on('close', () => resolve());
-  if (signal.aborted) onGone();
+  if (signal.aborted) onAbort();
   else stream.pipe(parser);
   return promise.finally(() => {
     stream.unpipe(parser);
     stream.off('close', onClose);
-    signal.removeEventListener('abort', onGone);
+    signal.removeEventListener('abort', onAbort);
     parser.destroy();
   });
 }

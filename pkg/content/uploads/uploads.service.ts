@@ -20,6 +20,7 @@ import type { Files } from '../files/files.service.ts';
 import { openFolder } from '../folders/folder.record.ts';
 import { nameConflict } from '../names/name-conflict.ts';
 import { alternativeName, pathFault, pathOf } from '../names/names.policy.ts';
+import type { Transfers } from '../transfers/transfers.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
 import { countBytes, insertFile, insertVersion, type Room, roomOf } from './content.statements.ts';
 import { type FilePart, readForm } from './multipart.ts';
@@ -37,6 +38,8 @@ interface Upload {
 interface UploadPlace {
   readonly key: string;
   readonly reservation: Reservation;
+  /** Aborted when the client goes away or is too slow. */
+  readonly signal: AbortSignal;
 }
 
 /** Other names tried for `on_conflict=rename` before giving up. */
@@ -62,6 +65,7 @@ export class Uploads {
   readonly #writes: Writes;
   readonly #files: Files;
   readonly #blobs: Blobs;
+  readonly #transfers: Transfers;
   readonly #events: Events;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -76,6 +80,7 @@ export class Uploads {
     sessions: Sessions;
     files: Files;
     blobs: Blobs;
+    transfers: Transfers;
     events: Events;
     clock: Clock;
     random: Random;
@@ -91,6 +96,7 @@ export class Uploads {
     this.#writes = writesOf(deps);
     this.#files = deps.files;
     this.#blobs = deps.blobs;
+    this.#transfers = deps.transfers;
     this.#events = deps.events;
     this.#clock = deps.clock;
     this.#random = deps.random;
@@ -101,8 +107,8 @@ export class Uploads {
 
   /** A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name (`created` false). */
   async create(actor: Actor, request: RequestInfo): Promise<{ created: boolean; file: SeenFile }> {
-    return this.#upload(request, async (place) => {
-      const form = await this.#read(request, UPLOAD_FIELDS, (part) => this.#receive(actor, place, part));
+    return this.#upload(actor, request, async (place) => {
+      const form = await this.#read(request, place, UPLOAD_FIELDS, (part) => this.#receive(actor, place, part));
       const fields = uploadFields(form.fields);
       const now = await this.#asOfNow(actor);
       return this.#writes.run(now, async (tx, granted) => {
@@ -117,8 +123,8 @@ export class Uploads {
     const file = await this.#files.read(actor, id);
     requireLevel(levelOn('file', actor, file, await this.#permissionSets.of(actor)), 'write');
     requireMatch(request.ifMatch, fileEtag(file));
-    return this.#upload(request, async (place) => {
-      const form = await this.#read(request, VERSION_FIELDS, async (part) => {
+    return this.#upload(actor, request, async (place) => {
+      const form = await this.#read(request, place, VERSION_FIELDS, async (part) => {
         const mimeType = uploadType(part, file.name);
         const room = await roomOf(this.#db.tables, file.ownerId, this.#clock.now());
         if (!room) throw new Problem('not_found');
@@ -134,7 +140,16 @@ export class Uploads {
   }
 
   /** Runs an upload; when it fails, neither its object nor what it reserved of a quota stays. */
-  async #upload<T>(request: RequestInfo, run: (place: UploadPlace) => Promise<T>): Promise<T> {
+  async #upload<T>(actor: Actor, request: RequestInfo, run: (place: UploadPlace) => Promise<T>): Promise<T> {
+    const transfer = this.#transfers.begin('upload', actor.userUuid, request.traffic);
+    try {
+      return await this.#reserving(request, (place) => run({ ...place, signal: AbortSignal.any([request.signal, transfer.signal]) }));
+    } finally {
+      transfer.end();
+    }
+  }
+
+  async #reserving<T>(request: RequestInfo, run: (place: Omit<UploadPlace, 'signal'>) => Promise<T>): Promise<T> {
     const key = await this.#blobs.newKey();
     const length = request.headers['content-length'];
     const most = length === undefined ? undefined : Number(length);
@@ -164,8 +179,8 @@ export class Uploads {
     return now;
   }
 
-  #read<T>(request: RequestInfo, fields: readonly string[], receive: (part: FilePart) => Promise<T>) {
-    const { stream, signal, headers } = request;
+  #read<T>(request: RequestInfo, { signal }: UploadPlace, fields: readonly string[], receive: (part: FilePart) => Promise<T>) {
+    const { stream, headers } = request;
     return readForm(
       { stream, signal, contentType: headers['content-type'] },
       { file: 'file', fields, maxFileBytes: this.#maxBytes },

@@ -13,7 +13,7 @@ let aheadMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 let tenant: TestTenant;
 beforeAll(async () => {
-  tenant = await startTenant({ clock });
+  tenant = await startTenant({ clock, transfers: { leastBytesPerSecond: 0 } });
 });
 afterAll(() => tenant.stop());
 

@@ -10,7 +10,7 @@ import { objectCount } from './tenant-state.ts';
 
 let tenant: TestTenant;
 beforeAll(async () => {
-  tenant = await startTenant();
+  tenant = await startTenant({ transfers: { leastBytesPerSecond: 0 } });
 });
 afterAll(() => tenant.stop());
 

@@ -1,0 +1,126 @@
+import type { Traffic } from '../../api/endpoint.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Clock } from '../../runtime/clock.ts';
+
+export interface TransferLimits {
+  /** Uploads and downloads of one person at once, at this server. */
+  readonly perPerson: number;
+  /** A client that makes us wait so long, all in all, has to move `leastBytesPerSecond` in that time. */
+  readonly measuredMs: number;
+  readonly leastBytesPerSecond: number;
+  readonly longestUploadMs: number;
+}
+
+/** No upload lasts longer, so that a day's objects can be compared with the rows once this has passed after its end. */
+export const LONGEST_UPLOAD_MS = 24 * 60 * 60 * 1000;
+
+const LIMITS: TransferLimits = { perPerson: 20, measuredMs: 60_000, leastBytesPerSecond: 1024, longestUploadMs: LONGEST_UPLOAD_MS };
+const LOOKS_A_MEASURE = 10;
+/** Nobody knows when one of them ends. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** An upload or download that is under way. */
+export interface Transfer {
+  /** Aborted when it is cut off, with what to throw or to end the stream with. */
+  readonly signal: AbortSignal;
+  /** It is over, however that came. More than once does no harm. */
+  end(): void;
+}
+
+type Kind = 'upload' | 'download';
+
+interface Measured {
+  readonly kind: Kind;
+  readonly traffic: Traffic;
+  readonly cut: AbortController;
+  readonly startedAt: number;
+  waitedMs: number;
+  bytesBefore: number;
+}
+
+/**
+ * Uploads and downloads that are under way at this server.
+ *
+ * Invariants:
+ * - A person has `perPerson` of them at most, through whatever tokens and tickets.
+ * - One whose client is slower than the least rate is cut off. Only time in which we wait for the client counts: never that of our stores, nor that in
+ *   which an upload waits for its share of memory.
+ * - One timer for all of them, and none while there are none.
+ */
+export class Transfers {
+  readonly #limits: TransferLimits;
+  readonly #clock: Clock;
+  readonly #ofPerson = new Map<string, number>();
+  readonly #underWay = new Set<Measured>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: { clock: Clock; limits?: Partial<TransferLimits> | undefined }) {
+    this.#clock = deps.clock;
+    this.#limits = { ...LIMITS, ...deps.limits };
+  }
+
+  /** `person`: uuid of whoever it counts to. Throws `too_many_transfers`. */
+  begin(kind: Kind, person: string, traffic: Traffic): Transfer {
+    const before = this.#ofPerson.get(person) ?? 0;
+    const { perPerson } = this.#limits;
+    if (before >= perPerson) {
+      const message = `${perPerson} uploads and downloads of yours are under way, which is as many as one may have. Try again when one of them has ended.`;
+      throw new Problem('too_many_transfers', message, { retryAfter: RETRY_AFTER_SECONDS });
+    }
+    this.#ofPerson.set(person, before + 1);
+    const cut = new AbortController();
+    const measured: Measured = {
+      kind,
+      traffic,
+      cut,
+      startedAt: this.#clock.monotonic(),
+      waitedMs: 0,
+      bytesBefore: bytesOf(kind, traffic),
+    };
+    this.#underWay.add(measured);
+    const everyMs = this.#limits.measuredMs / LOOKS_A_MEASURE;
+    this.#timer ??= setInterval(() => this.#look(everyMs), everyMs).unref();
+    return { signal: cut.signal, end: () => this.#end(person, measured) };
+  }
+
+  #end(person: string, measured: Measured): void {
+    if (!this.#underWay.delete(measured)) return;
+    const left = (this.#ofPerson.get(person) ?? 1) - 1;
+    if (left === 0) this.#ofPerson.delete(person);
+    else this.#ofPerson.set(person, left);
+    if (this.#underWay.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(passedMs: number): void {
+    const now = this.#clock.monotonic();
+    for (const measured of this.#underWay) {
+      const { kind, cut, startedAt } = measured;
+      if (kind === 'upload' && now - startedAt > this.#limits.longestUploadMs)
+        cut.abort(new Problem('request_timeout', `An upload may last ${this.#limits.longestUploadMs / 3_600_000} h at most.`));
+      else if (this.#isTooSlow(measured, passedMs)) cut.abort(kind === 'upload' ? this.#tooSlow() : cutOff());
+    }
+  }
+
+  #isTooSlow(measured: Measured, passedMs: number): boolean {
+    const { kind, traffic } = measured;
+    if (!(kind === 'upload' ? traffic.awaitsBody : traffic.awaitsReader)) return false;
+    measured.waitedMs += passedMs;
+    if (measured.waitedMs < this.#limits.measuredMs) return false;
+    const bytes = bytesOf(kind, traffic);
+    const isTooSlow = bytes - measured.bytesBefore < (measured.waitedMs / 1000) * this.#limits.leastBytesPerSecond;
+    Object.assign(measured, { waitedMs: 0, bytesBefore: bytes });
+    return isTooSlow;
+  }
+
+  #tooSlow(): Problem {
+    const { leastBytesPerSecond } = this.#limits;
+    return new Problem('request_timeout', `The upload came too slowly: it takes ${leastBytesPerSecond} bytes a second at least.`);
+  }
+}
+
+const bytesOf = (kind: Kind, traffic: Traffic): number => (kind === 'upload' ? traffic.received : traffic.sent);
+
+/** The status is out already, so the connection is all that can tell it; nobody has to look into it. */
+const cutOff = (): Error => Object.assign(new Error('the download was taken in too slowly'), { code: 'ECANCELED' });
