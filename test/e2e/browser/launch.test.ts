@@ -43,6 +43,26 @@ test('with every cookie blocked, a launch lands on the entry page by the storage
   expect(await tool.getByText('Hello Ada Okafor').count()).toBe(1);
 });
 
+test('with every cookie and storage of its own blocked, the frame keeps its session over a reload', async () => {
+  const page = await newPage('all blocked');
+  const tool = await openInFrame(page, where, ada('a frame'));
+  await courseShown(tool, 'History');
+
+  await page.frame({ name: 'tool' })?.evaluate('location.reload()');
+
+  await courseShown(tool, 'History');
+});
+
+test('the way back to the course leaves the frame', async () => {
+  const page = await newPage('third-party blocked');
+  const tool = await openInFrame(page, where, ada('a frame'));
+  await courseShown(tool, 'History');
+
+  await tool.getByRole('link', { name: 'Back to the course' }).click();
+
+  await page.waitForURL(`${lmsUrl(where)}?back`);
+});
+
 test('with every cookie blocked and no storage, the frame tells in words and with a code why it cannot', async () => {
   const page = await newPage('all blocked');
 

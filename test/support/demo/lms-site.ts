@@ -91,6 +91,7 @@ export class LmsSite {
       roles,
       course,
       resourceLinkId: `${tool.clientId}-${course.id}`,
+      returnUrl: `${this.#lms.issuer}/?back`,
       ...(way === 'frame' ? { storageTarget: '_parent' } : {}),
     });
     if (way === 'window') return void response.writeHead(303, { location: login.href }).end();

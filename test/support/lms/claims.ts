@@ -18,6 +18,8 @@ export interface Launch {
   readonly targetLinkUri: string;
   /** The frame that offers LTI platform storage, as login initiation names it; left out: there is none. */
   readonly storageTarget?: string;
+  /** Where the LMS wants the person back. */
+  readonly returnUrl?: string;
 }
 
 /** Where a launch says that the services of its course are. */
@@ -55,6 +57,7 @@ export function claimsOf(launch: Launch, to: Addressed): Claims {
     [`${LTI}/target_link_uri`]: launch.targetLinkUri,
     [`${LTI}/resource_link`]: { id: launch.resourceLinkId, title: 'Files' },
     [`${LTI}/roles`]: launch.roles,
+    ...(launch.returnUrl === undefined ? {} : { [`${LTI}/launch_presentation`]: { return_url: launch.returnUrl } }),
     ...(course === null ? {} : { [`${LTI}/context`]: { id: course.id, label: course.id, title: course.title } }),
     ...(course === null
       ? {}
