@@ -9,7 +9,7 @@ import type { Entries } from './entry.service.ts';
 import type { AuthenticationResponse, Launches } from './launch.service.ts';
 import type { Logins } from './login.service.ts';
 import { LtiRefusal } from './refusal.ts';
-import { requireWellAddressed, setupAddresses } from './setup-mistakes.ts';
+import { requireWellAddressed, setupAddresses, withAddresses } from './setup-mistakes.ts';
 import { getPage, putPage } from './storage-pages.ts';
 
 /** The LTI protocol's addresses (specification: LTI endpoints). Parameters that are not known are ignored, as OpenID Connect says. */
@@ -38,7 +38,7 @@ export function ltiRoutes(deps: {
 
   const login = async ({ parameters, cookies: sent }: PageRequest): Promise<PageReply> => {
     requireWellAddressed('login', parameters, addresses);
-    const { location, cookies, put } = await deps.logins.begin({
+    const begun = deps.logins.begin({
       iss: one(parameters, 'iss'),
       loginHint: one(parameters, 'login_hint'),
       targetLinkUri: one(parameters, 'target_link_uri'),
@@ -46,6 +46,9 @@ export function ltiRoutes(deps: {
       clientId: one(parameters, 'client_id'),
       storageTarget: one(parameters, 'lti_storage_target'),
       cookies: sent,
+    });
+    const { location, cookies, put } = await begun.catch((error: unknown) => {
+      throw withAddresses(error, addresses);
     });
     const reply = put ? putPage(deps.web, put, location) : { status: 302, headers: { location: location.href } };
     return { ...reply, headers: { ...reply.headers, 'set-cookie': cookies } };

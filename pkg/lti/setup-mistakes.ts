@@ -25,3 +25,9 @@ export function requireWellAddressed(expects: Expects, parameters: PageRequest['
   if (isLogin) throw new LtiRefusal('login_misdirected', undefined, { addresses });
   if (isLaunch) throw new LtiRefusal('launch_misdirected', undefined, { addresses });
 }
+
+/** A login for an address that is not of this service: the LMS has another one in its field. */
+export const withAddresses = (error: unknown, addresses: readonly FieldAddress[]): unknown =>
+  error instanceof LtiRefusal && error.code === 'target_link_uri_foreign'
+    ? new LtiRefusal(error.code, undefined, { addresses, cause: error })
+    : error;

@@ -197,6 +197,7 @@ test.each<[string, 'get' | 'post', string, Record<string, string>, string]>([
   ['a login at the launch URL by GET', 'get', '/lti/launch', LOGIN, 'login_misdirected'],
   ['a login at the redirect URI', 'post', '/launch', LOGIN, 'login_misdirected'],
   ['a login at the redirect URI by GET', 'get', '/launch', LOGIN, 'login_misdirected'],
+  ['a login for an address elsewhere', 'post', '/login_initiation', LOGIN, 'target_link_uri_foreign'],
   ['a launch at the launch URL', 'post', '/lti/launch', RESPONSE, 'launch_misdirected'],
   ['a launch at the login URL', 'post', '/login_initiation', RESPONSE, 'launch_misdirected'],
 ])('%s is told, in a page that any LMS may frame, which field takes which address', async (_what, method, path, fields, code) => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { UnknownValues } from '../../../pkg/lti/unknown-values.ts';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
 import type { Fault } from '../../support/lms/faults.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
@@ -47,6 +49,17 @@ test('a login by an issuer that is nearly a registered one is noted once an hour
 
     expect([page.status, page.code, sql.length]).toEqual([403, 'issuer_unknown', 3]);
     expect(await notedOf(by)).toEqual([`iss ${by.lms.issuer}/`, `iss ${by.lms.issuer.replace('127.0.0.1', 'localhost')}`]);
+  }));
+
+test('the log shows what came and of which registration, once for each note', () =>
+  withLms(async (by) => {
+    const lines: Record<string, unknown>[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+    const unknown = new UnknownValues({ sql: tenant.db.tables, log });
+
+    for (const _ of range(3)) await unknown.noteIssuer(`${by.lms.issuer}/`);
+
+    expect(lines).toMatchObject([{ registration: `test/${by.clientId}`, iss: `${by.lms.issuer}/` }]);
   }));
 
 test('a login by an issuer that is like none is noted nowhere', () =>
