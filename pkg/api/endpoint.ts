@@ -89,6 +89,8 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly errors?: readonly ProblemCode[];
   /** Whether Idempotency-Key is honoured: the reply of the first request is kept for 24 h. */
   readonly idempotent?: boolean;
+  /** Whether its replies may set a cookie. */
+  readonly setsCookie?: boolean;
   /** A GET whose JSON replies are kept, per user and parameters, for REPLY_TTL_SECONDS or until a write touches a subject they rest on. */
   readonly cached?: { readonly restsOn: readonly string[] };
   readonly handle: (request: {
@@ -123,6 +125,7 @@ export interface Endpoint {
   readonly replies: Readonly<Record<number, ReplyShape>>;
   readonly errors?: readonly ProblemCode[];
   readonly idempotent?: boolean;
+  readonly setsCookie?: boolean;
   readonly cached?: { readonly restsOn: readonly string[] };
   readonly handle: (request: {
     actor: Actor | undefined;
@@ -142,6 +145,8 @@ export function endpoint<
 >(declaration: EndpointDeclaration<P, Q, B, C>): Endpoint {
   return declaration as unknown as Endpoint;
 }
+
+export const isStream = (shape: ReplyShape): shape is { readonly stream: string } => shape !== null && 'stream' in shape;
 
 export const isStreamBody = (body: Endpoint['body']): body is StreamBody => body !== undefined && 'stream' in body;
 

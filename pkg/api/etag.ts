@@ -5,6 +5,9 @@ import { invalid, Problem } from './problem.ts';
 export const etagOf = (kind: string, uuid: string, revision: number | string): string =>
   createHash('sha256').update(`${kind}:${uuid}:${revision}`).digest('base64url').slice(0, 27);
 
+/** What parseEntityTags takes, for those who read patterns. */
+export const ENTITY_TAGS_PATTERN = String.raw`^(\*|(W/)?"[!#-~\u0080-\u00ff]*"( *, *(W/)?"[!#-~\u0080-\u00ff]*")*)$`;
+
 const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/;
 const LIST = new RegExp(`^\\s*${TAG.source}\\s*(,\\s*${TAG.source}\\s*)*$`);
 

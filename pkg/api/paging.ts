@@ -30,7 +30,13 @@ const SORT_KEYS_MAX = 3;
 
 /** The query parameters of a list that is sorted by these fields; spread into the list's own query schema. */
 export const pageQueryOf = (fields: readonly string[]) => ({
-  limit: queryInteger(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT).meta({ description: 'items a page', example: 20 }),
+  limit: queryInteger(1, PAGE_LIMIT_MAX)
+    .default(PAGE_LIMIT_DEFAULT)
+    .meta({
+      'x-openapi': { type: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT },
+      description: 'items a page',
+      example: 20,
+    }),
   cursor: z
     .string()
     .max(CURSOR_MAX)
@@ -65,7 +71,7 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
     pagination: z.object({
       limit: z.int().meta({ example: 50 }),
       next_cursor: z.string().nullable().meta({ example: null }),
-      has_more: z.boolean(),
+      has_more: z.boolean().meta({ example: false }),
     }),
   });
 

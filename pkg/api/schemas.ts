@@ -78,7 +78,7 @@ export const distinct = <T extends z.ZodType>(item: T, bounds: { min: number; ma
 
 /** `true` or `false` in a query. */
 export const queryBoolean = () =>
-  z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).meta({ openapi: { type: 'boolean' } });
+  z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).meta({ 'x-openapi': { type: 'boolean' } });
 
 /** A whole number in a query. */
 export const queryInteger = (minimum: number, maximum: number) =>
@@ -87,4 +87,4 @@ export const queryInteger = (minimum: number, maximum: number) =>
     .regex(/^(0|-?[1-9][0-9]{0,15})$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum))
-    .meta({ openapi: { type: 'integer', minimum, maximum } });
+    .meta({ 'x-openapi': { type: 'integer', minimum, maximum } });

@@ -1,17 +1,23 @@
 import { z } from 'zod';
 
-const Id = z.string().min(1);
-const Time = z.iso.datetime();
-const Bytes = z.int().nonnegative();
+const Id = z.string().min(1).meta({ example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' });
+const Time = z.iso.datetime().meta({ example: '2026-01-31T12:00:00.000Z' });
+const Bytes = z.int().nonnegative().meta({ example: 1_048_576 });
 
 /** specification.md, Events: these five fields and no other. */
-const FileCreated = z.strictObject({ id: Id, name: z.string(), size: Bytes, owner_id: Id, created_at: Time });
+const FileCreated = z.strictObject({
+  id: Id,
+  name: z.string().meta({ example: 'thesis.pdf' }),
+  size: Bytes,
+  owner_id: Id,
+  created_at: Time,
+});
 
 const FileUpdated = z.strictObject({
   ...FileCreated.shape,
   folder_id: Id.nullable(),
-  path: z.string(),
-  version: z.int().positive(),
+  path: z.string().meta({ example: '/History/thesis.pdf' }),
+  version: z.int().positive().meta({ example: 2 }),
   updated_at: Time,
   changes: z
     .array(z.enum(['name', 'folder', 'content', 'restored']))
@@ -27,11 +33,11 @@ const FileDeleted = z.strictObject({
 
 const UserCreated = z.strictObject({
   id: Id,
-  email: z.string(),
-  username: z.string(),
-  display_name: z.string().nullable(),
-  contact_email: z.string().nullable().describe('the address that an LMS sent last'),
-  roles: z.array(z.string()),
+  email: z.string().meta({ example: 'ada@example.org' }),
+  username: z.string().meta({ example: 'ada' }),
+  display_name: z.string().nullable().meta({ example: 'Ada Okafor' }),
+  contact_email: z.string().nullable().meta({ description: 'the address that an LMS sent last', example: null }),
+  roles: z.array(z.string().meta({ example: 'member' })),
   is_active: z.boolean(),
   created_at: Time,
 });
@@ -39,15 +45,18 @@ const UserCreated = z.strictObject({
 const UserUpdated = z.strictObject({
   ...UserCreated.shape,
   updated_at: Time,
-  changes: z.array(z.string()).min(1).describe('names of the fields that are new; a password is only named'),
+  changes: z
+    .array(z.string().meta({ example: 'display_name' }))
+    .min(1)
+    .describe('names of the fields that are new; a password is only named'),
 });
 
 const GradeSubmitted = z.strictObject({
   id: Id,
   launch_id: Id,
-  user_id: Id.describe("the LMS's own"),
-  score: z.number(),
-  score_maximum: z.number(),
+  user_id: Id.meta({ description: "the LMS's own", example: 'student-7' }),
+  score: z.number().meta({ example: 8.5 }),
+  score_maximum: z.number().meta({ example: 10 }),
   timestamp: Time.describe('of the grade: the later one of a person replaces the earlier'),
   submitted_at: Time.describe('when the LMS had it'),
 });

@@ -38,11 +38,12 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   });
 
   const router = new Router<RequestState, DefaultContext>({ prefix: BASE_PATH, sensitive: true, strict: true });
-  const all = [...endpoints, ...referenceEndpoints(endpoints, deps.apiUrl)];
+  const all = [...endpoints, ...referenceEndpoints(endpoints, deps)];
+  const shown = new Set(all.filter(({ method }) => method === 'get').map(({ path }) => path));
   for (const endpoint of all.toSorted((a, b) => specificity(a) - specificity(b))) {
     router[endpoint.method](
       endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      serve(endpoint, deps) as unknown as RouterMiddleware<RequestState, DefaultContext>,
+      serve(endpoint, deps, shown.has(`${endpoint.path}/{id}`)) as unknown as RouterMiddleware<RequestState, DefaultContext>,
     );
   }
 

@@ -7,6 +7,8 @@ import type { Logger } from '../runtime/log.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { IdempotencyKey } from '../store/postgres/tables.ts';
 
+export const IDEMPOTENCY_KEY_PATTERN = '^[!-~]{1,255}$';
+const KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 const KEPT_MS = 24 * 3600_000; // design: Idempotency-Key (24 h)
 /** A first request that dies holds its key for so long; one that lives says so every third of it. */
 const LOCK_MS = 10_000;
@@ -43,7 +45,7 @@ export class IdempotencyKeys {
   }
 
   async run(key: string, actor: Actor, fingerprint: string, log: Logger, work: () => Promise<Reply>): Promise<Reply> {
-    if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
+    if (!KEY.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
     const known = await this.#claim(key, actor, fingerprint);
     if (known) return replay(known, fingerprint);
 

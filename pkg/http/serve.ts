@@ -15,6 +15,7 @@ import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
 import { replyLingering } from './lingering.ts';
 import { clientGone, problemOf } from './middleware/errors.ts';
 import { requireTenant } from './middleware/tenant.ts';
+import { successHeaders } from './openapi/headers.ts';
 import { keepReply, keptReply, replyEntry } from './reply-cache.ts';
 import { type Body, jsonSchemaOf, readBody } from './request/body.ts';
 import { parseQuery, strict } from './request/validate.ts';
@@ -34,15 +35,15 @@ export interface ServeDeps {
 
 const EMPTY = z.object({});
 
-/** An endpoint as Koa serves it. The whole way of a request, in its order. */
-export function serve(endpoint: Endpoint, deps: ServeDeps): Middleware {
+/** An endpoint as Koa serves it. The whole way of a request, in its order. `readable`: what it creates is shown below its address by its id. */
+export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): Middleware {
   const bodySchema = jsonSchemaOf(endpoint);
   const shapes = {
     params: strict(endpoint.params ?? EMPTY),
     query: strict(endpoint.query ?? EMPTY),
     body: bodySchema && strict(bodySchema),
   };
-  return async (ctx) => {
+  return declared(endpoint, deps, async (ctx) => {
     ctx.state.route = endpoint.path;
     const { claims, refusal } = endpoint.caller === 'anyone' ? {} : await identify(ctx, deps.tokens);
     const entry = claims && replyEntry(endpoint, claims, ctx.url);
@@ -64,8 +65,10 @@ export function serve(endpoint: Endpoint, deps: ServeDeps): Middleware {
     const handle = (): Promise<Reply> => handled(endpoint, deps, { actor, params, query, body, request }).catch(blameCursor(query));
     const reply = await once(endpoint, deps, ctx, actor, sent, handle);
     if (entry) await keepReply(entrance.reply, reply, deps.clock.now());
+    if (readable && reply.status === 201)
+      ctx.set('Location', `${new URL(deps.apiUrl).origin}${ctx.path}/${(reply.body as { id: string }).id}`);
     return send(ctx, deps, reply);
-  };
+  });
 }
 
 /** Counts the request against the limits; every reply tells how they stand. Throws Problem `rate_limit_exceeded`. */
@@ -132,18 +135,26 @@ const trafficOf = ({ req, res }: Context): Traffic => ({
   },
 });
 
+/** The way of a request; where it is to be exact, with no problem but those that the endpoint declares. */
+function declared(endpoint: Endpoint, deps: ServeDeps, way: (ctx: Context) => Promise<void>): Middleware {
+  if (!deps.exact) return way;
+  const codes = new Set(problemsOf(endpoint));
+  return async (ctx) => {
+    try {
+      await way(ctx);
+    } catch (error) {
+      if (!codes.has(problemOf(error).code))
+        throw new TypeError(`${endpoint.path} does not declare ${problemOf(error).code}`, { cause: error });
+      throw error;
+    }
+  };
+}
+
 /** The handler's reply; where it is to be exact, only what the endpoint declares. */
 async function handled(endpoint: Endpoint, deps: ServeDeps, request: Parameters<Endpoint['handle']>[0]): Promise<Reply> {
-  try {
-    const reply = await endpoint.handle(request);
-    if (deps.exact) requireDeclared(endpoint, reply);
-    return reply;
-  } catch (error) {
-    const problem = problemOf(error);
-    if (deps.exact && !problemsOf(endpoint).includes(problem.code))
-      throw new TypeError(`${endpoint.path} does not declare ${problem.code}`, { cause: error });
-    throw error;
-  }
+  const reply = await endpoint.handle(request);
+  if (deps.exact) requireDeclared(endpoint, reply);
+  return reply;
 }
 
 /** Values in a cursor come from us; when the database cannot read one, somebody changed it. */
@@ -165,7 +176,13 @@ function requireDeclared(endpoint: Endpoint, reply: Reply): void {
         : !isShape(shape, reply.body)
   )
     throw new TypeError(`${endpoint.path}: the body of its ${reply.status} is not what it declares`);
+  const headers = new Set<string>([...successHeaders(endpoint, reply.status, false), ...OF_CONTENT].map((name) => name.toLowerCase()));
+  const other = Object.keys(reply.headers ?? {}).find((name) => !headers.has(name.toLowerCase()));
+  if (other !== undefined) throw new TypeError(`${endpoint.path} does not declare the header ${other}`);
 }
+
+/** What the document says by the media type of a reply. */
+const OF_CONTENT = ['Content-Type', 'Content-Length'];
 
 const isBytes = (body: unknown): boolean => body instanceof Readable || Buffer.isBuffer(body) || typeof body === 'string';
 const isShape = (shape: z.ZodType, body: unknown): boolean => strict(shape).safeParse(JSON.parse(JSON.stringify(body))).success;

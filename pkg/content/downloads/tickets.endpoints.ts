@@ -13,7 +13,7 @@ const TicketView = z
   })
   .meta({ id: 'Ticket' });
 
-const ANY_CONTENT = { stream: 'application/octet-stream' };
+const ANY_CONTENT = { stream: '*/*' };
 const SEALED_MAX = 1024;
 
 /** `apiUrl`: absolute, without a slash at the end. */

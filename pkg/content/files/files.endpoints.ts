@@ -10,7 +10,7 @@ import type { Files } from './files.service.ts';
 
 const params = z.object({ id: Uuid });
 const MULTIPART = ['multipart/form-data'];
-const ANY_CONTENT = { stream: 'application/octet-stream' };
+const ANY_CONTENT = { stream: '*/*' };
 
 /** `apiUrl`: absolute, without a slash at the end; addresses in replies start with it. */
 export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads: Downloads; apiUrl: string }): Endpoint[] => {

@@ -19,5 +19,7 @@ export const FolderView = z
   .meta({ id: 'Folder' });
 export type FolderView = z.output<typeof FolderView>;
 
-export const NewFolder = z.strictObject({ name: Name, parent_id: Uuid.nullable().optional() }).meta({ id: 'NewFolder' });
+export const NewFolder = z
+  .strictObject({ name: Name.meta({ example: 'History' }), parent_id: Uuid.nullable().optional() })
+  .meta({ id: 'NewFolder' });
 export type NewFolder = z.output<typeof NewFolder>;

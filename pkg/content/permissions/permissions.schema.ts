@@ -35,5 +35,9 @@ export const NewPermission = z
     path: ['user_id'],
     message: 'give either user_id or group_id',
   })
-  .meta({ id: 'NewPermission', oneOf: [{ required: ['user_id'] }, { required: ['group_id'] }] });
+  .meta({
+    id: 'NewPermission',
+    example: { permission_level: 'read', user_id: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' },
+    oneOf: [{ required: ['user_id'] }, { required: ['group_id'] }],
+  });
 export type NewPermission = z.output<typeof NewPermission>;

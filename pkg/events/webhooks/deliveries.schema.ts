@@ -62,7 +62,7 @@ export const ReplayRange = z
       .optional()
       .describe('`next_cursor` of the reply before, beside the same since, until and status'),
   })
-  .meta({ id: 'ReplayRange' });
+  .meta({ id: 'ReplayRange', example: { since: '2026-01-31T12:00:00Z', status: 'failed', limit: 100 } });
 export type ReplayRange = z.output<typeof ReplayRange>;
 
 export const ReplayedRange = z

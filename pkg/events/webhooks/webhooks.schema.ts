@@ -86,7 +86,11 @@ const Headers = z
     if (new Set(names).size < names.length) wrong(undefined, 'name a header twice');
     for (const name of Object.keys(headers)) if (isOwnHeader(name)) wrong(name, 'is set by the delivery itself');
   })
-  .describe('further headers of each delivery; write-only, so to be given again when `url` moves to another origin');
+  .meta({
+    description: 'further headers of each delivery; write-only, so to be given again when `url` moves to another origin',
+    maxProperties: HEADERS_MAX,
+    example: { 'X-Team': 'history' },
+  });
 
 export const NewWebhook = z
   .object({

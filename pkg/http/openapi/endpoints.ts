@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { endpoint, type Endpoint, reply } from '../../api/endpoint.ts';
-import { openApiDocument } from './document.ts';
+import { type DescribedApi, openApiDocument } from './document.ts';
 import { REFERENCE_PAGE_CSP, referencePage } from './reference-page.ts';
 
-/** The description of the API, for everybody: as OpenAPI and as a page. Both are made once, when first asked for. */
-export function referenceEndpoints(described: readonly Endpoint[], apiUrl: string): Endpoint[] {
+/** The description of the API, for everybody: as OpenAPI and as a page, which is made when first asked for. */
+export function referenceEndpoints(described: readonly Endpoint[], at: Omit<DescribedApi, 'endpoints'>): Endpoint[] {
   const own: Endpoint[] = [
     endpoint({
       method: 'get',
@@ -13,8 +13,8 @@ export function referenceEndpoints(described: readonly Endpoint[], apiUrl: strin
       summary: 'This description',
       tag: 'reference',
       caller: 'anyone',
-      replies: { 200: z.looseObject({ openapi: z.string() }) },
-      handle: async () => reply(200, document(), CACHEABLE),
+      replies: { 200: z.looseObject({ openapi: z.string() }).meta({ example: { openapi: '3.1.0' } }) },
+      handle: async () => reply(200, document, CACHEABLE),
     }),
     endpoint({
       method: 'get',
@@ -29,8 +29,8 @@ export function referenceEndpoints(described: readonly Endpoint[], apiUrl: strin
     }),
   ];
   const all = [...described, ...own];
-  const document = lazy(() => openApiDocument(all, apiUrl));
-  const page = lazy(() => referencePage(all, document()));
+  const document = openApiDocument({ ...at, endpoints: all }); // now, so that what it lacks is known before anybody asks
+  const page = lazy(() => referencePage(all, document));
   return own;
 }
 

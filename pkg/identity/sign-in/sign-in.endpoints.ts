@@ -23,6 +23,7 @@ export const signInEndpoints = (signIn: SignIn, options: { basePath: string; sec
       tag: 'sign-in',
       caller: 'anyone',
       body: Credentials,
+      setsCookie: true,
       replies: { 200: SignedIn },
       errors: ['invalid_credentials', 'too_many_attempts'],
       handle: async ({ body, request }) => answer(await signIn.login(body.email, body.password, request.ip), body.cookie ?? false),
@@ -35,6 +36,7 @@ export const signInEndpoints = (signIn: SignIn, options: { basePath: string; sec
       tag: 'sign-in',
       caller: 'anyone',
       body: Refresh,
+      setsCookie: true,
       replies: { 200: SignedIn },
       errors: ['invalid_refresh_token'],
       handle: async ({ body, request }) => {
@@ -52,6 +54,7 @@ export const signInEndpoints = (signIn: SignIn, options: { basePath: string; sec
       summary: 'End the session',
       tag: 'sign-in',
       caller: 'user',
+      setsCookie: true,
       replies: { 204: null },
       handle: async ({ actor, request }) => {
         await signIn.logout(actor);

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { type Endpoint, isStream, problemsOf, type ReplyShape } from '../../api/endpoint.ts';
+
+interface HeaderDescription {
+  readonly description: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly example: string | number;
+}
+
+const text = (description: string, example: string): HeaderDescription => ({ description, schema: { type: 'string' }, example });
+const integer = (description: string, example: number): HeaderDescription => ({ description, schema: { type: 'integer' }, example });
+
+/** Every header that a reply of the API may have, beside those that HTTP itself sets (Date, Connection, Content-Type, Content-Length …). */
+export const HEADERS = {
+  'X-Request-Id': text('Finds the request in the log.', '2f1c8a52-0f0e-4f59-9d3c-1f2b8a9c7d10'),
+  'X-RateLimit-Limit': integer('The tightest limit.', 100),
+  'X-RateLimit-Remaining': integer('Calls left of it.', 99),
+  'X-RateLimit-Reset': integer('Unix time in seconds at which the whole limit is free again.', 1_769_860_860),
+  'Cache-Control': text('RFC 9111.', 'no-store'),
+  'Content-Security-Policy': text('What a browser may do with the reply.', "default-src 'none'; frame-ancestors 'none'"),
+  'Cross-Origin-Resource-Policy': text('Which sites may embed the reply.', 'same-origin'),
+  'Referrer-Policy': text('What a browser tells other sites of this address.', 'no-referrer'),
+  'Strict-Transport-Security': text('Where the address is https: browsers come back by https alone.', 'max-age=31536000'),
+  'X-Content-Type-Options': text('The media type is not guessed at.', 'nosniff'),
+  ETag: text('Strong entity tag, for If-Match and If-None-Match.', '"3q2-7wAAAAAAAAAAAAAAAAAAAAA"'),
+  Link: text(
+    'The next page, rel="next" (RFC 8288); absent on the last.',
+    '<https://files.example.org/api/v1/files?cursor=eyJzIjoi>; rel="next"',
+  ),
+  Location: text('Address of what was created.', 'https://files.example.org/api/v1/files/7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11'),
+  'Idempotency-Replayed': {
+    description: 'This is the reply to an earlier request with the same Idempotency-Key.',
+    schema: { type: 'string', enum: ['true'] },
+    example: 'true',
+  },
+  'Set-Cookie': text(
+    'The refresh token as a cookie, for a browser that asked for it.',
+    'carrel_refresh=…; Path=/api/v1/auth; HttpOnly; SameSite=Strict',
+  ),
+  'Accept-Ranges': text('Ranges of bytes are served.', 'bytes'),
+  'Content-Range': text('Which bytes these are, or of a 416 how many there are (RFC 9110 §14.4).', 'bytes 0-99/1048576'),
+  'Content-Disposition': text('Save it, under this name (RFC 6266).', 'attachment; filename="thesis.pdf"'),
+  'Retry-After': integer('Seconds to wait.', 2),
+  'WWW-Authenticate': text('How to authenticate (RFC 6750).', 'Bearer'),
+  Allow: text('The methods that are taken.', 'GET, HEAD, POST'),
+} as const satisfies Record<string, HeaderDescription>;
+
+export type HeaderName = keyof typeof HEADERS;
+
+/** What every reply has; HSTS only where the address is https. */
+const ALWAYS = [
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Cache-Control',
+  'Content-Security-Policy',
+  'Cross-Origin-Resource-Policy',
+  'Referrer-Policy',
+  'Strict-Transport-Security',
+  'X-Content-Type-Options',
+] as const satisfies HeaderName[];
+
+const servesRanges = (endpoint: Endpoint): boolean => problemsOf(endpoint).includes('range_not_satisfiable');
+
+/** The headers of a success; `created`: the reply of this endpoint has a Location. */
+export function successHeaders(endpoint: Endpoint, status: number, created: boolean): HeaderName[] {
+  const shape = endpoint.replies[status] ?? null;
+  const content = servesRanges(endpoint);
+  const tagged = content || status === 304 || has(shape, 'etag');
+  return [
+    ...ALWAYS,
+    ...(tagged ? (['ETag'] as const) : []),
+    ...(has(shape, 'pagination') ? (['Link'] as const) : []),
+    ...(status === 201 && created ? (['Location'] as const) : []),
+    ...(endpoint.idempotent ? (['Idempotency-Replayed'] as const) : []),
+    ...(endpoint.setsCookie ? (['Set-Cookie'] as const) : []),
+    ...(content ? (['Accept-Ranges', 'Content-Disposition'] as const) : []),
+    ...(status === 206 ? (['Content-Range'] as const) : []),
+  ];
+}
+
+export function failureHeaders(status: number): HeaderName[] {
+  return [
+    ...ALWAYS,
+    ...([409, 429, 503].includes(status) ? (['Retry-After'] as const) : []),
+    ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+    ...(status === 405 ? (['Allow'] as const) : []),
+    ...(status === 416 ? (['Content-Range'] as const) : []),
+  ];
+}
+
+const has = (shape: ReplyShape, field: string): boolean =>
+  shape !== null && !isStream(shape) && shape instanceof z.ZodObject && field in shape.shape;
+
+export const headerRefs = (names: readonly HeaderName[]): Record<string, unknown> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

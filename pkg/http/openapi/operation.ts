@@ -1,0 +1,175 @@
+import type { z } from 'zod';
+import { type Endpoint, isStream, isStreamBody, problemsOf } from '../../api/endpoint.ts';
+import { ENTITY_TAGS_PATTERN } from '../../api/etag.ts';
+import { CATALOGUE, type ProblemCode } from '../../api/problem.ts';
+import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency.ts';
+import { jsonSchemaOf, takesNothing } from '../request/body.ts';
+import { failureHeaders, headerRefs, successHeaders } from './headers.ts';
+import type { Json, SchemaBook } from './schema-book.ts';
+
+/** An operation of the document. `readable`: what it creates is shown by a GET at its address and `/{id}`. */
+export function operation(endpoint: Endpoint, schemas: SchemaBook, readable: boolean): Json {
+  return {
+    operationId: endpoint.operationId,
+    summary: endpoint.summary,
+    tags: [endpoint.tag ?? 'other'],
+    security: endpoint.caller === 'anyone' ? [] : [{ bearer: [] }],
+    ...(typeof endpoint.caller === 'object' ? { description: `Needs the permission \`${endpoint.caller.permission}\`.` } : {}),
+    parameters: [
+      { $ref: '#/components/parameters/tenant' },
+      { $ref: '#/components/parameters/requestId' },
+      ...parameters(endpoint.params, 'path', schemas),
+      ...parameters(endpoint.query, 'query', schemas),
+      ...headerParameters(endpoint),
+    ],
+    ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint, schemas) }),
+    responses: { ...successes(endpoint, schemas, readable), ...failures(endpoint) },
+  };
+}
+
+function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query', schemas: SchemaBook): Json[] {
+  if (!schema) return [];
+  return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, part]) => {
+    const described = schemas.of(part, 'input');
+    const { description, example: _example, ...rest } = described;
+    return {
+      name,
+      in: place,
+      required: place === 'path' || !part.safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+      ...(name === 'cursor' ? {} : { example: schemas.example(described) }), // a cursor comes from a page, there is none before
+    };
+  });
+}
+
+function headerParameters(endpoint: Endpoint): Json[] {
+  const errors = problemsOf(endpoint);
+  const header = (name: string, description: string, pattern: string | undefined, example: string): Json => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string', ...(pattern === undefined ? {} : { pattern }) },
+    example,
+  });
+  const statuses = Object.keys(endpoint.replies);
+  return [
+    ...(errors.includes('precondition_failed')
+      ? [header('If-Match', 'Only when the entity tag is one of these (RFC 9110 §13.1.1).', ENTITY_TAGS_PATTERN, '*')]
+      : []),
+    ...(statuses.includes('304')
+      ? [
+          header(
+            'If-None-Match',
+            '304 when the entity tag is one of these (RFC 9110 §13.1.2).',
+            ENTITY_TAGS_PATTERN,
+            '"3q2-7wAAAAAAAAAAAAAAAAAAAAA"',
+          ),
+        ]
+      : []),
+    ...(errors.includes('range_not_satisfiable')
+      ? [
+          header('Range', 'One range of bytes; what is none is not heeded (RFC 9110 §14.2).', undefined, 'bytes=0-99'),
+          header(
+            'If-Range',
+            'The range only where this is the entity tag, else the whole (RFC 9110 §13.1.5).',
+            undefined,
+            '"3q2-7wAAAAAAAAAAAAAAAAAAAAA"',
+          ),
+        ]
+      : []),
+    ...(endpoint.idempotent
+      ? [
+          header(
+            'Idempotency-Key',
+            'The reply to the first request is kept 24 h and given again.',
+            IDEMPOTENCY_KEY_PATTERN,
+            `${endpoint.operationId}-2026-01-31`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function requestBody(endpoint: Endpoint, schemas: SchemaBook): Json {
+  const json = jsonSchemaOf(endpoint);
+  const stream = isStreamBody(endpoint.body) ? endpoint.body : undefined;
+  const content = (schema: Json): Json => ({ schema, example: schemas.example(schema) });
+  return {
+    required: !takesNothing(endpoint),
+    content: {
+      ...Object.fromEntries(stream?.stream.map((type) => [type, content(schemas.of(stream.schema, 'input', true))]) ?? []),
+      ...(json ? { 'application/json': content(schemas.of(json, 'input', true)) } : {}),
+    },
+  };
+}
+
+function successes(endpoint: Endpoint, schemas: SchemaBook, readable: boolean): Json {
+  return Object.fromEntries(
+    Object.entries(endpoint.replies).map(([status, shape]) => [
+      status,
+      {
+        description: endpoint.summary,
+        headers: headerRefs(successHeaders(endpoint, Number(status), readable)),
+        ...(shape === null
+          ? {}
+          : { content: isStream(shape) ? { [shape.stream]: { schema: BYTES } } : jsonContent(schemas.of(shape, 'output'), schemas) }),
+      },
+    ]),
+  );
+}
+
+const BYTES = { type: 'string', format: 'binary' };
+const jsonContent = (schema: Json, schemas: SchemaBook): Json => ({ 'application/json': { schema, example: schemas.example(schema) } });
+
+/** One response a status, listing each code that may stand in it. */
+function failures(endpoint: Endpoint): Json {
+  const byStatus = Map.groupBy(problemsOf(endpoint), (code) => CATALOGUE[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].meaning}`).join('\n\n'),
+        headers: headerRefs(failureHeaders(status)),
+        content: { 'application/json': { schema: errorSchema(status, codes), example: errorExample(status, codes) } },
+      },
+    ]),
+  );
+}
+
+/** What `details` of an error holds; `document.ts` puts it under components. */
+export const ERROR_DETAILS: Json = {
+  type: 'array',
+  description: 'each field that is wrong, by its dotted path',
+  items: {
+    type: 'object',
+    required: ['field', 'message'],
+    additionalProperties: false,
+    properties: { field: { type: 'string' }, message: { type: 'string' } },
+  },
+  example: [{ field: 'name', message: 'is required' }],
+};
+
+const errorSchema = (status: number, codes: readonly ProblemCode[]): Json => ({
+  type: 'object',
+  required: ['error', 'message', 'request_id', ...(status === 429 ? ['retry_after'] : [])],
+  additionalProperties: false,
+  properties: {
+    error: { type: 'string', enum: codes },
+    message: { type: 'string' },
+    request_id: { type: 'string' },
+    details: { $ref: '#/components/schemas/ErrorDetails' },
+    ...(status === 429 ? { retry_after: { type: 'integer', description: 'seconds' } } : {}),
+  },
+});
+
+function errorExample(status: number, [code = 'internal']: readonly ProblemCode[]): Json {
+  const details = code === 'validation_failed' ? [{ field: 'name', message: 'is required' }] : undefined;
+  return {
+    error: code,
+    message: details ? 'name: is required' : CATALOGUE[code].meaning,
+    request_id: '2f1c8a52-0f0e-4f59-9d3c-1f2b8a9c7d10',
+    ...(details ? { details } : {}),
+    ...(status === 429 ? { retry_after: 2 } : {}),
+  };
+}

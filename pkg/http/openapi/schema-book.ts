@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { exampleOf } from './examples.ts';
+
+export type Json = Record<string, unknown>;
+
+/**
+ * JSON Schemas of zod schemas; those that have an id (`.meta({ id })`) stand once, under components, each with an example.
+ * `.meta({ 'x-openapi': … })` says what a schema is to clients where its type here is another (a number in a query is text that is read).
+ */
+export class SchemaBook {
+  readonly all: Record<string, Json> = {};
+
+  /** `closed`: further fields at the top are refused, as `strict` does. */
+  of(schema: z.ZodType, io: 'input' | 'output', closed = false): Json {
+    const { $schema: _dialect, $defs = {}, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json & { $defs?: Json };
+    for (const [name, part] of Object.entries($defs)) this.all[name] = portable(part) as Json;
+    const described = portable(root) as Json;
+    const own = schema.meta()?.id;
+    const target = own === undefined ? described : (this.all[own] ?? {});
+    if (closed && target.type === 'object') target.additionalProperties ??= false;
+    return described;
+  }
+
+  /** An example of a schema that `of` gave. Throws when a part of it has none. */
+  example(schema: Json): unknown {
+    return exampleOf(schema, (name) => this.all[name] ?? {});
+  }
+
+  /** Each with its example, once all are known. */
+  components(): Json {
+    return Object.fromEntries(Object.entries(this.all).map(([name, schema]) => [name, { ...schema, example: this.example(schema) }]));
+  }
+}
+
+/** References into components, and patterns that mean the same in every language: `\d` is ten digits here and hundreds elsewhere. */
+function portable(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(portable);
+  if (node === null || typeof node !== 'object') return node;
+  const { 'x-openapi': said, ...own } = node as Json;
+  if (said !== undefined) {
+    const { type: _type, pattern: _pattern, enum: _enum, ...rest } = own;
+    return { ...rest, ...(said as Json) };
+  }
+  return Object.fromEntries(
+    Object.entries(own).map(([key, value]) => {
+      if (key === '$ref' && typeof value === 'string') return [key, value.replace('#/$defs/', '#/components/schemas/')];
+      if (key === 'pattern' && typeof value === 'string')
+        return [key, value.replaceAll(String.raw`\d`, '[0-9]').replaceAll(String.raw`\/`, '/')];
+      return [key, key === 'example' ? value : portable(value)];
+    }),
+  );
+}
