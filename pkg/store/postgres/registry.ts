@@ -190,10 +190,6 @@ export class Registry {
     );
   }
 
-  async deleteSecret(tenantId: string, name: string): Promise<void> {
-    await this.#pool.query('DELETE FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [tenantId, name]);
-  }
-
   /** After a rotation of the platform key: seals anew what an older key sealed. Gives how many; safe to stop and to run twice. */
   async resealAll(): Promise<number> {
     const rows = await this.#pool.query<{ tenantId: string; name: string; sealed: string }>(
