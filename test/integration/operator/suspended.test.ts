@@ -12,20 +12,25 @@ import {
   tenantOf,
   unique,
   type Cluster,
+  type OperatorProcess,
 } from './harness.ts';
 
 let cluster: Cluster;
 let namespace: string;
+let operator: OperatorProcess;
 
 beforeAll(async () => {
   cluster = await startCluster();
   playPods(cluster);
   // The API server takes no address of loopback here; the port answers on loopback all the same.
-  await startOperator(cluster, { env: { CARREL_POD_IP: '10.1.2.3', CARREL_SUSPENDED_PORT: '0' } });
+  operator = await operatorAt('10.1.2.3');
   namespace = await newNamespace(cluster);
 }, 120_000);
 
 afterAll(() => cluster.close());
+
+const operatorAt = (address: string): Promise<OperatorProcess> =>
+  startOperator(cluster, { env: { CARREL_POD_IP: address, CARREL_SUSPENDED_PORT: '0' } });
 
 test('the Service of a suspended tenant leads to the operator, which answers for it until it runs again', async () => {
   const key = { namespace, name: unique() };
@@ -55,11 +60,18 @@ test('the Service of a suspended tenant leads to the operator, which answers for
   expect((await cluster.of(children.SERVICE).get(key)).metadata.annotations?.['carrel.dev/suspended']).toBeUndefined();
 });
 
-test('a tenant that is suspended from the first answers by the operator too', async () => {
+test('a tenant that is suspended from the first leads to the operator too, and to the one that leads next', async () => {
   const key = { namespace, name: unique() };
   await cluster.tenants.create(tenantOf(namespace, key.name, { suspended: true }));
 
   await condition(cluster.tenants, key, 'Ready', 'False', 'Suspended');
 
-  expect(await cluster.of(ENDPOINT_SLICE).find({ namespace, name: `${key.name}-suspended` })).toBeDefined();
+  const addresses = async () =>
+    (await cluster.of(ENDPOINT_SLICE).get({ namespace, name: `${key.name}-suspended` })).endpoints?.[0]?.addresses;
+  const before = await addresses();
+  await operator.end();
+  operator = await operatorAt('10.1.2.4');
+
+  expect(before).toEqual(['10.1.2.3']);
+  await waitFor('the address of the next', async () => (await addresses())?.[0] === '10.1.2.4');
 });
