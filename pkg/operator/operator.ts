@@ -70,7 +70,7 @@ export class Operator {
     this.#deps = deps;
     this.#informers = createInformers(deps);
     this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
-    this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store });
+    this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store, namespaces: this.#informers.namespaces.store });
   }
 
   /** Null: its copies are in, it can lead or stand by. */

@@ -1,3 +1,4 @@
+import type { Namespace } from '../kube/kinds.ts';
 import { isDeleting, keyText } from '../kube/object.ts';
 import { findCondition } from '../kube/status.ts';
 import type { Store } from '../kube/store.ts';
@@ -27,14 +28,22 @@ export interface TenantRows extends TenantSchema {
 /** Finds the tenant that a resource of the same namespace refers to. */
 export class TenantAccess {
   readonly #tenants: Store<Tenant>;
+  readonly #namespaces: Store<Namespace>;
   readonly #shards: Shards;
   readonly #platformKeys: readonly SealingKey[];
   readonly #random: Random;
   /** Shard by tenant id: tenants do not move. Only what the registry has confirmed to belong to the resource. */
   readonly #known = new Map<string, string>();
 
-  constructor(deps: { tenants: Store<Tenant>; shards: Shards; platformKeys: readonly SealingKey[]; random: Random }) {
+  constructor(deps: {
+    tenants: Store<Tenant>;
+    namespaces: Store<Namespace>;
+    shards: Shards;
+    platformKeys: readonly SealingKey[];
+    random: Random;
+  }) {
     this.#tenants = deps.tenants;
+    this.#namespaces = deps.namespaces;
     this.#shards = deps.shards;
     this.#platformKeys = deps.platformKeys;
     this.#random = deps.random;
@@ -88,7 +97,9 @@ export class TenantAccess {
     if (known !== undefined) return this.#shards.open(known);
     const registered = await (await this.#shards.registry()).find(slugOf(tenant));
     if (registered?.state !== 'active' || registered.tenantId !== tenantId) return undefined;
-    if (registered.owner.namespace !== namespace || registered.owner.name !== name) return undefined;
+    // By uid: a namespace that was made anew under an old name is another.
+    const namespaceUid = this.#namespaces.get({ namespace: '', name: namespace })?.metadata.uid;
+    if (registered.owner.namespaceUid !== namespaceUid || registered.owner.name !== name) return undefined;
     this.#known.set(key, registered.shard);
     return this.#shards.open(registered.shard);
   }
