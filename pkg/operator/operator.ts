@@ -21,6 +21,7 @@ import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
 import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
 import { unknownDeployments } from './ltiregistration/unknown-deployments.ts';
 import { unknownValues } from './ltiregistration/unknown-values.ts';
+import { longTransactions } from './long-transactions.ts';
 import { FIELD_MANAGER, PREFIX } from './names.ts';
 import { followNews, type News } from './news.ts';
 import { Secrets } from './secrets.ts';
@@ -98,12 +99,13 @@ export class Operator {
   }
 
   #news(webhooks: Controller): News<never>[] {
-    const { registrations, webhooks: hooks } = this.#informers;
+    const { tenants, registrations, webhooks: hooks } = this.#informers;
     const ofRegistrations = { registrations: registrations.store, access: this.#access, events: this.#events };
     return [
       webhookHealth({ webhooks: hooks.store, enqueue: (key) => webhooks.enqueue(key) }),
       unknownDeployments(ofRegistrations),
       unknownValues(ofRegistrations),
+      longTransactions({ ...this.#deps, tenants: tenants.store }),
     ];
   }
 

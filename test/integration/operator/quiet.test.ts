@@ -47,7 +47,7 @@ beforeAll(async () => {
     clock,
     random,
     log,
-    observe: ({ sql }) => void (sql.includes('AS news') ? looks : statements).push(sql),
+    observe: ({ sql }) => void (/AS news|pg_stat_activity/.test(sql) ? looks : statements).push(sql),
   });
   const redis = new TenantRedis({ url: running.redis.adminUrl, log });
   const client = new KubeClient({ kubeConfig: cluster.operatorConfig, metrics });

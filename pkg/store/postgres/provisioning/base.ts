@@ -1,14 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { migrateUp, retryDdl } from '../migrations/migration.ts';
-import { events } from '../migrations/shard/0002-events.ts';
-import { lines } from '../migrations/shard/0003-lines.ts';
-import { webhookHealth } from '../migrations/shard/0004-webhook-health.ts';
-import { unknownDeployments } from '../migrations/shard/0005-unknown-deployments.ts';
-import { bounds } from '../migrations/shard/0006-bounds.ts';
-import { boundsOfOldRows } from '../migrations/shard/0007-bounds-of-old-rows.ts';
-import { unknownValues } from '../migrations/shard/0010-unknown-values.ts';
-import { work } from '../migrations/shard/0001-work.ts';
+import { shardMigrations } from '../migrations/shard/index.ts';
 import { quoteLiteral, type Sql, type SqlPool } from '../pool.ts';
 import { passwordVerifier } from './password.ts';
 import { REVOKE_PUBLIC_RIGHTS } from './public-rights.ts';
@@ -47,7 +40,7 @@ export async function ensureShard(shard: ShardAccess, options: { workerPassword?
   await checkLocale(shard.pool);
   await migrateUp({
     ...shard,
-    migrations: [work, events, lines, webhookHealth, unknownDeployments, bounds, boundsOfOldRows, unknownValues],
+    migrations: shardMigrations,
     context: {},
     schema: 'carrel',
     prepare: (tx) => tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),

@@ -1,0 +1,58 @@
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { counter } from '../kube/metrics.ts';
+import type { News } from './news.ts';
+
+/** Far beyond what a server's statements may take (8 s) and its transactions may rest (30 s): those are defaults that a tenant's role may lift. */
+const LONGEST_TRANSACTION_SECONDS = 60;
+
+interface Deps {
+  readonly tenants: { readonly size: number };
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** How long a transaction may stand. */
+  readonly seconds?: number;
+}
+
+interface Row {
+  readonly tenant: string;
+}
+
+interface Ended {
+  readonly tenant: string;
+  readonly reason: 'transaction' | 'suspended';
+  readonly state: string | null;
+  readonly seconds: number | null;
+}
+
+/**
+ * Sessions of tenants' roles whose transaction has stood for too long, whether it runs or idles: it holds locks on tables that all share and
+ * keeps vacuum from them. And all sessions of a role that may hold none, since its tenant is suspended. The operator sees and ends them as a
+ * member of the role; those of a role that it is no member of yet show no state and are left.
+ */
+const sessions = (seconds: number): string => `
+  FROM pg_stat_activity a JOIN carrel.tenants t ON t.role = a.usename JOIN pg_roles r ON r.oid = a.usesysid
+  WHERE a.xact_start < now() - interval '${seconds} seconds' OR (r.rolconnlimit = 0 AND a.state IS NOT NULL)`;
+
+/** Ends them: the leader's look at each shard finds them, within 5 s of their time (pkg/operator/news.ts). */
+export function longTransactions({ tenants, log, metrics, seconds: longest = LONGEST_TRANSACTION_SECONDS }: Deps): News<Row> {
+  const ended = counter(metrics, 'carrel_tenant_sessions_ended_total', 'Sessions of tenants in Postgres that the operator ended.', [
+    'reason',
+  ]);
+  return {
+    isWanted: () => tenants.size > 0,
+    select: `SELECT a.usename AS tenant ${sessions(longest)}`,
+    // Judged again in the statement that ends them: a process id may be another's by now. Their statements may hold people's data and are not logged.
+    async hear(pool) {
+      const found = await pool.query<Ended & { isEnded: boolean }>(
+        `SELECT a.usename AS tenant, CASE WHEN r.rolconnlimit = 0 THEN 'suspended' ELSE 'transaction' END AS reason, a.state,
+           extract(epoch FROM now() - a.xact_start)::int AS seconds, pg_terminate_backend(a.pid) AS "isEnded" ${sessions(longest)}`,
+      );
+      for (const { isEnded, tenant, reason, state, seconds } of found) {
+        if (!isEnded) continue;
+        ended.inc({ reason });
+        log.warn({ tenant, state, seconds, reason }, 'ended a session of a tenant in Postgres');
+      }
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { Migration } from '../migration.ts';
+import { work } from './0001-work.ts';
+import { events } from './0002-events.ts';
+import { lines } from './0003-lines.ts';
+import { webhookHealth } from './0004-webhook-health.ts';
+import { unknownDeployments } from './0005-unknown-deployments.ts';
+import { bounds } from './0006-bounds.ts';
+import { boundsOfOldRows } from './0007-bounds-of-old-rows.ts';
+import { forcedRowSecurity } from './0008-forced-row-security.ts';
+import { unknownValues } from './0010-unknown-values.ts';
+
+/** In their order. */
+export const shardMigrations: readonly Migration<object>[] = [
+  work,
+  events,
+  lines,
+  webhookHealth,
+  unknownDeployments,
+  bounds,
+  boundsOfOldRows,
+  forcedRowSecurity,
+  unknownValues,
+];
