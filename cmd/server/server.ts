@@ -127,6 +127,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     sessions,
     belongings: content.belongings,
     events,
+    sealer,
     clock,
     random,
     tenantId: tenant.id,

@@ -43,16 +43,19 @@ export interface Traffic {
   readonly awaitsReader: boolean;
 }
 
+/** A header that stands several times (Set-Cookie) is a list. */
+export type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>;
+
 /** A reply: `status` and `body` must be one of the endpoint's `replies`. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: ReplyHeaders;
   /** For an endpoint that is `cached`: until when the reply holds at most. */
   readonly cacheUntil?: Date;
 }
 
-export const reply = (status: number, body?: unknown, headers?: Readonly<Record<string, string>>): Reply => ({
+export const reply = (status: number, body?: unknown, headers?: ReplyHeaders): Reply => ({
   status,
   ...(body === undefined ? {} : { body }),
   ...(headers === undefined ? {} : { headers }),

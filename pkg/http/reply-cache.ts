@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Endpoint, REPLY_TTL_SECONDS, type Reply } from '../api/endpoint.ts';
+import { type Endpoint, REPLY_TTL_SECONDS, type Reply, type ReplyHeaders } from '../api/endpoint.ts';
 import type { AccessClaims } from '../identity/tokens.ts';
 import { type CacheEntry, type CacheLookup, subject } from '../store/redis/generation.ts';
 
@@ -13,7 +13,7 @@ import { type CacheEntry, type CacheLookup, subject } from '../store/redis/gener
  */
 interface Kept {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: ReplyHeaders;
   readonly body: unknown;
 }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor } from '../api/actor.ts';
-import { type Endpoint, problemsOf, type Reply, type RequestInfo, type Traffic } from '../api/endpoint.ts';
+import { type Endpoint, problemsOf, type Reply, type ReplyHeaders, type RequestInfo, type Traffic } from '../api/endpoint.ts';
 import { parseEntityTags } from '../api/etag.ts';
 import { foreignCursor } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
@@ -204,7 +204,7 @@ function once(
 
 function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
   ctx.status = reply.status;
-  if (reply.headers) ctx.set(reply.headers);
+  setHeaders(ctx, reply.headers);
   const next = nextCursor(reply.body);
   if (next !== undefined) ctx.set('Link', `<${nextUrl(ctx, deps.apiUrl, next)}>; rel="next"`);
   if (reply.body === undefined) ctx.body = null;
@@ -218,8 +218,12 @@ function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
   }
   // Koa turns an empty body into 204 and takes the headers of content away; what the endpoint said holds.
   ctx.status = reply.status;
-  if (reply.headers) ctx.set(reply.headers);
+  setHeaders(ctx, reply.headers);
   if (!isRead(ctx)) ctx.set('Connection', 'close');
+}
+
+function setHeaders(ctx: Context, headers: ReplyHeaders = {}): void {
+  for (const [name, value] of Object.entries(headers)) ctx.set(name, typeof value === 'string' ? value : [...value]);
 }
 
 /** A body of GET means nothing (RFC 9110 §9.3.1). */

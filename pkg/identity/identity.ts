@@ -2,12 +2,15 @@ import type { Endpoint } from '../api/endpoint.ts';
 import type { Events } from '../events/events.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
+import type { Sealer } from '../runtime/sealing.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { GenerationCache } from '../store/redis/generation.ts';
 import type { SlidingWindows } from '../store/redis/window.ts';
 import { Passwords } from './passwords.ts';
 import type { Sessions } from './sessions.service.ts';
 import { Attempts } from './sign-in/attempts.ts';
+import { SignInCookies } from './sign-in/cookies.ts';
+import { KnownBrowsers } from './sign-in/known-browsers.ts';
 import { signInEndpoints } from './sign-in/sign-in.endpoints.ts';
 import { SignIn } from './sign-in/sign-in.service.ts';
 import type { Tokens } from './tokens.ts';
@@ -28,6 +31,7 @@ export function createIdentity(deps: {
   sessions: Sessions;
   belongings: UserBelongings;
   events: Events;
+  sealer: Sealer;
   clock: Clock;
   random: Random;
   /** Decimal string. */
@@ -38,8 +42,10 @@ export function createIdentity(deps: {
   secure: boolean;
 }): Identity {
   const passwords = new Passwords();
-  const attempts = new Attempts(deps.windows);
+  const attempts = new Attempts(deps);
+  const cookies = new SignInCookies(deps);
+  const browsers = new KnownBrowsers(deps);
   const signIn = new SignIn({ ...deps, passwords, attempts });
   const users = new Users({ ...deps, passwords, attempts });
-  return { endpoints: [...signInEndpoints(signIn, deps), ...userEndpoints(users)] };
+  return { endpoints: [...signInEndpoints(signIn, { cookies, browsers, secure: deps.secure }), ...userEndpoints(users)] };
 }

@@ -1,18 +1,35 @@
-import { endpoint, type Endpoint, reply, type Reply } from '../../api/endpoint.ts';
+import { endpoint, type Endpoint, reply, type Reply, type RequestInfo } from '../../api/endpoint.ts';
 import { Problem } from '../../api/problem.ts';
 import { SESSION_MS } from '../sessions.service.ts';
+import type { SignInCookies } from './cookies.ts';
+import { KNOWN_SECONDS, type KnownBrowsers } from './known-browsers.ts';
 import { Credentials, Refresh, SignedIn } from './sign-in.schema.ts';
 import type { FreshSignIn, SignIn } from './sign-in.service.ts';
 
-export const REFRESH_COOKIE = 'carrel_refresh';
+/** Holds the refresh token, for browsers that ask for it. */
+const REFRESH = 'carrel_refresh';
+/** Holds whom this browser signed in before. */
+const KNOWN = 'carrel_known';
 
 /** `secure`: the tenant's address is https. */
-export const signInEndpoints = (signIn: SignIn, options: { basePath: string; secure: boolean }): Endpoint[] => {
-  const cookie = (value: string, seconds: number): Record<string, string> => ({
-    'set-cookie': `${REFRESH_COOKIE}=${value}; Path=${options.basePath}/auth; Max-Age=${seconds}; HttpOnly; SameSite=Strict${options.secure ? '; Secure' : ''}`,
-  });
-  const answer = ({ refresh_token, ...signedIn }: FreshSignIn, byCookie: boolean): Reply =>
-    byCookie ? reply(200, signedIn, cookie(refresh_token, SESSION_MS / 1000)) : reply(200, { ...signedIn, refresh_token });
+export const signInEndpoints = (
+  signIn: SignIn,
+  options: { cookies: SignInCookies; browsers: KnownBrowsers; secure: boolean },
+): Endpoint[] => {
+  const { cookies, browsers } = options;
+  const answer = ({ refresh_token, ...signedIn }: FreshSignIn, byCookie: boolean, setCookies: readonly string[] = []): Reply => {
+    const sent = byCookie ? [cookies.set(REFRESH, refresh_token, SESSION_MS / 1000), ...setCookies] : setCookies;
+    return reply(200, byCookie ? signedIn : { ...signedIn, refresh_token }, sent.length === 0 ? {} : { 'set-cookie': sent });
+  };
+
+  /** A page of a neighbour under the same domain can have the browser send the cookie, but neither as JSON nor as if it were ours. */
+  const requireOurs = ({ headers }: RequestInfo): void => {
+    const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
+    const isSameOrigin =
+      headers['sec-fetch-site'] === 'same-origin' || headers.origin === `http${options.secure ? 's' : ''}://${headers.host}`;
+    if (!isJson && !isSameOrigin)
+      throw new Problem('forbidden', 'The cookie counts in requests of this address alone: send Content-Type: application/json.');
+  };
 
   return [
     endpoint({
@@ -26,7 +43,13 @@ export const signInEndpoints = (signIn: SignIn, options: { basePath: string; sec
       setsCookie: true,
       replies: { 200: SignedIn },
       errors: ['invalid_credentials', 'too_many_attempts'],
-      handle: async ({ body, request }) => answer(await signIn.login(body.email, body.password, request.ip), body.cookie ?? false),
+      handle: async ({ body, request }) => {
+        const { email, password, cookie = false } = body;
+        const known = cookies.read(request.headers.cookie, KNOWN);
+        const from = { address: request.ip, browser: browsers.idFor(known, email), signal: request.signal };
+        const signedIn = await signIn.login(email, password, from);
+        return answer(signedIn, cookie, [cookies.set(KNOWN, browsers.remember(known, email), KNOWN_SECONDS)]);
+      },
     }),
     endpoint({
       method: 'post',
@@ -38,13 +61,16 @@ export const signInEndpoints = (signIn: SignIn, options: { basePath: string; sec
       body: Refresh,
       setsCookie: true,
       replies: { 200: SignedIn },
-      errors: ['invalid_refresh_token'],
+      errors: ['invalid_refresh_token', 'forbidden'],
       handle: async ({ body, request }) => {
-        const kept = body.refresh_token === undefined ? cookieOf(request.headers.cookie) : undefined;
-        const token = body.refresh_token ?? kept;
+        if (body.refresh_token !== undefined) return answer(await signIn.refresh(body.refresh_token), false);
+        const kept = cookies.read(request.headers.cookie, REFRESH);
+        const former = cookies.readFormer(request.headers.cookie, REFRESH);
+        const token = kept ?? former;
         if (token === undefined)
           throw new Problem('invalid_refresh_token', 'There is no refresh token, neither in the body nor as a cookie.');
-        return answer(await signIn.refresh(token), kept !== undefined);
+        requireOurs(request);
+        return answer(await signIn.refresh(token), true, former === undefined ? [] : [cookies.endFormer(REFRESH)]);
       },
     }),
     endpoint({
@@ -58,15 +84,13 @@ export const signInEndpoints = (signIn: SignIn, options: { basePath: string; sec
       replies: { 204: null },
       handle: async ({ actor, request }) => {
         await signIn.logout(actor);
-        return reply(204, undefined, cookieOf(request.headers.cookie) === undefined ? {} : cookie('', 0));
+        const { cookie } = request.headers;
+        const ended = [
+          ...(cookies.read(cookie, REFRESH) === undefined ? [] : [cookies.set(REFRESH, '', 0)]),
+          ...(cookies.readFormer(cookie, REFRESH) === undefined ? [] : [cookies.endFormer(REFRESH)]),
+        ];
+        return reply(204, undefined, ended.length === 0 ? {} : { 'set-cookie': ended });
       },
     }),
   ];
 };
-
-const cookieOf = (header: string | undefined): string | undefined =>
-  header
-    ?.split(';')
-    .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(`${REFRESH_COOKIE}=`))
-    ?.slice(REFRESH_COOKIE.length + 1);

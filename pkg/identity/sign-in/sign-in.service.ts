@@ -11,7 +11,7 @@ import { SESSION_MS, type Sessions } from '../sessions.service.ts';
 import { ACCESS_TOKEN_SECONDS, type Tokens } from '../tokens.ts';
 import { USER_COLUMNS } from '../users/users.query.ts';
 import { presentUser } from '../users/users.schema.ts';
-import type { Attempts } from './attempts.ts';
+import { type Attempts, signInGuess } from './attempts.ts';
 import type { SignedIn } from './sign-in.schema.ts';
 
 export type FreshSignIn = SignedIn & { readonly refresh_token: string };
@@ -58,8 +58,8 @@ export class SignIn {
   }
 
   /** Throws Problem `invalid_credentials` or `too_many_attempts`. */
-  async login(email: string, password: string, address: string): Promise<FreshSignIn> {
-    const user = await this.#attempts.guard(email, address, async () => {
+  async login(email: string, password: string, from: Omit<Parameters<typeof signInGuess>[0], 'email'>): Promise<FreshSignIn> {
+    const user = await this.#attempts.guard(signInGuess({ email, ...from }), async () => {
       const found = await this.#findByEmail(email);
       const right = await this.#passwords.verify(found?.passwordHash ?? null, password);
       return right ? found : undefined;

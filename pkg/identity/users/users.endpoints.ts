@@ -55,7 +55,7 @@ export const userEndpoints = (users: Users): Endpoint[] => [
     replies: { 204: null },
     errors: ['invalid_credentials', 'too_many_attempts'],
     handle: async ({ actor, body, request }) => {
-      await users.changePassword(actor, request.ip, body.current_password, body.new_password);
+      await users.changePassword(actor, body.current_password, body.new_password, request.signal);
       return reply(204);
     },
   }),

@@ -11,7 +11,7 @@ import type { User } from '../../store/postgres/tables.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Sessions } from '../sessions.service.ts';
-import type { Attempts } from '../sign-in/attempts.ts';
+import { type Attempts, ownPasswordGuess } from '../sign-in/attempts.ts';
 import type { UserBelongings } from './belongings.ts';
 import { mayResign, maySee, refusedFields, resigns } from './users.policy.ts';
 import { userChanges, userCreated, userUpdated } from './users.events.ts';
@@ -134,9 +134,9 @@ export class Users {
   }
 
   /** Of one's own: asks for the present password, as often as sign-in does; ends all other sessions. */
-  async changePassword(actor: Actor, address: string, present: string, wanted: string): Promise<void> {
+  async changePassword(actor: Actor, present: string, wanted: string, signal: AbortSignal): Promise<void> {
     const user = await this.#db.tables.users.find({ id: actor.userId });
-    const right = await this.#attempts.guard(actor.email, address, async () =>
+    const right = await this.#attempts.guard(ownPasswordGuess(actor.userUuid, signal), async () =>
       (await this.#passwords.verify(user?.passwordHash ?? null, present)) ? true : undefined,
     );
     if (!user || !right) throw wrongPassword();

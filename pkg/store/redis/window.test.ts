@@ -29,3 +29,22 @@ test('a call that is undone leaves its place to another', async () => {
 
   expect(windows.take([user], 3).allowed).toBe(true);
 });
+
+test('calls of one member count once, from the first on, and are taken while the limit is full', async () => {
+  const windows = new LocalWindows();
+  const of = (member: string): Limit => ({ key: 'people', max: 2, windowSeconds: 60, member });
+  const asked = ['ada', 'ada', 'ben', 'chi', 'ada'].map((member, at) => windows.take([of(member)], at * 1000));
+
+  expect(asked.map(({ allowed, standings }) => [allowed, standings[0]?.count])).toEqual([
+    [true, 1],
+    [true, 1],
+    [true, 2],
+    [false, 2],
+    [true, 2],
+  ]);
+  expect(asked[3]?.tightest.waitMs).toBe(57_000);
+  await asked[1]?.undo(); // the first still counts
+  expect(windows.take([of('chi')], 6_000).allowed).toBe(false);
+  await asked[2]?.undo();
+  expect(windows.take([of('chi')], 7_000).allowed).toBe(true);
+});

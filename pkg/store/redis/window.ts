@@ -13,11 +13,15 @@ export interface Limit {
   readonly key: string;
   readonly max: number;
   readonly windowSeconds: number;
+  /** Calls of one member count once, from the first of them on, and are taken while that one counts. Left out: every call counts. */
+  readonly member?: string;
 }
 
 /** How a limit stands after a call. */
 export interface Standing {
   readonly limit: Limit;
+  /** Calls or members in the window, this one included when it is taken. */
+  readonly count: number;
   readonly remaining: number;
   /** Until one call is taken again; 0 when one is now. */
   readonly waitMs: number;
@@ -29,34 +33,39 @@ export interface Verdict {
   readonly allowed: boolean;
   /** Of a refusal: the limit that refuses longest. Else the one with the fewest calls left. */
   readonly tightest: Standing;
+  /** Each limit, in the order in which they were asked. */
+  readonly standings: readonly Standing[];
   /** Takes the call back, as if it had not been made. */
   undo(): Promise<void>;
 }
 
-// KEYS: the logs. ARGV: now in ms, the call's name, then max and window in ms of each. Replies with {count, wait, newest} of each;
-// the newest of a call that is taken is that call.
+// KEYS: the logs. ARGV: now in ms, the call's name, then of each limit its max, its window in ms and its member ('': the call itself).
+// Replies with {count, wait, newest, whether the member stood already} of each; the newest of a call that is taken is that call.
 const TAKE = defineScript(
-  `local now, counts, refused = tonumber(ARGV[1]), {}, false
+  `local now, counts, known, refused = tonumber(ARGV[1]), {}, {}, false
    for i = 1, #KEYS do
-     redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now - ARGV[2 * i + 2])
+     redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now - ARGV[3 * i + 1])
      counts[i] = redis.call('ZCARD', KEYS[i])
-     refused = refused or counts[i] >= tonumber(ARGV[2 * i + 1])
+     known[i] = ARGV[3 * i + 2] ~= '' and redis.call('ZSCORE', KEYS[i], ARGV[3 * i + 2]) and 1 or 0
+     refused = refused or known[i] == 0 and counts[i] >= tonumber(ARGV[3 * i])
    end
    local standings = {}
    for i = 1, #KEYS do
-     local max, window = tonumber(ARGV[2 * i + 1]), tonumber(ARGV[2 * i + 2])
+     local max, window, member = tonumber(ARGV[3 * i]), tonumber(ARGV[3 * i + 1]), ARGV[3 * i + 2]
      if not refused then
-       redis.call('ZADD', KEYS[i], now, ARGV[2])
-       redis.call('PEXPIRE', KEYS[i], window)
-       standings[i] = {counts[i] + 1, 0, now}
+       if known[i] == 0 then
+         redis.call('ZADD', KEYS[i], now, member == '' and ARGV[2] or member)
+         redis.call('PEXPIRE', KEYS[i], window)
+       end
+       standings[i] = {counts[i] + 1 - known[i], 0, now, known[i]}
      else
        local wait = 0
-       if counts[i] >= max then
+       if known[i] == 0 and counts[i] >= max then
          local first = redis.call('ZRANGE', KEYS[i], counts[i] - max, counts[i] - max, 'WITHSCORES')
          wait = math.max(1, tonumber(first[2] or now) + window - now)
        end
        local last = redis.call('ZRANGE', KEYS[i], -1, -1, 'WITHSCORES')
-       standings[i] = {counts[i], wait, tonumber(last[2] or now)}
+       standings[i] = {counts[i], wait, tonumber(last[2] or now), known[i]}
      end
    end
    return standings`,
@@ -93,14 +102,15 @@ export class SlidingWindows {
     const now = this.#clock.now().getTime();
     this.#calls += 1;
     const name = `${this.#series}.${this.#calls}`;
-    const args = [now, name, ...limits.flatMap((limit) => [limit.max, limit.windowSeconds * 1000])];
+    const args = [now, name, ...limits.flatMap(({ max, windowSeconds, member = '' }) => [max, windowSeconds * 1000, member])];
     return {
       call: TAKE.call(limits.map(logKey), args),
       read: (reply) => {
-        const standings = (reply as [number, number, number][]).map(([count, waitMs, newest], index) =>
-          standing(limits[index] as Limit, count, waitMs, newest),
-        );
-        return verdict(standings, () => this.#undo(limits, name));
+        const rows = reply as [number, number, number, number][];
+        const standings = rows.map(([count, waitMs, newest], index) => standing(limits[index] as Limit, count, waitMs, newest));
+        // A member that stood already stands for calls before this one.
+        const made = limits.filter((_limit, index) => rows[index]?.[3] === 0);
+        return verdict(standings, () => this.#undo(made, name));
       },
       without: () => this.#local.take(limits, now),
     };
@@ -118,7 +128,7 @@ export class SlidingWindows {
 
   async #undo(limits: readonly Limit[], name: string): Promise<void> {
     try {
-      await this.#redis.run(limits.map((limit) => ['zrem', logKey(limit), name]));
+      if (limits.length > 0) await this.#redis.run(limits.map((limit) => ['zrem', logKey(limit), limit.member ?? name]));
     } catch {
       // it lapses by itself at the window's end
     }
@@ -127,6 +137,7 @@ export class SlidingWindows {
 
 const standing = (limit: Limit, count: number, waitMs: number, newest: number): Standing => ({
   limit,
+  count,
   remaining: Math.max(0, limit.max - count),
   waitMs,
   freeAt: newest + limit.windowSeconds * 1000,
@@ -135,27 +146,34 @@ const standing = (limit: Limit, count: number, waitMs: number, newest: number): 
 function verdict(standings: readonly Standing[], undo: () => Promise<void>): Verdict {
   const allowed = standings.every(({ waitMs }) => waitMs === 0);
   const [tightest] = allowed ? standings.toSorted((a, b) => a.remaining - b.remaining) : standings.toSorted((a, b) => b.waitMs - a.waitMs);
-  return { allowed, tightest: tightest as Standing, undo };
+  return { allowed, tightest: tightest as Standing, standings, undo };
 }
 
 const LOCAL_KEYS_MAX = 20_000;
 
+interface Call {
+  readonly at: number;
+  readonly member: string | undefined;
+}
+
 /** The same windows in this process's memory, oldest keys forgotten first. */
 export class LocalWindows {
-  readonly #calls = new Map<string, number[]>();
+  readonly #calls = new Map<string, Call[]>();
 
   take(limits: readonly Limit[], now: number): Verdict {
-    const logs = limits.map((limit) => this.#live(limit, now));
-    const refused = limits.some((limit, index) => (logs[index] as number[]).length >= limit.max);
-    const standings = limits.map((limit, index) => {
-      const log = logs[index] as number[];
-      if (!refused) log.push(now);
-      const first = log[log.length - limit.max] ?? now;
-      const waitMs = refused && log.length >= limit.max ? Math.max(1, first + limit.windowSeconds * 1000 - now) : 0;
-      return standing(limit, log.length, waitMs, log.at(-1) ?? now);
+    const logs = limits.map((limit) => {
+      const log = this.#live(limit, now);
+      return { limit, log, call: { at: now, member: limit.member }, isKnown: log.some(isOf(limit.member)) };
+    });
+    const refused = logs.some(({ limit, log, isKnown }) => !isKnown && log.length >= limit.max);
+    const standings = logs.map(({ limit, log, call, isKnown }) => {
+      if (!refused && !isKnown) log.push(call);
+      const first = log[log.length - limit.max]?.at ?? now;
+      const waitMs = refused && !isKnown && log.length >= limit.max ? Math.max(1, first + limit.windowSeconds * 1000 - now) : 0;
+      return standing(limit, log.length, waitMs, log.at(-1)?.at ?? now);
     });
     return verdict(standings, () => {
-      if (!refused) for (const log of logs) remove(log, now);
+      for (const { log, call } of logs) if (log.includes(call)) log.splice(log.indexOf(call), 1);
       return Promise.resolve();
     });
   }
@@ -164,9 +182,9 @@ export class LocalWindows {
     this.#calls.delete(key);
   }
 
-  #live(limit: Limit, now: number): number[] {
+  #live(limit: Limit, now: number): Call[] {
     const log = this.#calls.get(limit.key) ?? [];
-    const first = log.findIndex((at) => at > now - limit.windowSeconds * 1000);
+    const first = log.findIndex(({ at }) => at > now - limit.windowSeconds * 1000);
     log.splice(0, first < 0 ? log.length : first);
     this.#calls.delete(limit.key);
     this.#calls.set(limit.key, log);
@@ -176,7 +194,7 @@ export class LocalWindows {
   }
 }
 
-function remove(log: number[], at: number): void {
-  const index = log.indexOf(at);
-  if (index >= 0) log.splice(index, 1);
-}
+const isOf =
+  (member: string | undefined) =>
+  (call: Call): boolean =>
+    member !== undefined && call.member === member;

@@ -121,35 +121,57 @@ test('a browser may have the refresh token as a cookie that scripts cannot read'
   const fresh = await tenant.anonymous.post('/auth/refresh', {}, { headers: { cookie: cookie.split(';')[0] as string } });
 
   expect(login.body).not.toHaveProperty('refresh_token');
-  expect(cookie).toMatch(/^carrel_refresh=[\w-]{43}; Path=\/api\/v1\/auth; Max-Age=2592000; HttpOnly; SameSite=Strict$/);
+  expect(cookie).toMatch(/^carrel_refresh=[\w-]{43}; Path=\/api\/v1\/auth; Max-Age=2592000; HttpOnly; SameSite=Strict,/);
   expect([fresh.status, 'refresh_token' in fresh.body]).toEqual([200, false]);
   expect(fresh.headers['set-cookie']).toMatch(/^carrel_refresh=/);
 });
 
-test('after 10 failures a person is refused for 15 minutes, even with the right password, and others are not', async () => {
-  const [{ user, password }, other] = [await tenant.user(), await tenant.user()];
+test('the cookie counts only in what a page of this very address sends: as JSON, or with an Origin or Sec-Fetch-Site that says so', async () => {
+  const { email, password } = tenant.administrator;
+  const login = await tenant.anonymous.post('/auth/login', { email, password, cookie: true });
+  let cookie = String(login.headers['set-cookie']).split(';')[0] as string;
+  const refresh = async (headers: Record<string, string>, body?: string) => {
+    const fresh = await tenant.anonymous.raw('POST', '/auth/refresh', {
+      headers: { cookie, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    if (fresh.status === 200) cookie = String(fresh.headers['set-cookie']).split(';')[0] as string;
+    return [fresh.status, fresh.body.error];
+  };
 
-  const guesses = await Promise.all(
-    range(50).map((guess) => tenant.anonymous.post('/auth/login', { email: user.email, password: `guess ${guess}` })),
-  );
-  const right = await tenant.anonymous.post('/auth/login', { email: user.email, password });
-  const others = await tenant.anonymous.post('/auth/login', { email: other.user.email, password: other.password });
+  const foreign = [
+    await refresh({}),
+    await refresh({ origin: 'http://evil.example' }),
+    await refresh({ origin: 'null', 'sec-fetch-site': 'same-site' }),
+    await refresh({ 'sec-fetch-site': 'cross-site' }),
+    await refresh({ 'content-type': 'text/plain' }, '{}'),
+  ];
+  const own = [
+    await refresh({ 'content-type': 'application/json' }, '{}'),
+    await refresh({ origin: tenant.url }),
+    await refresh({ 'sec-fetch-site': 'same-origin' }),
+  ];
 
-  expect(countBy(guesses, ({ status }) => status)).toEqual({ 401: 10, 429: 40 });
-  expect([right.status, right.body.error, others.status]).toEqual([429, 'too_many_attempts', 200]);
-  expect(right.body.retry_after).toBeGreaterThan(880);
-  expect(right.headers['retry-after']).toBe(String(right.body.retry_after));
+  expect(foreign).toEqual([...range(4).map(() => [403, 'forbidden']), [415, 'unsupported_media_type']]);
+  expect(own).toEqual(range(3).map(() => [200, undefined]));
 });
 
-test('spellings of an address that find the same person share its ten guesses', async () => {
-  const { user } = await tenant.user({ email: `irina-${Date.now()}@example.org` });
-  const spellings = [user.email, user.email.toUpperCase(), user.email.replaceAll('i', 'İ'), user.email.replace('i', 'İ')];
+test('over https the cookie is named __Secure-, and one of before is exchanged for such a one', async () => {
+  const own = await startTenant();
+  await own.restart({ CARREL_APP_URL: 'https://files.example' });
+  const login = await own.anonymous.post('/auth/login', { ...own.administrator, cookie: true });
+  const [, token] = /^__Secure-carrel_refresh=([\w-]{43});/.exec(String(login.headers['set-cookie'])) ?? [];
 
-  const guesses = await Promise.all(
-    range(20).map((at) => tenant.anonymous.post('/auth/login', { email: spellings[at % 4], password: `guess ${at}` })),
-  );
+  const headers = { 'content-type': 'application/json', cookie: `carrel_refresh=${token}` };
+  const former = await own.anonymous.post('/auth/refresh', {}, { headers });
+  const [, next] = /__Secure-carrel_refresh=([\w-]{43});[^,]*; Secure/.exec(String(former.headers['set-cookie'])) ?? [];
+  const present = await own.anonymous.post('/auth/refresh', {}, { headers: { ...headers, cookie: `__Secure-carrel_refresh=${next}` } });
+  const out = await own.anonymous.as(present.body.access_token).post('/auth/logout', undefined, { headers: { cookie: headers.cookie } });
+  await own.stop();
 
-  expect(countBy(guesses, ({ status }) => status)).toEqual({ 401: 10, 429: 10 });
+  expect(former.headers['set-cookie']).toContain('carrel_refresh=; Path=/api/v1/auth; Max-Age=0');
+  expect([former.status, present.status, out.status]).toEqual([200, 200, 204]);
+  expect(out.headers['set-cookie']).toMatch(/^carrel_refresh=; .*Max-Age=0/);
 });
 
 test('50 people who know their password sign in at once, also as the same person, in the memory of a few', async () => {

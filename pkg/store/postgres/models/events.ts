@@ -33,7 +33,7 @@ export const idempotencyKeys = table('idempotency_keys', ['userId', 'key'], {
   fingerprint: text,
   lockedUntil: timestamp,
   statusCode: nullable(integer),
-  headers: nullable(json<Record<string, string>>()),
+  headers: nullable(json<Record<string, string | readonly string[]>>()),
   body: nullable(text),
   createdAt: filled(timestamp),
   expiresAt: timestamp,

@@ -1,0 +1,47 @@
+/**
+ * The cookies of signing in: for `/auth` alone, out of the reach of scripts, and not sent with what another site begins.
+ * Over https their names begin with `__Secure-` (RFC 6265bis §4.1.3.1): no page that came by plain http can put one in its place.
+ */
+export class SignInCookies {
+  readonly #path: string;
+  readonly #isSecure: boolean;
+
+  /** `secure`: the tenant's address is https. */
+  constructor(options: { basePath: string; secure: boolean }) {
+    this.#path = `${options.basePath}/auth`;
+    this.#isSecure = options.secure;
+  }
+
+  /** A `Set-Cookie`; 0 seconds takes the cookie away. */
+  set(name: string, value: string, seconds: number): string {
+    return this.#setCookie(this.#nameOf(name), value, seconds);
+  }
+
+  read(header: string | undefined, name: string): string | undefined {
+    return valueOf(header, this.#nameOf(name));
+  }
+
+  /** The name that servers before `__Secure-` gave it; undefined over plain http, where it has no other. */
+  readFormer(header: string | undefined, name: string): string | undefined {
+    return this.#isSecure ? valueOf(header, name) : undefined;
+  }
+
+  endFormer(name: string): string {
+    return this.#setCookie(name, '', 0);
+  }
+
+  #nameOf(name: string): string {
+    return this.#isSecure ? `__Secure-${name}` : name;
+  }
+
+  #setCookie(name: string, value: string, seconds: number): string {
+    return `${name}=${value}; Path=${this.#path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${this.#isSecure ? '; Secure' : ''}`;
+  }
+}
+
+const valueOf = (header: string | undefined, name: string): string | undefined =>
+  header
+    ?.split(';')
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1);

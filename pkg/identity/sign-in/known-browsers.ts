@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import { SealError, type Sealer } from '../../runtime/sealing.ts';
+import { personOf } from './attempts.ts';
+
+/** A browser with which somebody has not signed in for so long is known no more. */
+export const KNOWN_SECONDS = 90 * 86_400;
+/** A shared computer: with the next person the one who signed in longest ago is forgotten. */
+const PEOPLE_PER_BROWSER = 8;
+
+/** What the cookie holds: a random id, and when each person (`personOf`) signed in last, in seconds. The last one stands last. */
+const Known = z.object({ id: z.string(), people: z.array(z.tuple([z.string(), z.int()])) });
+type Known = z.output<typeof Known>;
+
+/**
+ * Browsers that somebody signed in with before: they have places of their own to guess the password of that person (Attempts).
+ *
+ * Invariants:
+ * - A cookie that this tenant did not seal, or of another person, makes nobody known.
+ * - Nothing is stored, and nobody can read from the cookie who signed in.
+ */
+export class KnownBrowsers {
+  readonly #sealer: Sealer;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #place: readonly string[];
+
+  constructor(deps: { sealer: Sealer; clock: Clock; random: Random; tenantId: string }) {
+    this.#sealer = deps.sealer;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#place = [deps.tenantId, 'sign-in', 'known', 'browser'];
+  }
+
+  /** The browser's id, where this person signed in with it before. */
+  idFor(cookie: string | undefined, email: string): string | undefined {
+    const known = this.#open(cookie);
+    const person = personOf(email);
+    return known?.people.some(([name]) => name === person) ? known.id : undefined;
+  }
+
+  /** The cookie's next value, once this person has signed in. */
+  remember(cookie: string | undefined, email: string): string {
+    const { id, people } = this.#open(cookie) ?? { id: this.#random.base64url(12), people: [] };
+    const person = personOf(email);
+    const others = people.filter(([name]) => name !== person).slice(1 - PEOPLE_PER_BROWSER);
+    const known: Known = { id, people: [...others, [person, this.#seconds()]] };
+    return this.#sealer.seal(JSON.stringify(known), this.#place);
+  }
+
+  #open(cookie: string | undefined): Known | undefined {
+    if (cookie === undefined) return undefined;
+    try {
+      const { id, people } = Known.parse(JSON.parse(this.#sealer.open(cookie, this.#place)));
+      const oldest = this.#seconds() - KNOWN_SECONDS;
+      return { id, people: people.filter(([, at]) => at > oldest) };
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#clock.now().getTime() / 1000);
+  }
+}
