@@ -184,13 +184,12 @@ function controllerMetrics(metrics: Metrics): {
   maxConcurrent: Gauge<'controller'>;
 } {
   const by: 'controller'[] = ['controller'];
-  const prefix = 'controller_runtime';
   return {
-    total: counter(metrics, `${prefix}_reconcile_total`, 'Reconciles by result.', ['controller', 'result']),
-    errors: counter(metrics, `${prefix}_reconcile_errors_total`, 'Reconciles that failed.', by),
-    terminal: counter(metrics, `${prefix}_terminal_reconcile_errors_total`, 'Reconciles that failed for good.', by),
-    time: histogram(metrics, `${prefix}_reconcile_time_seconds`, 'Time of a reconcile.', by, SECONDS_BUCKETS),
-    active: gauge(metrics, `${prefix}_active_workers`, 'Reconciles that run.', by),
-    maxConcurrent: gauge(metrics, `${prefix}_max_concurrent_reconciles`, 'Reconciles that may run at once.', by),
+    total: counter(metrics, 'controller_runtime_reconcile_total', 'Reconciles by result.', ['controller', 'result']),
+    errors: counter(metrics, 'controller_runtime_reconcile_errors_total', 'Reconciles that failed.', by),
+    terminal: counter(metrics, 'controller_runtime_terminal_reconcile_errors_total', 'Reconciles that failed for good.', by),
+    time: histogram(metrics, 'controller_runtime_reconcile_time_seconds', 'Time of a reconcile.', by, SECONDS_BUCKETS),
+    active: gauge(metrics, 'controller_runtime_active_workers', 'Reconciles that run.', by),
+    maxConcurrent: gauge(metrics, 'controller_runtime_max_concurrent_reconciles', 'Reconciles that may run at once.', by),
   };
 }
