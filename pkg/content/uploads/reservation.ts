@@ -2,6 +2,7 @@ import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Executor } from '../../store/postgres/database.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
 
 /**
  * In such steps an upload takes its owner's quota while bytes flow. As large as a part of an upload to S3: of what is smaller nothing lies in the store
@@ -11,6 +12,9 @@ export const RESERVATION_STEP_BYTES = 8 * 1024 * 1024;
 /** A reservation counts so long after it was last renewed. A server that lives renews it in time, since an upload is never silent for longer than 120 s. */
 export const RESERVATION_MS = 10 * 60 * 1000;
 const RENEW_AFTER_MS = RESERVATION_MS / 2;
+/** So long an upload stands still while Postgres is away: a failover does not end it. */
+const AWAY_LIMIT_MS = 60_000;
+const ASK_AGAIN_MS = 500;
 
 /**
  * What one upload holds of its owner's quota until its commit counts it, or until it fails.
@@ -52,7 +56,10 @@ export class Reservation {
     return this.#renewedAt !== undefined && this.#clock.monotonic() - this.#renewedAt > RENEW_AFTER_MS;
   }
 
-  /** Reserves all of so many bytes, and what is left of their step. One statement. Throws `quota_exceeded`. */
+  /**
+   * Reserves all of so many bytes, and what is left of their step. One statement, asked again while Postgres is away: bytes could flow on without it.
+   * Throws `quota_exceeded`.
+   */
   async hold(ownerId: number, bytes: number): Promise<void> {
     if (this.#isReleased) throw new Problem('quota_exceeded', 'The upload has ended.');
     // From here on there may be one, whatever the answer is.
@@ -62,6 +69,18 @@ export class Reservation {
   }
 
   async #reserve(ownerId: number, bytes: number): Promise<void> {
+    const deadline = this.#clock.monotonic() + AWAY_LIMIT_MS;
+    for (;;) {
+      try {
+        return await this.#ask(ownerId, bytes);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError) || this.#isReleased || this.#clock.monotonic() > deadline) throw error;
+      }
+      await this.#clock.sleep(ASK_AGAIN_MS);
+    }
+  }
+
+  async #ask(ownerId: number, bytes: number): Promise<void> {
     const step = Math.ceil(bytes / RESERVATION_STEP_BYTES) * RESERVATION_STEP_BYTES;
     const wanted = Math.max(bytes, Math.min(step, this.#most));
     const now = this.#clock.now();

@@ -62,6 +62,24 @@ test('Postgres that restarts in the middle of an upload leaves either the file t
   expect((await api.upload('/files', { file: Buffer.from('again'), name: 'again' })).status).toBe(201);
 });
 
+test('Postgres that restarts does not end a large upload whose bytes still flow', async () => {
+  const { api, user } = await tenant.user();
+  const MIB = 1 << 20;
+  const file = Readable.from(
+    (async function* () {
+      for (let at = 0; at < 30; at += 1) {
+        if (at === 12) await running.kill('postgres', 'SIGINT');
+        yield Buffer.alloc(MIB, at);
+      }
+    })(),
+  );
+
+  const reply = await api.upload('/files', { file, name: 'patient' });
+
+  expect(reply).toMatchObject({ status: 201, body: { size: 30 * MIB } });
+  expect(await quotaOf(tenant, user.id)).toBe(30 * MIB);
+});
+
 test('Redis that is away costs speed, not correctness', async () => {
   const { api } = await tenant.user();
   const { body: file } = await api.upload('/files', { file: Buffer.from('a'), name: 'a' });
