@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { findSubmission, markSent } from '../../../pkg/lti/grades/submission.record.ts';
+import { findSubmission, markSent, renewTimestamp } from '../../../pkg/lti/grades/submission.record.ts';
+import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
+import { waitFor } from '../../support/wait.ts';
 import { type Grading, startGrading } from './grading.ts';
 import { startPlatform, type TestPlatform } from './platform.ts';
 
@@ -53,4 +55,54 @@ test('two grades of one cell are not sent at once, whichever comes first', async
   const after = await send(second);
 
   expect([sent.filter(Boolean).length, after]).toEqual([1, true]);
+});
+
+/** The lease of a worker that has just taken the grade. */
+async function leaseOf({ id }: GradeView): Promise<{ id: number; fence: string }> {
+  const [held] = await platform.pool.query<{ id: number; fence: string }>(
+    `UPDATE carrel.work SET fence = gen_random_uuid(), leased_until = now() + interval '1 hour' WHERE payload->>'grade' = $1 RETURNING id, fence`,
+    [id],
+  );
+  return held ?? { id: 0, fence: '' };
+}
+
+test('a correction that is given while the timestamp of what it corrects moves on is newer all the same', async () => {
+  const course = await grading.launch();
+  const { db } = grading.tenant;
+  const older = await course.grade('moving', 1);
+  const lease = await leaseOf(older);
+  const ahead = new Date(Date.parse(older.timestamp) + 60_000);
+
+  const { renewed, given } = await db.transaction(async (tx) => {
+    const at = await renewTimestamp(tx, older.id, lease, ahead);
+    const correction = course.grade('moving', 2);
+    const [{ pid } = { pid: 0 }] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    await waitFor('the correction to wait', async () => {
+      const blocked = await db.query('SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))', [pid]);
+      return blocked.length > 0;
+    });
+    return { renewed: at, given: { correction } };
+  });
+
+  expect(renewed).toEqual(ahead);
+  expect(Date.parse((await given.correction).timestamp)).toBe(ahead.getTime() + 1000);
+});
+
+test('a timestamp does not move past a newer grade: it waits for a pending one, gives way to a submitted one, and passes a failed one', async () => {
+  const course = await grading.launch();
+  const { db } = grading.tenant;
+  const [older, newer] = [await course.grade('crowded', 1), await course.grade('crowded', 2)];
+  const lease = await leaseOf(older);
+  const set = (status: string) => db.query('UPDATE lti_grades SET status = $2 WHERE uuid = $1', [newer.id, status]);
+  const renew = (by = lease) => db.transaction((tx) => renewTimestamp(tx, older.id, by, new Date(0)));
+
+  const pending = await renew();
+  await set('submitted');
+  const submitted = await renew();
+  await set('failed');
+  const lost = await renew({ ...lease, fence: '00000000-0000-4000-8000-000000000000' });
+  const failed = await renew();
+
+  expect([pending, submitted, lost]).toEqual(['waits', 'superseded', undefined]);
+  expect(failed).toEqual(new Date(Date.parse(newer.timestamp) + 1000));
 });
