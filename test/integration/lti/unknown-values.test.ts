@@ -58,8 +58,13 @@ test('the log shows what came and of which registration, once for each note', ()
     const unknown = new UnknownValues({ sql: tenant.db.tables, log });
 
     for (const _ of range(3)) await unknown.noteIssuer(`${by.lms.issuer}/`);
+    await unknown.note(by.toolId, 'client_id', 'a\n\u202eb');
 
-    expect(lines).toMatchObject([{ registration: `test/${by.clientId}`, iss: `${by.lms.issuer}/` }]);
+    const registration = `test/${by.clientId}`;
+    expect(lines).toMatchObject([
+      { registration, iss: `${by.lms.issuer}/` },
+      { registration, client_id: 'a\uFFFD\uFFFDb' },
+    ]);
   }));
 
 test('a login by an issuer that is like none is noted nowhere', () =>
