@@ -8,7 +8,8 @@ import type { Objects } from '../../pkg/store/s3/objects.ts';
  * - a file is its newest version, and its versions are numbered without a gap;
  * - every version's object is there, with its size;
  * - every object has a version, or work that waits will delete it (its purge, or the sweep of its day);
- * - paths follow the folders.
+ * - paths follow the folders;
+ * - a grant that was given through another neither exceeds nor outlives it, and whoever gave it has that one.
  */
 export async function invariantFaults(db: Sql, objects: Objects): Promise<string[]> {
   return [...(await rowFaults(db)), ...(await objectFaults(db, objects))];
@@ -28,7 +29,18 @@ const ROW_FAULTS = `
   WHERE f.path <> coalesce(d.path, '') || '/' || f.name
   UNION ALL
   SELECT format('the path of folder %s is %s', d.name, d.path) FROM folders d LEFT JOIN folders p ON p.id = d.parent_id
-  WHERE d.path <> coalesce(p.path, '') || '/' || d.name`;
+  WHERE d.path <> coalesce(p.path, '') || '/' || d.name
+  UNION ALL
+  SELECT format('grant %s does not rest on grant %s', p.uuid, s.uuid)
+  FROM permissions p JOIN permissions s ON s.id = p.granted_through
+  WHERE s.permission_level <> 'admin' OR coalesce(p.expires_at, 'infinity') > coalesce(s.expires_at, 'infinity') OR s.user_id <> p.granted_by
+    OR s.group_id IS NOT NULL AND NOT EXISTS (SELECT FROM group_members m WHERE m.group_id = s.group_id AND m.user_id = p.granted_by)
+  UNION ALL
+  SELECT format('grant %s rests on itself', uuid) FROM permissions WHERE id NOT IN (
+    WITH RECURSIVE resting AS (
+      SELECT id FROM permissions WHERE granted_through IS NULL
+      UNION ALL SELECT p.id FROM resting r JOIN permissions p ON p.granted_through = r.id
+    ) SELECT id FROM resting)`;
 
 const rowFaults = async (db: Sql): Promise<string[]> => (await db.query<{ fault: string }>(ROW_FAULTS)).map(({ fault }) => fault);
 

@@ -3,7 +3,8 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
-import { range } from '../../support/wait.ts';
+import { range, untilServed } from '../../support/wait.ts';
+import { faultsOf } from './tenant-state.ts';
 
 let aheadMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
@@ -199,6 +200,42 @@ describe('what makes one admin', () => {
     expect((await grant(carl, `/files/${carls.id}`, bob, 'admin')).body.expires_at).toBeNull();
     expect((await grant(ada, `/files/${carls.id}`, bob, 'write')).body.expires_at).toBeNull();
   });
+});
+
+test('whoever gives and takes at once, nothing outlives what it rests on, and everybody has at once what the rows say', async () => {
+  const { ada, bob, carl, file, folder, onFolder, onFile } = await adminBob();
+  const people = [bob, carl, await tenant.user(), await tenant.user()];
+  const group = await groupOf(...people.slice(2));
+  const chance = (among: number): number => systemRandom.bytes(1).readUInt8() % among;
+  const any = <T>(items: readonly T[]): T => items[chance(items.length)] as T;
+  const act = async (): Promise<ApiReply> => {
+    const [by, on] = [any([ada, ...people]), any([onFolder, onFile])];
+    if (chance(4) === 0) {
+      const grants = (await ada.api.get(`${on}/permissions`)).body.data as { id: string }[];
+      return grants.length === 0 ? await by.api.get(on) : await by.api.delete(`${on}/permissions/${any(grants).id}`);
+    }
+    const terms = {
+      permission_level: any(['read', 'write', 'admin', 'admin']),
+      ...any([{}, { expires_at: inSeconds(600 + chance(200)) }]),
+    };
+    const to = chance(4) === 0 ? { group_id: group } : { user_id: any(people).user.id };
+    return by.api.post(`${on}/permissions`, { ...terms, ...to });
+  };
+
+  const statuses = new Set<number>();
+  for (const _ of range(12)) {
+    for (const { status } of await Promise.all(range(5).map(() => untilServed(act)))) statuses.add(status);
+    const known = await Promise.all(people.map((person) => reads(person, file)));
+    const rows = await tenant.db.query<{ user: string }>(
+      `SELECT u.uuid AS user FROM users u WHERE EXISTS (SELECT FROM permissions p WHERE p.resource_id IN (
+         SELECT id FROM files WHERE uuid = $1 AND p.resource_type = 'file' UNION SELECT id FROM folders WHERE uuid = $2 AND p.resource_type = 'folder')
+         AND (p.user_id = u.id OR p.group_id IN (SELECT group_id FROM group_members m WHERE m.user_id = u.id)))`,
+      [file.id, folder.id],
+    );
+    expect(known).toEqual(people.map(({ user }) => (rows.some((row) => row.user === user.id) ? 200 : 404)));
+    expect(await faultsOf(tenant)).toEqual([]);
+  }
+  expect([...statuses].filter((status) => ![200, 201, 204, 400, 403, 404].includes(status))).toEqual([]);
 });
 
 test('a grant that races with the end of what it rests on does not outlive it', async () => {
