@@ -4,10 +4,12 @@ import {
   type CompletedPart,
   CreateMultipartUploadCommand,
   PutObjectCommand,
+  ListPartsCommand,
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BufferPool } from './buffer-pool.ts';
 import { isAway } from './errors.ts';
 import { sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
@@ -21,6 +23,11 @@ export interface UploadTarget {
 const PARTS_AT_ONCE = 2;
 /** What every upload has at once, so that a small file waits for nobody. */
 const FIRST_BUFFER_BYTES = 64 * 1024;
+
+/** Waits before an upload that failed is given up once more. */
+const ABORT_AGAIN_MS = [1_000, 5_000, 25_000, 60_000];
+/** That it is gone counts from the second time on: until then a part may still be on its way into the store's files. */
+const SURE_AFTER = 1;
 
 const MIB = 1 << 20;
 /** Of all uploads of this process: 48 MiB for what is not large yet, and 144 MiB for parts, the latter as large as every part but the last. */
@@ -130,6 +137,7 @@ class MultipartUpload {
   readonly #ending = new AbortController();
   readonly #parts: CompletedPart[] = [];
   readonly #underWay = new Set<Promise<void>>();
+  #creating: Promise<string | undefined> | undefined;
   #uploadId: string | undefined;
 
   constructor(client: S3Client, target: UploadTarget) {
@@ -153,7 +161,9 @@ class MultipartUpload {
   /** Sends one part; resolves as soon as the next may be filled. `onSent` gets the buffer back. */
   async send(part: Buffer, onSent: (part: Buffer) => void): Promise<void> {
     this.#ending.signal.throwIfAborted();
-    this.#uploadId ??= (await this.#client.send(new CreateMultipartUploadCommand(this.#target))).UploadId;
+    this.#creating ??= this.#client.send(new CreateMultipartUploadCommand(this.#target)).then(({ UploadId }) => UploadId);
+    this.#uploadId ??= await this.#creating;
+    this.#ending.signal.throwIfAborted();
     const number = this.#parts.push({}) - 1;
     const sending = this.#sendPart(number, part).then(
       () => onSent(part),
@@ -185,16 +195,46 @@ class MultipartUpload {
     );
   }
 
-  /** Takes back what was sent; gives the error that began it. From a store that is away nothing can be taken back: whoever sweeps does. */
+  /**
+   * Takes back what was sent; gives the error that began it. Goes on in the background until the store says that the upload is gone, for a minute
+   * and a half; what a store that is away keeps, whoever sweeps takes back.
+   */
   async abandon(error: unknown): Promise<unknown> {
     this.fail(error);
     const cause: unknown = this.#ending.signal.reason;
     await Promise.all(this.#underWay);
-    if (this.#uploadId === undefined) return cause;
-    const { Bucket, Key } = this.#target;
-    const taken = this.#client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId: this.#uploadId })).catch(() => undefined);
-    if (!isAway(cause)) await taken;
+    if (!this.#creating) return cause;
+    const first = this.#creating.then((id) => this.#abort(id)).catch(() => undefined);
+    void first.then(() => this.#abortUntilGone());
+    // What is just being made, or made by a store that is away, is given up behind the caller's back.
+    if (this.#uploadId !== undefined && !isAway(cause)) await first;
     return cause;
+  }
+
+  /** A store may still take in a part whose request was broken off, after it was told to give up the upload. */
+  async #abortUntilGone(): Promise<void> {
+    const UploadId = await this.#creating?.catch(() => undefined);
+    if (UploadId === undefined) return;
+    for (const [tried, waitMs] of ABORT_AGAIN_MS.entries()) {
+      await sleep(waitMs, undefined, { ref: false });
+      await this.#abort(UploadId).catch(() => undefined);
+      if (tried >= SURE_AFTER && (await this.#isGone(UploadId))) return;
+    }
+  }
+
+  async #abort(UploadId: string | undefined): Promise<void> {
+    const { Bucket, Key } = this.#target;
+    if (UploadId !== undefined) await this.#client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+  }
+
+  async #isGone(UploadId: string): Promise<boolean> {
+    const { Bucket, Key } = this.#target;
+    try {
+      await this.#client.send(new ListPartsCommand({ Bucket, Key, UploadId, MaxParts: 1 }));
+      return false;
+    } catch (error) {
+      return error instanceof Error && error.name === 'NoSuchUpload';
+    }
   }
 
   async #sendPart(number: number, part: Buffer): Promise<void> {
