@@ -1,7 +1,9 @@
 import {
   AbortMultipartUploadCommand,
   DeleteBucketCommand,
+  DeleteBucketPolicyCommand,
   DeleteObjectsCommand,
+  GetBucketAclCommand,
   HeadBucketCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
@@ -61,7 +63,8 @@ const TIMEOUT_MS = 5_000;
  *
  * Invariants:
  * - A key opens its own bucket only; a bucket that another owns is never taken over.
- * - A bucket that opens with its key costs one request and no write.
+ * - A bucket is asserted with what it allows: whatever policy or access list somebody left behind in it is gone, so that its key alone opens it.
+ * - A bucket that opens with its key costs three requests and no write.
  * - Each step may be repeated: killed in between, the next call goes on.
  */
 export class StorageAdmin {
@@ -77,10 +80,13 @@ export class StorageAdmin {
 
   /** Makes or mends user, key and bucket. Throws BucketTaken, StoreUnavailableError. */
   async ensureBucketWithUser(wanted: TenantBucket): Promise<{ changed: boolean }> {
-    if (await this.#opens(wanted)) return { changed: false };
-    await this.#ensureUser(wanted);
-    await this.#ensureBucket(wanted);
-    return { changed: true };
+    const isOpen = await this.#opens(wanted);
+    if (!isOpen) {
+      await this.#ensureUser(wanted);
+      await this.#ensureBucket(wanted);
+    }
+    await this.#closeToOthers(wanted);
+    return { changed: !isOpen };
   }
 
   /**
@@ -132,6 +138,21 @@ export class StorageAdmin {
     // Without an owner it is one of ours that was cut off between the folder and its owner.
     if (owner !== '') throw new BucketTaken(bucket);
     await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
+  }
+
+  /** With the root key: no policy, and an access list with the owner alone. Throws BucketTaken. */
+  async #closeToOthers({ bucket, accessKeyId }: TenantBucket): Promise<void> {
+    try {
+      const { Owner, Grants = [] } = await this.#client.send(new GetBucketAclCommand({ Bucket: bucket }));
+      // A policy of another's may have let the key in.
+      if (Owner?.ID !== accessKeyId) throw new BucketTaken(bucket);
+      await this.#client.send(new DeleteBucketPolicyCommand({ Bucket: bucket }));
+      const isOwners = Grants.every(({ Grantee, Permission }) => Grantee?.ID === accessKeyId && Permission === 'FULL_CONTROL');
+      // Sets a new access list, as no call of S3 does where ACLs are switched off.
+      if (!isOwners) await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
+    } catch (error) {
+      throw translateError(error);
+    }
   }
 
   /** Undefined: there is no such bucket. */
