@@ -4,10 +4,10 @@ import { parseAllowedRanges } from '../../pkg/net/inward.ts';
 import { parseAllowedHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
 import type { OperatorSettings } from '../../pkg/operator/settings.ts';
 import type { SuspendedAnswer } from '../../pkg/operator/suspended.ts';
-import { wholeNumber } from '../../pkg/runtime/config.ts';
+import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
 import { MAX_TENANTS_PER_SHARD } from '../../pkg/store/postgres/registry.ts';
-import { bucketName } from '../../pkg/store/s3/admin.ts';
+import { bucketName, type StorageAdminOptions } from '../../pkg/store/s3/admin.ts';
 
 const url = (protocols: RegExp) => z.url({ protocol: protocols, error: 'must be an address' });
 const list = z
@@ -38,13 +38,19 @@ export const operatorConfigSchema = z.object({
   CARREL_REDIS_ADMIN_URL: url(/^rediss?$/).describe('redis://user:password@host:port of an administrator'),
   CARREL_REDIS_ADDRESS: z.string().min(1).describe('host:port of Redis as tenants dial it'),
   CARREL_S3_ENDPOINT: url(/^https?$/).describe('the address of the object store, https://host:port'),
-  CARREL_S3_ADMIN_ENDPOINT: url(/^https?$/).describe("the address of the object store's admin interface"),
+  CARREL_S3_ADMIN_ENDPOINT: url(/^https?$/)
+    .optional()
+    .describe("the address of the object store's admin interface; left out, every Tenant names a bucket and a key of its own"),
   CARREL_S3_REGION: z.string().default('us-east-1').describe("the object store's region"),
   CARREL_S3_ACCESS_KEY_ID: z
     .string()
     .refine((id) => !id.startsWith(bucketName('')), `must not begin with ${bucketName('')}, as the keys of tenants do`)
-    .describe("the access key of the object store's administrator"),
-  CARREL_S3_SECRET_ACCESS_KEY: z.string().describe("the secret key of the object store's administrator"),
+    .optional()
+    .describe("the access key of the object store's administrator; with CARREL_S3_ADMIN_ENDPOINT"),
+  CARREL_S3_SECRET_ACCESS_KEY: z
+    .string()
+    .optional()
+    .describe("the secret key of the object store's administrator; with CARREL_S3_ADMIN_ENDPOINT"),
   CARREL_BASE_DOMAIN: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'must be a domain name')
@@ -94,6 +100,21 @@ export const operatorConfigSchema = z.object({
 });
 
 export type OperatorConfig = z.output<typeof operatorConfigSchema>;
+
+/** The store's admin interface; undefined where the platform makes no buckets. Throws ConfigError. */
+export function storageAdminOf(config: OperatorConfig): StorageAdminOptions | undefined {
+  const {
+    CARREL_S3_ADMIN_ENDPOINT: adminEndpoint,
+    CARREL_S3_ACCESS_KEY_ID: accessKeyId,
+    CARREL_S3_SECRET_ACCESS_KEY: secretAccessKey,
+  } = config;
+  if (adminEndpoint === undefined) return undefined;
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw new ConfigError(
+      'operator: CARREL_S3_ADMIN_ENDPOINT needs CARREL_S3_ACCESS_KEY_ID and CARREL_S3_SECRET_ACCESS_KEY (docs/operate.md).',
+    );
+  return { endpoint: config.CARREL_S3_ENDPOINT, adminEndpoint, region: config.CARREL_S3_REGION, accessKeyId, secretAccessKey };
+}
 
 export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAnswer): OperatorSettings => ({
   suspendedAnswer,

@@ -15,7 +15,7 @@ import { runProgram } from '../../pkg/runtime/program.ts';
 import { systemRandom as random } from '../../pkg/runtime/random.ts';
 import { Sealer } from '../../pkg/runtime/sealing.ts';
 import { StorageAdmin } from '../../pkg/store/s3/admin.ts';
-import { type OperatorConfig, operatorConfigSchema, settingsOf } from './config.ts';
+import { type OperatorConfig, operatorConfigSchema, settingsOf, storageAdminOf } from './config.ts';
 
 const LEASE = 'carrel-operator';
 let log: Logger = createLogger({ program: 'operator' });
@@ -32,13 +32,8 @@ await runProgram(
     const sealer = new Sealer(platformKeys, random);
     const shards = new Shards({ shards: readShards(config.CARREL_SHARDS_DIR), sealer, clock, random, log });
     const redis = new TenantRedis({ url: config.CARREL_REDIS_ADMIN_URL, log });
-    const storage = new StorageAdmin({
-      endpoint: config.CARREL_S3_ENDPOINT,
-      adminEndpoint: config.CARREL_S3_ADMIN_ENDPOINT,
-      region: config.CARREL_S3_REGION,
-      accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
-      secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
-    });
+    const access = storageAdminOf(config);
+    const storage = access && new StorageAdmin(access);
     const shared = { client, clock, random, log, metrics };
     const suspended = await suspendedServer(config);
     if (suspended) program.onStop('answer for suspended tenants', () => suspended.close());

@@ -39,6 +39,11 @@ export const serverConfigSchema = z.object({
   CARREL_S3_REGION: z.string().min(1).default('us-east-1').describe('the region of the S3 store'),
   CARREL_S3_BUCKET: z.string().min(3).max(63).describe("the tenant's bucket"),
   CARREL_S3_PREFIX: z.string().max(200).optional().describe('what every key in the bucket begins with'),
+  CARREL_S3_GUARDED: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('true where the S3 endpoint is one that the tenant named: public addresses by https alone, and CARREL_EGRESS_ALLOW'),
   CARREL_S3_ACCESS_KEY_ID: z.string().min(1).describe("the id of the tenant's S3 key"),
   CARREL_S3_SECRET_ACCESS_KEY: z.string().min(1).describe("the tenant's S3 key"),
   CARREL_SIGNING_KEYS: z.string().min(1).describe('{"keys":[private P-256 JWK, …]}'),

@@ -18,6 +18,7 @@ import { gradeEndpoints } from '../../pkg/lti/grades/grades.endpoints.ts';
 import { Grades } from '../../pkg/lti/grades/grades.service.ts';
 import { createLti } from '../../pkg/lti/lti.ts';
 import { guardedClient } from '../../pkg/net/client.ts';
+import { guardedSockets } from '../../pkg/net/guarded-sockets.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
 import { ConfigError } from '../../pkg/runtime/config.ts';
 import type { Logger } from '../../pkg/runtime/log.ts';
@@ -92,6 +93,7 @@ export async function createServer(config: ServerConfig, options: ServerOptions)
     ...(config.CARREL_S3_PREFIX === undefined ? {} : { prefix: config.CARREL_S3_PREFIX }),
     accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
     secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
+    ...(config.CARREL_S3_GUARDED ? { connect: guardedSockets({ allow: config.CARREL_EGRESS_ALLOW, clock }) } : {}),
   });
 
   const cache = new GenerationCache({ redis, random, log, clock });

@@ -2,6 +2,7 @@ import type { Sql } from '../store/postgres/pool.ts';
 import type { Json } from '../store/postgres/work.ts';
 import type { Redis } from '../store/redis/redis.ts';
 import type { Objects } from '../store/s3/objects.ts';
+import type { TenantStorage } from './tenants.ts';
 
 /** What a processor may use: only what is this one tenant's. */
 export interface JobContext {
@@ -18,6 +19,8 @@ export interface JobContext {
   transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
   /** The tenant's bucket, with its own key. */
   objects(): Promise<Objects>;
+  /** The same, with what marks the objects there as the tenant's. */
+  storage(): Promise<TenantStorage>;
   /** The platform's Redis; the tenant's keys begin with `keyPrefix`. */
   readonly redis: Redis;
   readonly keyPrefix: string;

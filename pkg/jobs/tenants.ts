@@ -4,6 +4,7 @@ import type { Random } from '../runtime/random.ts';
 import { Sealer, type SealingKey, tenantDataKey } from '../runtime/sealing.ts';
 import type { SqlPool } from '../store/postgres/pool.ts';
 import type { Registry } from '../store/postgres/registry.ts';
+import type { Connect } from '../store/s3/client.ts';
 import { Objects } from '../store/s3/objects.ts';
 
 /** What the operator seals into the registry under the name `storage`. */
@@ -14,7 +15,16 @@ const Storage = z.object({
   prefix: z.string().default(''),
   accessKeyId: z.string(),
   secretAccessKey: z.string(),
+  /** What an operator of before sealed does not say whose the endpoint is: it is dialled as a tenant's. */
+  guarded: z.enum(['true', 'false']).default('true'),
+  marker: z.string().default(''),
 });
+
+export interface TenantStorage {
+  readonly objects: Objects;
+  /** What the marker object says where the objects are the tenant's; empty: not known. */
+  readonly marker: string;
+}
 
 const ROLE_PREFIX = 'tenant_';
 /** How long credentials are used before they are read again. */
@@ -60,13 +70,19 @@ interface RegistryAccess {
 }
 
 /** The buckets of tenants, each opened with the tenant's own key. */
-export const tenantStorage = ({ registry, pool, clock }: RegistryAccess): PerTenant<Objects> =>
+export const tenantStorage = ({
+  registry,
+  pool,
+  clock,
+  connect,
+}: RegistryAccess & { /** For endpoints that tenants named. */ connect: Connect }): PerTenant<TenantStorage> =>
   new PerTenant({
     clock,
     load: async (slug) => {
       const sealed = await registry.getSecret(await tenantIdOf(pool, slug), 'storage');
       if (!sealed) throw new Error(`the registry has no storage of tenant ${slug}`);
-      return new Objects(Storage.parse(JSON.parse(sealed)));
+      const { guarded, marker, ...storage } = Storage.parse(JSON.parse(sealed));
+      return { objects: new Objects({ ...storage, ...(guarded === 'true' ? { connect } : {}) }), marker };
     },
   });
 

@@ -1,6 +1,7 @@
 import { PURGE_OBJECTS, SUBMIT_GRADE, SWEEP_OBJECTS } from '../events/work.ts';
 import { ServiceTokens } from '../lti/grades/service-tokens.ts';
 import { type GuardedClient, guardedClient } from '../net/client.ts';
+import { guardedSockets } from '../net/guarded-sockets.ts';
 import type { AllowedRange } from '../net/inward.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -13,7 +14,6 @@ import type { WorkItem } from '../store/postgres/work.ts';
 import { CLEAR_CACHES } from '../store/redis/generation.ts';
 import { connectRedis, type Redis, WAKE_CHANNEL } from '../store/redis/redis.ts';
 import { redisPrefix } from '../store/redis/acl.ts';
-import type { Objects } from '../store/s3/objects.ts';
 import { DeliveryBench } from './deliveries/bench.ts';
 import { DeliveryLedger } from './deliveries/ledger.ts';
 import { deliveryMetrics } from './deliveries/metrics.ts';
@@ -25,7 +25,7 @@ import { clearCaches } from './processors/clear-caches.ts';
 import { purgeObjects } from './processors/purge-objects.ts';
 import { submitGrade } from './processors/submit-grade.ts';
 import { sweepObjects } from './processors/sweep-objects.ts';
-import { type PerTenant, slugOf, tenantSealers, tenantStorage, type TenantSeal } from './tenants.ts';
+import { type PerTenant, slugOf, tenantSealers, tenantStorage, type TenantSeal, type TenantStorage } from './tenants.ts';
 import { WorkBench } from './work-bench.ts';
 
 export interface WorkerDeps {
@@ -68,7 +68,12 @@ export function startWorker(deps: WorkerDeps): { close(): Promise<void> } {
   const [registryPool] = deps.shards.values();
   if (!registryPool) throw new Error('the worker has no shard');
   const redis = connectRedis({ url: redisUrl, prefix: '', log });
-  const storage = tenantStorage({ registry: deps.registry, pool: registryPool, clock });
+  const storage = tenantStorage({
+    registry: deps.registry,
+    pool: registryPool,
+    clock,
+    connect: guardedSockets({ allow: deps.egressAllow, clock }),
+  });
   const seals = tenantSealers({ ...deps, pool: registryPool });
   const limits = { connectionsPerOrigin: PLACES };
   const client = guardedClient({ allow: deps.egressAllow, clock, metrics: deps.metrics, limits });
@@ -99,7 +104,7 @@ const perShard = <T>(shards: ReadonlyMap<string, SqlPool>, make: (pool: SqlPool)
 
 interface WorkLineDeps extends WorkerDeps {
   readonly redis: Redis;
-  readonly storage: PerTenant<Objects>;
+  readonly storage: PerTenant<TenantStorage>;
   readonly client: GuardedClient;
   readonly seals: PerTenant<TenantSeal>;
   readonly jobs: JobMetrics;
@@ -109,7 +114,7 @@ interface WorkLineDeps extends WorkerDeps {
 const workLine = (deps: WorkLineDeps, ledgers: ReadonlyMap<string, Ledger>): Line =>
   lineOf(deps, { name: 'work', perTenant: 4, concurrency: 16, ledgers }, [
     [PURGE_OBJECTS, purgeObjects],
-    [SWEEP_OBJECTS, sweepObjects],
+    [SWEEP_OBJECTS, sweepObjects(deps)],
     [CLEAR_CACHES, clearCaches(deps.random)],
   ]);
 
@@ -157,7 +162,7 @@ function poolOf(shards: ReadonlyMap<string, SqlPool>, name: string): SqlPool {
 }
 
 const contextOf =
-  (pool: SqlPool, storage: PerTenant<Objects>, redis: Redis) =>
+  (pool: SqlPool, storage: PerTenant<TenantStorage>, redis: Redis) =>
   ({ tenant, id, fence, payload, requestedAt }: WorkItem, signal: AbortSignal): JobContext => {
     const slug = slugOf(tenant);
     return {
@@ -167,7 +172,8 @@ const contextOf =
       lease: { id, fence },
       signal,
       transaction: (fn) => pool.transaction(fn, { role: tenant }),
-      objects: () => storage.of(slug),
+      objects: async () => (await storage.of(slug)).objects,
+      storage: () => storage.of(slug),
       redis,
       keyPrefix: redisPrefix(slug),
     };

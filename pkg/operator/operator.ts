@@ -9,6 +9,7 @@ import { forMapped, forObject, forOwner, type Source } from '../kube/sources.ts'
 import { StatusWriter } from '../kube/status.ts';
 import type { Store } from '../kube/store.ts';
 import type { KubeClient } from '../kube/transport.ts';
+import { guardedSockets } from '../net/guarded-sockets.ts';
 import { parseAllowedRanges } from '../net/inward.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -47,7 +48,8 @@ export interface OperatorDeps {
   readonly client: KubeClient;
   readonly shards: Shards;
   readonly redis: TenantRedis;
-  readonly storage: StorageAdmin;
+  /** Undefined: the platform makes no buckets, tenants name theirs. */
+  readonly storage: StorageAdmin | undefined;
   readonly platformKeys: readonly SealingKey[];
   /** Which of several operators writes an Event. */
   readonly instance: string;
@@ -151,6 +153,7 @@ export class Operator {
     const { settings, client, shards, redis, storage, platformKeys, random, clock } = this.#deps;
     const { tenants, namespaces, owned } = this.#informers;
     const events = this.#events;
+    const connect = guardedSockets({ allow: parseAllowedRanges(settings.egressAllow), clock });
     const applier = new Applier({ client, fieldManager: FIELD_MANAGER, annotationPrefix: PREFIX });
     const statusWriter = new StatusWriter(tenants);
     const claims = new Claims({ settings, shards, namespaces: namespaces.store, clock });
@@ -162,7 +165,7 @@ export class Operator {
       statusWriter,
       claims,
       databases: new Databases({ shards, secrets, migrations, adoption: new Adoption(this.#informers), pods, random }),
-      storages: new Storages({ settings, shards, secrets, admin: storage, redis, pods, random }),
+      storages: new Storages({ settings, shards, secrets, admin: storage, connect, redis, pods, random }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
       workloads: new Workloads({
         settings,
@@ -171,7 +174,20 @@ export class Operator {
         services: owned.services.api,
         deployments: owned.deployments.api,
       }),
-      finalizer: new TenantFinalizer({ tenants, owned, pods, claims, shards, storage, redis, migrations, statusWriter, events, clock }),
+      finalizer: new TenantFinalizer({
+        tenants,
+        owned,
+        pods,
+        claims,
+        shards,
+        storage,
+        connect,
+        redis,
+        migrations,
+        statusWriter,
+        events,
+        clock,
+      }),
       events,
       clock,
     });

@@ -21,7 +21,12 @@ test('a deletion that was told to stop while objects were removed touches nothin
     storage,
     redis: { remove: touch('Redis user') },
     shards: {
-      registry: async () => ({ markDeleting: async () => {}, remove: touch('registry') }),
+      registry: async () => ({
+        markDeleting: async () => {},
+        getSecret: async () => null,
+        hasBucket: async () => true,
+        remove: touch('registry'),
+      }),
       open: async () => ({ shard: { dropTenant: touch('schema') } }),
     },
     statusWriter: { write: touch('status') },

@@ -11,6 +11,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { RegisteredTenant } from '../../store/postgres/registry.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 import { bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
+import type { Connect } from '../../store/s3/client.ts';
+import { MARKER_KEY } from '../../store/s3/marker.ts';
 import type { Informers } from '../informers.ts';
 import { TENANT, type ObservedTenant, type Tenant } from '../kinds.ts';
 import { FINALIZER, selectorText } from '../names.ts';
@@ -18,14 +20,18 @@ import type { Shards } from '../shards.ts';
 import { failureOf } from '../steps.ts';
 import type { Claims } from './claims.ts';
 import type { Migrations } from './migrations.ts';
+import { text } from './moved-storage.ts';
+import { removeNamedObjects } from './named-storage.ts';
 import type { TenantRedis } from './redis.ts';
 import { deletingStatus } from './status.ts';
+import { openable, type StorageCredentials } from './storage.ts';
 
 /** Deleting the objects of a bucket takes as long as there are objects; a pass works on them for so long and goes on with the next. */
 const BUCKET_BUDGET_MS = 20_000;
 /** The same for large objects in the database, where a tenant made some. */
 const DATABASE_BUDGET_MS = 20_000;
 const PODS_RETRY_MS = 500;
+const BUCKET_RETRY_MS = 60_000;
 
 interface Deps {
   readonly tenants: Informer<Tenant>;
@@ -33,7 +39,9 @@ interface Deps {
   readonly pods: ResourceApi<Pod>;
   readonly claims: Claims;
   readonly shards: Shards;
-  readonly storage: StorageAdmin;
+  readonly storage: StorageAdmin | undefined;
+  /** For endpoints that tenants named. */
+  readonly connect: Connect;
   readonly redis: TenantRedis;
   readonly migrations: Migrations;
   readonly statusWriter: StatusWriter<Tenant>;
@@ -106,7 +114,7 @@ export class TenantFinalizer {
       this.#deps.migrations.forget(claimed.slug);
       // What is being removed is removed to its end, whatever the policy says by now.
       const remove = tenant.spec.deletionPolicy === 'Delete' || claimed.state === 'deleting';
-      const waitsFor = await (remove ? this.#removeData(claimed, signal) : this.#retain(claimed, signal));
+      const waitsFor = await (remove ? this.#removeData(tenant, claimed, signal) : this.#retain(claimed, signal));
       if (waitsFor) return waitsFor;
     }
     return undefined;
@@ -124,15 +132,16 @@ export class TenantFinalizer {
   }
 
   async #removeData(
-    { tenantId, slug, shard: name }: RegisteredTenant,
+    tenant: ObservedTenant,
+    claimed: RegisteredTenant,
     signal: AbortSignal,
   ): Promise<{ what: string; retryMs: number } | undefined> {
-    const { shards, storage, redis } = this.#deps;
+    const { tenantId, slug, shard: name } = claimed;
+    const { shards, redis } = this.#deps;
     const registry = await shards.registry();
     await registry.markDeleting(tenantId);
-    const bucket = bucketName(slug);
-    const isGone = await storage.removeBucketWithUser({ bucket, accessKeyId: bucket }, { budgetMs: BUCKET_BUDGET_MS });
-    if (!isGone) return { what: `the objects of bucket ${bucket} to be deleted`, retryMs: 0 };
+    const waitsFor = (await this.#removeNamed(tenant, claimed)) ?? (await this.#removeBucket(claimed));
+    if (waitsFor) return waitsFor;
     signal.throwIfAborted();
     await redis.remove(slug);
     const { shard } = await shards.open(name);
@@ -141,6 +150,38 @@ export class TenantFinalizer {
     if (!isDropped) return { what: `the large objects of role ${tenantRole(slug)} to be deleted`, retryMs: 0 };
     await registry.remove(tenantId);
     return undefined;
+  }
+
+  /** Its objects in storage that it named. A person who cannot open that storage any more sets the policy to Retain, and they stay. */
+  async #removeNamed(tenant: ObservedTenant, { tenantId, slug }: RegisteredTenant): Promise<{ what: string; retryMs: number } | undefined> {
+    const { shards, connect, events, clock } = this.#deps;
+    const sealed = await (await shards.registry()).getSecret(tenantId, 'storage');
+    if (sealed === null) return undefined;
+    const storage = JSON.parse(sealed) as StorageCredentials;
+    // What the platform made goes as a whole.
+    if (storage.accessKeyId === bucketName(slug) && storage.bucket === bucketName(slug)) return undefined;
+    const place = text(storage);
+    const isWanted = tenant.spec.deletionPolicy === 'Delete';
+    const removal = isWanted
+      ? await removeNamedObjects({ ...openable(storage, connect), marker: storage.marker }, { clock, budgetMs: BUCKET_BUDGET_MS })
+      : 'left';
+    if (removal === 'more') return { what: `the objects in ${place} to be deleted`, retryMs: 0 };
+    if (removal === 'left')
+      events.record(tenant, TENANT, {
+        type: 'Warning',
+        reason: 'ObjectsLeft',
+        message: `the objects in ${place} are not deleted: ${isWanted ? `no object ${MARKER_KEY} says that they are this tenant's` : 'the deletion policy is not Delete any more'}`,
+      });
+    return undefined;
+  }
+
+  async #removeBucket({ tenantId, slug }: RegisteredTenant): Promise<{ what: string; retryMs: number } | undefined> {
+    const { shards, storage } = this.#deps;
+    if (!(await (await shards.registry()).hasBucket(tenantId))) return undefined;
+    const bucket = bucketName(slug);
+    if (!storage) return { what: `CARREL_S3_ADMIN_ENDPOINT, by which bucket ${bucket} is removed`, retryMs: BUCKET_RETRY_MS };
+    const isGone = await storage.removeBucketWithUser({ bucket, accessKeyId: bucket }, { budgetMs: BUCKET_BUDGET_MS });
+    return isGone ? undefined : { what: `the objects of bucket ${bucket} to be deleted`, retryMs: 0 };
   }
 }
 

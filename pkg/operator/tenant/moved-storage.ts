@@ -11,10 +11,10 @@ const LOOKED_AT = 10;
 const LOOK_AGAIN_MS = 60_000;
 const PODS_RETRY_MS = 5_000;
 
-const isSame = (one: Place, other: Place): boolean =>
+export const isSame = (one: Place, other: Place): boolean =>
   one.endpoint === other.endpoint && one.bucket === other.bucket && (one.prefix ?? '') === (other.prefix ?? '');
 
-const text = ({ endpoint, bucket, prefix = '' }: Place): string => `${bucket}/${prefix} at ${endpoint}`;
+export const text = ({ endpoint, bucket, prefix = '' }: Place): string => `${bucket}/${prefix} at ${endpoint}`;
 
 /**
  * Another place is taken only once the tenant's objects are there: its files would all be out of reach at once. `before` is not known

@@ -1,9 +1,11 @@
 import type { Pod } from '../../kube/kinds.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
 import type { Random } from '../../runtime/random.ts';
+import { normalizedEndpoint } from '../../store/postgres/storage-locations.ts';
 import { redisUser } from '../../store/redis/acl.ts';
 import { BucketTaken, bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
-import { Objects } from '../../store/s3/objects.ts';
+import type { Connect } from '../../store/s3/client.ts';
+import type { ObjectsOptions } from '../../store/s3/objects.ts';
 import type { ObservedTenant } from '../kinds.ts';
 import { secretNames, selectorText } from '../names.ts';
 import type { SecretData, Secrets } from '../secrets.ts';
@@ -13,6 +15,7 @@ import { NotYet, type Outcome } from '../steps.ts';
 import type { Claim } from './claims.ts';
 import { isMove, requireFiles, requireNoPods } from './moved-storage.ts';
 import { secretOwner } from './owner.ts';
+import { markerText, reach, takeStorage } from './storage-location.ts';
 import type { TenantRedis } from './redis.ts';
 
 export interface StorageAccess {
@@ -28,6 +31,10 @@ export interface StorageCredentials extends SecretData {
   readonly prefix: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** `true`: the endpoint is one that the tenant named, and dialled by the guarded connector. */
+  readonly guarded: string;
+  /** What the marker object of the location says. */
+  readonly marker: string;
 }
 
 const PASSWORD_BYTES = 24;
@@ -38,7 +45,8 @@ export class Storages {
   readonly #settings: OperatorSettings;
   readonly #shards: Shards;
   readonly #secrets: Secrets;
-  readonly #admin: StorageAdmin;
+  readonly #admin: StorageAdmin | undefined;
+  readonly #connect: Connect;
   readonly #redis: TenantRedis;
   readonly #pods: ResourceApi<Pod>;
   readonly #random: Random;
@@ -47,7 +55,10 @@ export class Storages {
     settings: OperatorSettings;
     shards: Shards;
     secrets: Secrets;
-    admin: StorageAdmin;
+    /** Undefined: the platform makes no buckets. */
+    admin: StorageAdmin | undefined;
+    /** For endpoints that tenants named. */
+    connect: Connect;
     redis: TenantRedis;
     pods: ResourceApi<Pod>;
     random: Random;
@@ -56,6 +67,7 @@ export class Storages {
     this.#shards = deps.shards;
     this.#secrets = deps.secrets;
     this.#admin = deps.admin;
+    this.#connect = deps.connect;
     this.#redis = deps.redis;
     this.#pods = deps.pods;
     this.#random = deps.random;
@@ -76,22 +88,30 @@ export class Storages {
   async #ensureObjects(tenant: ObservedTenant, claim: Claim): Promise<{ bucket: string; checksum: string }> {
     const name = secretNames(tenant).storage;
     const present = this.#secrets.intact(secretOwner(tenant), name);
-    const wanted = tenant.spec.storage.credentialsSecretRef
-      ? await this.#namedStorage(tenant, tenant.spec.storage.credentialsSecretRef.name)
-      : await this.#ownStorage(claim, present);
+    const registry = await this.#shards.registry();
+    const marker = markerText(claim.tenantId, await registry.installation());
+    const named = tenant.spec.storage.credentialsSecretRef;
+    const wanted = named ? await this.#namedStorage(tenant, named.name, marker) : await this.#ownStorage(claim, present, marker);
     if (!same(present, wanted)) {
       // The Secret comes last: where it stands, all this was done.
-      if (tenant.spec.storage.credentialsSecretRef) await reach(wanted);
+      const options = openable(wanted, this.#connect);
+      if (named) await reach(options);
       else await this.#makeBucket(wanted);
-      const registry = await this.#shards.registry();
-      await this.#requireMovable(tenant, claim, await registry.getSecret(claim.tenantId, 'storage'), wanted);
-      await registry.setSecret(claim.tenantId, 'storage', JSON.stringify(wanted));
+      const sealed = await registry.getSecret(claim.tenantId, 'storage');
+      const before = sealed === null ? undefined : (JSON.parse(sealed) as StorageCredentials);
+      await this.#requireMovable(tenant, claim, before, options);
+      const { tenantId } = claim;
+      await takeStorage({ registry, tenantId, isOwn: !named, before, wanted: { ...options, marker }, sealed: JSON.stringify(wanted) });
     }
     return { bucket: wanted.bucket, checksum: await this.#secrets.write(secretOwner(tenant), name, wanted) };
   }
 
-  async #requireMovable(tenant: ObservedTenant, claim: Claim, known: string | null, wanted: StorageCredentials): Promise<void> {
-    const before = known === null ? undefined : (JSON.parse(known) as StorageCredentials);
+  async #requireMovable(
+    tenant: ObservedTenant,
+    claim: Claim,
+    before: StorageCredentials | undefined,
+    wanted: ObjectsOptions,
+  ): Promise<void> {
     if (isMove(before, wanted)) {
       const pods = await this.#pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
       requireNoPods(pods.length, before, wanted);
@@ -99,10 +119,10 @@ export class Storages {
     await requireFiles((await this.#shards.open(claim.shard)).pool, claim.slug, before, wanted);
   }
 
-  async #ownStorage({ tenantId, slug }: Claim, present: SecretData | undefined): Promise<StorageCredentials> {
+  async #ownStorage({ tenantId, slug }: Claim, present: SecretData | undefined, marker: string): Promise<StorageCredentials> {
     const { s3Endpoint, s3Region } = this.#settings;
     const bucket = bucketName(slug);
-    const place = { endpoint: s3Endpoint, region: s3Region, bucket, prefix: '' };
+    const place = { endpoint: s3Endpoint, region: s3Region, bucket, prefix: '', guarded: 'false', marker };
     const { accessKeyId, secretAccessKey } = present ?? {};
     if (accessKeyId && secretAccessKey && same(present, { ...place, accessKeyId, secretAccessKey }))
       return { ...place, accessKeyId, secretAccessKey };
@@ -113,20 +133,33 @@ export class Storages {
     return { ...place, ...(JSON.parse(sealed) as { accessKeyId: string; secretAccessKey: string }) };
   }
 
-  async #namedStorage(tenant: ObservedTenant, name: string): Promise<StorageCredentials> {
+  async #namedStorage(tenant: ObservedTenant, name: string, marker: string): Promise<StorageCredentials> {
     const key = { namespace: tenant.metadata.namespace, name };
     const named = await this.#secrets.named('spec.storage.credentialsSecretRef', key, ['accessKeyId', 'secretAccessKey']);
+    const endpoint = named['endpoint'] ?? this.#settings.s3Endpoint;
+    if (!isEndpoint(endpoint))
+      throw new NotYet('EndpointInvalid', `spec.storage: the endpoint in Secret ${name} is no address such as https://s3.example.org`, {
+        isStuck: true,
+      });
     return {
-      endpoint: named['endpoint'] ?? this.#settings.s3Endpoint,
+      endpoint,
       region: named['region'] ?? this.#settings.s3Region,
       bucket: tenant.spec.storage.bucket ?? '',
       prefix: tenant.spec.storage.prefix ?? '',
       accessKeyId: named['accessKeyId'] ?? '',
       secretAccessKey: named['secretAccessKey'] ?? '',
+      guarded: String(normalizedEndpoint(endpoint) !== normalizedEndpoint(this.#settings.s3Endpoint)),
+      marker,
     };
   }
 
   async #makeBucket({ bucket, accessKeyId, secretAccessKey }: StorageCredentials): Promise<void> {
+    if (!this.#admin)
+      throw new NotYet(
+        'StorageNotNamed',
+        'this platform makes no buckets (CARREL_S3_ADMIN_ENDPOINT): name a bucket and the Secret of its key in spec.storage',
+        { isStuck: true },
+      );
     try {
       await this.#admin.ensureBucketWithUser({ bucket, accessKeyId, secretAccessKey });
     } catch (error) {
@@ -154,21 +187,18 @@ export class Storages {
   }
 }
 
-/** Whether storage that a tenant named can be reached with its key. */
-async function reach(storage: StorageCredentials): Promise<void> {
-  const objects = new Objects(storage);
-  try {
-    await objects.ping();
-  } catch (error) {
-    // Messages of a store bear an id of the request: another one each time.
-    const why = error instanceof Error ? error.name : String(error);
-    throw new NotYet('StorageUnreachable', `spec.storage: bucket ${storage.bucket} cannot be reached with the key given (${why})`, {
-      retryAfterMs: 30_000,
-      cause: error,
-    });
-  } finally {
-    objects.close();
-  }
+/** A tenant's storage as a client of it is made. */
+export const openable = (storage: StorageCredentials, connect: Connect): ObjectsOptions => ({
+  ...storage,
+  ...(storage.guarded === 'false' ? {} : { connect }),
+});
+
+const MAX_ENDPOINT_LENGTH = 300;
+
+function isEndpoint(text: string): boolean {
+  if (text.length > MAX_ENDPOINT_LENGTH || !URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
 }
 
 const same = (a: SecretData | undefined, b: SecretData): boolean =>

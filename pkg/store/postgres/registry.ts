@@ -15,8 +15,9 @@ import {
 } from './claim.ts';
 import { migrateUp, retryDdl } from './migrations/migration.ts';
 import { registryMigrations } from './migrations/registry/index.ts';
-import type { SqlPool } from './pool.ts';
+import type { Sql, SqlPool } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
+import { type StorageLocation, takeLocation } from './storage-locations.ts';
 
 export { AdoptionRefused } from './adoption-token.ts';
 export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded } from './connections.ts';
@@ -45,6 +46,7 @@ export class Registry {
   readonly #pool: SqlPool;
   readonly #sealer: Sealer;
   readonly #time: { clock: Clock; random: Random };
+  #installation: Promise<string> | undefined;
 
   constructor(deps: { pool: SqlPool; sealer: Sealer; clock: Clock; random: Random }) {
     this.#pool = deps.pool;
@@ -183,11 +185,45 @@ export class Registry {
   }
 
   async setSecret(tenantId: string, name: string, value: string): Promise<void> {
-    await this.#pool.query(
+    await this.#writeSecret(this.#pool, tenantId, name, value);
+  }
+
+  async #writeSecret(sql: Sql, tenantId: string, name: string, value: string): Promise<void> {
+    await sql.query(
       `INSERT INTO registry.secrets (tenant_id, name, sealed) VALUES ($1, $2, $3)
        ON CONFLICT (tenant_id, name) DO UPDATE SET sealed = excluded.sealed, updated_at = now()`,
       [tenantId, name, this.#sealer.seal(value, placeOf(tenantId, name))],
     );
+  }
+
+  /** The tenant's access to its storage, under the name `storage`, together with the location that it opens. Throws StorageTaken. */
+  async setStorage(tenantId: string, location: StorageLocation & { readonly isOwn: boolean }, value: string): Promise<void> {
+    await this.#pool.transaction(async (tx) => {
+      await takeLocation(tx, tenantId, location);
+      await this.#writeSecret(tx, tenantId, 'storage', value);
+    });
+  }
+
+  /** Whether a bucket of the platform's store was made for the tenant. */
+  async hasBucket(tenantId: string): Promise<boolean> {
+    const rows = await this.#pool.query(
+      `SELECT FROM registry.storage_locations WHERE tenant_id = $1 AND own
+       UNION ALL SELECT FROM registry.secrets WHERE tenant_id = $1 AND name = 'bucket'`,
+      [tenantId],
+    );
+    return rows.length > 0;
+  }
+
+  /** What tells this registry from others, whose tenants have the same numbers. */
+  installation(): Promise<string> {
+    this.#installation ??= this.#pool
+      .query<{ id: string }>('SELECT id::text AS id FROM registry.installation')
+      .then(([row]) => row?.id ?? '')
+      .catch((error: unknown) => {
+        this.#installation = undefined;
+        throw error;
+      });
+    return this.#installation;
   }
 
   /** After a rotation of the platform key: seals anew what an older key sealed. Gives how many; safe to stop and to run twice. */

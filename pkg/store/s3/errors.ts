@@ -25,6 +25,20 @@ export class DeleteRefused extends Error {
   }
 }
 
+/** A listing does not come to its end. */
+export class ListingEndless extends Error {
+  override readonly name = 'ListingEndless';
+
+  constructor(bucket: string) {
+    super(`the listing of bucket ${bucket} does not end`);
+  }
+}
+
+/** A reply that is no object's bytes goes past its bound. */
+export class ReplyTooLarge extends Error {
+  override readonly name = 'ReplyTooLarge';
+}
+
 /** What the SDK throws, as far as we look at it. */
 interface ServiceError extends Error {
   readonly code?: string;
@@ -40,10 +54,11 @@ export const isMissing = (error: unknown): boolean =>
 /** No connection, no answer in time, a 5xx or a request to slow down become StoreUnavailableError; the rest stays as it is. */
 export const translateError = (error: unknown): unknown => (isAway(error) ? new StoreUnavailableError('s3', error) : error);
 
-/** The store does not answer. */
+/** The store does not answer, or is not to be asked (EgressError of a connection that is guarded). */
 export function isAway(error: unknown): boolean {
   if (!isError(error)) return false;
   const { name, code, message } = error as ServiceError;
   const status = statusOf(error) ?? 0;
+  if (name === 'EgressError' || name === 'ReplyTooLarge') return true;
   return name === 'TimeoutError' || UNREACHABLE.test(`${code ?? ''} ${message}`) || status >= 500 || status === 429;
 }

@@ -1,5 +1,3 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
@@ -10,24 +8,23 @@ import {
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Random } from '../../runtime/random.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
-import { DeleteRefused, isMissing, ObjectMissing, translateError } from './errors.ts';
-import { ANSWER_TIMEOUT_MS, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
+import { type ClientOptions, leaveBytesUnsigned, newClient } from './client.ts';
+import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, translateError } from './errors.ts';
+import { MARKER_KEY } from './marker.ts';
+import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import { uploadStream } from './upload.ts';
 
+export { newClient } from './client.ts';
 export { DeleteRefused, ObjectMissing } from './errors.ts';
 
-export interface ObjectsOptions {
-  readonly endpoint: string;
-  readonly region: string;
+export interface ObjectsOptions extends ClientOptions {
   readonly bucket: string;
   /** In front of every key, where a bucket is shared; empty or ending in `/`. */
   readonly prefix?: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
 }
 
 export interface PutOptions {
@@ -51,16 +48,13 @@ export class LengthMismatch extends Error {
   override readonly name = 'LengthMismatch';
 }
 
-const CONNECT_TIMEOUT_MS = 2_000;
-/**
- * A connection that nobody uses is let go after 10 s, also that of a client which nobody has any more. Each download holds one until its
- * reader is through, so there are as many as a server can have downloads at once; one more waits, and is told that the store is away.
- */
-const KEPT = { keepAlive: true, maxSockets: 2_000, timeout: 10_000 };
-const ATTEMPTS = 2;
 /** A download whose next bytes take so long is given up. */
 const STALL_TIMEOUT_MS = 10_000;
 const DELETE_AT_ONCE = 1_000;
+/** Of one listing: ten million keys. A store that goes on after them is not listing a day's objects. */
+const MOST_PAGES = 10_000;
+/** So often a page of uploads may begin with one that was given up. */
+const MOST_REPEATS = 5;
 
 /** A key for a new object: random, never a file's name; a folder of 256 in front, since some stores keep a folder a directory. */
 export const newKey = (random: Random): string => `${random.hex(1)}/${random.base64url(24)}`;
@@ -71,17 +65,21 @@ export const newKey = (random: Random): string => `${random.hex(1)}/${random.bas
  * Invariants:
  * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, whatever its size, and all of a process together 192 MiB; a download holds none.
  * - An upload that fails or is aborted leaves nothing that can be read.
+ * - A reply that is no object's bytes is read to 8 MiB and for 2 minutes at most, a listing to ten million keys.
  * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; what sends a part of 8 MiB just then, within ~40 s.
  */
 export class Objects {
   readonly bucket: string;
   readonly #client: S3Client;
+  /** Connections of their own: readers that stand still hold up no upload. */
+  readonly #downloads: S3Client;
   readonly #prefix: string;
 
   constructor(options: ObjectsOptions) {
     this.bucket = options.bucket;
     this.#prefix = options.prefix ?? '';
     this.#client = newClient(options);
+    this.#downloads = newClient(options);
     leaveBytesUnsigned(this.#client);
   }
 
@@ -115,7 +113,7 @@ export class Objects {
   ): Promise<{ body: Readable; length: number }> {
     const { range, signal } = options;
     const found = await this.#send(key, () =>
-      this.#client.send(
+      this.#downloads.send(
         new GetObjectCommand({
           Bucket: this.bucket,
           Key: this.#prefix + key,
@@ -159,10 +157,10 @@ export class Objects {
     );
   }
 
-  /** In the keys' order, pages fetched as they are asked for. `after` is the last key of an earlier listing. */
+  /** All but the marker, in the keys' order, pages fetched as they are asked for. `after` is the last key of an earlier listing. */
   async *list(options: { prefix?: string; after?: string } = {}): AsyncGenerator<StoredObject> {
     let token: string | undefined;
-    do {
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
       const page = await this.#send('', () =>
         this.#client.send(
           new ListObjectsV2Command({
@@ -174,23 +172,37 @@ export class Objects {
         ),
       );
       for (const { Key = '', Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
-        if (!isTemporary(Key)) yield { key: Key.slice(this.#prefix.length), size: Size, lastModified: LastModified };
+        const key = Key.slice(this.#prefix.length);
+        if (!isTemporary(Key) && key !== MARKER_KEY) yield { key, size: Size, lastModified: LastModified };
       }
+      if (page.NextContinuationToken === undefined) return;
+      // The same page again, and so for ever.
+      if (page.NextContinuationToken === token) break;
       token = page.NextContinuationToken;
-    } while (token !== undefined);
+    }
+    throw new ListingEndless(this.bucket);
   }
 
   /** Gives up every upload under way below `prefix`, which a program that died has left; its parts go. */
   async abandonUploads(prefix: string): Promise<void> {
-    for (;;) {
+    let first = '';
+    for (let pages = 0, repeats = 0; pages < MOST_PAGES && repeats < MOST_REPEATS; pages += 1) {
       const page = await this.#send('', () =>
         this.#client.send(new ListMultipartUploadsCommand({ Bucket: this.bucket, Prefix: this.#prefix + prefix })),
       );
       for (const { Key, UploadId } of page.Uploads ?? []) {
-        await this.#send('', () => this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.bucket, Key, UploadId })));
+        await this.#send('', () => this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.bucket, Key, UploadId }))).catch(
+          (error: unknown) => {
+            if (!(error instanceof ObjectMissing)) throw error;
+          },
+        );
       }
       if (!page.IsTruncated) return;
+      const { UploadId = '' } = page.Uploads?.[0] ?? {};
+      repeats = UploadId === first ? repeats + 1 : 0;
+      first = UploadId;
     }
+    throw new ListingEndless(this.bucket);
   }
 
   async ping(): Promise<void> {
@@ -199,6 +211,7 @@ export class Objects {
 
   close(): void {
     this.#client.destroy();
+    this.#downloads.destroy();
   }
 
   async #send<T>(key: string, call: () => Promise<T>): Promise<T> {
@@ -209,40 +222,6 @@ export class Objects {
     }
   }
 }
-
-/** Path style, since a host per bucket wants DNS; checksums only where the protocol demands them, since we keep our own SHA-256. */
-export const newClient = (options: Omit<ObjectsOptions, 'bucket' | 'prefix'>): S3Client =>
-  new S3Client({
-    endpoint: options.endpoint,
-    region: options.region,
-    credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
-    forcePathStyle: true,
-    maxAttempts: ATTEMPTS,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: {
-      httpAgent: new HttpAgent(KEPT),
-      httpsAgent: new HttpsAgent(KEPT),
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: ANSWER_TIMEOUT_MS,
-      throwOnRequestTimeout: true,
-    },
-  });
-
-/**
- * Bytes go without a SHA-256 in the signature (`UNSIGNED-PAYLOAD`), a quarter of an upload's CPU: TLS guards them on the way, where there is any,
- * and whoever keeps files has their SHA-256.
- */
-const leaveBytesUnsigned = (client: S3Client): void =>
-  client.middlewareStack.add(
-    (next, context) => (args) => {
-      const { headers } = args.request as { headers: Record<string, string> };
-      if (context.commandName === 'UploadPartCommand' || context.commandName === 'PutObjectCommand')
-        headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
-      return next(args);
-    },
-    { step: 'build', name: 'leaveBytesUnsigned' },
-  );
 
 /** versitygw shows a multipart upload under way among the objects. */
 export const isTemporary = (key: string): boolean => key.includes('.sgwtmp');

@@ -129,7 +129,7 @@ test('Retain: another namespace takes the data over only with a token of whoever
   expect(conditionOf(adopted, 'Accepted')?.reason).toBe('Adopted');
   const after = await secretsOf(elsewhere);
   const same = before.map((values, index) => Object.keys(values ?? {}).filter((name) => values?.[name] === after[index]?.[name]));
-  expect(same).toEqual([[], [], ['accessKeyId', 'bucket', 'endpoint', 'prefix', 'region'], ['data.json']]);
+  expect(same).toEqual([[], [], ['accessKeyId', 'bucket', 'endpoint', 'guarded', 'marker', 'prefix', 'region'], ['data.json']]);
   expect(await usersAt(formerUrl)).toMatch(/password authentication failed/);
   expect(await usersAt(await urlOf(elsewhere))).toBe('1 users');
 });

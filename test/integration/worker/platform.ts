@@ -4,6 +4,7 @@ import { formatSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Shard } from '../../../pkg/store/postgres/provisioning.ts';
+import { writeMarker } from '../../../pkg/store/s3/marker.ts';
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
 import { newSlug, startTenant, type TestTenant } from '../../support/server.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
@@ -54,7 +55,10 @@ export async function startPlatform(options: { durable?: boolean } = {}): Promis
         accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
         secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
       };
-      await registryOn(pool).setSecret(claim.tenantId, 'storage', JSON.stringify(storage));
+      const marker = `tenant ${claim.tenantId} of a test`;
+      const sealed = JSON.stringify({ ...storage, guarded: 'false', marker });
+      await registryOn(pool).setStorage(claim.tenantId, { ...storage, isOwn: true }, sealed);
+      await writeMarker(tenant.objects, marker);
       tenants.push(tenant);
       return tenant;
     },

@@ -4,6 +4,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { requestWork, WorkQueue } from '../../../pkg/store/postgres/work.ts';
+import { MARKER_KEY, writeMarker } from '../../../pkg/store/s3/marker.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
@@ -124,6 +125,26 @@ test('a sweep deletes what no row knows of that day, and keeps what a row knows'
   expect(asked?.hours).toBeGreaterThan(24);
   expect(await half.isThere()).toBe(false);
   expect((await api.get(`/files/${kept.id}/download`)).status).toBe(200);
+});
+
+test('a sweep deletes nothing where the marker says that the objects are another tenant’s, or says nothing', async () => {
+  const tenant = await platform.tenant();
+  const day = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+  await tenant.objects.put(`${day}/${newKey(systemRandom)}`, Buffer.from('perhaps of another tenant'));
+  const role = `tenant_${tenant.slug}`;
+  const refused = async (): Promise<number> =>
+    Number(/carrel_sweeps_refused_total(?:\{[^}]*\})? (\d+)/.exec(await worker.metrics())?.[1] ?? 0);
+  const before = await refused();
+
+  await writeMarker(tenant.objects, 'tenant 1 of another installation');
+  await tenant.db.transaction((tx) => requestWork(tx, 'objects.sweep', { day }));
+  await waitFor('the refusal', async () => (await refused()) === before + 1);
+  await tenant.objects.delete([MARKER_KEY]);
+  await platform.pool.query('UPDATE carrel.work SET due_at = now() WHERE tenant = $1', [role]);
+  await waitFor('another refusal', async () => (await refused()) === before + 2);
+
+  expect(await objectCount(tenant)).toBe(1);
+  await platform.pool.query('DELETE FROM carrel.work WHERE tenant = $1', [role]);
 });
 
 /** A multipart upload that nobody goes on with. */

@@ -107,6 +107,7 @@ function secretEnv(tenant: Tenant): { name: string; valueFrom: { secretKeyRef: {
     entry('CARREL_S3_REGION', secrets.storage, 'region'),
     entry('CARREL_S3_BUCKET', secrets.storage, 'bucket'),
     entry('CARREL_S3_PREFIX', secrets.storage, 'prefix'),
+    entry('CARREL_S3_GUARDED', secrets.storage, 'guarded'),
     entry('CARREL_S3_ACCESS_KEY_ID', secrets.storage, 'accessKeyId'),
     entry('CARREL_S3_SECRET_ACCESS_KEY', secrets.storage, 'secretAccessKey'),
     entry('CARREL_SIGNING_KEYS', secrets.keys, 'signing.json'),

@@ -1,8 +1,9 @@
 import type { Migration } from '../migration.ts';
 import { tenants } from './0001-tenants.ts';
 import { adopting } from './0002-adopting.ts';
+import { storageLocations } from './0003-storage-locations.ts';
 import { adoptionTokens } from './0004-adoption-tokens.ts';
 import { connections } from './0005-connections.ts';
 
 /** In their order. */
-export const registryMigrations: readonly Migration<object>[] = [tenants, adopting, adoptionTokens, connections];
+export const registryMigrations: readonly Migration<object>[] = [tenants, adopting, storageLocations, adoptionTokens, connections];

@@ -1,0 +1,41 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { markerOf, MARKER_KEY } from '../../store/s3/marker.ts';
+import { Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
+
+const KEYS_AT_ONCE = 1_000;
+
+/** `left`: the location does not say that it is the tenant's, so nothing was deleted. */
+export type Removal = 'gone' | 'more' | 'left';
+
+/**
+ * Deletes a tenant's objects and half uploads in storage that it named, its marker last; the bucket stays. Call again while it gives `more`.
+ * Throws StoreUnavailableError and what the store refuses with.
+ */
+export async function removeNamedObjects(
+  options: ObjectsOptions & { readonly marker: string },
+  { clock, budgetMs }: { clock: Clock; budgetMs: number },
+): Promise<Removal> {
+  const deadline = clock.monotonic() + budgetMs;
+  const objects = new Objects(options);
+  try {
+    if ((await markerOf(objects)) !== options.marker) return (await isEmpty(objects)) ? 'gone' : 'left';
+    await objects.abandonUploads('');
+    let batch: string[] = [];
+    for await (const { key } of objects.list()) {
+      if (batch.push(key) < KEYS_AT_ONCE) continue;
+      await objects.delete(batch);
+      batch = [];
+      if (clock.monotonic() > deadline) return 'more';
+    }
+    if (batch.length > 0) await objects.delete(batch);
+    await objects.delete([MARKER_KEY]);
+    return 'gone';
+  } finally {
+    objects.close();
+  }
+}
+
+async function isEmpty(objects: Objects): Promise<boolean> {
+  for await (const _ of objects.list()) return false;
+  return true;
+}

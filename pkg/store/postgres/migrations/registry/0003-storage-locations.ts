@@ -1,0 +1,29 @@
+import type { Migration } from '../migration.ts';
+
+/** Where each tenant's objects lie, so that no two keep theirs in one place; and a name of this registry for their markers. */
+export const storageLocations: Migration<object> = {
+  name: '0003-storage-locations',
+  up: (tx) =>
+    tx.query(`
+      CREATE TABLE registry.storage_locations (
+        endpoint varchar(512) NOT NULL,
+        bucket varchar(255) NOT NULL,
+        prefix varchar(1024) NOT NULL,
+        tenant_id bigint NOT NULL REFERENCES registry.tenants (id) ON DELETE CASCADE,
+        own boolean NOT NULL,
+        PRIMARY KEY (endpoint, bucket, prefix),
+        UNIQUE (tenant_id, own)
+      );
+      CREATE TABLE registry.installation (
+        sole boolean PRIMARY KEY DEFAULT true CHECK (sole),
+        id uuid NOT NULL DEFAULT gen_random_uuid()
+      );
+      INSERT INTO registry.installation DEFAULT VALUES;
+      REVOKE ALL ON registry.storage_locations, registry.installation FROM PUBLIC;
+    `),
+  down: (tx) =>
+    tx.query(`
+      DROP TABLE registry.installation;
+      DROP TABLE registry.storage_locations;
+    `),
+};

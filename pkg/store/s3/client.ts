@@ -1,0 +1,123 @@
+import { Agent as HttpAgent, type ClientRequestArgs, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { PassThrough } from 'node:stream';
+import type { Socket } from 'node:net';
+import { S3Client } from '@aws-sdk/client-s3';
+import { ReplyTooLarge } from './errors.ts';
+import { ANSWER_TIMEOUT_MS, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
+
+/** Opens a connection that may be spoken over at once, TLS included (pkg/net: guardedSockets). */
+export type Connect = (target: { protocol: string; hostname: string; port: string }) => Promise<Socket>;
+
+export interface ClientOptions {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** For an endpoint that a tenant named. Left out: dialled as it stands. */
+  readonly connect?: Connect | undefined;
+}
+
+const CONNECT_TIMEOUT_MS = 2_000;
+/**
+ * A connection that nobody uses is let go after 10 s, also that of a client which nobody has any more. Each download holds one until its
+ * reader is through, so there are as many as a server can have downloads at once; one more waits, and is told that the store is away.
+ */
+const KEPT = { keepAlive: true, maxSockets: 2_000, timeout: 10_000 };
+const ATTEMPTS = 2;
+/** A page of a listing has 1,000 keys of 1,024 bytes at most; parsed, a reply takes about ten times as much. */
+const MAX_REPLY_BYTES = 8 << 20;
+
+/** Path style, since a host per bucket wants DNS; checksums only where the protocol demands them, since we keep our own SHA-256. */
+export function newClient(options: ClientOptions): S3Client {
+  const client = new S3Client({
+    endpoint: options.endpoint,
+    region: options.region,
+    credentials: { accessKeyId: options.accessKeyId, secretAccessKey: options.secretAccessKey },
+    forcePathStyle: true,
+    maxAttempts: ATTEMPTS,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      httpAgent: dialledBy(new HttpAgent(KEPT), 'http:', options.connect),
+      httpsAgent: dialledBy(new HttpsAgent(KEPT), 'https:', options.connect),
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: ANSWER_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+    },
+  });
+  boundReplies(client);
+  return client;
+}
+
+function dialledBy<A extends HttpAgent>(agent: A, protocol: string, connect: Connect | undefined): A {
+  if (!connect) return agent;
+  agent.createConnection = (
+    { host, port }: ClientRequestArgs,
+    done?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null | undefined => {
+    // Node takes the callback's error alone, and gives the brackets of an IPv6 address.
+    const give = done as (error: Error | null, stream?: Duplex) => void;
+    const hostname = String(host).replaceAll(/^\[|\]$/g, '');
+    connect({ protocol, hostname, port: String(port ?? '') }).then(
+      (socket) => give(null, socket),
+      (error: Error) => give(error),
+    );
+    return undefined;
+  };
+  return agent;
+}
+
+/**
+ * Bytes go without a SHA-256 in the signature (`UNSIGNED-PAYLOAD`), a quarter of an upload's CPU: TLS guards them on the way, where there is any,
+ * and whoever keeps files has their SHA-256.
+ */
+export const leaveBytesUnsigned = (client: S3Client): void =>
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      const { headers } = args.request as { headers: Record<string, string> };
+      if (context.commandName === 'UploadPartCommand' || context.commandName === 'PutObjectCommand')
+        headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
+      return next(args);
+    },
+    { step: 'build', name: 'leaveBytesUnsigned' },
+  );
+
+/** The SDK gathers every reply but an object's bytes in memory; what goes on past the bounds ends with its connection. */
+const boundReplies = (client: S3Client): void =>
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const result = await next(args);
+      const response = result.response as { statusCode?: number; body?: IncomingMessage };
+      const isObject = context.commandName === 'GetObjectCommand' && (response.statusCode ?? 0) < 300;
+      if (response.body && !isObject) response.body = bounded(response.body) as unknown as IncomingMessage;
+      return result;
+    },
+    { step: 'deserialize', priority: 'low', name: 'boundReplies' },
+  );
+
+function bounded(body: IncomingMessage): PassThrough {
+  let bytes = 0;
+  const read = new PassThrough({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > MAX_REPLY_BYTES) done(new ReplyTooLarge(`a reply of the store is larger than ${MAX_REPLY_BYTES} bytes`));
+      else done(null, chunk);
+    },
+  });
+  const late = setTimeout(
+    () => read.destroy(new ReplyTooLarge(`a reply of the store did not end within ${WHOLE_OBJECT_TIMEOUT_MS} ms`)),
+    WHOLE_OBJECT_TIMEOUT_MS,
+  ).unref();
+  body.once('end', () => clearTimeout(late));
+  read.once('close', () => {
+    clearTimeout(late);
+    if (!body.readableEnded) body.destroy();
+  });
+  body.once('error', (error) => read.destroy(error));
+  body.once('close', () => {
+    if (!body.readableEnded) read.destroy(new Error('socket hang up'));
+  });
+  return body.pipe(read);
+}

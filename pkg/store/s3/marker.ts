@@ -1,0 +1,34 @@
+import type { Readable } from 'node:stream';
+import { ObjectMissing } from './errors.ts';
+import type { Objects } from './objects.ts';
+
+/** The object that says whose the objects around it are. No file's key is like it: those begin with a day. */
+export const MARKER_KEY = '.carrel-tenant';
+
+/** More than any marker has. */
+const MAX_BYTES = 1024;
+
+/** Whose objects lie here; null: nobody has said so. */
+export async function markerOf(objects: Objects): Promise<string | null> {
+  try {
+    const { body } = await objects.get(MARKER_KEY);
+    return await textOf(body);
+  } catch (error) {
+    if (error instanceof ObjectMissing) return null;
+    throw error;
+  }
+}
+
+export const writeMarker = async (objects: Objects, text: string): Promise<void> =>
+  void (await objects.put(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain' }));
+
+async function textOf(body: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, MAX_BYTES);
+}

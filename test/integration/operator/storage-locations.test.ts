@@ -1,0 +1,236 @@
+import {
+  GetObjectCommand,
+  ListObjectsV2Command,
+  ListMultipartUploadsCommand,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
+import { MARKER_KEY } from '../../../pkg/store/s3/marker.ts';
+import { newClient, Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
+import { parts } from '../../support/parts.ts';
+import { waitFor } from '../../support/wait.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  newNamespace,
+  playPods,
+  ready,
+  secretValues,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+  type Cluster,
+} from './harness.ts';
+
+let cluster: Cluster;
+let admin: StorageAdmin;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  playPods(cluster);
+  await startOperator(cluster);
+  admin = new StorageAdmin(parts().stores.s3);
+}, 120_000);
+
+afterAll(async () => {
+  admin?.close();
+  await cluster.close();
+});
+
+const access = (): { endpoint: string; region: string } => ({ endpoint: parts().stores.s3.endpoint, region: parts().stores.s3.region });
+
+/** A bucket of a person's own; its key lies in Secret `my-storage` of the namespaces. */
+async function ownBucket(namespaces: readonly string[], more: Record<string, string> = {}): Promise<TenantBucket> {
+  const own = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
+  await admin.ensureBucketWithUser(own);
+  const { accessKeyId, secretAccessKey } = own;
+  const stringData = { accessKeyId, secretAccessKey, ...more };
+  for (const namespace of namespaces) await cluster.of(children.SECRET).create({ metadata: { namespace, name: 'my-storage' }, stringData });
+  return own;
+}
+
+const storageIn = (bucket: string, prefix?: string) => ({
+  credentialsSecretRef: { name: 'my-storage' },
+  bucket,
+  ...(prefix === undefined ? {} : { prefix }),
+});
+
+const gone = async (key: { namespace: string; name: string }): Promise<void> =>
+  void (await waitFor('the tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined));
+
+test('no two tenants keep their objects in one place, nor one within the other; whose it is nobody is told', async () => {
+  const { port, hostname } = new URL(access().endpoint);
+  const namespace = await newNamespace(cluster);
+  const second = await newNamespace(cluster);
+  const own = await ownBucket([namespace]);
+  const spelled = {
+    accessKeyId: own.accessKeyId,
+    secretAccessKey: own.secretAccessKey,
+    endpoint: `HTTP://${hostname.toUpperCase()}:${port}/`,
+  };
+  await cluster.of(children.SECRET).create({ metadata: { namespace: second, name: 'my-storage' }, stringData: spelled });
+  const first = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, first.name, { storage: storageIn(own.bucket, 'files/'), deletionPolicy: 'Retain' }));
+  await ready(cluster.tenants, first);
+
+  const refusals: string[] = [];
+  for (const prefix of ['files/', undefined, 'files/ours/']) {
+    const key = { namespace: second, name: unique() };
+    await cluster.tenants.create(tenantOf(second, key.name, { storage: storageIn(own.bucket, prefix), deletionPolicy: 'Delete' }));
+    const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'StorageTaken');
+    expect(conditionOf(refused, 'Stalled')).toMatchObject({ status: 'True' });
+    refusals.push(conditionOf(refused, 'StorageReady')?.message ?? '');
+    expect(await secretValues(cluster, second, `${key.name}-storage`)).toBeUndefined();
+    await cluster.tenants.delete(key);
+    await gone(key);
+  }
+  const beside = { namespace: second, name: unique() };
+  await cluster.tenants.create(tenantOf(second, beside.name, { storage: storageIn(own.bucket, 'other/'), deletionPolicy: 'Delete' }));
+  await ready(cluster.tenants, beside);
+
+  expect(refusals.join()).toMatch(/is another tenant's/);
+  for (const secret of [namespace, first.name]) expect(refusals.join()).not.toContain(secret);
+
+  // Held while the data are kept.
+  await cluster.tenants.delete(first);
+  await gone(first);
+  const late = { namespace: second, name: unique() };
+  await cluster.tenants.create(tenantOf(second, late.name, { storage: storageIn(own.bucket, 'files/'), deletionPolicy: 'Delete' }));
+  await condition(cluster.tenants, late, 'StorageReady', 'False', 'StorageTaken');
+  await cluster.tenants.delete(late);
+  await gone(late);
+});
+
+test('deleting a tenant with storage of its own deletes its objects there and nothing else, and frees the place', async () => {
+  const namespace = await newNamespace(cluster);
+  const own = await ownBucket([namespace]);
+  const key = { namespace, name: unique() };
+  const spec = { storage: storageIn(own.bucket, 'files/'), deletionPolicy: 'Delete' };
+  await cluster.tenants.create(tenantOf(namespace, key.name, spec));
+  await ready(cluster.tenants, key);
+  const theirs = (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions & { marker: string };
+  const inside = new Objects({ ...theirs });
+  const whole = new Objects({ ...access(), ...own });
+  for (const name of ['a', 'b/c', 'b/d']) await inside.put(name, Buffer.from(name));
+  await whole.put('not theirs', Buffer.from('stays'));
+  const client = newClient({ ...access(), ...own });
+  const marked = await (
+    await client.send(new GetObjectCommand({ Bucket: own.bucket, Key: `files/${MARKER_KEY}` }))
+  ).Body?.transformToString();
+
+  await cluster.tenants.delete(key);
+  await gone(key);
+  const left: string[] = [];
+  for await (const object of whole.list()) left.push(object.key);
+  const again = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, again.name, spec));
+  await ready(cluster.tenants, again);
+
+  expect(marked).toBe(theirs.marker);
+  expect(left).toEqual(['not theirs']);
+  expect((await client.send(new ListMultipartUploadsCommand({ Bucket: own.bucket }))).Uploads ?? []).toEqual([]);
+  await cluster.tenants.delete(again);
+  await gone(again);
+  for (const each of [inside, whole]) each.close();
+  client.destroy();
+});
+
+test('a place that another installation has marked is not taken, and nothing is deleted there', async () => {
+  const namespace = await newNamespace(cluster);
+  const own = await ownBucket([namespace]);
+  const objects = new Objects({ ...access(), ...own });
+  await objects.put(MARKER_KEY, Buffer.from('tenant 1 of another installation'));
+  await objects.put('theirs', Buffer.from('theirs'));
+  const key = { namespace, name: unique() };
+
+  await cluster.tenants.create(tenantOf(namespace, key.name, { storage: storageIn(own.bucket), deletionPolicy: 'Delete' }));
+  const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'StorageTaken');
+  await cluster.tenants.delete(key);
+  await gone(key);
+
+  expect(conditionOf(refused, 'StorageReady')?.message).toContain(`says its object ${MARKER_KEY}`);
+  expect(await objects.head('theirs')).toMatchObject({ size: 6 });
+  objects.close();
+});
+
+test('an endpoint that leads inside is refused where no range is allowed for it, with a condition that says so', async () => {
+  const namespace = await newNamespace(cluster);
+  await ownBucket([namespace], { endpoint: 'http://169.254.169.254' });
+  const key = { namespace, name: unique() };
+
+  await cluster.tenants.create(tenantOf(namespace, key.name, { storage: storageIn(unique('own')), deletionPolicy: 'Delete' }));
+  const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'EndpointRefused');
+  await cluster.of(children.SECRET).patch({ namespace, name: 'my-storage' }, { stringData: { endpoint: 'ftp://example.org' } });
+  await condition(cluster.tenants, key, 'StorageReady', 'False', 'EndpointInvalid');
+  await cluster.tenants.delete(key);
+  await gone(key);
+
+  expect(conditionOf(refused, 'StorageReady')?.message).toBe(
+    'spec.storage: http://169.254.169.254 is not dialled: 169.254.169.254 leads to an inward address (CARREL_EGRESS_ALLOW)',
+  );
+});
+
+test('who adopts a bucket gets it without the policy and the access list that its former owner had left', async () => {
+  const [slug, root] = [unique(), newClient(parts().stores.s3)];
+  const bucket = { bucket: bucketName(slug), accessKeyId: bucketName(slug), secretAccessKey: 'one-secret-of-a-key' };
+  await admin.ensureBucketWithUser(bucket);
+  const everybody = {
+    Version: '2012-10-17',
+    Statement: [
+      { Effect: 'Allow', Principal: '*', Action: 's3:*', Resource: [`arn:aws:s3:::${bucket.bucket}`, `arn:aws:s3:::${bucket.bucket}/*`] },
+    ],
+  };
+  const anonymous = async (): Promise<number> => (await fetch(`${access().endpoint}/${bucket.bucket}?list-type=2`)).status;
+  await root.send(new PutBucketPolicyCommand({ Bucket: bucket.bucket, Policy: JSON.stringify(everybody) }));
+  expect(await anonymous()).toBe(200);
+
+  const sameKey = await admin.ensureBucketWithUser(bucket);
+  const afterAssertion = await anonymous();
+  await root.send(new PutBucketPolicyCommand({ Bucket: bucket.bucket, Policy: JSON.stringify(everybody) }));
+  await admin.ensureBucketWithUser({ ...bucket, secretAccessKey: 'another-secret-of-a-key' });
+
+  expect([sameKey, afterAssertion, await anonymous()]).toEqual([{ changed: false }, 403, 403]);
+  const client = newClient({ ...access(), ...bucket, secretAccessKey: 'another-secret-of-a-key' });
+  await waitFor('the new key', () =>
+    client.send(new PutObjectCommand({ Bucket: bucket.bucket, Key: 'k', Body: 'v' })).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await admin.removeBucketWithUser(bucket);
+  for (const each of [root, client]) each.destroy();
+});
+
+test('a platform without a store of its own runs tenants that name theirs, to their deletion; others are told what to name', async () => {
+  const away = await startCluster();
+  try {
+    playPods(away);
+    const unset = { CARREL_S3_ADMIN_ENDPOINT: undefined, CARREL_S3_ACCESS_KEY_ID: undefined, CARREL_S3_SECRET_ACCESS_KEY: undefined };
+    await startOperator(away, { env: unset });
+    const namespace = await newNamespace(away);
+    const own = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
+    await admin.ensureBucketWithUser(own);
+    const stringData = { accessKeyId: own.accessKeyId, secretAccessKey: own.secretAccessKey };
+    await away.of(children.SECRET).create({ metadata: { namespace, name: 'my-storage' }, stringData });
+    const [named, unnamed] = [unique(), unique()].map((name) => ({ namespace, name })) as [ObjectKey, ObjectKey];
+
+    await away.tenants.create(tenantOf(namespace, named.name, { storage: storageIn(own.bucket), deletionPolicy: 'Delete' }));
+    await away.tenants.create(tenantOf(namespace, unnamed.name, { deletionPolicy: 'Delete' }));
+    await ready(away.tenants, named);
+    const told = await condition(away.tenants, unnamed, 'StorageReady', 'False', 'StorageNotNamed');
+    await away.tenants.delete(named);
+    await waitFor('the tenant to be gone', async () => (await away.tenants.find(named)) === undefined);
+
+    expect(conditionOf(told, 'StorageReady')?.message).toContain('name a bucket and the Secret of its key in spec.storage');
+    const root = newClient(parts().stores.s3);
+    expect((await root.send(new ListObjectsV2Command({ Bucket: own.bucket }))).KeyCount).toBe(0);
+    root.destroy();
+  } finally {
+    await away.close();
+  }
+});

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAuthority, createCertificate } from '../../../pkg/local/programs/certificates.ts';
+import { EgressError } from '../../../pkg/net/egress-error.ts';
+import { guardedSockets } from '../../../pkg/net/guarded-sockets.ts';
+import { parseAllowedRanges } from '../../../pkg/net/inward.ts';
+import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
+import { Objects } from '../../../pkg/store/s3/objects.ts';
+import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+
+const MIB = 1 << 20;
+/** A reply may go so far past its bound as buffers of the kernel are deep. */
+const LEEWAY = 6 * MIB;
+
+interface HostileStore {
+  readonly port: number;
+  readonly url: string;
+  readonly requests: string[];
+  /** Bytes that clients have taken. */
+  taken: number;
+  answer: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+let running: TestStores;
+let hostile: HostileStore;
+const ends: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  running = await stores();
+  const server = createServer((request, response) => {
+    hostile.requests.push(`${request.method} ${request.url}`);
+    request.resume();
+    hostile.answer(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  hostile = { port, url: `http://127.0.0.1:${port}`, requests: [], taken: 0, answer: (_request, response) => void response.end() };
+  ends.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+});
+afterAll(async () => {
+  for (const end of ends) end();
+  await running?.stop();
+});
+
+const access = { region: 'us-east-1', bucket: 'bucket', accessKeyId: 'key', secretAccessKey: 'secret' };
+
+function open(options: Partial<ConstructorParameters<typeof Objects>[0]> = {}): Objects {
+  const objects = new Objects({ ...access, endpoint: hostile.url, ...options });
+  ends.unshift(() => objects.close());
+  return objects;
+}
+
+const pages = async (objects: Objects): Promise<number> => {
+  let count = 0;
+  for await (const _ of objects.list()) count += 1;
+  return count;
+};
+
+/** `head`, then so much of `filler` as the client takes. */
+const endless =
+  (head: string, filler: string, most = Infinity) =>
+  (_request: IncomingMessage, response: ServerResponse): void => {
+    response.writeHead(200, { 'content-type': 'application/xml' });
+    response.write(head);
+    const chunk = Buffer.from(filler.repeat(Math.ceil((64 * 1024) / filler.length)));
+    const write = (): void => {
+      while (!response.destroyed && hostile.taken < most) {
+        hostile.taken += chunk.length;
+        if (!response.write(chunk)) return void response.once('drain', write);
+      }
+      response.end();
+    };
+    write();
+  };
+
+test.each<[string, number, (objects: Objects) => Promise<unknown>]>([
+  ['a deletion', 40 * MIB, (objects) => objects.delete(['a'])],
+  ['a deletion', Infinity, (objects) => objects.delete(['a'])],
+  ['a listing', Infinity, pages],
+  ['a listing of uploads', Infinity, (objects) => objects.abandonUploads('')],
+  ['an error in place of an object', Infinity, (objects) => objects.get('a')],
+])('%s whose reply goes on for %d bytes ends at 8 MiB', async (_what, most, call) => {
+  const objects = open();
+  hostile.taken = 0;
+  const answer = endless('<?xml version="1.0"?><Result>', '<Error><Code>x</Code><Key>yyyyyyyyyyyyyyyyyyyyy</Key></Error>', most);
+  hostile.answer = (request, response) => {
+    if (request.method === 'GET' && !request.url?.includes('list-type') && !request.url?.includes('uploads')) response.statusCode = 500;
+    const { statusCode } = response;
+    const { writeHead } = response;
+    response.writeHead = ((_status: number, headers: object) => writeHead.call(response, statusCode, headers as never)) as never;
+    answer(request, response);
+  };
+
+  const failure = await call(objects).catch((error: Error) => error);
+
+  expect(failure).toBeInstanceOf(StoreUnavailableError);
+  // Twice, since it is tried again.
+  expect(hostile.taken).toBeLessThan(2 * (8 * MIB + LEEWAY));
+});
+
+test('a listing that hands out the same page for ever, or marks uploads that never go, comes to an end', async () => {
+  const objects = open();
+  let page = 0;
+  hostile.answer = (request, response) => {
+    page += 1;
+    const isUploads = request.url?.includes('uploads');
+    response.writeHead(request.method === 'DELETE' ? 204 : 200, { 'content-type': 'application/xml' });
+    if (request.method === 'DELETE') return void response.end();
+    response.end(
+      isUploads
+        ? '<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><Upload><Key>a</Key><UploadId>u</UploadId></Upload></ListMultipartUploadsResult>'
+        : `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken><Contents><Key>k${page}</Key></Contents></ListBucketResult>`,
+    );
+  };
+
+  await expect(pages(objects)).rejects.toThrow('the listing of bucket bucket does not end');
+  await expect(objects.abandonUploads('')).rejects.toThrow('the listing of bucket bucket does not end');
+});
+
+test('an endpoint that a tenant named is not dialled where it leads inside, by whatever name, nor spoken to without TLS', async () => {
+  hostile.requests.length = 0;
+  hostile.answer = (_request, response) => void response.end();
+  const resolve = async (name: string): Promise<string[]> => (name === 'inside.example' ? ['127.0.0.1'] : ['93.184.216.34']);
+  const connect = guardedSockets({ allow: [], clock, resolve });
+  const codeAt = async (endpoint: string): Promise<unknown> => {
+    const failure = await open({ endpoint, connect })
+      .ping()
+      .catch((error: Error) => error);
+    expect(failure).toBeInstanceOf(StoreUnavailableError);
+    const { cause } = failure as Error;
+    return cause instanceof EgressError ? cause.code : cause;
+  };
+
+  const codes = [
+    await codeAt(hostile.url),
+    await codeAt(`http://localhost:${hostile.port}`),
+    await codeAt(`https://inside.example:${hostile.port}`),
+    await codeAt(`https://[::1]:${hostile.port}`),
+    await codeAt('https://169.254.169.254'),
+    await codeAt('http://outside.example'),
+  ];
+
+  expect(codes).toEqual([...Array<string>(5).fill('address_refused'), 'plain_http_refused']);
+  expect(hostile.requests).toEqual([]);
+});
+
+test('an inward store is used where its range is allowed, by http and with its certificate checked by https', async () => {
+  const bucket = bucketName(`t-${systemRandom.hex(5)}`);
+  const made = { bucket, accessKeyId: bucket, secretAccessKey: systemRandom.base64url(24) };
+  const admin = new StorageAdmin(running.s3);
+  ends.unshift(() => admin.close());
+  await admin.ensureBucketWithUser(made);
+  const connect = guardedSockets({ allow: parseAllowedRanges('127.0.0.0/8,::1/128'), clock });
+  const objects = open({ ...running.s3, ...made, connect });
+  const authority = createAuthority('Carrel test authority', new Date());
+  const { certificate: cert, key } = createCertificate(authority, { commonName: 'store' }, ['127.0.0.1'], new Date());
+  const tls = createTlsServer({ cert, key }, (_request, response) => void response.end()).listen(0, '127.0.0.1');
+  await once(tls, 'listening');
+  ends.unshift(
+    () => tls.closeAllConnections(),
+    () => tls.close(),
+  );
+  const endpoint = `https://127.0.0.1:${(tls.address() as AddressInfo).port}`;
+  const trusting = guardedSockets({ allow: parseAllowedRanges('127.0.0.0/8'), clock, ca: [authority.certificate] });
+  const bytes = systemRandom.bytes(20 * MIB);
+
+  await objects.put('file', bytes);
+  const read = await buffer((await objects.get('file')).body);
+  await open({ endpoint, connect: trusting }).ping();
+  const untrusted = await open({ endpoint, connect })
+    .ping()
+    .catch((error: Error) => error.cause);
+
+  expect(read.equals(bytes)).toBe(true);
+  expect(untrusted).toMatchObject({ code: 'tls_failed' });
+});
