@@ -40,10 +40,14 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   const router = new Router<RequestState, DefaultContext>({ prefix: BASE_PATH, sensitive: true, strict: true });
   const all = [...endpoints, ...referenceEndpoints(endpoints, deps)];
   const shown = new Set(all.filter(({ method }) => method === 'get').map(({ path }) => path));
+  const literal = new Set(all.filter(({ path }) => !path.includes('{')).map(({ path }) => `${BASE_PATH}${path}`));
   for (const endpoint of all.toSorted((a, b) => specificity(a) - specificity(b))) {
+    const served = serve(endpoint, deps, shown.has(`${endpoint.path}/{id}`));
+    // What stands at an address of its own is no id: `PUT /users/me` is a 405.
+    const unlessLiteral: Middleware = (ctx, next) => (literal.has(ctx.path) ? next() : served(ctx, next));
     router[endpoint.method](
       endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      serve(endpoint, deps, shown.has(`${endpoint.path}/{id}`)) as unknown as RouterMiddleware<RequestState, DefaultContext>,
+      (endpoint.path.includes('{') ? unlessLiteral : served) as unknown as RouterMiddleware<RequestState, DefaultContext>,
     );
   }
 
@@ -61,7 +65,7 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   app.use(deps.web.middleware);
   app.use(router.routes() as unknown as Middleware);
   app.use(outside.routes() as unknown as Middleware);
-  app.use(noEndpoint(router, outside, deps));
+  app.use(noEndpoint(router, outside, literal, deps));
   return app;
 }
 
@@ -83,14 +87,14 @@ function doorkeeper(deps: AppDeps): Middleware {
   };
 }
 
-const isApi = (path: string): boolean => path.startsWith(`${BASE_PATH}/`);
+const isApi = (path: string): boolean => path === BASE_PATH || path.startsWith(`${BASE_PATH}/`);
 
 type Routes = Router<RequestState, DefaultContext>;
 
 /** 404, or 405 with `Allow` where another method is taken. Counted like any request. */
-function noEndpoint(api: Routes, outside: Routes, deps: AppDeps): Middleware {
-  const methodsOf = (routes: Routes, ctx: Context): Set<string> =>
-    new Set(routes.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
+function noEndpoint(api: Routes, outside: Routes, literal: ReadonlySet<string>, deps: AppDeps): Middleware {
+  const methodsOf = (routes: Routes, { path, method }: Context): Set<string> =>
+    new Set(routes.match(path, method).path.flatMap((layer) => (literal.has(path) && layer.path !== path ? [] : layer.methods)));
   return async (ctx) => {
     const methods = methodsOf(isApi(ctx.path) ? api : outside, ctx);
     if (methods.size === 0 && !isApi(ctx.path)) throw new Problem('not_found');

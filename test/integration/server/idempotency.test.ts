@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
 import type { ApiReply } from '../../support/api.ts';
+import { type Document, operationsOf, parametersOf } from '../../support/openapi.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range } from '../../support/wait.ts';
 import { filePart, FORM } from '../content/raw-form.ts';
@@ -131,4 +132,75 @@ test.each(['', 'with space', 'ä', 'x'.repeat(256)])('the key %j is a 400', asyn
   const reply = await create(Buffer.from(key).toString('latin1'), 'bad');
 
   expect([reply.status, reply.body.details?.[0]?.field]).toEqual([400, 'Idempotency-Key']);
+});
+
+/** How each POST that heeds the header is brought to succeed: what comes before it, and the request. A new one is added here. */
+const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<ApiReply>>>> = {
+  createUser: async () => (key) => create(key, 'walked'),
+  createFolder: async () => (key) => tenant.admin.post('/folders', { name: 'walked' }, keyed(key)),
+  uploadFile: async () => (key) => tenant.admin.upload('/files', { name: 'walked.txt', file: Buffer.from('x'), ...keyed(key) }),
+  restoreFile: async () => {
+    const { id } = await file('restored.txt');
+    await tenant.admin.delete(`/files/${id}`);
+    return (key) => tenant.admin.post(`/files/${id}/restore`, undefined, keyed(key));
+  },
+  createFilePermission: async () => {
+    const [{ id }, { user }] = [await file('granted.txt'), await tenant.user()];
+    return (key) => tenant.admin.post(`/files/${id}/permissions`, { user_id: user.id, permission_level: 'read' }, keyed(key));
+  },
+  createFolderPermission: async () => {
+    const [{ body }, { user }] = [await tenant.admin.post('/folders', { name: 'granted' }), await tenant.user()];
+    return (key) => tenant.admin.post(`/folders/${body.id}/permissions`, { user_id: user.id, permission_level: 'read' }, keyed(key));
+  },
+  testWebhook: async () => {
+    const id = await webhook();
+    return (key) => tenant.admin.post(`/webhooks/${id}/test`, {}, keyed(key));
+  },
+  replayDeliveries: async () => {
+    const id = await webhook();
+    return (key) => tenant.admin.post(`/webhooks/${id}/replay`, { since: '2026-01-01T00:00:00Z' }, keyed(key));
+  },
+  replayDelivery: async () => {
+    const id = await webhook();
+    const { body } = await tenant.admin.post(`/webhooks/${id}/test`, {});
+    return (key) => tenant.admin.post(`/webhooks/${id}/deliveries/${body.id}/replay`, undefined, keyed(key));
+  },
+};
+const keyed = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } });
+const file = async (name: string): Promise<{ id: string }> => (await tenant.admin.upload('/files', { name, file: Buffer.from('x') })).body;
+const webhook = async (): Promise<string> =>
+  (await tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'] })).body.id;
+
+/** Needs a launch with a line item: test/integration/lti/grades.test.ts sends it twice. */
+const ELSEWHERE = ['createGrade'];
+
+test('every POST whose description has the header gives the first reply again, and no other POST has it', async () => {
+  const document = (await tenant.anonymous.get('/openapi.json')).body as Document;
+  const posts = operationsOf(document).filter(({ method }) => method === 'post');
+  const heeding = posts.filter((operation) => parametersOf(document, operation).some(({ name }) => name === 'Idempotency-Key'));
+  const answers: unknown[] = [];
+  for (const { operationId } of heeding.filter((each) => !ELSEWHERE.includes(each.operationId))) {
+    const succeeds = SUCCEEDS[operationId];
+    if (!succeeds) throw new Error(`${operationId} heeds Idempotency-Key: say in SUCCEEDS how it is brought to succeed`);
+    const send = await succeeds();
+    const [first, again] = [await send(`walk-${operationId}`), await send(`walk-${operationId}`)];
+    const same = JSON.stringify(first.body) === JSON.stringify(again.body);
+    answers.push([
+      operationId,
+      first.status < 300,
+      first.status === again.status,
+      same,
+      first.headers['idempotency-replayed'],
+      again.headers['idempotency-replayed'],
+    ]);
+  }
+
+  expect(answers).toEqual(answers.map((answer) => [(answer as string[])[0], true, true, true, undefined, 'true']));
+  // Replies that hold a secret or a credential are kept nowhere.
+  expect(
+    posts
+      .filter((operation) => !heeding.includes(operation))
+      .map(({ operationId }) => operationId)
+      .sort(),
+  ).toEqual(['changePassword', 'createTicket', 'createWebhook', 'login', 'logout', 'refreshSession', 'rotateWebhookSecret']);
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { ApiReply } from '../../support/api.ts';
+import { type ApiReply, sendRaw } from '../../support/api.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range } from '../../support/wait.ts';
@@ -39,6 +39,44 @@ test('every reply of the API tells how the tightest limit stands', async () => {
     ['200', '196', reset],
     ['200', '195', reset],
   ]);
+});
+
+test('whatever the status is, a reply to a request of the API tells the limits', async () => {
+  const tenant = await start();
+  const { admin, anonymous } = tenant;
+  const file = (await admin.upload('/files', { name: 'a.txt', file: Buffer.from('text') })).body as { id: string; checksum: string };
+  const key = { headers: { 'idempotency-key': 'key' } };
+  await admin.post('/folders', { name: 'a' }, key);
+  const tagged = (name: string, tag: string) => ({ headers: { [name]: `"${tag}"` } });
+  const noHost = await sendRaw(`${tenant.apiUrl}/users/me`, { headers: ['connection', 'close'] });
+  const replies = [
+    await admin.get(`/files/${file.id}/download`),
+    await admin.post('/folders', { name: 'b' }),
+    await admin.get(`/files/${file.id}/download`, { headers: { range: 'bytes=0-1' } }),
+    await admin.get(`/files/${file.id}/download`, tagged('if-none-match', file.checksum)),
+    noHost,
+    await admin.get('/users?colour=red'),
+    await anonymous.get('/users/me'),
+    await anonymous.as('a.b.c').post('/files', {}),
+    await admin.get('/users/me', { headers: { 'x-tenant-id': 'another' } }),
+    await admin.get('/nothing'),
+    await admin.get(tenant.apiUrl),
+    await admin.patch('/users', {}),
+    await admin.raw('OPTIONS', '/users'),
+    await admin.post('/folders', { name: 'a' }),
+    await admin.patch(`/files/${file.id}`, { name: 'b.txt' }, tagged('if-match', 'old')),
+    await anonymous.post('/auth/login', { email: 'a@example.org', password: 'x'.repeat(70_000) }),
+    await admin.post('/folders', 'name', { headers: { 'content-type': 'text/plain' } }),
+    await admin.get(`/files/${file.id}/download`, { headers: { range: 'bytes=9-' } }),
+    await admin.post('/folders', { name: 'c' }, key),
+  ];
+  await tenant.restart({ CARREL_LIMIT_USER_PER_MINUTE: 1 });
+  replies.push(await admin.get('/users/me'));
+
+  expect(replies.map(({ status }) => status)).toEqual([
+    200, 201, 206, 304, 400, 400, 401, 401, 403, 404, 404, 405, 405, 409, 412, 413, 415, 416, 422, 429,
+  ]);
+  expect(replies.filter((reply) => standing(reply).some((value) => !/^\d+$/.test(value)))).toEqual([]);
 });
 
 test('a page tells who asks for JSON in the one shape when it may be asked again', async () => {

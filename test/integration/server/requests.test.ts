@@ -51,6 +51,12 @@ describe('the one shape of errors', () => {
     expect([reply.status, reply.body.error, reply.headers.allow]).toEqual([405, 'method_not_allowed', 'GET, HEAD, POST']);
   });
 
+  test('an address that stands for itself is no id of the address beside it', async () => {
+    const reply = await tenant.admin.put('/users/me', { display_name: 'A' });
+
+    expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+
   test('without a token it is a 401 that says how to authenticate', async () => {
     const reply = await tenant.anonymous.get('/users/me');
 
