@@ -1,3 +1,4 @@
+import { inflateRawSync } from 'node:zlib';
 import { hash, verify } from '@node-rs/argon2';
 
 /** argon2id with the parameters of the OWASP Password Storage Cheat Sheet: 19 MiB, 2 passes. */
@@ -10,6 +11,8 @@ export class Passwords {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
   readonly #nobody: Promise<string>;
+  /** 92 KB, loaded when the first password is set: most servers never need it. */
+  #common: Promise<string> | undefined;
 
   constructor() {
     this.#nobody = this.hash('nobody has this password');
@@ -26,6 +29,12 @@ export class Passwords {
     return matches && stored !== null;
   }
 
+  /** Whether it is one of the 10,000 that are tried first, in any case of letters (NIST SP 800-63B §5.1.1.2). */
+  async isCommon(password: string): Promise<boolean> {
+    this.#common ??= commonPasswords();
+    return !password.includes('\n') && (await this.#common).includes(`\n${password.toLowerCase()}\n`);
+  }
+
   async #bounded<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running += 1;
@@ -37,4 +46,10 @@ export class Passwords {
       else this.#running -= 1;
     }
   }
+}
+
+/** In lower case, each between two line breaks. */
+async function commonPasswords(): Promise<string> {
+  const { PACKED } = await import('./common-passwords.generated.ts');
+  return `\n${inflateRawSync(Buffer.from(PACKED, 'base64')).toString('utf8')}\n`;
 }

@@ -43,7 +43,7 @@ const Username = text(1, 100)
 const DisplayName = text(1, 255).meta({ example: 'Ada Okafor' }).nullable();
 const Roles = distinct(z.enum(ROLES), { min: 1, max: ROLES.length });
 /** At least 8 characters (NIST SP 800-63B); the upper bound keeps hashing cheap. */
-export const NewPassword = text(8, 256).meta({ example: 'correct horse battery' });
+export const NewPassword = text(8, 256).meta({ description: 'none of the 10,000 most common passwords', example: 'correct horse battery' });
 
 export const NewUser = z
   .object({

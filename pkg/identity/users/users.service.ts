@@ -78,7 +78,7 @@ export class Users {
   }
 
   async create(input: NewUser): Promise<UserView> {
-    const passwordHash = input.password === undefined ? null : await this.#passwords.hash(input.password);
+    const passwordHash = input.password === undefined ? null : await this.#hashOfNew('password', input.password);
     return this.#cache.transaction(this.#db, async (tx) => {
       const user = await conflictsAsProblems(() =>
         tx.users.insert({
@@ -102,7 +102,7 @@ export class Users {
     if (!maySee(actor, id)) throw new Problem('not_found');
     const refused = refusedFields(actor, changes);
     if (refused.length > 0) throw new Problem('forbidden', `Only an administrator changes ${refused.join(', ')}.`);
-    const passwordHash = changes.password === undefined ? undefined : await this.#passwords.hash(changes.password);
+    const passwordHash = changes.password === undefined ? undefined : await this.#hashOfNew('password', changes.password);
     return this.#cache.transaction(this.#db, async (tx) => {
       const administrators = mayResign(changes) ? await lockAdministrators(tx) : [];
       const user = await this.#require(tx, id, ifMatch);
@@ -135,6 +135,7 @@ export class Users {
 
   /** Of one's own: asks for the present password, as often as sign-in does; ends all other sessions. */
   async changePassword(actor: Actor, present: string, wanted: string, signal: AbortSignal): Promise<void> {
+    await this.#requireUncommon('new_password', wanted);
     const user = await this.#db.tables.users.find({ id: actor.userId });
     const right = await this.#attempts.guard(ownPasswordGuess(actor.userUuid, signal), async () =>
       (await this.#passwords.verify(user?.passwordHash ?? null, present)) ? true : undefined,
@@ -171,6 +172,15 @@ export class Users {
       await tx.users.delete({ id: user.id });
       this.#cache.touch(tx, subject.users, subject.user(user.uuid), subject.grants(user.uuid), subject.profiles);
     });
+  }
+
+  async #hashOfNew(field: string, password: string): Promise<string> {
+    await this.#requireUncommon(field, password);
+    return this.#passwords.hash(password);
+  }
+
+  async #requireUncommon(field: string, password: string): Promise<void> {
+    if (await this.#passwords.isCommon(password)) throw invalid(field, 'must not be one of the 10,000 most common passwords');
   }
 
   /** The row, locked. */

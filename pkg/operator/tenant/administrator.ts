@@ -95,6 +95,10 @@ export class Administrators {
     if (!NewPassword.safeParse(password).success) {
       throw new NotYet('PasswordInvalid', "the administrator's password must have 8 to 256 characters", { isStuck: true });
     }
+    if (await this.#passwords.isCommon(password)) {
+      const message = "the administrator's password must not be one of the 10,000 most common passwords";
+      throw new NotYet('PasswordInvalid', message, { isStuck: true });
+    }
     const passwordHash = await this.#passwords.hash(password);
     const storageQuota = wholeBytes(spec.storage.defaultUserQuota);
     try {

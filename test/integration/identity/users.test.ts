@@ -154,6 +154,24 @@ describe('changing', () => {
     expect((await tenant.anonymous.post('/auth/login', { email: user.email, password })).status).toBe(401);
   });
 
+  test('a password that everybody tries first is refused wherever one is set, and the one before stays', async () => {
+    const { api, user, password } = await tenant.user();
+
+    const refused = [
+      await tenant.admin.post('/users', { ...person('common'), password: 'Password1' }),
+      await tenant.admin.patch(`/users/${user.id}`, { password: 'trustno1' }),
+      await api.post('/users/me/password', { current_password: password, new_password: '1qaz2wsx' }),
+    ];
+
+    expect(refused.map(({ status, body }) => [status, body.details])).toEqual(
+      ['password', 'password', 'new_password'].map((field) => [
+        400,
+        [{ field, message: 'must not be one of the 10,000 most common passwords' }],
+      ]),
+    );
+    expect((await tenant.anonymous.post('/auth/login', { email: user.email, password })).status).toBe(200);
+  });
+
   test("changing one's password asks for the present one and ends all other sessions", async () => {
     const { api, user, password } = await tenant.user();
     const elsewhere = await tenant.anonymous.login(user.email, password);

@@ -132,7 +132,10 @@ test("the administrator's password: deleting the Secret sets a new one, editing 
     await waitFor('the edited password to sign in', () => signsIn('of my own choice'));
     await cluster.of(SECRET).patch({ namespace, name }, { stringData: { password: 'tooshor' } });
     await condition(cluster.tenants, key, 'KeysReady', 'False', 'PasswordInvalid');
-    expect([await signsIn('tooshor'), await signsIn('of my own choice')]).toEqual([false, true]);
+    await cluster.of(SECRET).patch({ namespace, name }, { stringData: { password: 'Password1' } });
+    const common = async () => conditionOf(await cluster.tenants.get(key), 'KeysReady')?.message.includes('most common');
+    await waitFor('the common password to be refused', common);
+    expect([await signsIn('tooshor'), await signsIn('Password1'), await signsIn('of my own choice')]).toEqual([false, false, true]);
   } finally {
     await sql.close();
   }
