@@ -7,6 +7,7 @@ export const CATALOGUE = {
   unauthenticated: { status: 401, meaning: 'The access token is missing, expired, revoked or not of this tenant.' },
   invalid_credentials: { status: 401, meaning: 'The e-mail address or the password is wrong.' },
   invalid_refresh_token: { status: 401, meaning: 'The refresh token is unknown, expired, already used or revoked.' },
+  session_expired: { status: 401, meaning: 'The session has lasted 90 days, which nothing prolongs; sign in again.' },
   forbidden: { status: 403, meaning: 'The caller may see this but not do that.' },
   tenant_mismatch: { status: 403, meaning: 'X-Tenant-ID names another tenant than the one that serves this address.' },
   managed: { status: 403, meaning: 'A Kubernetes resource manages this; change it there.' },

@@ -47,5 +47,5 @@ export function createIdentity(deps: {
   const browsers = new KnownBrowsers(deps);
   const signIn = new SignIn({ ...deps, passwords, attempts });
   const users = new Users({ ...deps, passwords, attempts });
-  return { endpoints: [...signInEndpoints(signIn, { cookies, browsers, secure: deps.secure }), ...userEndpoints(users)] };
+  return { endpoints: [...signInEndpoints(signIn, { ...deps, cookies, browsers }), ...userEndpoints(users)] };
 }

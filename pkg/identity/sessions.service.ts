@@ -9,8 +9,14 @@ import type { AccessClaims } from './tokens.ts';
 /** The copy in Redis, sliding (specification: Cached data, User session). */
 export const SESSION_COPY_TTL_SECONDS = 3600;
 /** A session that is not refreshed for so long is over: the lifetime of a refresh token (design: Sign-in). */
-export const SESSION_DAYS = 30;
-export const SESSION_MS = SESSION_DAYS * 86_400_000;
+export const SESSION_MS = 30 * 86_400_000;
+/** However often it is refreshed, a session is over for good after so long. */
+const SESSION_LONGEST_MS = 90 * 86_400_000;
+
+export const longestEnd = ({ createdAt }: { readonly createdAt: Date }): Date => new Date(createdAt.getTime() + SESSION_LONGEST_MS);
+/** When a session ends that is renewed now. */
+export const renewedEnd = (session: { readonly createdAt: Date }, now: Date): Date =>
+  new Date(Math.min(now.getTime() + SESSION_MS, longestEnd(session).getTime()));
 
 /** The copy's fields: those of the specification (last_activity stands beside it in Redis), and what else a request needs. */
 interface Copy {
@@ -49,6 +55,7 @@ interface SessionRow {
  * Invariants:
  * - A session that ended, expired, or whose user was deactivated or deleted lets nobody in, whatever its access tokens say.
  * - Whoever is deactivated, deleted or given another password while they sign in gets no session by what held before.
+ * - Nothing renews a session past 90 days after its beginning.
  * - A launch's session has the rights that its account and its launch both give, and never `admin`.
  * - A warm request asks no SQL; a miss costs one statement.
  */
@@ -135,7 +142,7 @@ export class Sessions {
       permissions: [...permissions],
       tenant_id: this.#tenantId,
       created_at: row.createdAt.toISOString(),
-      expires_at: row.expiresAt.toISOString(),
+      expires_at: new Date(Math.min(row.expiresAt.getTime(), longestEnd(row).getTime())).toISOString(),
       launch_id: row.launchId,
     };
     await lookup.keep(JSON.stringify(copy), SESSION_COPY_TTL_SECONDS);

@@ -1,6 +1,6 @@
 import { endpoint, type Endpoint, reply, type Reply, type RequestInfo } from '../../api/endpoint.ts';
 import { Problem } from '../../api/problem.ts';
-import { SESSION_MS } from '../sessions.service.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { SignInCookies } from './cookies.ts';
 import { KNOWN_SECONDS, type KnownBrowsers } from './known-browsers.ts';
 import { Credentials, Refresh, SignedIn } from './sign-in.schema.ts';
@@ -14,12 +14,14 @@ const KNOWN = 'carrel_known';
 /** `secure`: the tenant's address is https. */
 export const signInEndpoints = (
   signIn: SignIn,
-  options: { cookies: SignInCookies; browsers: KnownBrowsers; secure: boolean },
+  options: { cookies: SignInCookies; browsers: KnownBrowsers; secure: boolean; clock: Clock },
 ): Endpoint[] => {
   const { cookies, browsers } = options;
-  const answer = ({ refresh_token, ...signedIn }: FreshSignIn, byCookie: boolean, setCookies: readonly string[] = []): Reply => {
-    const sent = byCookie ? [cookies.set(REFRESH, refresh_token, SESSION_MS / 1000), ...setCookies] : setCookies;
-    return reply(200, byCookie ? signedIn : { ...signedIn, refresh_token }, sent.length === 0 ? {} : { 'set-cookie': sent });
+  const answer = ({ signedIn, refreshToken, refreshUntil }: FreshSignIn, byCookie: boolean, setCookies: readonly string[] = []): Reply => {
+    const seconds = Math.ceil((refreshUntil.getTime() - options.clock.now().getTime()) / 1000);
+    const sent = byCookie ? [cookies.set(REFRESH, refreshToken, seconds), ...setCookies] : setCookies;
+    const body = byCookie ? signedIn : { ...signedIn, refresh_token: refreshToken };
+    return reply(200, body, sent.length === 0 ? {} : { 'set-cookie': sent });
   };
 
   /** A page of a neighbour under the same domain can have the browser send the cookie, but neither as JSON nor as if it were ours. */
@@ -61,7 +63,7 @@ export const signInEndpoints = (
       body: Refresh,
       setsCookie: true,
       replies: { 200: SignedIn },
-      errors: ['invalid_refresh_token', 'forbidden'],
+      errors: ['invalid_refresh_token', 'session_expired', 'forbidden'],
       handle: async ({ body, request }) => {
         if (body.refresh_token !== undefined) return answer(await signIn.refresh(body.refresh_token), false);
         const kept = cookies.read(request.headers.cookie, REFRESH);

@@ -7,14 +7,19 @@ import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { User } from '../../store/postgres/tables.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
 import type { Passwords } from '../passwords.ts';
-import { SESSION_MS, type Sessions } from '../sessions.service.ts';
+import { longestEnd, renewedEnd, SESSION_MS, type Sessions } from '../sessions.service.ts';
 import { ACCESS_TOKEN_SECONDS, type Tokens } from '../tokens.ts';
 import { USER_COLUMNS } from '../users/users.query.ts';
 import { presentUser } from '../users/users.schema.ts';
 import { type Attempts, signInGuess } from './attempts.ts';
 import type { SignedIn } from './sign-in.schema.ts';
 
-export type FreshSignIn = SignedIn & { readonly refresh_token: string };
+/** `refreshUntil`: the end of the refresh token. */
+export interface FreshSignIn {
+  readonly signedIn: SignedIn;
+  readonly refreshToken: string;
+  readonly refreshUntil: Date;
+}
 
 /**
  * Signing in, staying signed in, signing out (design: Sign-in).
@@ -22,6 +27,7 @@ export type FreshSignIn = SignedIn & { readonly refresh_token: string };
  * Invariants:
  * - A wrong password, an unknown person and a deactivated one look and last the same.
  * - A refresh token is used once; of racing uses one wins. A second use ends its session whole, access tokens included.
+ * - Refreshing carries no session past 90 days after its sign-in.
  * - Only hashes of refresh tokens are kept.
  */
 export class SignIn {
@@ -68,11 +74,11 @@ export class SignIn {
     return this.#db.transaction(async (tx) => {
       const sessionId = await this.#sessions.create(tx, { userId: user.id, passwordHash: user.passwordHash });
       if (sessionId === undefined) throw new Problem('invalid_credentials');
-      return this.#issue(tx, user, sessionId);
+      return this.#issue(tx, user, sessionId, new Date(this.#clock.now().getTime() + SESSION_MS));
     });
   }
 
-  /** Throws Problem `invalid_refresh_token`. */
+  /** Throws Problem `invalid_refresh_token`, `session_expired`. */
   async refresh(refreshToken: string): Promise<FreshSignIn> {
     const fresh = await this.#cache.transaction(this.#db, async (tx) => {
       const now = this.#clock.now();
@@ -80,24 +86,20 @@ export class SignIn {
         `UPDATE refresh_tokens SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING session_id AS "sessionId"`,
         [hashOf(refreshToken), now],
       );
-      if (!used) {
-        await this.#punishReuse(tx, refreshToken);
-        return undefined; // not thrown in here: the end of the session must be committed
-      }
+      if (!used) return this.#whyNot(tx, refreshToken, now); // not thrown in here: the end of a session must be committed
       const session = await tx.sessions.find({ id: used.sessionId }, { lock: 'update' });
       // A launch's session has no refresh token; were there one, it would renew what the launch does not give.
-      if (!session || session.launchId !== null || session.endedAt !== null || session.expiresAt <= now) return undefined;
+      if (!session || session.launchId !== null || session.endedAt !== null) return 'invalid_refresh_token';
+      if (longestEnd(session) <= now) return 'session_expired';
+      if (session.expiresAt <= now) return 'invalid_refresh_token';
       const user = await tx.users.find({ id: session.userId });
-      if (!user?.isActive) return undefined;
-      await tx.query('UPDATE sessions SET last_activity = $2, expires_at = $3 WHERE id = $1', [
-        session.id,
-        now,
-        new Date(now.getTime() + SESSION_MS),
-      ]);
+      if (!user?.isActive) return 'invalid_refresh_token';
+      const until = renewedEnd(session, now);
+      await tx.query('UPDATE sessions SET last_activity = $2, expires_at = $3 WHERE id = $1', [session.id, now, until]);
       this.#cache.touch(tx, subject.session(session.id));
-      return this.#issue(tx, user, session.id);
+      return this.#issue(tx, user, session.id, until);
     });
-    if (!fresh) throw new Problem('invalid_refresh_token');
+    if (typeof fresh === 'string') throw new Problem(fresh);
     return fresh;
   }
 
@@ -115,27 +117,33 @@ export class SignIn {
     return user;
   }
 
-  async #issue(tx: Tx, user: User, sessionId: string): Promise<FreshSignIn> {
+  async #issue(tx: Tx, user: User, sessionId: string, refreshUntil: Date): Promise<FreshSignIn> {
     const refreshToken = this.#random.base64url(32);
-    const now = this.#clock.now();
     await tx.refreshTokens.insert({
       tokenHash: hashOf(refreshToken),
       sessionId,
-      createdAt: now,
-      expiresAt: new Date(now.getTime() + SESSION_MS),
+      createdAt: this.#clock.now(),
+      expiresAt: refreshUntil,
     });
-    return {
+    const signedIn: SignedIn = {
       access_token: await this.#tokens.issue({ userUuid: user.uuid, sessionId, roles: user.roles }),
       token_type: 'Bearer',
       expires_in: ACCESS_TOKEN_SECONDS,
-      refresh_token: refreshToken,
       user: presentUser(user, this.#tenantId),
     };
+    return { signedIn, refreshToken, refreshUntil };
   }
 
-  async #punishReuse(tx: Tx, refreshToken: string): Promise<void> {
+  /** A token that is shown again ends its session; one that ended with its session's 90 days says so. */
+  async #whyNot(tx: Tx, refreshToken: string, now: Date): Promise<'invalid_refresh_token' | 'session_expired'> {
     const token = await tx.refreshTokens.find({ tokenHash: hashOf(refreshToken) });
-    if (token && token.usedAt !== null) await this.#sessions.end(tx, token.sessionId);
+    if (!token) return 'invalid_refresh_token';
+    if (token.usedAt !== null) {
+      await this.#sessions.end(tx, token.sessionId);
+      return 'invalid_refresh_token';
+    }
+    const session = await tx.sessions.find({ id: token.sessionId });
+    return session?.endedAt === null && longestEnd(session) <= now ? 'session_expired' : 'invalid_refresh_token';
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ManualClock } from '../../support/clock.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range } from '../../support/wait.ts';
 
@@ -92,6 +93,53 @@ test('of 50 racing uses of one refresh token exactly one wins, and the session i
 
   expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 1, 401: 49 });
   expect((await api.get('/users/me')).status).toBe(401);
+});
+
+test('however often it is refreshed, a session is over for good 90 days after its sign-in, and says so', async () => {
+  const clock = new ManualClock();
+  const own = await startTenant({ clock });
+  const day = 86_400_000;
+  let cookie = '';
+  const ask = async (path: string, body: object) => {
+    const reply = await own.anonymous.post(path, body, { headers: { cookie } });
+    cookie = /carrel_refresh=[^;]+/.exec(String(reply.headers['set-cookie']))?.[0] ?? cookie;
+    return { status: reply.status, error: reply.body.error, token: reply.body.access_token, set: String(reply.headers['set-cookie']) };
+  };
+  const refresh = () => ask('/auth/refresh', {});
+  await ask('/auth/login', { ...own.administrator, cookie: true });
+
+  const renewed = [];
+  for (const ms of [29 * day, 29 * day, 29 * day, 3 * day - 60_000]) {
+    await clock.advance(ms);
+    renewed.push(await refresh());
+  }
+  const last = own.anonymous.as(renewed.at(-1)?.token);
+  const before = await last.get('/users/me');
+  await clock.advance(60_000);
+  const after = await last.get('/users/me');
+  const over = await refresh();
+  await own.stop();
+
+  expect(renewed.map(({ status, set }) => [status, /Max-Age=(\d+)/.exec(set)?.[1]])).toEqual([
+    [200, '2592000'],
+    [200, '2592000'],
+    [200, String(3 * 86_400)],
+    [200, '60'],
+  ]);
+  expect([before.status, after.status]).toEqual([200, 401]);
+  expect([over.status, over.error]).toEqual([401, 'session_expired']);
+});
+
+test('a session of before that was renewed past its 90 days is over', async () => {
+  const { api, user } = await tenant.user();
+  await tenant.db.query(
+    "UPDATE sessions SET created_at = now() - interval '91 days' WHERE user_id = (SELECT id FROM users WHERE uuid = $1)",
+    [user.id],
+  );
+
+  const [access, fresh] = [await api.get('/users/me'), await tenant.anonymous.post('/auth/refresh', { refresh_token: api.refreshToken })];
+
+  expect([access.status, fresh.status, fresh.body.error]).toEqual([401, 401, 'session_expired']);
 });
 
 test('only hashes of refresh tokens are kept', async () => {
