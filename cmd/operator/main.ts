@@ -38,8 +38,9 @@ await runProgram(
     const suspended = await suspendedServer(config);
     if (suspended) program.onStop('answer for suspended tenants', () => suspended.close());
     const settings = settingsOf(config, suspended && { address: config.CARREL_POD_IP ?? '', port: suspended.port });
-    const operator = new Operator({ ...shared, settings, shards, redis, storage, platformKeys, instance });
-    const elector = new LeaderElector({ ...shared, namespace: config.CARREL_LEADER_ELECTION_NAMESPACE, name: LEASE, identity: instance });
+    const lease = { namespace: config.CARREL_LEADER_ELECTION_NAMESPACE, name: LEASE };
+    const operator = new Operator({ ...shared, settings, shards, redis, storage, platformKeys, lease, instance });
+    const elector = new LeaderElector({ ...shared, ...lease, identity: instance });
     const ops = await startOpsServer({
       host: config.CARREL_LISTEN_HOST,
       port: config.CARREL_OPS_PORT,

@@ -1,7 +1,7 @@
 import { Applier } from '../kube/apply.ts';
 import { Controller, type ControllerOptions } from '../kube/controller.ts';
 import { EventRecorder } from '../kube/events.ts';
-import { POD } from '../kube/kinds.ts';
+import { LEASE, POD } from '../kube/kinds.ts';
 import { keyOf, keyText, type KubeObject, type ObjectKey } from '../kube/object.ts';
 import { PRIORITY } from '../kube/queue.ts';
 import { ResourceApi } from '../kube/resource.ts';
@@ -25,6 +25,8 @@ import { unknownValues } from './ltiregistration/unknown-values.ts';
 import { longTransactions } from './long-transactions.ts';
 import { FIELD_MANAGER, PREFIX } from './names.ts';
 import { followNews, type News } from './news.ts';
+import { lateServers } from './resealing/late-servers.ts';
+import { Resealing } from './resealing/resealing.ts';
 import { Secrets } from './secrets.ts';
 import type { OperatorSettings } from './settings.ts';
 import type { Shards } from './shards.ts';
@@ -51,6 +53,8 @@ export interface OperatorDeps {
   /** Undefined: the platform makes no buckets, tenants name theirs. */
   readonly storage: StorageAdmin | undefined;
   readonly platformKeys: readonly SealingKey[];
+  /** By which operators elect their leader. */
+  readonly lease: ObjectKey;
   /** Which of several operators writes an Event. */
   readonly instance: string;
   readonly clock: Clock;
@@ -68,12 +72,21 @@ export class Operator {
   readonly #informers: Informers;
   readonly #events: EventRecorder;
   readonly #access: TenantAccess;
+  readonly #resealing: Resealing;
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
     this.#informers = createInformers(deps);
     this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
     this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store, namespaces: this.#informers.namespaces.store });
+    const { tenants, owned } = this.#informers;
+    const stores = { tenants: tenants.store, secrets: owned.secrets.store, deployments: owned.deployments.store };
+    this.#resealing = new Resealing({
+      ...deps,
+      events: this.#events,
+      leases: new ResourceApi(deps.client, LEASE),
+      lateServers: () => lateServers(stores, deps.platformKeys[0]?.id ?? ''),
+    });
   }
 
   /** Null: its copies are in, it can lead or stand by. */
@@ -94,7 +107,7 @@ export class Operator {
     const stop = this.#deps.redis.onReconnect(again);
     try {
       const news = followNews(this.#news(webhooks), this.#deps, signal);
-      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal), news]);
+      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal), news, this.#resealing.run(signal)]);
     } finally {
       stop();
     }

@@ -68,10 +68,9 @@ export class Administrators {
     const password = named[reference.key] ?? '';
     const keys = this.#secrets.find(secretOwner(tenant), secretNames(tenant).keys);
     const { mark, isSet } = this.#mark(claim, email, password, keys?.metadata.annotations);
-    if (!isSet) {
-      await this.#set(tenant, claim, database, { email, password });
+    if (!isSet) await this.#set(tenant, claim, database, { email, password });
+    if (keys?.metadata.annotations?.[ADMINISTRATOR_ANNOTATION] !== mark)
       await this.#secrets.annotate({ namespace, name: secretNames(tenant).keys }, { [ADMINISTRATOR_ANNOTATION]: mark });
-    }
     return `the administrator's password lies in Secret ${reference.name}`;
   }
 
@@ -110,7 +109,10 @@ export class Administrators {
     }
   }
 
-  /** Keyed, so that a weak password cannot be guessed from it. One made under an older platform key counts too. */
+  /**
+   * Keyed, so that a weak password cannot be guessed from it. One made under an older platform key counts too; `mark` is that of the first key,
+   * so that the password is not set again once the older key is gone.
+   */
   #mark(
     { tenantId }: Claim,
     email: string,
@@ -123,8 +125,7 @@ export class Administrators {
         .update(JSON.stringify(['administrator', email, password]))
         .digest('hex'),
     );
-    const known = marks.find((mark) => mark === present);
-    return { mark: known ?? marks[0] ?? '', isSet: known !== undefined };
+    return { mark: marks[0] ?? '', isSet: present !== undefined && marks.includes(present) };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Sealer } from '../../runtime/sealing.ts';
+import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import { AdoptionRefused } from './adoption-token.ts';
 import {
   checkShard,
@@ -166,7 +166,7 @@ export class Registry {
     return this.#sealer.open(row?.sealed ?? made, placeOf(tenantId, name));
   }
 
-  /** Opened; null when there is none. One that an older platform key sealed is sealed again. Throws SealError. */
+  /** Opened; null when there is none. Throws SealError. */
   async getSecret(tenantId: string, name: string): Promise<string | null> {
     const [row] = await this.#pool.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [
       tenantId,
@@ -226,23 +226,38 @@ export class Registry {
     return this.#installation;
   }
 
-  /** After a rotation of the platform key: seals anew what an older key sealed. Gives how many; safe to stop and to run twice. */
-  async resealAll(): Promise<number> {
+  /**
+   * After a rotation of the platform key: seals anew what an older key sealed. Safe to stop and to run twice. `unopenable`: no key opens them.
+   */
+  async resealAll(): Promise<{ resealed: number; unopenable: number }> {
     const rows = await this.#pool.query<{ tenantId: string; name: string; sealed: string }>(
       'SELECT tenant_id::text AS "tenantId", name, sealed FROM registry.secrets',
     );
-    const stale = rows.filter(({ sealed }) => this.#sealer.isStale(sealed));
-    for (const { tenantId, name, sealed } of stale) {
-      const place = placeOf(tenantId, name);
-      // Only where nobody has written a newer value meanwhile.
-      await this.#pool.query('UPDATE registry.secrets SET sealed = $4 WHERE tenant_id = $1 AND name = $2 AND sealed = $3', [
-        tenantId,
-        name,
-        sealed,
-        this.#sealer.seal(this.#sealer.open(sealed, place), place),
-      ]);
+    let [resealed, unopenable] = [0, 0];
+    for (const { tenantId, name, sealed } of rows.filter((row) => this.#sealer.isStale(row.sealed))) {
+      const anew = this.#anew(sealed, placeOf(tenantId, name));
+      if (anew === undefined) unopenable += 1;
+      else {
+        // Only where nobody has written a newer value meanwhile.
+        await this.#pool.query('UPDATE registry.secrets SET sealed = $4 WHERE tenant_id = $1 AND name = $2 AND sealed = $3', [
+          tenantId,
+          name,
+          sealed,
+          anew,
+        ]);
+        resealed += 1;
+      }
     }
-    return stale.length;
+    return { resealed, unopenable };
+  }
+
+  #anew(sealed: string, place: string[]): string | undefined {
+    try {
+      return this.#sealer.seal(this.#sealer.open(sealed, place), place);
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
   }
 }
 

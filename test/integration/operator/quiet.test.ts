@@ -58,7 +58,20 @@ beforeAll(async () => {
     s3Region: running.s3.region,
   });
   const storage = new StorageAdmin(running.s3);
-  const operator = new Operator({ settings, client, shards, redis, storage, platformKeys, instance: 'test', clock, random, log, metrics });
+  const operator = new Operator({
+    settings,
+    client,
+    shards,
+    redis,
+    storage,
+    platformKeys,
+    instance: 'test',
+    lease: { namespace: 'carrel-system', name: 'carrel-operator' },
+    clock,
+    random,
+    log,
+    metrics,
+  });
   const works = Promise.all([operator.watch(stopping.signal), operator.lead(stopping.signal)]);
   close = async () => {
     stopping.abort(new Error('the test is over'));

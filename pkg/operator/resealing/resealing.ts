@@ -1,0 +1,113 @@
+import type { Counter, Gauge } from 'prom-client';
+import type { EventRecorder } from '../../kube/events.ts';
+import { LEASE, type Lease } from '../../kube/kinds.ts';
+import { counter, gauge } from '../../kube/metrics.ts';
+import type { ObjectKey } from '../../kube/object.ts';
+import type { ResourceApi } from '../../kube/resource.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Random } from '../../runtime/random.ts';
+import { Sealer, tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
+import type { Shards } from '../shards.ts';
+import { resealTenant } from './tenant-values.ts';
+
+interface Deps {
+  readonly shards: Shards;
+  /** The first seals, all open. */
+  readonly platformKeys: readonly SealingKey[];
+  /** How many tenants' servers may still seal with an older key. */
+  readonly lateServers: () => number;
+  readonly leases: ResourceApi<Lease>;
+  /** The Lease of the operators: the Event is beside it. */
+  readonly lease: ObjectKey;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The first wait between two passes, and the longest. */
+const WAIT_MS = { first: 5_000, most: 300_000 };
+
+/**
+ * While CARREL_PLATFORM_KEYS has older keys: seals with the first one what they sealed, in the registry and in every tenant's schema, retained data
+ * included, until the older ones may be taken away.
+ *
+ * - It is over when two passes in a row found nothing under an older key, and no server seals with one any more. An Event at the Lease says so.
+ * - A pass writes each value by itself and only over the one that it read: it may be ended anywhere, and two operators may be at it.
+ * - A value that no key opens holds nothing up: it is logged.
+ */
+export class Resealing {
+  readonly #deps: Deps;
+  readonly #needed: Gauge;
+  readonly #left: Gauge;
+  readonly #resealed: Counter;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    const { metrics } = deps;
+    this.#needed = gauge(metrics, 'carrel_older_platform_keys_needed', 'Older platform keys that values may still be sealed with.', []);
+    this.#left = gauge(metrics, 'carrel_reseal_tenants_left', 'Tenants that the running pass of resealing has yet to look at.', []);
+    this.#resealed = counter(metrics, 'carrel_resealed_values_total', 'Values that were sealed anew with the first platform key.', []);
+    this.#needed.set(deps.platformKeys.length - 1);
+    this.#resealed.inc(0);
+  }
+
+  /** Until it is over or the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { platformKeys, lateServers, clock, log } = this.#deps;
+    if (platformKeys.length < 2) return;
+    let waitMs = WAIT_MS.first;
+    let cleanPasses = 0;
+    while (!signal.aborted) {
+      // A server of the former keys alone could not open what is sealed with the first one.
+      const late = lateServers();
+      if (late > 0) log.info({ servers: late }, 'resealing waits for servers that do not have the present platform keys yet');
+      const isClean = late === 0 && (await this.#pass(signal).catch((error: unknown) => this.#failed(error, signal))) === 0;
+      cleanPasses = isClean && lateServers() === 0 ? cleanPasses + 1 : 0;
+      if (cleanPasses === 2) return this.#end(signal);
+      waitMs = cleanPasses > 0 ? WAIT_MS.first : Math.min(waitMs * 2, WAIT_MS.most);
+      await clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+    log.debug('resealing ends with the leadership; the next leader goes on');
+  }
+
+  /** How many values it sealed anew. */
+  async #pass(signal: AbortSignal): Promise<number> {
+    const { shards, platformKeys, random, log } = this.#deps;
+    const registry = await shards.registry();
+    const tenants = (await registry.list()).filter(({ state }) => state !== 'deleting');
+    this.#left.set(tenants.length);
+    let { resealed, unopenable } = await registry.resealAll();
+    this.#resealed.inc(resealed);
+    for (const [index, { tenantId, slug, shard }] of tenants.entries()) {
+      const keys = platformKeys.map((platform) => tenantDataKey(platform, tenantId));
+      const { pool } = await shards.open(shard);
+      const of = { tenantId, slug, keyId: keys[0]?.id ?? '', sealer: new Sealer(keys, random) };
+      const found = await resealTenant(pool, of, signal);
+      if (found.unopenable > 0) log.warn({ tenant: slug, values: found.unopenable }, 'sealed values of a tenant open with no platform key');
+      this.#resealed.inc(found.resealed);
+      resealed += found.resealed;
+      unopenable += found.unopenable;
+      this.#left.set(tenants.length - index - 1);
+    }
+    log.info({ resealed, unopenable, tenants: tenants.length }, 'looked for values that an older platform key sealed');
+    return resealed;
+  }
+
+  #failed(error: unknown, signal: AbortSignal): undefined {
+    if (!signal.aborted) this.#deps.log.warn({ err: error }, 'resealing did not get through; it is tried again');
+  }
+
+  async #end(signal: AbortSignal): Promise<void> {
+    const { platformKeys, leases, lease, events, log } = this.#deps;
+    const [first, ...older] = platformKeys.map(({ id }) => id);
+    const message = `everything is sealed with platform key ${first}; nothing needs ${older.join(', ')} any more, which may be taken out of CARREL_PLATFORM_KEYS`;
+    this.#needed.set(0);
+    log.info({ key: first, older }, 'older platform keys are not needed any more');
+    const object = await leases.find(lease, { signal }).catch(() => undefined);
+    if (object) events.record(object, LEASE, { type: 'Normal', reason: 'PlatformKeysResealed', message });
+  }
+}

@@ -1,0 +1,119 @@
+import { WebhookSeal, type SealedColumn } from '../../events/webhooks/secrets.ts';
+import { privateKeyPlace } from '../../lti/private-key.ts';
+import { SealError, type Sealer } from '../../runtime/sealing.ts';
+import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
+import { tenantRole } from '../../store/postgres/provisioning.ts';
+
+export interface Resealed {
+  /** Values that are sealed with the first key now. */
+  readonly resealed: number;
+  /** Values that no key opens: nothing is lost with any of the keys. A tenant's role can write such ones. */
+  readonly unopenable: number;
+}
+
+interface TenantSeal {
+  readonly tenantId: string;
+  readonly slug: string;
+  /** Of the tenant's data keys, the first one that of the first platform key. */
+  readonly sealer: Sealer;
+  /** Id of the first key. */
+  readonly keyId: string;
+}
+
+/** A column of a tenant's schema that holds sealed values; `reference` is what their associated data name of the row. */
+interface Column {
+  readonly table: string;
+  readonly column: string;
+  readonly reference: string;
+  readonly open: (of: TenantSeal, reference: string, sealed: string) => string;
+  readonly seal: (of: TenantSeal, reference: string, plain: string) => string;
+}
+
+const webhookColumn = (column: SealedColumn): Column => ({
+  table: 'webhooks',
+  column,
+  reference: 'x.uuid::text',
+  open: (of, reference, sealed) => new WebhookSeal(of).open(reference, column, sealed),
+  seal: (of, reference, plain) => new WebhookSeal(of).seal(reference, column, plain),
+});
+
+const keyColumn = (table: string, reference: string): Column => ({
+  table,
+  column: 'private_key',
+  reference,
+  open: ({ sealer, tenantId }, managedRef, sealed) => sealer.open(sealed, privateKeyPlace(tenantId, managedRef)),
+  seal: ({ sealer, tenantId }, managedRef, plain) => sealer.seal(plain, privateKeyPlace(tenantId, managedRef)),
+});
+
+/** What else is sealed with a data key lives for minutes: logins and tickets. */
+const COLUMNS: readonly Column[] = [
+  webhookColumn('secret'),
+  webhookColumn('previous_secret'),
+  webhookColumn('headers'),
+  keyColumn('lti_tools', `coalesce(x.managed_ref, '')`),
+  keyColumn('lti_tool_keys', `coalesce((SELECT t.managed_ref FROM %schema%.lti_tools t WHERE t.id = x.tool_id), '')`),
+];
+
+/** A sealed value has at most 64 KiB. */
+const ROWS_A_STATEMENT = 50;
+
+/**
+ * Seals anew what an older key sealed in one tenant's schema. Each value is exchanged by itself and only as long as nobody has written a newer one,
+ * so it may be stopped and run twice at once.
+ */
+export async function resealTenant(sql: Sql, of: TenantSeal, signal: AbortSignal): Promise<Resealed> {
+  let found: Resealed = { resealed: 0, unopenable: 0 };
+  const present = await columnsOf(sql, of.slug);
+  for (const column of COLUMNS.filter(({ table, column }) => present.has(`${table}.${column}`))) {
+    const { resealed, unopenable } = await resealColumn(sql, of, column, signal);
+    found = { resealed: found.resealed + resealed, unopenable: found.unopenable + unopenable };
+  }
+  return found;
+}
+
+/** Data that were retained may have a schema of an earlier release. */
+async function columnsOf(sql: Sql, slug: string): Promise<Set<string>> {
+  const rows = await sql.query<{ name: string }>(
+    `SELECT c.relname || '.' || a.attname AS name FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
+     JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped WHERE n.nspname = $1 AND c.relname = ANY ($2)`,
+    [tenantRole(slug), COLUMNS.map(({ table }) => table)],
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
+async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed }: Column, signal: AbortSignal): Promise<Resealed> {
+  const schema = quoteIdentifier(tenantRole(of.slug));
+  const reference = sealed.reference.replace('%schema%', schema);
+  let [after, resealed, unopenable] = ['(0,0)', 0, 0];
+  for (;;) {
+    signal.throwIfAborted();
+    const rows = await sql.query<{ at: string; reference: string; value: string }>(
+      `SELECT x.ctid::text AS at, ${reference} AS reference, x.${column} AS value FROM ${schema}.${table} x
+       WHERE x.ctid > $1::tid AND split_part(x.${column}, '.', 2) <> $2 ORDER BY x.ctid LIMIT ${ROWS_A_STATEMENT}`,
+      [after, of.keyId],
+    );
+    for (const row of rows) {
+      const value = anew(of, sealed, row);
+      if (value === undefined) unopenable += 1;
+      else {
+        await sql.query(`UPDATE ${schema}.${table} SET ${column} = $3 WHERE ctid = $1::tid AND ${column} = $2`, [row.at, row.value, value]);
+        resealed += 1;
+      }
+      after = row.at;
+    }
+    if (rows.length < ROWS_A_STATEMENT) return { resealed, unopenable };
+  }
+}
+
+function anew(
+  of: TenantSeal,
+  { open, seal }: Pick<Column, 'open' | 'seal'>,
+  { reference, value }: { reference: string; value: string },
+): string | undefined {
+  try {
+    return seal(of, reference, open(of, reference, value));
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { WebhookSeal } from '../../../pkg/events/webhooks/secrets.ts';
+import { silentLogger as log } from '../../../pkg/runtime/log.ts';
+import { systemRandom as random } from '../../../pkg/runtime/random.ts';
+import { formatSealingKeys, Sealer, tenantDataKey, type SealingKey } from '../../../pkg/runtime/sealing.ts';
+import { resealTenant } from '../../../pkg/operator/resealing/tenant-values.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { newTenant, operatorSide } from '../../support/tenant.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import {
+  children,
+  condition,
+  newNamespace,
+  playPods,
+  ready,
+  registrationOf,
+  secretValues,
+  startCluster,
+  startOperator,
+  tenantOf,
+  unique,
+  webhookOf,
+  type Cluster,
+  type OperatorProcess,
+} from './harness.ts';
+
+const [old, young] = ['old', 'young'].map((id) => ({ id, key: random.bytes(32) })) as [SealingKey, SealingKey];
+let running: TestStores;
+let cluster: Cluster;
+let namespace: string;
+let pool: SqlPool;
+
+beforeAll(async () => {
+  [running, cluster] = await Promise.all([stores(), startCluster()]);
+  playPods(cluster);
+  namespace = await newNamespace(cluster);
+  pool = new SqlPool({ url: running.postgres.operator, poolSize: 4, log });
+}, 120_000);
+afterAll(async () => {
+  await cluster.close();
+  await pool.close();
+  await running.stop();
+});
+
+const operatorWith = (...keys: SealingKey[]): Promise<OperatorProcess> =>
+  startOperator(cluster, { stores: running, env: { CARREL_PLATFORM_KEYS: formatSealingKeys(keys) } });
+
+async function metricsOf(operator: OperatorProcess): Promise<string> {
+  const port = await waitFor('the port of the metrics', () => /"opsPort":(\d+)/.exec(operator.output())?.[1]);
+  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
+/** Key ids of all that is sealed in the registry and in these schemas. */
+async function keysInUse(slugs: readonly string[]): Promise<string[]> {
+  const columns = slugs.flatMap((slug) => [
+    ...['secret', 'previous_secret', 'headers'].map((column) => `SELECT ${column} FROM "tenant_${slug}".webhooks`),
+    ...['lti_tools', 'lti_tool_keys'].map((table) => `SELECT private_key FROM "tenant_${slug}".${table}`),
+  ]);
+  const rows = await pool.query<{ key: string }>(
+    `SELECT DISTINCT split_part(sealed, '.', 2) AS key FROM (SELECT sealed FROM registry.secrets UNION ALL ${columns.join(' UNION ALL ')}) s WHERE sealed IS NOT NULL ORDER BY 1`,
+  );
+  return rows.map(({ key }) => key);
+}
+
+test('an older platform key is replaced everywhere, told at the Lease when nothing needs it, and then the platform runs without it', async () => {
+  const [key, gone] = [
+    { namespace, name: unique() },
+    { namespace, name: unique() },
+  ];
+  const first = await operatorWith(old);
+  for (const each of [key, gone]) {
+    await cluster.tenants.create(tenantOf(namespace, each.name));
+    await ready(cluster.tenants, each);
+    const tenantRef = { name: each.name };
+    const hook = { tenantRef, url: 'https://example.com/', events: ['file.created'] };
+    await cluster.webhooks.create(webhookOf(namespace, each.name, hook));
+    const platform = { preset: 'moodle', issuer: 'https://moodle.example' };
+    await cluster.registrations.create(registrationOf(namespace, each.name, { tenantRef, platform, clientId: 'x' }));
+    await Promise.all([ready(cluster.webhooks, each), ready(cluster.registrations, each)]);
+  }
+  // Its data are retained.
+  await cluster.tenants.delete(gone);
+  await waitFor('the Tenant to be gone', async () => (await cluster.tenants.find(gone)) === undefined);
+  // What opens with no key holds nothing up: a tenant's role can write such a value.
+  const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
+  const tenant = new SqlPool({ url, poolSize: 1, log });
+  await tenant.query(
+    `INSERT INTO webhooks (uuid, url, events, secret) VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', 'v1.old.${'x'.repeat(60)}')`,
+  );
+  const people = (): Promise<unknown> => tenant.query('SELECT uuid, password_hash, revision FROM users ORDER BY id');
+  const before = { people: await people(), admin: await secretValues(cluster, namespace, `${key.name}-admin`) };
+  expect(await keysInUse([key.name, gone.name])).toEqual(['old']);
+  await first.end();
+
+  const rotating = await operatorWith(young, old);
+  const told = await waitFor('the Event at the Lease', async () => {
+    const events = await cluster.of(children.EVENT).list({ namespace: 'carrel-system' });
+    return events.find(({ reason }) => reason === 'PlatformKeysResealed');
+  });
+  const metrics = await metricsOf(rotating);
+  await tenant.query(`DELETE FROM webhooks WHERE url = 'https://a.example'`);
+  const inUse = await keysInUse([key.name, gone.name]);
+  await rotating.end();
+  const after = await operatorWith(young);
+  for (const kind of ['tenants', 'webhooks', 'registrations'] as const)
+    await cluster[kind].patch(key, { metadata: { annotations: { touched: 'yes' } } } as never);
+  await cluster.tenants.create(tenantOf(namespace, gone.name));
+  await ready(cluster.tenants, gone);
+  await condition(cluster.registrations, key, 'Ready', 'True');
+
+  expect(told).toMatchObject({
+    type: 'Normal',
+    regarding: { kind: 'Lease', name: 'carrel-operator' },
+    note: 'everything is sealed with platform key young; nothing needs old any more, which may be taken out of CARREL_PLATFORM_KEYS',
+  });
+  expect(inUse).toEqual(['young']);
+  for (const line of ['carrel_older_platform_keys_needed{program="operator"} 0', 'carrel_reseal_tenants_left{program="operator"} 0'])
+    expect(metrics).toContain(line);
+  expect(Number(/carrel_resealed_values_total\S* (\d+)/.exec(metrics)?.[1])).toBeGreaterThanOrEqual(10);
+  expect({ people: await people(), admin: await secretValues(cluster, namespace, `${key.name}-admin`) }).toEqual(before);
+  expect(after.output()).not.toContain('to open a sealed value');
+  await tenant.close();
+}, 180_000);
+
+test('two operators that reseal at once lose no value, and a newer one is not overwritten', async () => {
+  const { shard } = await operatorSide(running);
+  const login = await newTenant(running, shard, '77');
+  const sql = new SqlPool({ url: login.url, poolSize: 4, log });
+  const dataKeys = [young, old].map((platform) => tenantDataKey(platform, '77'));
+  const [keyYoung, keyOld] = dataKeys as [SealingKey, SealingKey];
+  const formerly = new WebhookSeal({ sealer: new Sealer([keyOld], random), tenantId: '77' });
+  const webhooks = range(120).map((n) => ({ uuid: random.uuid(), plain: `whsec_${n}` }));
+  for (const { uuid, plain } of webhooks) {
+    const values = [uuid, formerly.seal(uuid, 'secret', plain)];
+    await sql.query(`INSERT INTO webhooks (uuid, url, events, secret) VALUES ($1, 'https://a.example', '{file.created}', $2)`, values);
+  }
+  const of = { tenantId: '77', slug: login.slug, keyId: 'young', sealer: new Sealer(dataKeys, random) };
+  const { signal } = new AbortController();
+
+  const passes = await Promise.all([resealTenant(pool, of, signal), resealTenant(pool, of, signal)]);
+  const again = await resealTenant(pool, of, signal);
+
+  const now = new WebhookSeal({ sealer: new Sealer([keyYoung], random), tenantId: '77' });
+  const rows = await sql.query<{ uuid: string; secret: string }>('SELECT uuid, secret FROM webhooks');
+  expect(passes.every(({ unopenable }) => unopenable === 0)).toBe(true);
+  expect(again).toEqual({ resealed: 0, unopenable: 0 });
+  expect(new Map(rows.map(({ uuid, secret }) => [uuid, now.open(uuid, 'secret', secret)]))).toEqual(
+    new Map(webhooks.map(({ uuid, plain }) => [uuid, plain])),
+  );
+  await sql.close();
+});
