@@ -73,7 +73,9 @@ export const operatorConfigSchema = z.object({
     .string()
     .default('')
     .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges with commas between')
-    .describe('inward address ranges that webhooks may name and where an LMS may stand, such as 127.0.0.0/8,::1/128'),
+    .describe(
+      'inward address ranges that webhooks may name and where an LMS or storage that a tenant names may stand, such as 127.0.0.0/8,::1/128',
+    ),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies stand before a tenant'),
   CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('how many tenants a shard takes'),
   CARREL_MAX_CONNECTIONS_PER_TENANT: wholeNumber(1, 10_000)

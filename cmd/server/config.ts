@@ -53,7 +53,9 @@ export const serverConfigSchema = z.object({
     .refine(isRanges, 'must be address ranges such as 127.0.0.0/8')
     .transform(parseAllowedRanges)
     .default([])
-    .describe('inward address ranges where an LMS or a receiver of webhooks may stand, such as 127.0.0.0/8,::1/128'),
+    .describe(
+      'inward address ranges where an LMS, a receiver of webhooks or storage that the tenant names may stand, such as 127.0.0.0/8,::1/128',
+    ),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
   CARREL_PORT: wholeNumber(0, 65_535).default(8080).describe('a port, 8080'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),

@@ -22,7 +22,9 @@ export const workerConfigSchema = z.object({
     .default('')
     .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges with commas between')
     .transform((text) => parseAllowedRanges(text))
-    .describe('inward address ranges that webhooks may lead to and where an LMS may stand, such as 127.0.0.0/8,::1/128'),
+    .describe(
+      'inward address ranges that webhooks may lead to and where an LMS or storage that a tenant names may stand, such as 127.0.0.0/8,::1/128',
+    ),
   CARREL_WEBHOOK_RETRY_SECONDS: waits().describe('waits between the attempts of a webhook delivery, in seconds with commas between'),
   CARREL_WEBHOOK_TIMEOUT_SECONDS: wholeNumber(1, 60).default(15).describe('seconds that a receiver of webhooks has to answer, 1 to 60'),
   CARREL_GRADE_RETRY_SECONDS: waits().describe('waits between the attempts to tell an LMS of a grade, in seconds with commas between'),

@@ -39,15 +39,18 @@ export async function takeStorage({ registry, tenantId, isOwn, before, wanted, s
     });
   try {
     const found = await asked(markerOf(objects));
-    if (found !== null && found !== wanted.marker)
+    const isThere = before !== undefined && isSame(before, wanted);
+    if (found !== null && found !== wanted.marker) {
+      if (isThere && found !== SHARED) await asked(writeMarker(objects, SHARED));
       throw taken(
         wanted,
         `says its object ${wanted.prefix ?? ''}${MARKER_KEY}; name another bucket or prefix, or delete that object once nobody else keeps files there`,
       );
+    }
     const { endpoint, bucket, prefix = '' } = wanted;
     await registry.setStorage(tenantId, { endpoint, bucket, prefix, isOwn }, sealed).catch(async (error: unknown) => {
       if (!(error instanceof StorageTaken)) throw error;
-      if (before && isSame(before, wanted)) await asked(writeMarker(objects, SHARED));
+      if (isThere) await asked(writeMarker(objects, SHARED));
       throw taken(wanted, 'or one around or within it is; name another bucket or prefix', error);
     });
     if (found === null) await asked(writeMarker(objects, wanted.marker));

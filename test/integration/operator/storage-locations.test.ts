@@ -1,4 +1,7 @@
 import {
+  AbortMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  UploadPartCommand,
   GetObjectCommand,
   ListObjectsV2Command,
   ListMultipartUploadsCommand,
@@ -173,6 +176,53 @@ test('an endpoint that leads inside is refused where no range is allowed for it,
   expect(conditionOf(refused, 'StorageReady')?.message).toBe(
     'spec.storage: http://169.254.169.254 is not dialled: 169.254.169.254 leads to an inward address (CARREL_EGRESS_ALLOW)',
   );
+});
+
+test('the key that the operator makes for a tenant opens its bucket alone, whatever upload it names', async () => {
+  const namespace = await newNamespace(cluster);
+  const [one, other] = [
+    { namespace, name: unique() },
+    { namespace, name: unique() },
+  ];
+  for (const { name } of [one, other]) await cluster.tenants.create(tenantOf(namespace, name, { deletionPolicy: 'Delete' }));
+  for (const key of [one, other]) await ready(cluster.tenants, key);
+  const [mine, theirs] = (await Promise.all(
+    [one, other].map(({ name }) => secretValues(cluster, namespace, `${name}-storage`)),
+  )) as unknown as [ObjectsOptions, ObjectsOptions];
+  const inTheirs = new Objects(theirs);
+  await inTheirs.put('victim/one', Buffer.from('one'));
+  const client = newClient(mine);
+  const begun = await client.send(new CreateMultipartUploadCommand({ Bucket: mine.bucket, Key: 'mp' }));
+  const hostile = { Bucket: mine.bucket, Key: 'mp', UploadId: `../../../../${theirs.bucket}/victim` };
+  const nameOf = (call: Promise<unknown>): Promise<string> =>
+    call.then(
+      () => 'done',
+      (error: Error) => error.name,
+    );
+
+  const names = [
+    await nameOf(client.send(new UploadPartCommand({ ...hostile, PartNumber: 7, Body: 'x' }))),
+    await nameOf(client.send(new AbortMultipartUploadCommand(hostile))),
+    await nameOf(client.send(new AbortMultipartUploadCommand({ ...hostile, Bucket: theirs.bucket, UploadId: begun.UploadId }))),
+    await nameOf(client.send(new PutBucketPolicyCommand({ Bucket: mine.bucket, Policy: '{}' }))),
+    await nameOf(client.send(new GetObjectCommand({ Bucket: theirs.bucket, Key: 'victim/one' }))),
+    await nameOf(client.send(new GetObjectCommand({ Bucket: theirs.bucket, Key: MARKER_KEY }))),
+  ];
+
+  expect(names).toEqual([
+    'NoSuchUpload',
+    'NoSuchUpload',
+    'AccessDenied',
+    expect.stringMatching(/^(AccessDenied|MalformedPolicy)$/),
+    'AccessDenied',
+    'AccessDenied',
+  ]);
+  expect(await inTheirs.head('victim/one')).toMatchObject({ size: 3 });
+  expect(await inTheirs.head('victim/7')).toBeNull();
+  inTheirs.close();
+  client.destroy();
+  for (const key of [one, other]) await cluster.tenants.delete(key);
+  for (const key of [one, other]) await gone(key);
 });
 
 test('who adopts a bucket gets it without the policy and the access list that its former owner had left', async () => {

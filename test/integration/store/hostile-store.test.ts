@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAuthority, createCertificate } from '../../../pkg/local/programs/certificates.ts';
@@ -14,6 +15,7 @@ import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
+import { range } from '../../support/wait.ts';
 
 const MIB = 1 << 20;
 /** A reply may go so far past its bound as buffers of the kernel are deep. */
@@ -126,6 +128,24 @@ test('a listing that hands out the same page for ever, or marks uploads that nev
 
   await expect(pages(objects)).rejects.toThrow('the listing of bucket bucket does not end');
   await expect(objects.abandonUploads('')).rejects.toThrow('the listing of bucket bucket does not end');
+});
+
+test('as many downloads as there are connections stand still, and an upload goes on', async () => {
+  const objects = open();
+  const standing: ServerResponse[] = [];
+  hostile.answer = (request, response) => {
+    if (request.method !== 'GET') return void response.end();
+    response.writeHead(200, { 'content-length': '1000' }).write('x');
+    standing.push(response);
+  };
+  const bodies: { body: Readable }[] = [];
+  // Not all at once: a connection has two seconds.
+  while (bodies.length < 2_000) bodies.push(...(await Promise.all(range(100).map(() => objects.get('large')))));
+
+  const put = await objects.put('small', Buffer.from('small'));
+
+  expect([standing.length, put.size]).toEqual([2_000, 5]);
+  for (const { body } of bodies) body.destroy();
 });
 
 test('an endpoint that a tenant named is not dialled where it leads inside, by whatever name, nor spoken to without TLS', async () => {

@@ -317,6 +317,13 @@ test('what is set on a bucket itself is the administrator’s alone; nobody open
   expect(acl.Grants?.map(({ Grantee, Permission }) => [Grantee?.ID, Permission])).toEqual([[a.accessKeyId, 'FULL_CONTROL']]);
 });
 
+test('the object store has no privileges, also where all else runs as root', () => {
+  const pid = readFileSync(join(running.folder, '..', 'run', 'versitygw.pid'), 'utf8').trim();
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+
+  expect(/^CapEff:\s*(\w+)$/m.exec(status)?.[1]).toBe('0000000000000000');
+});
+
 test('a large object goes up in parts, is copied, read and deleted by the key of its bucket', async () => {
   const objects = new Objects({ ...running.s3, ...a });
   clients.push({ destroy: () => objects.close() });

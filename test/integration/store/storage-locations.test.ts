@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { takeStorage } from '../../../pkg/operator/tenant/storage-location.ts';
+import { NotYet } from '../../../pkg/operator/steps.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import type { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import type { Registry } from '../../../pkg/store/postgres/registry.ts';
+import { normalizedEndpoint, StorageTaken } from '../../../pkg/store/postgres/storage-locations.ts';
+import { StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
+import { markerOf } from '../../../pkg/store/s3/marker.ts';
+import { Objects } from '../../../pkg/store/s3/objects.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { operatorSide } from '../../support/tenant.ts';
+import { range } from '../../support/wait.ts';
+
+let running: TestStores;
+let pool: SqlPool;
+let registry: Registry;
+let bucket: TenantBucket;
+let objects: Objects;
+
+beforeAll(async () => {
+  running = await stores();
+  ({ pool, registry } = await operatorSide(running));
+  await pool.query(`INSERT INTO registry.shards (name) VALUES ('one') ON CONFLICT DO NOTHING`);
+  const name = `own-${systemRandom.hex(4)}`;
+  bucket = { bucket: name, accessKeyId: name, secretAccessKey: systemRandom.base64url(24) };
+  const admin = new StorageAdmin(running.s3);
+  await admin.ensureBucketWithUser(bucket);
+  admin.close();
+  objects = new Objects({ ...running.s3, ...bucket });
+});
+afterAll(async () => {
+  objects?.close();
+  await pool?.close();
+  await running?.stop();
+});
+
+async function newTenant(): Promise<string> {
+  const slug = `t-${systemRandom.hex(5)}`;
+  const { tenantId } = await registry.claim({ slug, owner: { namespace: 'n', namespaceUid: 'u', name: slug }, hosts: [], shards: ['one'] });
+  return tenantId;
+}
+
+const at = (endpoint: string, name: string, prefix = '') => ({ endpoint, bucket: name, prefix, isOwn: false });
+const outcomeOf = (taking: Promise<void>): Promise<string> =>
+  taking.then(
+    () => 'taken up',
+    (error: unknown) => (error instanceof StorageTaken ? 'StorageTaken' : String(error)),
+  );
+
+test('of twenty tenants that want places around and within each other at once, one gets its own', async () => {
+  const tenants = await Promise.all(range(20).map(newTenant));
+  const prefixes = ['', 'a/', 'a/b/', 'a/b/c/'];
+  const name = `b-${systemRandom.hex(4)}`;
+
+  const outcomes = await Promise.all(
+    tenants.map((tenant, index) =>
+      outcomeOf(registry.setStorage(tenant, at('https://s3.example.org', name, prefixes[index % prefixes.length]), 'sealed')),
+    ),
+  );
+
+  expect(outcomes.filter((outcome) => outcome === 'taken up')).toHaveLength(1);
+  expect(outcomes.filter((outcome) => outcome === 'StorageTaken')).toHaveLength(19);
+  const sealed = await Promise.all(tenants.map((tenant) => registry.getSecret(tenant, 'storage')));
+  expect(sealed.filter((value) => value !== null)).toHaveLength(1);
+});
+
+test('one address of a store in other letters, with its port, a slash or another scheme is the same place', async () => {
+  const [first, second] = [await newTenant(), await newTenant()];
+  const name = `b-${systemRandom.hex(4)}`;
+  await registry.setStorage(first, at('https://s3.example.org', name), 'sealed');
+
+  const same = [
+    'https://S3.Example.ORG',
+    'https://s3.example.org:443/',
+    'http://s3.example.org',
+    'http://s3.example.org:80',
+    'https://s3.example.org./',
+  ];
+  const outcomes = await Promise.all(same.map((endpoint) => outcomeOf(registry.setStorage(second, at(endpoint, name), 'sealed'))));
+
+  expect(outcomes).toEqual(same.map(() => 'StorageTaken'));
+  expect(['https://s3.example.org:9000', 'https://eu.s3.example.org', 'https://s3.example.org/eu'].map(normalizedEndpoint)).toEqual([
+    's3.example.org:9000',
+    'eu.s3.example.org',
+    's3.example.org/eu',
+  ]);
+});
+
+test('a place is free again when its tenant names another one or is forgotten, and held while its data are kept', async () => {
+  const [first, second] = [await newTenant(), await newTenant()];
+  const [one, two] = [at('https://s3.example.org', `b-${systemRandom.hex(4)}`), at('https://s3.example.org', `b-${systemRandom.hex(4)}`)];
+  await registry.setStorage(first, one, 'sealed');
+  await registry.setStorage(first, two, 'sealed');
+  await registry.retain(first);
+
+  expect(await outcomeOf(registry.setStorage(second, one, 'sealed'))).toBe('taken up');
+  expect(await outcomeOf(registry.setStorage(second, two, 'sealed'))).toBe('StorageTaken');
+  await registry.remove(first);
+  expect(await outcomeOf(registry.setStorage(second, two, 'sealed'))).toBe('taken up');
+});
+
+test('a bucket that was made for a tenant stays its while its files are elsewhere', async () => {
+  const [first, second] = [await newTenant(), await newTenant()];
+  const own = { ...at('https://s3.example.org', `carrel-${systemRandom.hex(4)}`), isOwn: true };
+  await registry.setStorage(first, own, 'sealed');
+
+  await registry.setStorage(first, at('https://s3.example.org', `b-${systemRandom.hex(4)}`), 'sealed');
+
+  expect(await outcomeOf(registry.setStorage(second, { ...own, isOwn: false }, 'sealed'))).toBe('StorageTaken');
+  expect([await registry.hasBucket(first), await registry.hasBucket(second)]).toEqual([true, false]);
+});
+
+test('where two tenants had their objects in one place before locations were kept, neither’s sweep may delete from then on', async () => {
+  const [first, second] = [await newTenant(), await newTenant()];
+  const wanted = { endpoint: running.s3.endpoint, region: running.s3.region, ...bucket, prefix: 'both/' };
+  const inPlace = new Objects(wanted);
+  const take = (tenantId: string): Promise<void> =>
+    takeStorage({
+      registry,
+      tenantId,
+      isOwn: false,
+      before: wanted,
+      wanted: { ...wanted, marker: `tenant ${tenantId} of here` },
+      sealed: JSON.stringify(wanted),
+    });
+
+  await take(first);
+  const alone = await markerOf(inPlace);
+  const refused = await take(second).catch((error: unknown) => error);
+
+  expect(alone).toBe(`tenant ${first} of here`);
+  expect(refused).toBeInstanceOf(NotYet);
+  expect(refused).toMatchObject({ reason: 'StorageTaken', isStuck: true });
+  expect(await markerOf(inPlace)).toBe('shared by several tenants');
+  // Nor where the first one's marker has not come yet when the second looks.
+  await inPlace.delete(['.carrel-tenant']);
+  await expect(take(second)).rejects.toMatchObject({ reason: 'StorageTaken' });
+  expect(await markerOf(inPlace)).toBe('shared by several tenants');
+  inPlace.close();
+});
