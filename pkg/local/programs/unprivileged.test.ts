@@ -1,0 +1,36 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { run } from '../parts/run.ts';
+import { outsideFolder, seatOf, seatOfServiceUser } from './unprivileged.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+test('a store of root’s runs as another user, with a program and data that this user can reach', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'carrel-seat-')); // 0700
+  const [release, data] = [join(home, 'release'), join(home, 'data', 's3')];
+  mkdirSync(release);
+  writeFileSync(join(release, 'store'), '#!/bin/sh\n[ "$1" = --version ] && exit 0\nid -u\n');
+  chmodSync(join(release, 'store'), 0o755);
+
+  const {
+    prefix,
+    program,
+    data: place,
+    uid,
+    gid,
+  } = isRoot
+    ? await seatOfServiceUser(join(release, 'store'), data, release, 'no namespaces here')
+    : await seatOf(join(release, 'store'), data);
+  const who = await run(program, [], { ...(uid === undefined ? {} : { uid }), ...(gid === undefined ? {} : { gid }) });
+
+  expect(prefix).toEqual([]);
+  expect(who.stdout.trim()).not.toBe('0');
+  if (isRoot) {
+    expect(place).toBe(join(outsideFolder(data), 'data', 's3'));
+    expect(statSync(join(outsideFolder(data), 'data')).uid).toBe(uid);
+  }
+  rmSync(outsideFolder(data), { recursive: true, force: true });
+  rmSync(home, { recursive: true });
+});

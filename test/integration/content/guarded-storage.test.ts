@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { tenantStorage } from '../../../pkg/jobs/tenants.ts';
+import { guardedSockets } from '../../../pkg/net/guarded-sockets.ts';
+import { parseAllowedRanges } from '../../../pkg/net/inward.ts';
+import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { operatorSide } from '../../support/tenant.ts';
+
+/** The store of these tests stands inside, as a tenant's must not. */
+let running: TestStores;
+let tenant: TestTenant;
+beforeAll(async () => {
+  running = await stores();
+  tenant = await startTenant({ stores: running });
+});
+afterAll(async () => {
+  await tenant?.stop();
+  await running?.stop();
+});
+
+test('a server dials no inward storage that its tenant named, unless the range is allowed', async () => {
+  const { api } = await tenant.user();
+  await tenant.restart({ CARREL_S3_GUARDED: true, CARREL_EGRESS_ALLOW: [] });
+  const refused = await api.upload('/files', { file: Buffer.from('inside'), name: 'inside' });
+  await tenant.restart({ CARREL_S3_GUARDED: true, CARREL_EGRESS_ALLOW: parseAllowedRanges('127.0.0.0/8') });
+  const allowed = await api.upload('/files', { file: Buffer.from('inside'), name: 'inside' });
+
+  expect([refused.status, allowed.status]).toEqual([503, 201]);
+  expect((await api.get(`/files/${allowed.body.id}/download`)).status).toBe(200);
+});
+
+test('a worker dials no inward storage that a tenant named, nor one of which the registry does not say whose it is', async () => {
+  const { pool, registry } = await operatorSide(running);
+  await pool.query(`INSERT INTO registry.shards (name) VALUES ('one') ON CONFLICT DO NOTHING`);
+  const owner = { namespace: 'n', namespaceUid: 'u', name: 'n' };
+  const codes: unknown[] = [];
+  for (const [slug, guarded] of [
+    ['named', { guarded: 'true' }],
+    ['unknown', {}],
+    ['platform', { guarded: 'false' }],
+  ] as const) {
+    const { tenantId } = await registry.claim({ slug, owner: { ...owner, name: slug }, hosts: [], shards: ['one'] });
+    const { config } = tenant;
+    const sealed = {
+      endpoint: config.CARREL_S3_ENDPOINT,
+      region: config.CARREL_S3_REGION,
+      bucket: config.CARREL_S3_BUCKET,
+      accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
+      secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
+      ...guarded,
+    };
+    await registry.setSecret(tenantId, 'storage', JSON.stringify(sealed));
+    const { objects } = await tenantStorage({ registry, pool, clock, connect: guardedSockets({ allow: [], clock }) }).of(slug);
+    codes.push(
+      await objects.ping().then(
+        () => 'reached',
+        (error: Error) => (error.cause as { code?: unknown }).code,
+      ),
+    );
+    objects.close();
+  }
+
+  expect(codes).toEqual(['address_refused', 'address_refused', 'reached']);
+  await pool.close();
+});
