@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status restart clean logs test faults bench lint build
+.PHONY: help up down status restart clean logs test faults bench fuzz lint build
 
 # Node 24 comes as a devDependency, so a machine with Node 20 and npm will do.
 export PATH := $(CURDIR)/node_modules/node/bin:$(PATH)
@@ -38,6 +38,9 @@ faults: $(INSTALLED) ## the long form of test/faults: 5,000 changes while everyt
 
 bench: $(INSTALLED) ## rates and times beside a control in the same run (LINES="launches deliveries fairness metadata recovery transfers")
 	@node cmd/carrel/main.ts parts && node test/bench/main.ts $(LINES)
+
+fuzz: $(INSTALLED) ## send 20,000 generated requests, valid and not, by the OpenAPI document, and find nothing (REQUESTS, SEED)
+	@$(CARREL) parts && REQUESTS=$(or $(REQUESTS),20000) SEED=$(or $(SEED),1) node test/fuzz/main.ts
 
 lint: $(INSTALLED) ## format, types, lint, arrows between rooms, generated files
 	@npm run --silent lint

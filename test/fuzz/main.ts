@@ -1,0 +1,109 @@
+/**
+ * `make fuzz [REQUESTS=20000 SEED=1]`: schemathesis (PyPI, pinned in hack/fuzz) reads `/api/v1/openapi.json` and sends requests, valid and not,
+ * with tokens of three roles to a server on real parts. Exit 1 when it finds anything: a 5xx, a status, header or shape that is not declared,
+ * a valid request that is refused, an invalid one that is taken. Rounds go by role, each with the next seed, until enough were sent.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { thisMachine } from '../../pkg/local/parts/resolve.ts';
+import { ROOT } from '../support/parts.ts';
+import { stores } from '../support/stores.ts';
+import { FUZZED_ROLES, type FuzzedRole, fuzzedTenant } from './tenant.ts';
+
+const wanted = Number(process.env.REQUESTS ?? 20_000);
+const firstSeed = Number(process.env.SEED ?? 1);
+const HERE = import.meta.dirname;
+/** Cases of an operation and phase in one round. */
+const EXAMPLES = 40;
+
+const tool = schemathesis();
+const scratch = mkdtempSync(join(tmpdir(), 'carrel-fuzz-'));
+const running = await stores();
+const { tenant, people } = await fuzzedTenant(running);
+let sent = 0;
+let found = 0;
+const opsSum = async (): Promise<number> => {
+  const text = await (await fetch(`${tenant.opsUrl}/metrics`)).text();
+  return [...text.matchAll(/^http_request_duration_seconds_count\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+};
+try {
+  for (let round = 0; sent < wanted; round += 1) {
+    const role = FUZZED_ROLES[round % FUZZED_ROLES.length] as FuzzedRole;
+    const before = await opsSum();
+    const failed = await run(role, firstSeed + round);
+    const requests = (await opsSum()) - before;
+    if (requests === 0) throw new Error('fuzz: schemathesis sent no request');
+    sent += requests;
+    if (failed) found += 1;
+    process.stdout.write(
+      `fuzz: round ${round + 1} as ${role}, seed ${firstSeed + round}: ${requests} requests, ${failed ? 'FOUND' : 'nothing found'}; ${sent} of ${wanted}\n`,
+    );
+  }
+} finally {
+  await tenant.stop();
+  await running.stop();
+  rmSync(scratch, { recursive: true, force: true });
+}
+process.stdout.write(
+  `fuzz: ${sent} requests as ${FUZZED_ROLES.join(', ')}: ${found === 0 ? 'nothing found' : `${found} rounds found something`}\n`,
+);
+process.exit(found === 0 ? 0 : 1);
+
+async function run(role: FuzzedRole, seed: number): Promise<boolean> {
+  const options = [
+    '--seed',
+    String(seed),
+    '--max-examples',
+    String(EXAMPLES),
+    '--phases',
+    'examples,coverage,fuzzing',
+    '--continue-on-failure',
+    '--exclude-checks',
+    'positive_data_acceptance', // valid_is_taken of hooks.py is it, but for what rests on state
+    '--warnings',
+    'off',
+    '--no-color',
+  ];
+  const child = spawn(tool, ['--config-file', join(HERE, 'schemathesis.toml'), 'run', `${tenant.apiUrl}/openapi.json`, ...options], {
+    stdio: 'inherit',
+    cwd: scratch, // it writes a cache of its own
+    env: {
+      ...process.env,
+      PYTHONPATH: HERE,
+      PYTHONDONTWRITEBYTECODE: '1',
+      SCHEMATHESIS_HOOKS: 'hooks',
+      CARREL_FUZZ_API: tenant.apiUrl,
+      CARREL_FUZZ_EMAIL: people[role].email,
+      CARREL_FUZZ_PASSWORD: people[role].password,
+      CARREL_FUZZ_SEED: String(seed),
+    },
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code !== 0;
+}
+
+/** Its program, in a virtual environment of the cache folder that is named for what it holds. */
+function schemathesis(): string {
+  const requirements = join(ROOT, 'hack/fuzz/requirements.txt');
+  const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const folder = join(thisMachine(ROOT).cache, `schemathesis-${version}`);
+  const program = join(folder, 'bin/schemathesis');
+  if (existsSync(program)) return program;
+  process.stdout.write('fuzz: installing schemathesis\n');
+  rmSync(folder, { recursive: true, force: true });
+  const done =
+    spawnSync('python3', ['-m', 'venv', folder], { stdio: 'inherit' }).status === 0 &&
+    spawnSync(join(folder, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', '--require-hashes', '-r', requirements], {
+      stdio: 'inherit',
+    }).status === 0;
+  if (!done) {
+    rmSync(folder, { recursive: true, force: true });
+    process.stderr.write('fuzz: schemathesis could not be installed. It takes python3 (3.11 or newer) with venv, and PyPI.\n');
+    process.exit(1);
+  }
+  return program;
+}
