@@ -34,8 +34,8 @@ export const HEADERS = {
     example: 'true',
   },
   'Set-Cookie': text(
-    'The refresh token as a cookie, for a browser that asked for it.',
-    'carrel_refresh=…; Path=/api/v1/auth; HttpOnly; SameSite=Strict',
+    'The refresh token as a cookie, for a browser that asked for it; at each sign-in also `carrel_known`, by which the browser is known again. Over https their names begin with __Secure-.',
+    'carrel_refresh=…; Path=/api/v1/auth; Max-Age=2592000; HttpOnly; SameSite=Strict',
   ),
   'Accept-Ranges': text('Ranges of bytes are served.', 'bytes'),
   'Content-Range': text('Which bytes these are, or of a 416 how many there are (RFC 9110 §14.4).', 'bytes 0-99/1048576'),
