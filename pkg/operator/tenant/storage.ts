@@ -141,11 +141,15 @@ export class Storages {
       throw new NotYet('EndpointInvalid', `spec.storage: the endpoint in Secret ${name} is no address such as https://s3.example.org`, {
         isStuck: true,
       });
+    const { bucket = '', prefix = '' } = tenant.spec.storage;
+    // A store that keeps files would take `./a/` for `a/`, which may be another tenant's.
+    if (prefix.split('/').some((segment) => segment === '.' || segment === '..'))
+      throw new NotYet('PrefixInvalid', 'spec.storage.prefix: no segment may be "." or ".."', { isStuck: true });
     return {
       endpoint,
       region: named['region'] ?? this.#settings.s3Region,
-      bucket: tenant.spec.storage.bucket ?? '',
-      prefix: tenant.spec.storage.prefix ?? '',
+      bucket,
+      prefix,
       accessKeyId: named['accessKeyId'] ?? '',
       secretAccessKey: named['secretAccessKey'] ?? '',
       guarded: String(normalizedEndpoint(endpoint) !== normalizedEndpoint(this.#settings.s3Endpoint)),

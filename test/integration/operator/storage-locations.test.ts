@@ -161,7 +161,7 @@ test('a place that another installation has marked is not taken, and nothing is 
   objects.close();
 });
 
-test('an endpoint that leads inside is refused where no range is allowed for it, with a condition that says so', async () => {
+test('an endpoint that leads inside, or a prefix that has two spellings, is refused with a condition that says so', async () => {
   const namespace = await newNamespace(cluster);
   await ownBucket([namespace], { endpoint: 'http://169.254.169.254' });
   const key = { namespace, name: unique() };
@@ -170,6 +170,9 @@ test('an endpoint that leads inside is refused where no range is allowed for it,
   const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'EndpointRefused');
   await cluster.of(children.SECRET).patch({ namespace, name: 'my-storage' }, { stringData: { endpoint: 'ftp://example.org' } });
   await condition(cluster.tenants, key, 'StorageReady', 'False', 'EndpointInvalid');
+  await cluster.of(children.SECRET).patch({ namespace, name: 'my-storage' }, { stringData: { endpoint: 'https://s3.example.org' } });
+  await cluster.tenants.patch(key, { spec: { storage: { prefix: './files/' } } });
+  await condition(cluster.tenants, key, 'StorageReady', 'False', 'PrefixInvalid');
   await cluster.tenants.delete(key);
   await gone(key);
 
