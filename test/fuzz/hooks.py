@@ -53,21 +53,26 @@ class SignedIn:
 @schemathesis.hook
 def before_call(context, case, kwargs):
     case.headers["X-Forwarded-For"] = _network()
+    # Cases share their bodies, so what is changed is a copy.
+    body = dict(case.body) if isinstance(case.body, dict) else None
     # Many wrong passwords for one person make each further one wait.
-    if isinstance(case.body, dict) and "current_password" not in case.body and "password" in case.body:
-        email = case.body.get("email")
-        if isinstance(email, str) and "@" in email and len(email) < 200:
-            case.body["email"] = f"{_random.randint(0, 999_999)}{email}"
+    if body is not None and case.operation.definition.raw.get("operationId") == "login":
+        email = body.get("email")
+        if isinstance(email, str) and 0 < len(email) < 200:
+            body["email"] = f"{_random.randint(0, 999_999)}{email}"
+            case.body = body
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     # No generated cursor is one that a page gave; without it the rest of the request is tried.
-    if case.query and len(case.query) > 1:
-        case.query.pop("cursor", None)
-    if isinstance(case.body, dict):
-        case.body.pop("cursor", None)
-        # A receiver's host is a name in DNS; what is one, no pattern says.
-        if "url" in case.body:
-            case.body["url"] = "https://receiver.example.org/" + "".join(_random.choices("abc/?=&", k=_random.randint(0, 20)))
+    if case.query and len(case.query) > 1 and "cursor" in case.query:
+        case.query = {name: value for name, value in case.query.items() if name != "cursor"}
+    if body is None:
+        return
+    body.pop("cursor", None)
+    # A receiver's host is a name in DNS; what is one, no pattern says.
+    if "url" in body:
+        body["url"] = "https://receiver.example.org/" + "".join(_random.choices("abc/?=&", k=_random.randint(0, 20)))
+    case.body = body
 
 
 #: A request may be of the right form and yet not fit what is there: the 400 says so in these words and no others.
