@@ -57,15 +57,14 @@ export interface Right {
   readonly endsAt: Date | null;
 }
 
-const LASTING_ADMIN: Right = { level: 'admin', endsAt: null };
-
 /** Whether one of these rights gives at least as much for at least as long. */
 const covers = (rights: readonly Right[], { level, endsAt }: Right): boolean =>
   rights.some((right) => allows(right.level, level) && (right.endsAt === null || (endsAt !== null && right.endsAt >= endsAt)));
 
 /**
- * A move must not do what a grant would: only an admin of the file whose right has no end gives away rights on it. Anybody else may not move it to where
- * they would have more or for longer, nor below a folder of somebody who is not admin of it already. Throws `forbidden`.
+ * A move must not give what the file's owner, or the owner of a folder that it leaves, could not take back. So who owns neither, admin by a grant too,
+ * may not move it to where they would have more or for longer, nor below a folder of theirs or of somebody else who does not own it already: no grant
+ * that is revoked would end that. Throws `forbidden`.
  * `rights`: by the actor's grants on the file and the folders above it now, and on those of `ancestors`, where it goes.
  */
 export function requireMove(
@@ -74,7 +73,7 @@ export function requireMove(
   ancestors: readonly Ancestor[],
   rights: { readonly here: readonly Right[]; readonly there: readonly Right[] },
 ): void {
-  if (isOwned(file, actor) || covers(rights.here, LASTING_ADMIN)) return;
+  if (isOwned(file, actor)) return;
   const owns = ancestors.some(({ ownerId }) => ownerId === actor.userId);
   if (owns || !rights.there.every((right) => covers(rights.here, right)))
     throw new Problem('forbidden', 'Moving it there would give you more rights on it than you have; its owner can move it.');

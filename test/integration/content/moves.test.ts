@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 
@@ -80,16 +81,51 @@ describe('whoever may write a file', () => {
   });
 });
 
-test("whoever owns a file or has admin on it moves it into another's folder where they may write", async () => {
-  const { ada, bob, folder, file } = await writerBob();
+describe('whoever is admin of a file by a grant without an end', () => {
+  test('cannot move it into a folder of theirs, so that what they have ends with the grant', async () => {
+    const { ada, bob, folder, file } = await writerBob();
+    const granted = await grant(ada, `/folders/${folder.id}`, bob, 'admin');
+    const own = await folderOf(bob, 'mine');
+    const below = await folderOf(bob, 'mine too', folder.id);
+
+    for (const into of [own, below]) expect(await move(bob, file, into)).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+    await ada.api.delete(`/folders/${folder.id}/permissions/${granted}`);
+
+    expect((await bob.api.get(`/files/${file.id}`)).status).toBe(404);
+    expect((await grant(bob, `/files/${file.id}`, bob, 'admin')) ?? 'refused').toBe('refused');
+  });
+
+  test('cannot either where it is a group that has the grant, and leaves with nothing', async () => {
+    const { ada, bob, folder, file } = await writerBob();
+    const group = systemRandom.uuid();
+    await tenant.db.query(
+      `WITH made AS (INSERT INTO groups (uuid, name, created_by) SELECT $1, 'team', id FROM users WHERE is_system RETURNING id)
+       INSERT INTO group_members (group_id, user_id) SELECT made.id, u.id FROM made, users u WHERE u.uuid = $2`,
+      [group, bob.user.id],
+    );
+    await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'admin', group_id: group });
+    const own = await folderOf(bob, 'mine');
+
+    expect((await move(bob, file, own)).status).toBe(403);
+  });
+
+  test("cannot make somebody else its admin, and moves it between its owner's folders", async () => {
+    const { ada, bob, file } = await writerBob();
+    const [carl, other] = [await tenant.user(), await folderOf(ada, 'other')];
+    const carls = await folderOf(carl, 'from Carl');
+    await grant(carl, `/folders/${carls.id}`, bob, 'write');
+    await grant(ada, `/folders/${other.id}`, bob, 'admin');
+    await grant(ada, `/files/${file.id}`, bob, 'admin');
+
+    expect((await move(bob, file, carls)).status).toBe(403);
+    expect((await move(bob, file, other)).status).toBe(200);
+  });
+});
+
+test("whoever owns a file moves it into another's folder where they may write", async () => {
+  const { bob, folder } = await writerBob();
   const bobs = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt' })).body;
   expect((await move(bob, bobs, folder)).status).toBe(200);
-
-  const own = await folderOf(bob, 'mine');
-  await grant(ada, `/files/${file.id}`, bob, 'admin');
-  expect((await move(bob, file, own)).status).toBe(200);
-  expect((await bob.api.get(`/files/${file.id}`)).body.folder.id).toBe(own.id);
-  expect((await ada.api.get(`/files/${file.id}`)).body).toMatchObject({ folder: null, path: '/a.txt' });
 });
 
 test('whoever is admin of a file for a time cannot make that lasting by a move', async () => {
