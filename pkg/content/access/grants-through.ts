@@ -90,13 +90,20 @@ export const endGivenBy = async (tx: Tx, userId: number): Promise<string[]> =>
   end(tx, await tx.query<{ id: number }>('SELECT id FROM permissions WHERE granted_by = $1 AND granted_through IS NOT NULL', [userId]));
 
 const OUT_OF_REACH = `
-  SELECT p.id FROM permissions p JOIN permissions s ON s.id = p.granted_through
-  WHERE p.resource_type = 'file' AND p.resource_id = $1 AND s.resource_type = 'folder'
-    AND s.resource_id NOT IN (SELECT a.id FROM folders a WHERE a.uuid = ANY ($2::uuid[]))`;
+  SELECT p.id FROM permissions p LEFT JOIN permissions s ON s.id = p.granted_through
+  WHERE p.resource_type = 'file' AND p.resource_id = $1 AND (p.granted_through IS NULL AND p.granted_by = ANY ($3::bigint[])
+    OR s.resource_type = 'folder' AND s.resource_id NOT IN (SELECT a.id FROM folders a WHERE a.uuid = ANY ($2::uuid[])))`;
 
-/** Ends grants on a file that was moved below `ancestors`, where they were given through a folder above its former place alone. Gives whom that concerns. */
-export const endOutOfReach = async (tx: Tx, fileId: number, ancestors: Placed['ancestors']): Promise<string[]> =>
-  end(tx, await tx.query<{ id: number }>(OUT_OF_REACH, [fileId, ancestors.map(({ uuid }) => uuid)]));
+/**
+ * Ends grants on a file that was moved below `ancestors`, where they were given through a folder above its former place alone: by a grant on that, or by
+ * owning it. Gives whom that concerns. One statement where there are none.
+ */
+export async function endOutOfReach(tx: Tx, file: Placed & { readonly id: number }, ancestors: Placed['ancestors']): Promise<string[]> {
+  const owners = new Set([file, ...ancestors].map(({ ownerId }) => ownerId));
+  const left = file.ancestors.map(({ ownerId }) => ownerId).filter((ownerId) => !owners.has(ownerId));
+  const folders = ancestors.map(({ uuid }) => uuid);
+  return end(tx, await tx.query<{ id: number }>(OUT_OF_REACH, [file.id, folders, left]));
+}
 
 const RIGHTS = `
   SELECT p.permission_level AS level, p.expires_at AS "endsAt",

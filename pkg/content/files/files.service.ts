@@ -115,7 +115,7 @@ export class Files {
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, changes));
       if (!row) throw new Problem('not_found');
       if (place.folder?.id !== file.folder?.id)
-        this.#cache.touch(tx, ...(await endOutOfReach(tx, file.id, place.ancestors)).map(subject.grants));
+        this.#cache.touch(tx, ...(await endOutOfReach(tx, file, place.ancestors)).map(subject.grants));
       this.#cache.touch(tx, subject.file(id));
       const { revision, updatedAt } = row;
       const changed = { ...file, ...changes, folder: place.folder, revision, updatedAt: updatedAt.toISOString() };

@@ -42,7 +42,8 @@ const GRANTS = `
  * - Only whoever has the level admin on a resource sees, gives and takes grants on it.
  * - A person or group has one grant on a resource; granting again changes it.
  * - What somebody gives who is admin by a grant neither exceeds nor outlives that grant, whatever becomes of it later; their own grant, and what it
- *   rests on, is not theirs to change, but theirs to give up. Who owns the thing or a folder above it is bound by nothing.
+ *   rests on, is not theirs to change, but theirs to give up. Who owns the thing or a folder above it is bound by nothing;
+ *   what the latter gives on somebody else's file ends when that leaves their folder.
  */
 export class Permissions {
   readonly #db: Database;

@@ -17,7 +17,7 @@ const folderOf = async (person: Person, name: string, parent_id: string | null =
 const grant = async (by: Person, path: string, to: Person, permission_level: string): Promise<string> =>
   (await by.api.post(`${path}/permissions`, { permission_level, user_id: to.user.id })).body.id;
 
-const move = (person: Person, file: { id: string }, folder: { id: string }): Promise<ApiReply> =>
+const move = (person: Person, file: { id: string }, folder: { id: string | null }): Promise<ApiReply> =>
   person.api.patch(`/files/${file.id}`, { folder_id: folder.id });
 
 /** Ada's folder with a file in it, and Bob, who may write in the folder. */
@@ -126,6 +126,44 @@ test("whoever owns a file moves it into another's folder where they may write", 
   const { bob, folder } = await writerBob();
   const bobs = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt' })).body;
   expect((await move(bob, bobs, folder)).status).toBe(200);
+});
+
+describe("a grant that a folder's owner gives on somebody else's file", () => {
+  /** Bob's file in Ada's folder, on which Ada has granted herself and Carl what she could. */
+  async function grantedByAda() {
+    const { ada, bob, folder } = await writerBob();
+    const carl = await tenant.user();
+    const file = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt', fields: { folder_id: folder.id } })).body;
+    const onFile = `/files/${file.id}`;
+    await grant(ada, onFile, ada, 'admin');
+    await grant(ada, onFile, carl, 'admin');
+    const reading = () => Promise.all([ada, carl].map(async ({ api }) => (await api.get(onFile)).status));
+    expect(await reading()).toEqual([200, 200]);
+    return { ada, bob, carl, folder, file, onFile, reading };
+  }
+
+  test('ends when its owner moves the file away, with what rests on it, but for what the owner gave', async () => {
+    const { bob, carl, file, onFile, reading } = await grantedByAda();
+    const [dora, eve] = [await tenant.user(), await tenant.user()];
+    await grant(carl, onFile, dora, 'read');
+    await grant(bob, onFile, eve, 'read');
+
+    expect((await move(bob, file, { id: null })).status).toBe(200);
+
+    expect(await reading()).toEqual([404, 404]);
+    expect((await dora.api.get(onFile)).status).toBe(404);
+    expect((await eve.api.get(onFile)).status).toBe(200);
+    expect((await bob.api.get(`${onFile}/permissions`)).body.data).toMatchObject([{ user_id: eve.user.id }]);
+  });
+
+  test('lasts while the file stays below a folder of theirs', async () => {
+    const { ada, bob, folder, file, reading } = await grantedByAda();
+    const inner = await folderOf(ada, 'inner', folder.id);
+
+    expect((await move(bob, file, inner)).status).toBe(200);
+
+    expect(await reading()).toEqual([200, 200]);
+  });
 });
 
 test('whoever is admin of a file for a time cannot make that lasting by a move', async () => {
