@@ -20,6 +20,8 @@ export interface RequestInfo {
   readonly url: string;
   /** The client's address, behind as many proxies as are trusted. */
   readonly ip: string;
+  /** The network that this address is of: of IPv4 the address itself, of IPv6 the /56 that one connection may have. */
+  readonly network: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The entity tags of If-Match, `'*'`, or undefined when there is none. */
@@ -94,6 +96,8 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly idempotent?: boolean;
   /** Whether its replies may set a cookie. */
   readonly setsCookie?: boolean;
+  /** For `caller: 'anyone'`: which limit a request counts against. Left out: the one of all that come without a token. */
+  readonly counts?: 'login' | 'refresh' | ((params: Out<P>) => string | undefined);
   /** A GET whose JSON replies are kept, per user and parameters, for REPLY_TTL_SECONDS or until a write touches a subject they rest on. */
   readonly cached?: { readonly restsOn: readonly string[] };
   readonly handle: (request: {
@@ -129,6 +133,8 @@ export interface Endpoint {
   readonly errors?: readonly ProblemCode[];
   readonly idempotent?: boolean;
   readonly setsCookie?: boolean;
+  /** A function: the uuid of the user whose request it is, which its parameters prove; undefined when they prove nobody. */
+  readonly counts?: 'login' | 'refresh' | ((params: unknown) => string | undefined);
   readonly cached?: { readonly restsOn: readonly string[] };
   readonly handle: (request: {
     actor: Actor | undefined;

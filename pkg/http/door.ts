@@ -15,11 +15,25 @@ export interface Limits {
   readonly addressPerHour: number;
 }
 
-/** Of a tenant's limit, what requests without a valid token have together, beside it. */
-const ANONYMOUS_SHARE = 1 / 5;
+/** What a request without a valid token asks: to sign in, to stay signed in, a page of the LTI protocol, or anything else of the API. */
+export type Anonymous = 'api' | 'login' | 'refresh' | 'page';
 
-/** What a request without a valid token asks: the API, or a page of the LTI protocol, which an LMS sends many browsers to at once. */
-export type Anonymous = 'api' | 'page';
+/** Who asks; `ticketOf`: somebody with a ticket of this person's. */
+export type Asker = AccessClaims | Anonymous | { readonly ticketOf: string };
+
+/**
+ * What all requests of a kind may have together, beside the tenant's limit and as a part of it. Each has its own, so that none starves another.
+ * Those that whole classes send at once have as much as the tenant.
+ */
+const ANONYMOUS: Readonly<Record<Anonymous, { readonly key: string; readonly share: number }>> = {
+  api: { key: 'anonymous', share: 1 / 5 },
+  login: { key: 'login', share: 1 / 5 },
+  refresh: { key: 'refresh', share: 1 },
+  page: { key: 'pages', share: 1 },
+};
+
+/** Of each of them, what one network may have: two of them leave a third to everybody else. */
+const NETWORK_SHARE = 1 / 3;
 
 /** In the order in which they are looked up. */
 const CACHES = ['session', 'permissions', 'reply'];
@@ -37,7 +51,8 @@ export interface Entrance {
  * The first and, for what is warm, often the only round trip of a request: rate limits, session, permission set and kept reply at once.
  *
  * Invariants:
- * - Nobody without a valid token spends what signed-in people have: the tenant's limit counts verified tokens alone.
+ * - Nobody without a valid token or ticket spends what signed-in people have: the tenant's limit counts verified ones alone.
+ * - No one network spends what all have who come without a token.
  * - With Redis away the request goes on – limits are counted by this process, the session comes from its row.
  */
 export class Door {
@@ -78,9 +93,12 @@ export class Door {
     });
   }
 
-  async enter(address: string, by: AccessClaims | Anonymous, replyEntry?: CacheEntry): Promise<Entrance> {
-    const claims = typeof by === 'string' ? undefined : by;
-    const windows = this.#windows.command(this.#limitsOf(address, by));
+  async enter(from: { readonly address: string; readonly network: string }, by: Asker, replyEntry?: CacheEntry): Promise<Entrance> {
+    const claims = typeof by === 'string' || 'ticketOf' in by ? undefined : by;
+    const windows = this.#windows.command([
+      ...this.#limitsOf(from.network, by),
+      { key: `address:${from.address}`, max: this.#limits.addressPerHour, windowSeconds: 3600 },
+    ]);
     const entries = claims ? [this.#sessions.entry(claims), this.#permissionSets.entry(claims), ...(replyEntry ? [replyEntry] : [])] : [];
     const lookups = entries.length > 0 ? this.#cache.command(entries) : undefined;
     let verdict: Verdict;
@@ -106,16 +124,19 @@ export class Door {
     return actor;
   }
 
-  #limitsOf(address: string, by: AccessClaims | Anonymous): Limit[] {
-    return [...this.#limitsBy(by), { key: `address:${address}`, max: this.#limits.addressPerHour, windowSeconds: 3600 }];
-  }
-
-  #limitsBy(by: AccessClaims | Anonymous): Limit[] {
+  #limitsOf(network: string, by: Asker): Limit[] {
     const { tenantPerMinute, userPerMinute } = this.#limits;
-    if (by === 'page') return [{ key: 'pages', max: tenantPerMinute, windowSeconds: 60 }];
-    if (by === 'api') return [{ key: 'anonymous', max: Math.ceil(tenantPerMinute * ANONYMOUS_SHARE), windowSeconds: 60 }];
+    if (typeof by === 'string') {
+      const { key, share } = ANONYMOUS[by];
+      const max = Math.ceil(tenantPerMinute * share);
+      return [
+        { key, max, windowSeconds: 60 },
+        { key: `${key}:${network}`, max: Math.ceil(max * NETWORK_SHARE), windowSeconds: 60 },
+      ];
+    }
+    const userUuid = 'ticketOf' in by ? by.ticketOf : by.userUuid;
     return [
-      { key: `user:${by.userUuid}`, max: userPerMinute, windowSeconds: 60 },
+      { key: `user:${userUuid}`, max: userPerMinute, windowSeconds: 60 },
       { key: 'tenant', max: tenantPerMinute, windowSeconds: 60 },
     ];
   }

@@ -10,7 +10,7 @@ import type { AccessClaims, Tokens } from '../identity/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { DataException } from '../store/postgres/errors.ts';
 import type { CacheEntry } from '../store/redis/generation.ts';
-import { type Anonymous, type Door, type Entrance, limitHeaders } from './door.ts';
+import { type Asker, type Door, type Entrance, limitHeaders } from './door.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
 import { replyLingering } from './lingering.ts';
 import { clientGone, problemOf } from './middleware/errors.ts';
@@ -47,7 +47,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): M
     ctx.state.route = endpoint.path;
     const { claims, refusal } = endpoint.caller === 'anyone' ? {} : await identify(ctx, deps.tokens);
     const entry = claims && replyEntry(endpoint, claims, ctx.url);
-    const entrance = await enter(ctx, deps.door, claims ?? 'api', entry);
+    const entrance = await enter(ctx, deps.door, claims ?? byItself(endpoint, shapes.params, ctx), entry);
     if (refusal) throw refusal;
     const actor = await entrance.admit();
     requireTenant(ctx.req, deps.tenant);
@@ -72,12 +72,21 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): M
 }
 
 /** Counts the request against the limits; every reply tells how they stand. Throws Problem `rate_limit_exceeded`. */
-export async function enter(ctx: Context, door: Door, by: AccessClaims | Anonymous, entry?: CacheEntry): Promise<Entrance> {
-  const entrance = await door.enter(ctx.state.address, by, entry);
+export async function enter(ctx: Context, door: Door, by: Asker, entry?: CacheEntry): Promise<Entrance> {
+  const entrance = await door.enter(ctx.state, by, entry);
   ctx.set(limitHeaders(entrance.verdict));
   if (entrance.verdict.allowed) return entrance;
   const seconds = Math.max(1, Math.ceil(entrance.verdict.tightest.waitMs / 1000));
   throw new Problem('rate_limit_exceeded', `Too many requests. Try again in ${seconds} s.`, { retryAfter: seconds });
+}
+
+/** Who asks without a token, as far as the request itself proves it. */
+function byItself(endpoint: Endpoint, params: z.ZodType, ctx: Context): Asker {
+  const { counts = 'api' } = endpoint;
+  if (typeof counts === 'string') return counts;
+  const sent = params.safeParse(ctx.params);
+  const userUuid = sent.success ? counts(sent.data) : undefined;
+  return userUuid === undefined ? 'api' : { ticketOf: userUuid };
 }
 
 /** A token that does not hold is told only after the request was counted. */
@@ -110,6 +119,7 @@ function requestInfo(ctx: Context): RequestInfo {
     method: ctx.method,
     url: ctx.url,
     ip: ctx.state.address,
+    network: ctx.state.network,
     headers: Object.fromEntries(
       Object.entries(ctx.req.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
     ),

@@ -8,6 +8,8 @@ export interface RequestState {
   log: () => Logger;
   /** The client's address, normalised. */
   address: string;
+  /** The network that the address is of (`networkOf`). */
+  network: string;
   /** The endpoint's path template: the label of metrics and logs; never the path itself, which may hold a token. */
   route: string;
   userUuid?: string;

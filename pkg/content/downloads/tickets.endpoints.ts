@@ -38,6 +38,7 @@ export const ticketEndpoints = (tickets: Tickets, apiUrl: string): Endpoint[] =>
     summary: 'Download the file that a ticket is for, whole or one range of it',
     tag: 'files',
     caller: 'anyone',
+    counts: ({ ticket }) => tickets.holder(ticket),
     params: z.object({ ticket: text(1, SEALED_MAX).meta({ example: 'dGlja2V0' }) }),
     replies: { 200: ANY_CONTENT, 206: ANY_CONTENT, 304: null },
     errors: ['not_found', 'range_not_satisfiable', 'too_many_transfers'],

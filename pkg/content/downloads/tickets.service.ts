@@ -20,6 +20,7 @@ const Ticket = z.object({ file: z.uuid(), user: z.uuid(), session: z.uuid(), unt
  * Invariants:
  * - A ticket gives what its session may read at the moment of use: it ends with the session, the person's account and their permission.
  * - It is sealed under the tenant's data key, so nobody can make, change or read one, and no other tenant opens it.
+ * - A download by it counts against the limits of that person, like one by token.
  * - One that does not hold, for whatever reason, looks like one that never existed.
  */
 export class Tickets {
@@ -60,6 +61,7 @@ export class Tickets {
   /** The file's content, as `Downloads.open` gives it. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
   async open(sealed: string, request: RequestInfo): Promise<Reply> {
     const ticket = this.#opened(sealed);
+    if (!ticket) throw noSuchTicket();
     const claims = { userUuid: ticket.user, sessionId: ticket.session, roles: [], launchId: undefined, expiresAt: ticket.until / 1000 };
     try {
       const actor = await this.#sessions.actor(claims, await this.#cache.lookup(this.#sessions.entry(claims)));
@@ -70,14 +72,19 @@ export class Tickets {
     throw noSuchTicket();
   }
 
-  #opened(sealed: string): z.output<typeof Ticket> {
+  /** The person who had the ticket made, while it holds; asks no store. */
+  holder(sealed: string): string | undefined {
+    return this.#opened(sealed)?.user;
+  }
+
+  #opened(sealed: string): z.output<typeof Ticket> | undefined {
     try {
       const ticket = Ticket.parse(JSON.parse(this.#sealer.open(sealed, this.#place())));
       if (ticket.until > this.#clock.now().getTime()) return ticket;
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
     }
-    throw noSuchTicket();
+    return undefined;
   }
 
   #place(): string[] {

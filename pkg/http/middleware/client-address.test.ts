@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { normalise } from './client-address.ts';
+import { networkOf, normalise } from './client-address.ts';
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],
@@ -10,4 +10,14 @@ test.each([
   ['', undefined],
 ])('the address %j counts as %j', (text, expected) => {
   expect(normalise(text)).toBe(expected);
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2::/64', '2001:db8:1:0::/56'],
+  ['2001:db8:1:1ff::/64', '2001:db8:1:100::/56'],
+  ['2001:db8:1:200::/64', '2001:db8:1:200::/56'],
+  ['unknown', 'unknown'],
+])('%j is of the network %j', (address, expected) => {
+  expect(networkOf(address)).toBe(expected);
 });

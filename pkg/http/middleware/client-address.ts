@@ -18,3 +18,10 @@ export function normalise(text: string): string | undefined {
     .map((part) => part.toString(16))
     .join(':')}::/64`;
 }
+
+/** Of a normalised address: an address of IPv4 itself, of IPv6 the /56, since one connection often has 256 networks of 64 bits (RIPE-690 §4.2). */
+export function networkOf(address: string): string {
+  if (!address.endsWith('::/64')) return address;
+  const [first, second, third, fourth = '0'] = address.slice(0, -'::/64'.length).split(':');
+  return `${first}:${second}:${third}:${(Number.parseInt(fourth, 16) & 0xff00).toString(16)}::/56`;
+}

@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Middleware } from '../state.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, networkOf } from './client-address.ts';
 
 /** What a request id of the client's own may look like; another is replaced. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
@@ -33,6 +33,7 @@ export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; ran
     const given = ctx.get('x-request-id');
     ctx.state.requestId = REQUEST_ID.test(given) ? given : deps.random.uuid();
     ctx.state.address = clientAddress(ctx);
+    ctx.state.network = networkOf(ctx.state.address);
     ctx.state.route = NO_ROUTE;
     ctx.state.log = () => deps.log.child({ request_id: ctx.state.requestId });
     ctx.set('X-Request-Id', ctx.state.requestId);

@@ -34,10 +34,10 @@ test('every reply of the API tells how the tightest limit stands', async () => {
   expect(replies.map(standing)).toEqual([
     ['100', '99', reset],
     ['100', '98', reset],
-    ['200', '198', reset], // the sign-in of the harness was the first
-    ['200', '197', reset],
-    ['200', '196', reset],
-    ['200', '195', reset],
+    ['67', '66', reset], // of the 200 for all, one network has a third
+    ['67', '65', reset],
+    ['67', '64', reset],
+    ['67', '63', reset],
   ]);
 });
 
@@ -131,29 +131,87 @@ test('the window slides: what is asked again at its edge is not doubled, and ret
 });
 
 test('the limit of the tenant counts all its users together', async () => {
-  const tenant = await start({ limits: { tenant: 10 } });
+  const tenant = await start({ limits: { tenant: 20 } });
   const { api } = await tenant.user(); // one request of the administrator's
 
-  const replies = await Promise.all(range(20).map((at) => (at % 2 === 0 ? api : tenant.admin).get('/users/me')));
+  const replies = await Promise.all(range(40).map((at) => (at % 2 === 0 ? api : tenant.admin).get('/users/me')));
 
-  expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 9, 429: 11 });
+  expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 19, 429: 21 });
 });
 
+/** As if from the nth network of many. */
+const network = (at: number) => ({ headers: { 'x-forwarded-for': `203.0.113.${at}` } });
+
 test('requests without a valid token have a fifth of the tenant’s limit together, and take nothing from signed-in people or from pages', async () => {
-  const tenant = await start({ limits: { tenant: 30 } });
+  const tenant = await start({ limits: { tenant: 30 }, trustedProxies: 1 });
   const asked = await Promise.all([
-    ...range(20).map(() => tenant.anonymous.get('/openapi.json')),
-    ...range(20).map(() => tenant.anonymous.as('a.b.c').get('/users/me')),
-    ...range(20).map(() => tenant.anonymous.get('/nothing')),
-    ...range(20).map(() => tenant.anonymous.get('/users', { headers: { 'x-tenant-id': 'another' } })),
+    ...range(20).map((at) => tenant.anonymous.get('/openapi.json', network(at))),
+    ...range(20).map((at) => tenant.anonymous.as('a.b.c').get('/users/me', network(at))),
+    ...range(20).map((at) => tenant.anonymous.get('/nothing', network(at))),
+    ...range(20).map((at) => tenant.anonymous.get('/users', { headers: { ...network(at).headers, 'x-tenant-id': 'another' } })),
   ]);
-  const pages = () => Promise.all(range(40).map(() => tenant.anonymous.raw('GET', `${tenant.url}/lti/launch`)));
+  const pages = () => Promise.all(range(40).map((at) => tenant.anonymous.raw('GET', `${tenant.url}/lti/launch`, network(at))));
   const signedIn = await Promise.all(range(30).map(() => tenant.admin.get('/users/me')));
   const shown = await pages();
 
-  expect(asked.filter(({ status }) => status !== 429)).toHaveLength(5); // the sign-in of the harness was the sixth
+  expect(asked.filter(({ status }) => status !== 429)).toHaveLength(6);
   expect(countBy(signedIn, ({ status }) => status)).toEqual({ 200: 30 });
   expect(countBy(shown, ({ status }) => status)).toEqual({ 400: 30, 429: 10 });
+});
+
+test('two networks that ask for all they can leave a third of every limit without a token to the others', async () => {
+  const tenant = await start({ limits: { tenant: 45 }, trustedProxies: 1 });
+  const kinds = {
+    reference: (from: object) => tenant.anonymous.get('/openapi.json', from),
+    login: (from: object) => tenant.anonymous.post('/auth/login', { email: 'a@example.org', password: 'wrong' }, from),
+    refresh: (from: object) => tenant.anonymous.post('/auth/refresh', { refresh_token: 'none' }, from),
+    page: (from: object) => tenant.anonymous.raw('GET', `${tenant.url}/lti/launch`, from),
+  };
+  // Of IPv6 one connection has 256 networks of 64 bits: they count as one.
+  const flooding = range(32).flatMap((at) => [
+    network(1),
+    { headers: { 'x-forwarded-for': `2001:db8:1:${(0x100 + at).toString(16)}::1` } },
+  ]);
+  const taken: Record<string, unknown> = {};
+  for (const [kind, ask] of Object.entries(kinds)) {
+    const flood = await Promise.all(flooding.map(ask));
+    const other = await ask(network(2));
+    taken[kind] = [flood.filter(({ status }) => status !== 429).length, other.status];
+  }
+
+  // The login of the harness came before.
+  expect(taken).toEqual({ reference: [6, 200], login: [6, 401], refresh: [30, 401], page: [30, 400] });
+});
+
+test('what is asked without a token keeps nobody from a download by ticket, from staying signed in or from signing in', async () => {
+  const tenant = await start({ limits: { tenant: 50, user: 20 } });
+  const { body: file } = await tenant.admin.upload('/files', { file: Buffer.from('x'), name: 'x' });
+  const { url } = (await tenant.admin.post(`/files/${file.id}/ticket`)).body;
+  const asked = await Promise.all(range(12).map(() => tenant.anonymous.get('/openapi.json')));
+
+  const served = [
+    await tenant.anonymous.get(url),
+    await tenant.anonymous.post('/auth/login', tenant.administrator),
+    await tenant.anonymous.post('/auth/refresh', { refresh_token: tenant.admin.refreshToken }),
+  ];
+
+  expect(countBy(asked, ({ status }) => status)).toEqual({ 200: 4, 429: 8 });
+  expect(served.map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+test('a download by ticket counts against the person and the tenant, and one by what is no ticket against those without a token', async () => {
+  const tenant = await start({ limits: { tenant: 100, user: 6 } });
+  const { body: file } = await tenant.admin.upload('/files', { file: Buffer.from('x'), name: 'x' });
+  const { url } = (await tenant.admin.post(`/files/${file.id}/ticket`)).body;
+
+  const forged = await Promise.all(range(10).map(() => tenant.anonymous.get(`${url.slice(0, -4)}AAAA`)));
+  const opened = await Promise.all(range(10).map(() => tenant.anonymous.get(url)));
+  const byToken = await tenant.admin.get('/users/me');
+
+  expect(countBy(forged, ({ status }) => status)).toEqual({ 404: 7, 429: 3 });
+  expect(countBy(opened, ({ status }) => status)).toEqual({ 200: 4, 429: 6 });
+  expect(opened.find(({ status }) => status === 200)?.headers['x-ratelimit-limit']).toBe('6');
+  expect(byToken.status).toBe(429);
 });
 
 test('the limit of an address counts by the hour, behind the proxies that are trusted', async () => {
