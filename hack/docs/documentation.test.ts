@@ -101,3 +101,33 @@ test('a name in snake_case that stands as code in the documentation is one that 
 
   expect(unknown).toEqual([]);
 });
+
+/** Reasons of conditions and Events that tell of nothing to be done. */
+const GOOD_NEWS = [
+  'Accepted',
+  'Adopted',
+  'AllSupported',
+  'Available',
+  'Exposed',
+  'KeysReady',
+  'Migrated',
+  'NotExposed',
+  'NotStalled',
+  'PlatformKeysResealed',
+  'Ready',
+  'StorageReady',
+  'Synced',
+];
+const REASON = /(?:new NotYet\(\s*'|reason: '|\brefused?\('|(?:postgres|redis|s3): '(?=\w+Unavailable'))([A-Z][A-Za-z]+)'/g;
+const operatorCode = code
+  .filter(({ file }) => file.startsWith('pkg/operator/'))
+  .map(({ text }) => text)
+  .join('\n');
+
+test('docs/operate.md says of every reason of a condition or an Event what to do, and of no other', () => {
+  const page = documentation.find(({ file }) => file === 'docs/operate.md')?.text ?? '';
+  const [, table = ''] = /<!-- reasons -->([\s\S]*?)<!-- \/reasons -->/.exec(page) ?? [];
+
+  expect(wordsOf(table, /^\| `(\w+)` \|/gm)).toEqual(wordsOf(operatorCode, REASON).filter((reason) => !GOOD_NEWS.includes(reason)));
+  expect(GOOD_NEWS.filter((reason) => !operatorCode.includes(`'${reason}'`))).toEqual([]);
+});

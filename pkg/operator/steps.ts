@@ -150,7 +150,8 @@ function kubeFailure(error: KubeError): { reason: string; message: string; isStu
   if (isNamespaceTerminating(error)) return { reason: 'NamespaceTerminating', message: 'the namespace is being deleted' };
   if (isConflict(error)) return { reason: 'Conflict', message: 'somebody else changed an object at the same time; it is tried again' };
   if (isUnavailable(error)) return { reason: 'ApiServerUnavailable', message: 'the API server does not answer; it is tried again' };
-  return { reason: isInvalid(error) ? 'Invalid' : 'Refused', message: text(error), isStuck: true };
+  const failure = { message: text(error), isStuck: true };
+  return isInvalid(error) ? { reason: 'Invalid', ...failure } : { reason: 'Refused', ...failure };
 }
 
 const text = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_LENGTH);
