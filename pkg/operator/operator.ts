@@ -186,6 +186,7 @@ export class Operator {
         stores: ownedStores(this.#informers),
         services: owned.services.api,
         deployments: owned.deployments.api,
+        ingresses: owned.ingresses.api,
       }),
       finalizer: new TenantFinalizer({
         tenants,

@@ -5,6 +5,7 @@ import {
   AdoptionRefused,
   BASIC_CONNECTIONS,
   ConnectionsExceeded,
+  HostsExceeded,
   HostTaken,
   NoShard,
   ShardConflict,
@@ -21,6 +22,7 @@ import type { Shards } from '../shards.ts';
 import { NotYet, type Outcome } from '../steps.ts';
 import { addressesOf, type Addresses, type Hosts } from './addresses.ts';
 import { connectionsOf } from './connections.ts';
+import { slugOfDefaultHost } from './hosts.policy.ts';
 import { acceptedHosts, refusalOf } from './validate.ts';
 
 /** What a Tenant has once it is accepted. */
@@ -69,6 +71,10 @@ export class Claims {
         slug: slugOf(tenant),
         owner: this.#ownerOf(tenant),
         hosts: [hosts.app, hosts.lti],
+        own: {
+          hosts: [hosts.app, hosts.lti].filter((host) => slugOfDefaultHost(host, this.#settings.baseDomain) !== undefined),
+          endSessions: async (holder) => (await this.#shards.open(holder.shard)).shard.endSessions(holder.slug),
+        },
         shards: this.#shards.names,
         maxPerShard: this.#settings.maxTenantsPerShard,
         connections: { wanted, budgets },
@@ -125,6 +131,7 @@ function refusalFor(error: unknown, now: Date): unknown {
     const message = `annotation ${ADOPT_ANNOTATION}: the token is wrong, used or expired (wrong tokens so far: ${error.failures}); a token is looked at again from ${error.retryAt.toISOString()}`;
     return refused('AdoptionRefused', message, Math.min(Math.max(error.retryAt.getTime() - now.getTime(), MIN_RETRY_MS), TAKEN_RETRY_MS));
   }
+  if (error instanceof HostsExceeded) return refused('HostsExceeded', error.message);
   if (error instanceof HostTaken) return refused('HostTaken', error.message);
   if (error instanceof ConnectionsExceeded) return refused('ConnectionsExceeded', error.message);
   if (error instanceof NoShard) return refused('NoShard', error.message);

@@ -45,7 +45,7 @@ interface WorkloadNeeds {
  *
  * Invariants:
  * - Nothing outside the cluster is made before the finalizer stands, so nothing is left behind.
- * - A Tenant that is not accepted keeps what it has: no other step runs.
+ * - A Tenant that is not accepted keeps what it has, other slugs' hosts excepted: no other step runs.
  * - With nothing changed a pass is two statements, no call of another store, and no write.
  */
 export class TenantReconciler {
@@ -64,7 +64,10 @@ export class TenantReconciler {
     const tenant = await this.#begin(found);
 
     const status = new TenantStatusBuilder(tenant, clock, signal);
-    const accepted = await status.step('Accepted', {}, () => claims.accept(tenant));
+    const accepted = await status.step('Accepted', {}, async () => {
+      await workloads.withdrawForeignHosts(tenant);
+      return claims.accept(tenant);
+    });
     const database = await status.step('DatabaseReady', { accepted }, ({ accepted }) => databases.ensure(tenant, accepted));
     const storage = await status.step('StorageReady', { accepted }, ({ accepted }) => storages.ensure(tenant, accepted));
     const secrets = await status.step('KeysReady', { accepted, database }, ({ accepted, database }) =>

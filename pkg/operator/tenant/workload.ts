@@ -9,6 +9,7 @@ import {
   SERVICE,
   SERVICE_ACCOUNT,
   type Deployment,
+  type Ingress,
   type Secret,
   type Service,
 } from '../../kube/kinds.ts';
@@ -18,7 +19,7 @@ import type { ResourceApi } from '../../kube/resource.ts';
 import { isControlledBy, ownerReference } from '../../kube/owner.ts';
 import { isConditionTrue } from '../../kube/status.ts';
 import { TENANT, type ObservedTenant } from '../kinds.ts';
-import { FIELD_MANAGER, secretNames } from '../names.ts';
+import { FIELD_MANAGER, secretNames, slugOf } from '../names.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { OwnedStores } from '../informers.ts';
 import { NotYet, type Outcome } from '../steps.ts';
@@ -30,6 +31,7 @@ import { ingress } from './children/ingress.ts';
 import { service } from './children/service.ts';
 import { serviceAccount } from './children/serviceaccount.ts';
 import type { Claim } from './claims.ts';
+import { slugOfDefaultHost } from './hosts.policy.ts';
 
 export interface Workload {
   readonly deployment: Observed<Deployment>;
@@ -45,6 +47,7 @@ export class Workloads {
   readonly #stores: OwnedStores;
   readonly #services: ResourceApi<Service>;
   readonly #deployments: ResourceApi<Deployment>;
+  readonly #ingresses: ResourceApi<Ingress>;
 
   constructor(deps: {
     settings: OperatorSettings;
@@ -52,12 +55,14 @@ export class Workloads {
     stores: OwnedStores;
     services: ResourceApi<Service>;
     deployments: ResourceApi<Deployment>;
+    ingresses: ResourceApi<Ingress>;
   }) {
     this.#settings = deps.settings;
     this.#applier = deps.applier;
     this.#stores = deps.stores;
     this.#services = deps.services;
     this.#deployments = deps.deployments;
+    this.#ingresses = deps.ingresses;
   }
 
   /** The step `WorkloadAvailable`. `checksums` are those of the Secrets that pods read at their start. */
@@ -100,6 +105,19 @@ export class Workloads {
     }
     await this.#applier.apply(INGRESS, wanted, { owner, store: this.#stores.ingresses });
     return { value: {}, reason: 'Exposed', message: `Ingress for ${[...new Set([hosts.app, hosts.lti])].join(', ')}` };
+  }
+
+  /** Takes other slugs' hosts out of the Ingress of a Tenant that came to have some: it keeps what else it has, accepted or not. */
+  async withdrawForeignHosts(tenant: ObservedTenant): Promise<void> {
+    const owner = ownerReference(tenant, TENANT);
+    const live = this.#stores.ingresses.get(keyOf(tenant));
+    if (!live || !isControlledBy(live, owner)) return;
+    const all = live.spec?.rules ?? [];
+    const rules = all.filter(({ host = '' }) => [undefined, slugOf(tenant)].includes(slugOfDefaultHost(host, this.#settings.baseDomain)));
+    if (rules.length === all.length) return;
+    if (rules.length === 0)
+      await this.#applier.prune(INGRESS, { owner, namespace: tenant.metadata.namespace, store: this.#stores.ingresses, keep: [] });
+    else this.#stores.ingresses.record(await this.#ingresses.patch(keyOf(live), { spec: { rules } }, { fieldManager: FIELD_MANAGER }));
   }
 
   #availability(tenant: ObservedTenant, object: Observed<Deployment>): Omit<Outcome<unknown>, 'value'> {

@@ -1,5 +1,6 @@
 import { type AdoptionRefused, dropAdoptionTokens, useAdoptionToken } from './adoption-token.ts';
 import { claimConnections, type ConnectionRequest } from './connections.ts';
+import { claimHosts, type OwnHosts } from './hosts.ts';
 import type { Sql } from './pool.ts';
 
 /** The resource that a tenant belongs to. A namespace made anew under an old name has another uid. */
@@ -13,6 +14,8 @@ export interface ClaimRequest {
   readonly slug: string;
   readonly owner: Owner;
   readonly hosts: readonly string[];
+  /** Those of `hosts` that are this slug's alone. */
+  readonly own?: OwnHosts;
   /** The shard that the tenant asks for; left out: the least full. */
   readonly shard?: string;
   /** The shards that are configured. */
@@ -33,6 +36,7 @@ export interface RegisteredTenant {
   readonly shard: string;
   readonly state: TenantState;
   readonly owner: Owner;
+  /** Without those that it left. */
   readonly hosts: readonly string[];
   /** It took up data that were kept, until `endAdoption`, whatever dies between. */
   readonly isAdopting: boolean;
@@ -59,18 +63,6 @@ export class SlugTaken extends Error {
     this.retained = state === 'retained';
   }
 }
-export class HostTaken extends Error {
-  override readonly name = 'HostTaken';
-  readonly host: string;
-  constructor(host: string, state: TenantState) {
-    super(
-      state === 'active'
-        ? `the host ${host} belongs to another tenant`
-        : `the host ${host} belongs to a deleted tenant whose data are ${state === 'retained' ? 'kept; it is free once they are adopted or deleted' : 'still being removed'}`,
-    );
-    this.host = host;
-  }
-}
 /** No configured shard has room, or the one that was asked for is not there. */
 export class NoShard extends Error {
   override readonly name = 'NoShard';
@@ -85,7 +77,7 @@ export const MAX_TENANTS_PER_SHARD = 1_000;
 /** A tenant with its hosts; `t` is the row. */
 export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting", t.connections,
     json_build_object('namespace', t.namespace, 'namespaceUid', t.namespace_uid, 'name', t.name) AS owner,
-    coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id), '[]') AS hosts
+    coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id AND h.left_at IS NULL), '[]') AS hosts
   FROM registry.tenants t`;
 
 export const isOwner = (tenant: RegisteredTenant, owner: Owner): boolean =>
@@ -135,7 +127,7 @@ export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim | A
     await adopt(tx, tenant, request.owner);
   }
   checkShard(tenant, request);
-  await claimHosts(tx, tenant.tenantId, request.hosts);
+  await claimHosts(tx, tenant.tenantId, request.hosts, request.own);
   if (request.connections) await claimConnections(tx, tenant, request.connections);
   const isAdopting = tenant.isAdopting || outcome === 'adopted';
   const connections = request.connections?.wanted ?? tenant.connections;
@@ -172,16 +164,4 @@ async function pickShard(tx: Sql, request: ClaimRequest): Promise<string> {
   if (!least)
     throw new NoShard(wanted === undefined ? `every shard holds ${most} tenants; add one` : `shard ${wanted} holds ${most} tenants`);
   return least.name;
-}
-
-async function claimHosts(tx: Sql, tenantId: string, hosts: readonly string[]): Promise<void> {
-  const wanted = [...new Set(hosts)].sort();
-  await tx.query('DELETE FROM registry.hosts WHERE tenant_id = $1 AND NOT host = ANY ($2)', [tenantId, wanted]);
-  await tx.query('INSERT INTO registry.hosts (host, tenant_id) SELECT unnest($2::text[]), $1 ON CONFLICT DO NOTHING', [tenantId, wanted]);
-  const [other] = await tx.query<{ host: string; state: TenantState }>(
-    `SELECT h.host, t.state FROM registry.hosts h JOIN registry.tenants t ON t.id = h.tenant_id
-     WHERE h.host = ANY ($2) AND t.id <> $1 ORDER BY h.host LIMIT 1`,
-    [tenantId, wanted],
-  );
-  if (other) throw new HostTaken(other.host, other.state);
 }

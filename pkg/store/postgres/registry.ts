@@ -24,7 +24,6 @@ export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded } from './conn
 export {
   type Claim,
   type ClaimRequest,
-  HostTaken,
   MAX_TENANTS_PER_SHARD,
   NoShard,
   type Owner,
@@ -33,6 +32,7 @@ export {
   SlugTaken,
   type TenantState,
 } from './claim.ts';
+export { HostsExceeded, HostTaken, MAX_LEFT_HOSTS } from './hosts.ts';
 
 /**
  * The registry of all tenants, in the first shard: slugs, ids, hosts, owners, and sealed copies of what was generated.
@@ -79,8 +79,8 @@ export class Registry {
 
   /**
    * Claims slug and hosts for a resource, or confirms the claim. Data kept from a deleted resource are adopted by one of the same
-   * namespace (by uid) and name, or by one that has an adoption token. Throws SlugTaken, AdoptionRefused, HostTaken, NoShard,
-   * ShardConflict, ConnectionsExceeded.
+   * namespace (by uid) and name, or by one that has an adoption token. Throws SlugTaken, AdoptionRefused, HostTaken, HostsExceeded,
+   * NoShard, ShardConflict, ConnectionsExceeded.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
     const known = await this.find(request.slug);

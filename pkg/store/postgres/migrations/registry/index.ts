@@ -4,6 +4,14 @@ import { adopting } from './0002-adopting.ts';
 import { storageLocations } from './0003-storage-locations.ts';
 import { adoptionTokens } from './0004-adoption-tokens.ts';
 import { connections } from './0005-connections.ts';
+import { leftHosts } from './0006-left-hosts.ts';
 
 /** In their order. */
-export const registryMigrations: readonly Migration<object>[] = [tenants, adopting, storageLocations, adoptionTokens, connections];
+export const registryMigrations: readonly Migration<object>[] = [
+  tenants,
+  adopting,
+  storageLocations,
+  adoptionTokens,
+  connections,
+  leftHosts,
+];
