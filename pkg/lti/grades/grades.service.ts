@@ -35,16 +35,22 @@ const LAUNCH = `
 
 /**
  * A launch that has grades is kept for them; its token has served its turn (design: section 6).
- * The newest grade of the cell is locked, so that its timestamp is not moved meanwhile (`renewTimestamp`).
+ *
+ * Every pending grade of the cell is locked, in the order in which a worker locks them, since a worker moves the timestamp of its own only under
+ * that lock (`renewTimestamp`). So a timestamp that moved before shows here (a row that was waited for is read anew), and none moves until this
+ * is committed and the worker sees it. `id IN`: a row whose status changed meanwhile counts too.
  */
 const INSERT = `
-  WITH newest AS (SELECT timestamp FROM lti_grades WHERE cell = $8::text ORDER BY timestamp DESC LIMIT 1 FOR NO KEY UPDATE),
-  token AS (UPDATE lti_launches SET launch_token = NULL WHERE launch_id = $2 AND launch_token IS NOT NULL)
-  INSERT INTO lti_grades AS g (uuid, launch_id, user_id, score, score_maximum, comment, line_item, cell, timestamp)
-  SELECT $1::uuid, $2, $3::text, $4::numeric, $5::numeric, $6::text, $7::text, $8::text,
-    greatest(date_trunc('second', $9::timestamptz), (SELECT date_trunc('second', timestamp) + interval '1 second' FROM newest))
-  ON CONFLICT (cell, timestamp) DO NOTHING
-  RETURNING ${GRADE_COLUMNS}`;
+  WITH moving AS (SELECT timestamp FROM lti_grades WHERE id IN (SELECT id FROM lti_grades WHERE cell = $8::text AND status = 'pending') ORDER BY id FOR NO KEY UPDATE),
+  newest AS (SELECT max(timestamp) AS timestamp FROM (SELECT timestamp FROM moving UNION ALL SELECT timestamp FROM lti_grades WHERE cell = $8::text) AS grades),
+  written AS (
+    INSERT INTO lti_grades AS g (uuid, launch_id, user_id, score, score_maximum, comment, line_item, cell, timestamp)
+    SELECT $1::uuid, $2, $3::text, $4::numeric, $5::numeric, $6::text, $7::text, $8::text,
+      greatest(date_trunc('second', $9::timestamptz), (SELECT date_trunc('second', timestamp) + interval '1 second' FROM newest))
+    ON CONFLICT (cell, timestamp) DO NOTHING
+    RETURNING ${GRADE_COLUMNS}),
+  token AS (UPDATE lti_launches SET launch_token = NULL WHERE launch_id = $2 AND launch_token IS NOT NULL AND EXISTS (SELECT FROM written))
+  SELECT * FROM written`;
 
 /**
  * Grades that people here give and the LMS is told of (specification: Grade passback; design: section 6, AGS).

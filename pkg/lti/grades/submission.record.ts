@@ -77,7 +77,7 @@ export async function markSent(tx: Sql, uuid: string, by: HeldBy): Promise<boole
  * of the cell was submitted; `waits`: one is pending, and its end decides. Undefined: the lease was lost.
  */
 export async function renewTimestamp(tx: Sql, uuid: string, by: HeldBy, now: Date): Promise<Date | 'superseded' | 'waits' | undefined> {
-  // Whoever inserts a newer one locks this row too: the second statement sees it.
+  // Whoever inserts a newer one has locked this row too until it was there: the second statement sees it.
   await tx.query('SELECT FROM lti_grades WHERE uuid = $1 FOR NO KEY UPDATE', [uuid]);
   const [newer] = await tx.query<{ status: string }>(
     `SELECT n.status FROM lti_grades g JOIN lti_grades n ON n.cell = g.cell AND n.timestamp > g.timestamp

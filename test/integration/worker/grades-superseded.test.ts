@@ -88,6 +88,63 @@ test('a correction that is given while the timestamp of what it corrects moves o
   expect(Date.parse((await given.correction).timestamp)).toBe(ahead.getTime() + 1000);
 });
 
+/** Waits until so many connections wait for the one of this id, or for one that waits for it. */
+const untilBlocked = (what: string, pid: number, count: number): Promise<unknown> =>
+  waitFor(what, async () => {
+    const blocked = await platform.pool.query(
+      `WITH RECURSIVE behind AS (
+         SELECT pid FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))
+         UNION SELECT a.pid FROM pg_stat_activity a JOIN behind b ON b.pid = ANY (pg_blocking_pids(a.pid)))
+       SELECT FROM behind`,
+      [pid],
+    );
+    return blocked.length >= count;
+  });
+
+/** A pending grade that is about to move past a newer one, which failed. */
+async function besideFailed(userId: string) {
+  const course = await grading.launch();
+  const [older, newer] = [await course.grade(userId, 1), await course.grade(userId, 2)];
+  await grading.tenant.db.query(`UPDATE lti_grades SET status = 'failed' WHERE uuid = $1`, [newer.id]);
+  return { course, older, newer, lease: await leaseOf(older) };
+}
+
+test('a correction that is given while a timestamp moves past a failed grade is newer all the same, though the clock of the worker is ahead', async () => {
+  const { course, older, lease } = await besideFailed('past a failed one');
+  const ahead = new Date(Date.parse(older.timestamp) + 60_000);
+
+  const { renewed, given } = await grading.tenant.db.transaction(async (tx) => {
+    const at = await renewTimestamp(tx, older.id, lease, ahead);
+    const [{ pid } = { pid: 0 }] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const correction = course.grade('past a failed one', 3);
+    await untilBlocked('the correction to wait', pid, 1);
+    return { renewed: at, given: { correction } };
+  });
+
+  expect(renewed).toEqual(ahead);
+  expect(Date.parse((await given.correction).timestamp)).toBe(ahead.getTime() + 1000);
+});
+
+test('a timestamp does not move past a failed grade while a correction is being given: it waits for the correction', async () => {
+  const { course, older, newer, lease } = await besideFailed('given meanwhile');
+
+  const given = await platform.pool.transaction(async (blocker) => {
+    // The correction stands, not yet committed, before its request to be sent.
+    await blocker.query('LOCK TABLE carrel.work IN SHARE MODE');
+    const [{ pid } = { pid: 0 }] = await blocker.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const correction = course.grade('given meanwhile', 3);
+    await untilBlocked('the correction to wait', pid, 1);
+    const renewed = grading.tenant.db.transaction((tx) => renewTimestamp(tx, older.id, lease, new Date(0)));
+    renewed.catch(() => undefined);
+    await untilBlocked('the move to wait for the correction', pid, 2);
+    return { correction, renewed };
+  });
+
+  expect(await given.renewed).toBe('waits');
+  expect(Date.parse((await given.correction).timestamp)).toBeGreaterThan(Date.parse(newer.timestamp));
+  expect((await course.show(older)).timestamp).toBe(older.timestamp);
+});
+
 test('a timestamp does not move past a newer grade: it waits for a pending one, gives way to a submitted one, and passes a failed one', async () => {
   const course = await grading.launch();
   const { db } = grading.tenant;
