@@ -158,8 +158,8 @@ export class Launches {
       return requireClaims(claims, expected);
     } catch (error) {
       const code = error instanceof LtiRefusal ? error.code : undefined;
-      if (code === 'issuer_mismatch') await this.#unknown.note(toolId, 'iss', String(claims.iss));
-      if (code === 'audience_mismatch') await this.#unknown.note(toolId, 'client_id', [claims.aud].flat().join(' '));
+      if (code === 'issuer_mismatch') await this.#unknown.note(toolId, 'iss', String(claims.iss), 'signed');
+      if (code === 'audience_mismatch') await this.#unknown.note(toolId, 'client_id', [claims.aud].flat().join(' '), 'signed');
       throw error;
     }
   }

@@ -71,7 +71,7 @@ export class Logins {
     if (!clientId && active.length > 1) throw new LtiRefusal('client_id_needed');
     const registration = clientId ? active.find((one) => one.clientId === clientId) : first;
     if (registration) return registration;
-    await this.#unknown.note(first.toolId, 'client_id', clientId ?? '');
+    await this.#unknown.note(first.toolId, 'client_id', clientId ?? '', 'login');
     throw new LtiRefusal('client_id_unknown');
   }
 }

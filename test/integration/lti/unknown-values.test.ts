@@ -58,7 +58,7 @@ test('the log shows what came and of which registration, once for each note', ()
     const unknown = new UnknownValues({ sql: tenant.db.tables, log });
 
     for (const _ of range(3)) await unknown.noteIssuer(`${by.lms.issuer}/`);
-    await unknown.note(by.toolId, 'client_id', 'a\n\u202eb');
+    await unknown.note(by.toolId, 'client_id', 'a\n\u202eb', 'login');
 
     const registration = `test/${by.clientId}`;
     expect(lines).toMatchObject([
@@ -100,20 +100,23 @@ test.each<[string, Fault, string, string]>([
   }),
 );
 
-test('who sends ever other values has five of them noted an hour, cut and without NUL', () =>
+test('who begins ever other logins has four values noted an hour, cut and without NUL; what the LMS signs is noted besides', () =>
   withLms(async (by) => {
     await login(by, { client_id: `a\0b${'x'.repeat(300)}` });
     await Promise.all(range(20).map((at) => login(by, { client_id: `racing-${at}` })));
     for (const at of range(10)) await login(by, { client_id: `more-${at}` });
     const full = await notedOf(by);
+    for (const at of range(10)) await launch(by, { claims: (claims) => void (claims['aud'] = `signed-${at}`) });
+    const besides = await notedOf(by);
     await tenant.db.query(`UPDATE carrel.unknown_values SET noted_at = noted_at - interval '61 minutes' WHERE managed_ref = $1`, [
       `test/${by.clientId}`,
     ]);
     await login(by, { client_id: 'later' });
 
-    expect(full).toHaveLength(5);
+    expect(full).toHaveLength(4);
     expect(full[0]).toBe(`client_id ab${'x'.repeat(253)}`);
-    expect((await notedOf(by))[0]).toBe('client_id later');
+    expect(besides).toEqual(['client_id signed-0', ...full]);
+    expect((await notedOf(by)).slice(0, 2)).toEqual(['client_id signed-0', 'client_id later']);
   }));
 
 test('a tenant sees its own values only, and can neither write for another nor say what was reported', () =>

@@ -187,7 +187,7 @@ test('what an LMS sends in the place of the registered issuer or client id gives
 
   await pool.query(insert, ['tenant_other', reference, 'iss', 0, 'foreign']);
   await values.noteIssuer(`https://${key.name}.example/`);
-  await values.note(tool?.id ?? 0, 'client_id', 'a"\n\u202eb');
+  await values.note(tool?.id ?? 0, 'client_id', 'a"\n\u202eb', 'login');
   const events = await waitFor('two Events', async () => {
     const found = await eventsOf();
     return found.length >= 2 ? found : undefined;
