@@ -6,7 +6,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { newKey, type Objects } from '../../store/s3/objects.ts';
+import { newContentKey } from '../../store/s3/content-key.ts';
+import type { Objects } from '../../store/s3/objects.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { LONGEST_UPLOAD_MS } from '../transfers/transfers.ts';
 import type { Reservation } from './reservation.ts';
@@ -73,7 +74,7 @@ export class Blobs {
     const now = this.#clock.now();
     const day = dayOf(now);
     await this.#sweepAskedFor(day, now);
-    return `${day}/${newKey(this.#random)}`;
+    return newContentKey(day, this.#random);
   }
 
   /**

@@ -2,6 +2,7 @@ import { Counter } from 'prom-client';
 import { z } from 'zod';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
+import { isContentKey } from '../../store/s3/content-key.ts';
 import { markerOf } from '../../store/s3/marker.ts';
 import { type Processor, TryLater } from '../processor.ts';
 import { readPayload } from './payload.ts';
@@ -17,6 +18,7 @@ const REFUSED_RETRY_MS = 6 * 3_600_000;
  * Half uploads of that day, which a crash left earlier still, are given up.
  *
  * Invariants:
+ * - Only objects whose keys Carrel gave are deleted; a person's own in the same bucket stay.
  * - Nothing is deleted where the marker object does not say that the objects are this tenant's (docs/operate.md).
  * - The day is long over when this runs, so none of its uploads is still under way; what was written later than one may be was put there by a person.
  */
@@ -50,7 +52,7 @@ export function sweepObjects({ log, metrics }: { log: Logger; metrics: Metrics }
     };
     const end = endOf(day) + DAY_MS;
     for await (const { key, lastModified } of bucket.list({ prefix })) {
-      if (lastModified.getTime() < end && batch.push(key) === KEYS_AT_ONCE) await check();
+      if (isContentKey(key) && lastModified.getTime() < end && batch.push(key) === KEYS_AT_ONCE) await check();
     }
     if (batch.length > 0) await check();
   };

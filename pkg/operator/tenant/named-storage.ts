@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { markerOf, MARKER_KEY } from '../../store/s3/marker.ts';
+import { CONTENT_KEY_PREFIX, isContentKey } from '../../store/s3/content-key.ts';
 import { Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
 
 const KEYS_AT_ONCE = 1_000;
@@ -8,7 +9,8 @@ const KEYS_AT_ONCE = 1_000;
 export type Removal = 'gone' | 'more' | 'left';
 
 /**
- * Deletes a tenant's objects and half uploads in storage that it named, its marker last; the bucket stays. Call again while it gives `more`.
+ * Deletes a tenant's contents and half uploads in storage that it named, its marker last. The bucket stays, with every object whose key
+ * Carrel did not give. Call again while it gives `more`.
  * Throws StoreUnavailableError and what the store refuses with.
  */
 export async function removeNamedObjects(
@@ -18,11 +20,11 @@ export async function removeNamedObjects(
   const deadline = clock.monotonic() + budgetMs;
   const objects = new Objects(options);
   try {
-    if ((await markerOf(objects)) !== options.marker) return (await isEmpty(objects)) ? 'gone' : 'left';
-    await objects.abandonUploads('');
+    if ((await markerOf(objects)) !== options.marker) return (await isCleared(objects)) ? 'gone' : 'left';
+    await objects.abandonUploads(CONTENT_KEY_PREFIX);
     let batch: string[] = [];
-    for await (const { key } of objects.list()) {
-      if (batch.push(key) < KEYS_AT_ONCE) continue;
+    for await (const { key } of objects.list({ prefix: CONTENT_KEY_PREFIX })) {
+      if (!isContentKey(key) || batch.push(key) < KEYS_AT_ONCE) continue;
       await objects.delete(batch);
       batch = [];
       if (clock.monotonic() > deadline) return 'more';
@@ -35,7 +37,7 @@ export async function removeNamedObjects(
   }
 }
 
-async function isEmpty(objects: Objects): Promise<boolean> {
-  for await (const _ of objects.list()) return false;
+async function isCleared(objects: Objects): Promise<boolean> {
+  for await (const { key } of objects.list({ prefix: CONTENT_KEY_PREFIX })) if (isContentKey(key)) return false;
   return true;
 }

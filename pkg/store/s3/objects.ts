@@ -10,15 +10,16 @@ import {
   ListObjectsV2Command,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import type { Random } from '../../runtime/random.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { type ClientOptions, leaveBytesUnsigned, newClient } from './client.ts';
+import { isContentKey } from './content-key.ts';
 import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, translateError } from './errors.ts';
 import { MARKER_KEY } from './marker.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import { uploadStream } from './upload.ts';
 
 export { newClient } from './client.ts';
+export { newKey } from './content-key.ts';
 export { DeleteRefused, ObjectMissing } from './errors.ts';
 
 export interface ObjectsOptions extends ClientOptions {
@@ -55,9 +56,6 @@ const DELETE_AT_ONCE = 1_000;
 const MOST_PAGES = 10_000;
 /** So often a page of uploads may begin with one that was given up. */
 const MOST_REPEATS = 5;
-
-/** A key for a new object: random, never a file's name; a folder of 256 in front, since some stores keep a folder a directory. */
-export const newKey = (random: Random): string => `${random.hex(1)}/${random.base64url(24)}`;
 
 /**
  * A tenant's objects.
@@ -183,14 +181,26 @@ export class Objects {
     throw new ListingEndless(this.bucket);
   }
 
-  /** Gives up every upload under way below `prefix`, which a program that died has left; its parts go. */
+  /** Gives up the uploads of contents under way below `prefix`, which a program that died has left; their parts go. */
   async abandonUploads(prefix: string): Promise<void> {
     let first = '';
+    let after: string | undefined;
     for (let pages = 0, repeats = 0; pages < MOST_PAGES && repeats < MOST_REPEATS; pages += 1) {
       const page = await this.#send('', () =>
-        this.#client.send(new ListMultipartUploadsCommand({ Bucket: this.bucket, Prefix: this.#prefix + prefix })),
+        this.#client.send(
+          new ListMultipartUploadsCommand({
+            Bucket: this.bucket,
+            Prefix: this.#prefix + prefix,
+            ...(after === undefined ? {} : { KeyMarker: after }),
+          }),
+        ),
       );
-      for (const { Key, UploadId } of page.Uploads ?? []) {
+      for (const { Key = '', UploadId } of page.Uploads ?? []) {
+        // Somebody else's stays, and so the next page begins after it.
+        if (!isContentKey(Key.slice(this.#prefix.length))) {
+          after = Key;
+          continue;
+        }
         await this.#send('', () => this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.bucket, Key, UploadId }))).catch(
           (error: unknown) => {
             if (!(error instanceof ObjectMissing)) throw error;

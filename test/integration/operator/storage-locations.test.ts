@@ -11,10 +11,12 @@ import {
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { MARKER_KEY } from '../../../pkg/store/s3/marker.ts';
 import { newClient, Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { parts } from '../../support/parts.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 import {
   children,
   condition,
@@ -109,7 +111,7 @@ test('no two tenants keep their objects in one place, nor one within the other; 
   await gone(late);
 });
 
-test('deleting a tenant with storage of its own deletes its objects there and nothing else, and frees the place', async () => {
+test('deleting a tenant with storage of its own deletes the contents that Carrel wrote there and nothing else, and frees the place', async () => {
   const namespace = await newNamespace(cluster);
   const own = await ownBucket([namespace]);
   const key = { namespace, name: unique() };
@@ -119,9 +121,13 @@ test('deleting a tenant with storage of its own deletes its objects there and no
   const theirs = (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions & { marker: string };
   const inside = new Objects({ ...theirs });
   const whole = new Objects({ ...access(), ...own });
-  for (const name of ['a', 'b/c', 'b/d']) await inside.put(name, Buffer.from(name));
-  await whole.put('not theirs', Buffer.from('stays'));
+  for (const _ of range(3)) await inside.put(newContentKey('20260102', systemRandom), Buffer.from('a file'));
+  const strangers = ['files/20260102/report.pdf', 'files/backups/db.dump', 'not theirs'];
+  for (const name of strangers) await whole.put(name, Buffer.from('stays'));
   const client = newClient({ ...access(), ...own });
+  const upload = (name: string) => client.send(new CreateMultipartUploadCommand({ Bucket: own.bucket, Key: name }));
+  await upload('files/20260102/upload.pdf');
+  await upload(`files/${newContentKey('20260102', systemRandom)}`);
   const marked = await (
     await client.send(new GetObjectCommand({ Bucket: own.bucket, Key: `files/${MARKER_KEY}` }))
   ).Body?.transformToString();
@@ -135,8 +141,9 @@ test('deleting a tenant with storage of its own deletes its objects there and no
   await ready(cluster.tenants, again);
 
   expect(marked).toBe(theirs.marker);
-  expect(left).toEqual(['not theirs']);
-  expect((await client.send(new ListMultipartUploadsCommand({ Bucket: own.bucket }))).Uploads ?? []).toEqual([]);
+  expect(left).toEqual(strangers);
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: own.bucket }));
+  expect(Uploads.map(({ Key }) => Key)).toEqual(['files/20260102/upload.pdf']);
   await cluster.tenants.delete(again);
   await gone(again);
   for (const each of [inside, whole]) each.close();

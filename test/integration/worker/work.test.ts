@@ -106,7 +106,7 @@ test('S3 that is away delays the work', async () => {
   expect(await objectCount(tenant)).toBe(0);
 });
 
-test('a sweep deletes what no row knows of that day, and keeps what a row knows', async () => {
+test('a sweep deletes what no row knows of that day, and keeps what a row knows and what Carrel never wrote', async () => {
   const tenant = await platform.tenant();
   const { api } = await tenant.user();
   const { body: kept } = await api.upload('/files', { file: Buffer.from('kept'), name: 'kept' });
@@ -117,11 +117,13 @@ test('a sweep deletes what no row knows of that day, and keeps what a row knows'
   for (const _ of range(3)) await tenant.objects.put(`${day}/${newKey(systemRandom)}`, Buffer.from('orphan'));
   await tenant.objects.put(`20200101/${newKey(systemRandom)}`, Buffer.from('of another day'));
 
-  const half = await halfUpload(tenant, `${day}/half`);
+  const half = await halfUpload(tenant, `${day}/${newKey(systemRandom)}`);
+  const somebodyElses = [`${day}/report.pdf`, `${day}/ab/scan.pdf`];
+  for (const key of somebodyElses) await tenant.objects.put(key, Buffer.from('a person’s own'));
 
   await tenant.db.transaction((tx) => requestWork(tx, 'objects.sweep', { day }));
 
-  await waitFor('the sweep', async () => (await objectCount(tenant)) === 2);
+  await waitFor('the sweep', async () => (await objectCount(tenant)) === 2 + somebodyElses.length);
   expect(asked?.hours).toBeGreaterThan(24);
   expect(await half.isThere()).toBe(false);
   expect((await api.get(`/files/${kept.id}/download`)).status).toBe(200);

@@ -1,0 +1,16 @@
+import type { Random } from '../../runtime/random.ts';
+
+/** The keys that Carrel gives to contents: `<yyyymmdd>/<2 hexadecimal digits>/<32 letters of base64url>`. */
+const CONTENT_KEY = /^2\d{7}\/[0-9a-f]{2}\/[\w-]{32}$/;
+
+/** What each of them begins with: the millennium. Spares a listing most of what is somebody else's. */
+export const CONTENT_KEY_PREFIX = '2';
+
+/** A key for a new object: random, never a file's name; a folder of 256 in front, since some stores keep a folder a directory. */
+export const newKey = (random: Random): string => `${random.hex(1)}/${random.base64url(24)}`;
+
+/** The key of a new content. `day`: yyyymmdd in UTC. */
+export const newContentKey = (day: string, random: Random): string => `${day}/${newKey(random)}`;
+
+/** Whether Carrel gave the key. Every other object belongs to somebody else and is never deleted, except the marker. */
+export const isContentKey = (key: string): boolean => CONTENT_KEY.test(key);
