@@ -45,7 +45,7 @@ export function createIdentity(deps: {
   const attempts = new Attempts(deps);
   const cookies = new SignInCookies(deps);
   const browsers = new KnownBrowsers(deps);
-  const signIn = new SignIn({ ...deps, passwords, attempts });
+  const signIn = new SignIn({ ...deps, passwords, attempts, browsers });
   const users = new Users({ ...deps, passwords, attempts });
-  return { endpoints: [...signInEndpoints(signIn, { ...deps, cookies, browsers }), ...userEndpoints(users)] };
+  return { endpoints: [...signInEndpoints(signIn, { ...deps, cookies }), ...userEndpoints(users)] };
 }

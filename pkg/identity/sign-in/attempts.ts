@@ -14,13 +14,20 @@ const UNDELAYED_FAILURES = 20;
 /** The wait begins with this and doubles with every so many failures more. */
 const FIRST_DELAY_MS = 250;
 const DOUBLES_EVERY = 5;
-/** Less than a client or a proxy waits for a reply. */
-const LONGEST_DELAY_MS = 8_000;
+const LONGEST_DELAY_MS = 4_000;
+/** Attempts at one person that wait behind each other in this process: 32 s for the last, less than a client or a proxy waits for a reply. */
+const WAITING_PER_PERSON = 8;
+/** Of them, those from one network: no network has all the places. */
+const WAITING_PER_NETWORK = 2;
+
+/** How long an attempt waits for a place that others under way hold. */
+const LONGEST_WAIT_FOR_PLACE_MS = 10_000;
 
 /** Where an attempt counts, and when it is given up. */
 export interface Guess {
-  readonly limits: readonly Limit[];
-  /** Of the limits: the one whose count makes an attempt wait. */
+  /** The first is that of the network, browser or account that it comes from. */
+  readonly limits: readonly [Limit, ...Limit[]];
+  /** Of the limits: the one whose count makes attempts wait, behind each other. */
   readonly delayedBy?: string;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
@@ -32,9 +39,12 @@ export interface Guess {
  * Invariants:
  * - Never more than 10 guesses at a person from one network in 15 minutes, however many race: an attempt takes a place before it is made, and
  *   gives it back when it succeeds.
- * - Guesses from many networks slow each other, and never refuse anybody: the longest wait is 8 s.
- * - A browser that a person signed in with before has 10 guesses at this person of its own, whatever others do.
- * - People who know their password do not refuse each other: an attempt that finds all places taken by others under way here waits for one of them.
+ * - Guesses at a person from many networks slow each other, however many race: after 20 failures a process makes one at a time, 4 s apart in the end.
+ *   Eight wait at once, two of them from one network; who finds no place is refused for as long as these take.
+ * - A browser that a person signed in with before has 10 guesses at this person of its own, whatever strangers do. Those of all browsers of a
+ *   person slow each other in the same way.
+ * - People who know their password do not refuse each other: an attempt that finds all places taken waits for those under way here that hold
+ *   one, 10 s at most and no longer than its client.
  * - With Redis away this process counts by itself.
  */
 export class Attempts {
@@ -42,6 +52,8 @@ export class Attempts {
   readonly #clock: Clock;
   /** Attempts under way in this process, by the key of each limit that they count against. */
   readonly #underWay = new Map<string, Set<Promise<unknown>>>();
+  /** Attempts that wait behind each other, by the key of the limit that makes them wait. */
+  readonly #waiting = new Map<string, Waiting[]>();
 
   constructor(deps: { windows: SlidingWindows; clock: Clock }) {
     this.#windows = deps.windows;
@@ -50,15 +62,24 @@ export class Attempts {
 
   /** Runs `attempt`; one that answers undefined has failed. Throws Problem `too_many_attempts`, or the signal's reason. */
   async guard<T>(guess: Guess, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+    const until = this.#clock.monotonic() + LONGEST_WAIT_FOR_PLACE_MS;
     for (;;) {
+      guess.signal.throwIfAborted();
       const verdict = await this.#windows.take(guess.limits);
       if (verdict.allowed) return this.#run(guess, verdict, attempt);
       const others = this.#underWay.get(verdict.tightest.limit.key);
-      if (!others) {
-        const seconds = Math.ceil(verdict.tightest.waitMs / 1000);
-        throw new Problem('too_many_attempts', `Too many failed attempts to sign in. Try again in ${seconds} s.`, { retryAfter: seconds });
-      }
-      await Promise.race(others);
+      const leftMs = until - this.#clock.monotonic();
+      if (!others || leftMs <= 0) throw tooMany(verdict.tightest.waitMs);
+      await this.#firstOf(others, leftMs, guess.signal);
+    }
+  }
+
+  async #firstOf(others: Iterable<Promise<unknown>>, ms: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    try {
+      await Promise.race([...others, this.#clock.sleep(ms, AbortSignal.any([signal, over.signal]))]);
+    } finally {
+      over.abort();
     }
   }
 
@@ -76,18 +97,37 @@ export class Attempts {
       return result;
     })();
     const quiet = settled.catch(() => undefined);
-    for (const { key } of guess.limits) this.#underWay.set(key, (this.#underWay.get(key) ?? new Set()).add(quiet));
+    const held = verdict.standings.filter(({ isNew }) => isNew).map(({ limit: { key } }) => key);
+    for (const key of held) this.#underWay.set(key, (this.#underWay.get(key) ?? new Set()).add(quiet));
     try {
       return await settled;
     } finally {
-      for (const { key } of guess.limits) this.#leave(key, quiet);
+      for (const key of held) this.#leave(key, quiet);
     }
   }
 
-  async #delay({ delayedBy, signal }: Guess, { standings }: Verdict): Promise<void> {
+  /** Waits for its turn, and then for the delay. Throws Problem `too_many_attempts`, or the signal's reason. */
+  async #delay({ limits: [{ key: from }], delayedBy, signal }: Guess, { standings }: Verdict): Promise<void> {
     const count = standings.find(({ limit }) => limit.key === delayedBy)?.count ?? 0;
     const ms = delayMs(count - 1);
-    if (ms > 0) await this.#clock.sleep(ms, signal);
+    if (ms === 0 || delayedBy === undefined) return;
+    const line = this.#waiting.get(delayedBy) ?? [];
+    if (line.length >= WAITING_PER_PERSON || line.filter((other) => other.from === from).length >= WAITING_PER_NETWORK)
+      throw tooMany(ms * line.length);
+    const before = line.at(-1)?.over ?? Promise.resolve();
+    const left = Promise.withResolvers<void>();
+    // Who leaves before its turn does not let the next one go before those ahead.
+    const own: Waiting = { from, over: before.then(() => left.promise) };
+    line.push(own);
+    this.#waiting.set(delayedBy, line);
+    try {
+      await unlessAborted(before, signal);
+      await this.#clock.sleep(ms, signal);
+    } finally {
+      line.splice(line.indexOf(own), 1);
+      if (line.length === 0) this.#waiting.delete(delayedBy);
+      left.resolve();
+    }
   }
 
   #leave(key: string, attempt: Promise<unknown>): void {
@@ -97,7 +137,26 @@ export class Attempts {
   }
 }
 
-/** How long an attempt waits after so many failures at its person, in ms. */
+interface Waiting {
+  readonly from: string;
+  /** Resolves when this one and all before it wait no more. */
+  readonly over: Promise<void>;
+}
+
+function tooMany(waitMs: number): Problem {
+  const seconds = Math.ceil(waitMs / 1000);
+  return new Problem('too_many_attempts', `Too many failed attempts to sign in. Try again in ${seconds} s.`, { retryAfter: seconds });
+}
+
+const unlessAborted = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    void work.then(resolve).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+
+/** How long an attempt waits in its turn after so many failures at its person, in ms. */
 export function delayMs(failures: number): number {
   if (failures < UNDELAYED_FAILURES) return 0;
   return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.floor((failures - UNDELAYED_FAILURES) / DOUBLES_EVERY));
@@ -119,21 +178,24 @@ const limit = (key: string, max: number, member?: string): Limit => ({
   ...(member === undefined ? {} : { member }),
 });
 
-/** Signing in. `browser`: the id of one that this person signed in with before. */
+/** Signing in. `network`: `RequestInfo.network`. `browser`: the id of one that this person signed in with before. */
 export function signInGuess(by: {
   readonly email: string;
-  readonly address: string;
+  readonly network: string;
   readonly browser: string | undefined;
   readonly signal: AbortSignal;
 }): Guess {
-  const { address, browser, signal } = by;
+  const { network, browser, signal } = by;
   const person = personOf(by.email);
-  if (browser !== undefined) return { limits: [limit(`browser:${browser}:${person}`, FAILURES_PER_PERSON)], signal };
+  if (browser !== undefined) {
+    const ofAll = limit(`browsers:${person}`, Number.MAX_SAFE_INTEGER);
+    return { limits: [limit(`browser:${browser}:${person}`, FAILURES_PER_PERSON), ofAll], delayedBy: ofAll.key, signal };
+  }
   const everywhere = limit(`person:${person}`, Number.MAX_SAFE_INTEGER);
   return {
     limits: [
-      limit(`network:${address}:${person}`, FAILURES_PER_PERSON),
-      limit(`people:${address}`, PEOPLE_PER_NETWORK, person),
+      limit(`network:${network}:${person}`, FAILURES_PER_PERSON),
+      limit(`people:${network}`, PEOPLE_PER_NETWORK, person),
       everywhere,
     ],
     delayedBy: everywhere.key,

@@ -2,7 +2,7 @@ import { endpoint, type Endpoint, reply, type Reply, type RequestInfo } from '..
 import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SignInCookies } from './cookies.ts';
-import { KNOWN_SECONDS, type KnownBrowsers } from './known-browsers.ts';
+import { KNOWN_SECONDS } from './known-browsers.ts';
 import { Credentials, Refresh, SignedIn } from './sign-in.schema.ts';
 import type { FreshSignIn, SignIn } from './sign-in.service.ts';
 
@@ -12,11 +12,8 @@ const REFRESH = 'carrel_refresh';
 const KNOWN = 'carrel_known';
 
 /** `secure`: the tenant's address is https. */
-export const signInEndpoints = (
-  signIn: SignIn,
-  options: { cookies: SignInCookies; browsers: KnownBrowsers; secure: boolean; clock: Clock },
-): Endpoint[] => {
-  const { cookies, browsers } = options;
+export const signInEndpoints = (signIn: SignIn, options: { cookies: SignInCookies; secure: boolean; clock: Clock }): Endpoint[] => {
+  const { cookies } = options;
   const answer = ({ signedIn, refreshToken, refreshUntil }: FreshSignIn, byCookie: boolean, setCookies: readonly string[] = []): Reply => {
     const seconds = Math.ceil((refreshUntil.getTime() - options.clock.now().getTime()) / 1000);
     const sent = byCookie ? [cookies.set(REFRESH, refreshToken, seconds), ...setCookies] : setCookies;
@@ -49,9 +46,8 @@ export const signInEndpoints = (
       handle: async ({ body, request }) => {
         const { email, password, cookie = false } = body;
         const known = cookies.read(request.headers.cookie, KNOWN);
-        const from = { address: request.ip, browser: browsers.idFor(known, email), signal: request.signal };
-        const signedIn = await signIn.login(email, password, from);
-        return answer(signedIn, cookie, [cookies.set(KNOWN, browsers.remember(known, email), KNOWN_SECONDS)]);
+        const signedIn = await signIn.login(email, password, { network: request.network, known, signal: request.signal });
+        return answer(signedIn, cookie, [cookies.set(KNOWN, signedIn.known, KNOWN_SECONDS)]);
       },
     }),
     endpoint({

@@ -12,6 +12,7 @@ import { ACCESS_TOKEN_SECONDS, type Tokens } from '../tokens.ts';
 import { USER_COLUMNS } from '../users/users.query.ts';
 import { presentUser } from '../users/users.schema.ts';
 import { type Attempts, signInGuess } from './attempts.ts';
+import type { KnownBrowsers } from './known-browsers.ts';
 import type { SignedIn } from './sign-in.schema.ts';
 
 /** `refreshUntil`: the end of the refresh token. */
@@ -36,6 +37,7 @@ export class SignIn {
   readonly #tokens: Tokens;
   readonly #passwords: Passwords;
   readonly #attempts: Attempts;
+  readonly #browsers: KnownBrowsers;
   readonly #sessions: Sessions;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -47,6 +49,7 @@ export class SignIn {
     tokens: Tokens;
     passwords: Passwords;
     attempts: Attempts;
+    browsers: KnownBrowsers;
     sessions: Sessions;
     clock: Clock;
     random: Random;
@@ -57,25 +60,36 @@ export class SignIn {
     this.#tokens = deps.tokens;
     this.#passwords = deps.passwords;
     this.#attempts = deps.attempts;
+    this.#browsers = deps.browsers;
     this.#sessions = deps.sessions;
     this.#clock = deps.clock;
     this.#random = deps.random;
     this.#tenantId = deps.tenantId;
   }
 
-  /** Throws Problem `invalid_credentials` or `too_many_attempts`. */
-  async login(email: string, password: string, from: Omit<Parameters<typeof signInGuess>[0], 'email'>): Promise<FreshSignIn> {
-    const user = await this.#attempts.guard(signInGuess({ email, ...from }), async () => {
-      const found = await this.#findByEmail(email);
+  /** `known`: what the browser keeps of those who signed in with it. Throws Problem `invalid_credentials` or `too_many_attempts`. */
+  async login(
+    email: string,
+    password: string,
+    from: { readonly network: string; readonly known: string | undefined; readonly signal: AbortSignal },
+  ): Promise<FreshSignIn & { readonly known: string }> {
+    const { network, known, signal } = from;
+    const claim = this.#browsers.find(known, email);
+    // Of the person whom a cookie names alone: for everybody else the statement would come before the limits.
+    const named = claim && (await this.#findByEmail(email));
+    const browser = named && claim.isOf(named.passwordHash) ? claim.id : undefined;
+    const user = await this.#attempts.guard(signInGuess({ email, network, browser, signal }), async () => {
+      const found = claim ? named : await this.#findByEmail(email);
       const right = await this.#passwords.verify(found?.passwordHash ?? null, password);
       return right ? found : undefined;
     });
     if (!user) throw new Problem('invalid_credentials');
-    return this.#db.transaction(async (tx) => {
+    const fresh = await this.#db.transaction(async (tx) => {
       const sessionId = await this.#sessions.create(tx, { userId: user.id, passwordHash: user.passwordHash });
       if (sessionId === undefined) throw new Problem('invalid_credentials');
       return this.#issue(tx, user, sessionId, new Date(this.#clock.now().getTime() + SESSION_MS));
     });
+    return { ...fresh, known: this.#browsers.remember(known, email, user.passwordHash) };
   }
 
   /** Throws Problem `invalid_refresh_token`, `session_expired`. */

@@ -23,6 +23,8 @@ export interface Standing {
   /** Calls or members in the window, this one included when it is taken. */
   readonly count: number;
   readonly remaining: number;
+  /** Whether this call has a place of its own in the window, which `undo` gives back. */
+  readonly isNew: boolean;
   /** Until one call is taken again; 0 when one is now. */
   readonly waitMs: number;
   /** When the whole limit is free again, in ms since the epoch. */
@@ -107,9 +109,11 @@ export class SlidingWindows {
       call: TAKE.call(limits.map(logKey), args),
       read: (reply) => {
         const rows = reply as [number, number, number, number][];
-        const standings = rows.map(([count, waitMs, newest], index) => standing(limits[index] as Limit, count, waitMs, newest));
         // A member that stood already stands for calls before this one.
-        const made = limits.filter((_limit, index) => rows[index]?.[3] === 0);
+        const standings = rows.map(([count, waitMs, newest, isKnown], index) =>
+          standing(limits[index] as Limit, { count, waitMs, newest, isNew: isKnown === 0 }),
+        );
+        const made = standings.filter(({ isNew }) => isNew).map(({ limit }) => limit);
         return verdict(standings, () => this.#undo(made, name));
       },
       without: () => this.#local.take(limits, now),
@@ -135,11 +139,13 @@ export class SlidingWindows {
   }
 }
 
-const standing = (limit: Limit, count: number, waitMs: number, newest: number): Standing => ({
+const standing = (
+  limit: Limit,
+  { newest, ...found }: { readonly count: number; readonly waitMs: number; readonly newest: number; readonly isNew: boolean },
+): Standing => ({
   limit,
-  count,
-  remaining: Math.max(0, limit.max - count),
-  waitMs,
+  ...found,
+  remaining: Math.max(0, limit.max - found.count),
   freeAt: newest + limit.windowSeconds * 1000,
 });
 
@@ -170,7 +176,7 @@ export class LocalWindows {
       if (!refused && !isKnown) log.push(call);
       const first = log[log.length - limit.max]?.at ?? now;
       const waitMs = refused && !isKnown && log.length >= limit.max ? Math.max(1, first + limit.windowSeconds * 1000 - now) : 0;
-      return standing(limit, log.length, waitMs, log.at(-1)?.at ?? now);
+      return standing(limit, { count: log.length, waitMs, newest: log.at(-1)?.at ?? now, isNew: !isKnown });
     });
     return verdict(standings, () => {
       for (const { log, call } of logs) if (log.includes(call)) log.splice(log.indexOf(call), 1);

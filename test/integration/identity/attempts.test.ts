@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { personOf } from '../../../pkg/identity/sign-in/attempts.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Attempts, type Guess, personOf } from '../../../pkg/identity/sign-in/attempts.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { SlidingWindows } from '../../../pkg/store/redis/window.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
@@ -99,30 +102,144 @@ test('a browser knows the last eight people who signed in with it, each for 90 d
   expect(first.headers['set-cookie']).toMatch(/^carrel_known=[^;]+; Path=\/api\/v1\/auth; Max-Age=7776000; HttpOnly; SameSite=Strict$/);
 });
 
-test('guesses at one person from many networks wait longer and longer, and the right password comes through from a new one', async () => {
+test('guesses at one person from many networks wait behind each other, two of a network, eight in all; a known browser signs in meanwhile', async () => {
   const clock = new ManualClock();
   const own = await startTenant({ trustedProxies: 1, clock });
   const { user, password } = await own.user();
-  const idle = clock.sleepers;
+  const cookie = knownBy(await login(user.email, password, { of: own }));
   const guess = (at: number) => login(user.email, `guess ${at}`, { of: own, network: `203.0.113.${at}` });
-
   const undelayed = await Promise.all(range(20).map(guess));
-  const waiting = Promise.all(range(40).map((at) => guess(20 + at)));
-  await waitFor('forty guesses to wait', () => clock.sleepers === idle + 40);
-  const right = login(user.email, password, { of: own, network: '198.51.100.9' });
-  await waitFor('the right one to wait too', () => clock.sleepers === idle + 41);
-  const left = [];
-  for (const ms of [249, 1, 250, 500, 1_000, 2_000, 3_999]) {
+  const idle = clock.sleepers;
+  const waiting: Promise<ApiReply>[] = [];
+  const wait = async (reply: Promise<ApiReply>) => {
+    waiting.push(reply);
+    const taken = async () => (await own.redis.run([['zcard', `w:sign-in:person:${personOf(user.email)}`]]))[0];
+    await waitFor(`attempt ${waiting.length} to wait`, async () => (await taken()) === 20 + waiting.length);
+  };
+
+  for (const at of [30, 30]) await wait(guess(at));
+  const third = await guess(30);
+  for (const at of [31, 32, 33, 34, 35]) await wait(guess(at));
+  await wait(login(user.email, password, { of: own, network: '198.51.100.9' }));
+  const ninth = await guess(36);
+  const known = await login(user.email, password, { of: own, network: '198.51.100.9', cookie });
+  const sleepers = [];
+  for (const ms of [249, 1, 999, 1, 1_499]) {
     await clock.advance(ms);
-    left.push(clock.sleepers - idle);
+    sleepers.push(clock.sleepers - idle);
   }
   await clock.advance(1);
-  const [delayed, entered] = [await waiting, await right];
+  const done = await Promise.all(waiting);
   await own.stop();
 
-  expect(left).toEqual([41, 36, 31, 26, 21, 16, 16]);
-  expect(countBy([...undelayed, ...delayed], ({ status }) => status)).toEqual({ 401: 60 });
-  expect(entered.status).toBe(200);
+  expect(countBy(undelayed, ({ status }) => status)).toEqual({ 401: 20 });
+  expect([third, ninth].map(({ status, body }) => [status, body.error, body.retry_after])).toEqual([
+    [429, 'too_many_attempts', 1],
+    [429, 'too_many_attempts', 4],
+  ]);
+  expect(known.status).toBe(200);
+  expect(sleepers).toEqual([1, 1, 1, 1, 1]); // one at a time: five of 250 ms, three of 500 ms
+  expect(done.map(({ status }) => status)).toEqual([...range(7).map(() => 401), 200]);
+});
+
+test('of IPv6 the /56 is one network', async () => {
+  const { user } = await tenant.user();
+
+  const guesses = await Promise.all(
+    range(20).map((at) => login(user.email, `guess ${at}`, { network: `2001:db8:7:${(0x1200 + at).toString(16)}::1` })),
+  );
+  const next = await login(user.email, 'guess', { network: '2001:db8:7:1300::1' });
+
+  expect(countBy(guesses, ({ status }) => status)).toEqual({ 401: 10, 429: 10 });
+  expect(next.status).toBe(401);
+});
+
+test('a change of the password ends the places of all browsers that knew the former one', async () => {
+  const { user, password } = await tenant.user();
+  const network = '198.51.100.10';
+  const cookie = knownBy(await login(user.email, password, { network }));
+  await tenant.admin.patch(`/users/${user.id}`, { password: 'another, longer one' });
+  await Promise.all(range(10).map((guess) => login(user.email, `guess ${guess}`, { network })));
+
+  const former = await login(user.email, 'another, longer one', { network, cookie });
+  const fresh = knownBy(await login(user.email, 'another, longer one', { network: '198.51.100.11', cookie }));
+  const known = await login(user.email, 'another, longer one', { network, cookie: fresh });
+
+  expect([former.status, known.status]).toEqual([429, 200]);
+});
+
+test('guesses by many browsers that a person signed in with before wait behind each other too', async () => {
+  const clock = new ManualClock();
+  const own = await startTenant({ trustedProxies: 1, clock });
+  const { user, password } = await own.user();
+  const cookies: string[] = [];
+  for (const _ of range(3)) cookies.push(knownBy(await login(user.email, password, { of: own })));
+  const idle = clock.sleepers;
+  const guess = (at: number) => login(user.email, `guess ${at}`, { of: own, cookie: cookies[Math.floor(at / 10)] as string });
+
+  const undelayed = await Promise.all(range(20).map(guess));
+  const delayed = guess(20);
+  await waitFor('the next to wait', () => clock.sleepers === idle + 1);
+  await clock.advance(250);
+  const last = await delayed;
+  await own.stop();
+
+  expect(countBy([...undelayed, last], ({ status }) => status)).toEqual({ 401: 21 });
+});
+
+describe('an attempt that finds all places taken', () => {
+  const start = () => {
+    const clock = new ManualClock();
+    const windows = new SlidingWindows({ redis: tenant.redis, clock: systemClock, random: systemRandom });
+    const attempts = new Attempts({ windows, clock });
+    const limit = { key: `test:${systemRandom.uuid()}`, max: 1, windowSeconds: 60 };
+    const guard = (work: () => Promise<true | undefined>, over: Partial<Guess> = {}) =>
+      attempts.guard({ limits: [limit], signal: new AbortController().signal, ...over }, work).then(
+        (result) => result ?? 'failed',
+        (error: Error) => (error as { code?: string }).code ?? error.message,
+      );
+    return { clock, limit, guard };
+  };
+
+  test('waits for one under way that holds a place, ten seconds at most', async () => {
+    const { clock, guard } = start();
+    const gate = Promise.withResolvers<true>();
+    const first = guard(() => gate.promise);
+    const second = guard(async () => true);
+    await waitFor('the second to wait', () => clock.sleepers === 1);
+    await clock.advance(10_000);
+    const late = await second;
+    const third = guard(async () => true);
+    await waitFor('the third to wait', () => clock.sleepers === 1);
+    gate.resolve(true);
+
+    expect([late, await first, await third, clock.sleepers]).toEqual(['too_many_attempts', true, true, 0]);
+  });
+
+  test('waits no longer than its client', async () => {
+    const { clock, guard } = start();
+    const [gate, leaving] = [Promise.withResolvers<true>(), new AbortController()];
+    const first = guard(() => gate.promise);
+    const second = guard(async () => true, { signal: leaving.signal });
+    await waitFor('the second to wait', () => clock.sleepers === 1);
+    leaving.abort(new Error('left'));
+    const left = await second;
+    gate.resolve(true);
+
+    expect([left, await first]).toEqual(['left', true]);
+  });
+
+  test('does not wait for those under way that hold none of them', async () => {
+    const { limit, guard } = start();
+    const of = (member: string): Partial<Guess> => ({ limits: [{ ...limit, member }] });
+    const gate = Promise.withResolvers<true>();
+    const failed = await guard(async () => undefined, of('ada'));
+    const again = guard(() => gate.promise, of('ada'));
+    const other = await guard(async () => true, of('ben'));
+    gate.resolve(true);
+
+    expect([failed, other, await again]).toEqual(['failed', 'too_many_attempts', true]);
+  });
 });
 
 test('one network fails at a hundred people, and goes on with those; others are for other networks', async () => {
