@@ -20,19 +20,24 @@ interface Row {
 
 interface Ended {
   readonly tenant: string;
-  readonly reason: 'transaction' | 'suspended';
+  readonly reason: 'transaction' | 'suspended' | 'limit';
   readonly state: string | null;
   readonly seconds: number | null;
 }
 
 /**
  * Sessions of tenants' roles whose transaction has stood for too long, whether it runs or idles: it holds locks on tables that all share and
- * keeps vacuum from them. And all sessions of a role that may hold none, since its tenant is suspended. The operator sees and ends them as a
- * member of the role; those of a role that it is no member of yet show no state and are left.
+ * keeps vacuum from them. And sessions beyond the role's limit, which are all of them while its tenant is suspended. The operator sees and ends them as a
+ * member of the role; those of a role that it is no member of yet show no state and are left. A limit that shrinks ends nothing by itself: what is
+ * beyond it goes, sessions without a transaction first.
  */
 const sessions = (seconds: number): string => `
-  FROM pg_stat_activity a JOIN carrel.tenants t ON t.role = a.usename JOIN pg_roles r ON r.oid = a.usesysid
-  WHERE a.xact_start < now() - interval '${seconds} seconds' OR (r.rolconnlimit = 0 AND a.state IS NOT NULL)`;
+  FROM (
+    SELECT *, row_number() OVER (PARTITION BY usesysid, backend_type ORDER BY xact_start IS NULL, backend_start, pid) AS nth
+    FROM pg_stat_activity
+  ) a JOIN carrel.tenants t ON t.role = a.usename JOIN pg_roles r ON r.oid = a.usesysid
+  WHERE a.xact_start < now() - interval '${seconds} seconds'
+    OR (r.rolconnlimit >= 0 AND a.nth > r.rolconnlimit AND a.backend_type = 'client backend' AND a.state IS NOT NULL)`;
 
 /** Ends them: the leader's look at each shard finds them, within 5 s of their time (pkg/operator/news.ts). */
 export function longTransactions({ tenants, log, metrics, seconds: longest = LONGEST_TRANSACTION_SECONDS }: Deps): News<Row> {
@@ -45,7 +50,8 @@ export function longTransactions({ tenants, log, metrics, seconds: longest = LON
     // Judged again in the statement that ends them: a process id may be another's by now. Their statements may hold people's data and are not logged.
     async hear(pool) {
       const found = await pool.query<Ended & { isEnded: boolean }>(
-        `SELECT a.usename AS tenant, CASE WHEN r.rolconnlimit = 0 THEN 'suspended' ELSE 'transaction' END AS reason, a.state,
+        `SELECT a.usename AS tenant, CASE WHEN r.rolconnlimit = 0 THEN 'suspended'
+             WHEN a.xact_start < now() - interval '${longest} seconds' THEN 'transaction' ELSE 'limit' END AS reason, a.state,
            extract(epoch FROM now() - a.xact_start)::int AS seconds, pg_terminate_backend(a.pid) AS "isEnded" ${sessions(longest)}`,
       );
       for (const { isEnded, tenant, reason, state, seconds } of found) {

@@ -87,6 +87,23 @@ test('a tenant’s transaction that stands for too long is ended, whether it idl
   await others.end();
 });
 
+test('a role whose limit shrinks keeps no more sessions than that', async () => {
+  const tenant = await newTenant(running, side.shard);
+  const open = await Promise.all(Array.from({ length: 12 }, () => session(tenant)));
+  let ended = 0;
+  for (const each of open) void each.ended.then(() => (ended += 1));
+
+  await side.shard.ensureTenantDatabase({ ...tenant, connections: 4 });
+
+  await waitFor('8 sessions to end', () => Promise.resolve(ended === 8));
+  const alive = await Promise.all(open.map(isAlive));
+  expect(alive.filter(Boolean)).toHaveLength(4);
+  expect(lines.filter((line) => line['tenant'] === tenant.role).map(({ reason }) => reason)).toEqual(
+    Array.from({ length: 8 }, () => 'limit'),
+  );
+  await Promise.all(open.filter((_, index) => alive[index]).map(({ client }) => client.end()));
+});
+
 test('a role that may hold no connection keeps none', async () => {
   const tenant = await newTenant(running, side.shard);
   const open = await session(tenant);
