@@ -177,7 +177,7 @@ export class Operator {
       tenants,
       statusWriter,
       claims,
-      databases: new Databases({ shards, secrets, migrations, adoption: new Adoption(this.#informers), pods, random }),
+      databases: new Databases({ shards, secrets, migrations, adoption: new Adoption(this.#informers), pods, random, clock }),
       storages: new Storages({ settings, shards, secrets, admin: storage, connect, redis, pods, random }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
       workloads: new Workloads({

@@ -34,6 +34,8 @@ export interface Claim {
   readonly addresses: Addresses;
   /** It goes on with data that were kept and are not clean yet of what belonged to their former time. */
   readonly isAdopting: boolean;
+  /** How many connections the registry counts for it. */
+  readonly connections: number;
 }
 
 /** Nobody tells us when another tenant frees a slug or a host. */
@@ -84,8 +86,9 @@ export class Claims {
       .catch((error: unknown) => {
         throw refusalFor(error, this.#clock.now());
       });
-    const { tenantId, slug, isAdopting } = registered;
-    const claim = { tenantId, slug, shard: registered.shard, hosts, addresses: addressesOf(tenant, hosts, this.#settings), isAdopting };
+    const { tenantId, slug, isAdopting, connections } = registered;
+    const addresses = addressesOf(tenant, hosts, this.#settings);
+    const claim = { tenantId, slug, shard: registered.shard, hosts, addresses, isAdopting, connections };
     return { value: claim, ...told(tenant, registered) };
   }
 
@@ -129,6 +132,7 @@ function refusalFor(error: unknown, now: Date): unknown {
   }
   if (error instanceof AdoptionRefused) {
     const message = `annotation ${ADOPT_ANNOTATION}: the token is wrong, used or expired (wrong tokens so far: ${error.failures}); a token is looked at again from ${error.retryAt.toISOString()}`;
+    if (error.wasCompared) return refused('AdoptionRefused', message);
     return refused('AdoptionRefused', message, Math.min(Math.max(error.retryAt.getTime() - now.getTime(), MIN_RETRY_MS), TAKEN_RETRY_MS));
   }
   if (error instanceof HostsExceeded) return refused('HostsExceeded', error.message);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../runtime/clock.ts';
 import type { Tenant } from '../kinds.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { MAX_SURGE, runningReplicasOf } from './children/deployment.ts';
@@ -8,6 +9,35 @@ const SPARE_CONNECTIONS = 2;
 /** How many connections the tenant's role may hold (design: section 3); none while it is suspended. */
 export const connectionsOf = (tenant: Tenant): number =>
   tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (runningReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
+
+/** Longer than the grace period of a pod (children/deployment.ts). */
+const ENDING_MS = 60_000;
+
+/**
+ * Pods of a suspended tenant keep its connections while they end, for a time at most: whoever may create pods in its namespace can make one that
+ * never ends.
+ */
+export class EndingPods {
+  readonly #clock: Clock;
+  /** Monotonic, by tenant id. */
+  readonly #until = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The time begins with the first question. */
+  mayLast(tenantId: string): boolean {
+    const until = this.#until.get(tenantId) ?? this.#clock.monotonic() + ENDING_MS;
+    this.#until.set(tenantId, until);
+    return this.#clock.monotonic() < until;
+  }
+
+  /** The role is as the Tenant wants it. */
+  end(tenantId: string): void {
+    this.#until.delete(tenantId);
+  }
+}
 
 /** Why a Tenant asks for more than any may have; undefined: it does not. */
 export function connectionsRefusal(tenant: Tenant, settings: OperatorSettings): { reason: string; message: string } | undefined {

@@ -1,5 +1,6 @@
 import type { Pod } from '../../kube/kinds.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 import type { ObservedTenant } from '../kinds.ts';
@@ -9,7 +10,7 @@ import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
 import type { Outcome } from '../steps.ts';
 import type { Adoption } from './adoption.ts';
 import type { Claim } from './claims.ts';
-import { connectionsOf } from './connections.ts';
+import { connectionsOf, EndingPods } from './connections.ts';
 import type { Migrations } from './migrations.ts';
 import { secretOwner } from './owner.ts';
 
@@ -32,6 +33,7 @@ export class Databases {
   readonly #adoption: Adoption;
   readonly #pods: ResourceApi<Pod>;
   readonly #random: Random;
+  readonly #ending: EndingPods;
 
   constructor(deps: {
     shards: Shards;
@@ -40,6 +42,7 @@ export class Databases {
     adoption: Adoption;
     pods: ResourceApi<Pod>;
     random: Random;
+    clock: Clock;
   }) {
     this.#shards = deps.shards;
     this.#secrets = deps.secrets;
@@ -47,15 +50,22 @@ export class Databases {
     this.#adoption = deps.adoption;
     this.#pods = deps.pods;
     this.#random = deps.random;
+    this.#ending = new EndingPods(deps.clock);
   }
 
-  async ensure(tenant: ObservedTenant, { tenantId, slug, shard: name, isAdopting }: Claim): Promise<Outcome<DatabaseAccess>> {
+  async ensure(tenant: ObservedTenant, claim: Claim): Promise<Outcome<DatabaseAccess>> {
+    const { tenantId, slug, shard: name, isAdopting } = claim;
     const open = await this.#shards.open(name);
     const { shard, settings } = open;
     const password = this.#passwordInUse(tenant) ?? (await this.#sealedPassword(tenantId));
     const connections = connectionsOf(tenant);
-    const suspended = connections === 0 ? { isInUse: () => this.#hasPods(tenant) } : {};
+    const suspended = connections === 0 ? { isInUse: async () => this.#ending.mayLast(tenantId) && (await this.#hasPods(tenant)) } : {};
     const database = await shard.ensureTenantDatabase({ slug, tenantId, password, connections, ...suspended });
+    if (!database.isPutOff) {
+      this.#ending.end(tenantId);
+      if (connections < claim.connections)
+        await (await this.#shards.registry()).lowerConnections(tenantId, { from: claim.connections, to: connections });
+    }
     const schemaVersion =
       database.schemaVersion === shard.latestVersion
         ? database.schemaVersion

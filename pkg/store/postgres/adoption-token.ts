@@ -19,16 +19,18 @@ export class NotRetained extends Error {
   }
 }
 
-/** A resource gave a wrong token. Until `retryAt` no other one is compared. */
+/** A resource gave a wrong token. Until `retryAt` no other one is compared; one that `wasCompared` is wrong for good. */
 export class AdoptionRefused extends Error {
   override readonly name = 'AdoptionRefused';
   /** Different wrong tokens that the resource gave. */
   readonly failures: number;
   readonly retryAt: Date;
-  constructor(slug: string, { failures, retryAt }: { failures: number; retryAt: Date }) {
+  readonly wasCompared: boolean;
+  constructor(slug: string, { failures, retryAt, wasCompared }: { failures: number; retryAt: Date; wasCompared: boolean }) {
     super(`wrong adoption tokens for ${slug}: ${failures}`);
     this.failures = failures;
     this.retryAt = retryAt;
+    this.wasCompared = wasCompared;
   }
 }
 
@@ -36,13 +38,13 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
 
 /**
  * A token that lets another resource adopt the retained data of this slug: 32 random bytes in base64url, valid for 24 hours and once.
- * It replaces a former one. Only its hash is stored. Throws NotRetained.
+ * It replaces a former one. Only its hash is stored. FOR UPDATE: the state may not change before the token is there. Throws NotRetained.
  */
 export async function newAdoptionToken(sql: Sql, slug: string, random: Random): Promise<{ token: string; expiresAt: Date }> {
   const token = random.base64url(TOKEN_BYTES);
   const [made] = await sql.query<{ expiresAt: Date }>(
     `INSERT INTO registry.adoption_tokens (tenant_id, token_hash, expires_at)
-     SELECT id, $2, now() + $3 * interval '1 hour' FROM registry.tenants WHERE slug = $1 AND state = 'retained'
+     SELECT id, $2, now() + $3 * interval '1 hour' FROM registry.tenants WHERE slug = $1 AND state = 'retained' FOR UPDATE
      ON CONFLICT (tenant_id) DO UPDATE SET token_hash = excluded.token_hash, expires_at = excluded.expires_at
      RETURNING expires_at AS "expiresAt"`,
     [slug, hashOf(token), ADOPTION_TOKEN_HOURS],
@@ -59,6 +61,23 @@ interface Failure {
   readonly isWaiting: boolean;
 }
 
+/** Why the token is refused without being compared: it was wrong before, or the resource has to wait. Undefined: it is to be compared. Takes no lock. */
+export async function refusedBefore(
+  sql: Sql,
+  { tenantId, slug }: { readonly tenantId: string; readonly slug: string },
+  owner: Owner,
+  token: string,
+): Promise<AdoptionRefused | undefined> {
+  const [before] = await sql.query<Failure>(
+    `SELECT token_hash AS "tokenHash", failures, retry_at AS "retryAt", retry_at > now() AS "isWaiting" FROM registry.adoption_failures
+     WHERE tenant_id = $1 AND namespace_uid = $2 AND name = $3`,
+    [tenantId, owner.namespaceUid, owner.name],
+  );
+  if (!before) return undefined;
+  const wasCompared = before.tokenHash === hashOf(token);
+  return wasCompared || before.isWaiting ? new AdoptionRefused(slug, { ...before, wasCompared }) : undefined;
+}
+
 /**
  * Uses the token up, under the lock on the tenant's row. Gives why it is refused; undefined: it was right.
  * The same wrong token counts once, however often it is given, so that a resource at rest writes nothing.
@@ -71,19 +90,14 @@ export async function useAdoptionToken(
 ): Promise<AdoptionRefused | undefined> {
   const { tenantId, slug } = tenant;
   const hash = hashOf(token);
-  const [before] = await tx.query<Failure>(
-    `SELECT token_hash AS "tokenHash", failures, retry_at AS "retryAt", retry_at > now() AS "isWaiting" FROM registry.adoption_failures
-     WHERE tenant_id = $1 AND namespace_uid = $2 AND name = $3`,
-    [tenantId, owner.namespaceUid, owner.name],
-  );
-  if (before?.isWaiting) return new AdoptionRefused(slug, before);
+  const refused = await refusedBefore(tx, tenant, owner, token);
+  if (refused) return refused;
   const spent = await tx.query(
     'DELETE FROM registry.adoption_tokens WHERE tenant_id = $1 AND token_hash = $2 AND expires_at > now() RETURNING tenant_id',
     [tenantId, hash],
   );
   if (spent.length > 0) return undefined;
-  if (before?.tokenHash === hash) return new AdoptionRefused(slug, before);
-  return new AdoptionRefused(slug, await countFailure(tx, tenantId, owner, hash));
+  return new AdoptionRefused(slug, { ...(await countFailure(tx, tenantId, owner, hash)), wasCompared: true });
 }
 
 async function countFailure(tx: Sql, tenantId: string, owner: Owner, hash: string): Promise<{ failures: number; retryAt: Date }> {

@@ -40,7 +40,7 @@ export interface RegisteredTenant {
   readonly hosts: readonly string[];
   /** It took up data that were kept, until `endAdoption`, whatever dies between. */
   readonly isAdopting: boolean;
-  /** How many connections its role may hold. */
+  /** How many connections are counted for its role: never fewer than the role may hold. */
   readonly connections: number;
 }
 
@@ -93,7 +93,7 @@ export const holdsAlready = (tenant: RegisteredTenant, { owner, hosts, connectio
   tenant.state === 'active' &&
   isOwner(tenant, owner) &&
   sameHosts(tenant.hosts, hosts) &&
-  (connections === undefined || connections.wanted === tenant.connections);
+  (connections === undefined || connections.wanted <= tenant.connections);
 
 export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): void {
   if (request.shard !== undefined && request.shard !== tenant.shard)
@@ -128,9 +128,8 @@ export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim | A
   }
   checkShard(tenant, request);
   await claimHosts(tx, tenant.tenantId, request.hosts, request.own);
-  if (request.connections) await claimConnections(tx, tenant, request.connections);
   const isAdopting = tenant.isAdopting || outcome === 'adopted';
-  const connections = request.connections?.wanted ?? tenant.connections;
+  const connections = request.connections ? await claimConnections(tx, tenant, request.connections) : tenant.connections;
   return { ...tenant, state: 'active', isAdopting, connections, owner: request.owner, hosts: [...new Set(request.hosts)].sort(), outcome };
 }
 

@@ -40,15 +40,18 @@ export interface ConnectionRequest {
   readonly budgets: ReadonlyMap<string, number>;
 }
 
-/** Inside the claim's transaction, under the lock on the tenant's row. A claim that asks for no more than before is never refused. Throws ConnectionsExceeded. */
+/**
+ * Inside the claim's transaction, under the lock on the tenant's row. Gives what is counted: a smaller number counts once the role has it
+ * (Registry.lowerConnections). A claim that asks for no more than before is never refused. Throws ConnectionsExceeded.
+ */
 export async function claimConnections(
   tx: Sql,
   tenant: { readonly tenantId: string; readonly shard: string; readonly connections: number },
   { wanted, budgets }: ConnectionRequest,
-): Promise<void> {
+): Promise<number> {
   const { tenantId, shard } = tenant;
-  if (wanted === tenant.connections) return;
-  if (wanted > BASIC_CONNECTIONS && wanted > tenant.connections) {
+  if (wanted <= tenant.connections) return tenant.connections;
+  if (wanted > BASIC_CONNECTIONS) {
     const budget = budgets.get(shard);
     if (budget === undefined) throw new StoreUnavailableError('postgres', new Error(`shard ${shard} does not answer`));
     // Those who ask for more take turns, so that the sum is exact.
@@ -61,4 +64,5 @@ export async function claimConnections(
     if (taken + wanted - BASIC_CONNECTIONS > budget) throw new ConnectionsExceeded({ shard, wanted, budget, taken });
   }
   await tx.query('UPDATE registry.tenants SET connections = $2 WHERE id = $1', [tenantId, wanted]);
+  return wanted;
 }

@@ -1,13 +1,14 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
-import { AdoptionRefused } from './adoption-token.ts';
+import { AdoptionRefused, dropAdoptionTokens, refusedBefore } from './adoption-token.ts';
 import {
   checkShard,
   type Claim,
   claimIn,
   type ClaimRequest,
   holdsAlready,
+  isOwner,
   type Owner,
   type RegisteredTenant,
   TENANT,
@@ -39,7 +40,7 @@ export { HostsExceeded, HostTaken, MAX_LEFT_HOSTS } from './hosts.ts';
  *
  * Invariants:
  * - The first insert wins: a slug and a host belong to one tenant, however many ask at once (unique constraints decide).
- * - A claim that holds already is one statement that writes nothing.
+ * - A claim that holds already is one statement that writes nothing; one with a token that was wrong before is two, and takes no lock.
  * - A secret is generated once: whoever comes second gets the first one's.
  */
 export class Registry {
@@ -87,6 +88,11 @@ export class Registry {
     if (known && holdsAlready(known, request)) {
       checkShard(known, request);
       return { ...known, outcome: 'existing' };
+    }
+    const { adopt, owner } = request;
+    if (known?.state === 'retained' && adopt !== undefined && !isOwner(known, owner)) {
+      const refused = await refusedBefore(this.#pool, known, owner, adopt);
+      if (refused) throw refused;
     }
     const claim = await this.#pool.transaction((tx) => claimIn(tx, request));
     if (claim instanceof AdoptionRefused) throw claim;
@@ -142,11 +148,21 @@ export class Registry {
     await this.#pool.query('DELETE FROM registry.tenants WHERE id = $1', [tenantId]);
   }
 
+  /** The role may hold `to` connections now and no more: the rest is free for others. Nothing happens where the count is not `from` any more. */
+  async lowerConnections(tenantId: string, { from, to }: { from: number; to: number }): Promise<void> {
+    await this.#pool.query('UPDATE registry.tenants SET connections = $3 WHERE id = $1 AND connections = $2', [tenantId, from, to]);
+  }
+
+  /** Retained data have no login; of data that are being removed it may still stand. Tokens are of one time of being retained. */
   async #setState(tenantId: string, state: TenantState): Promise<void> {
-    await this.#pool.query(
-      'UPDATE registry.tenants SET state = $2, state_changed_at = now(), connections = 0 WHERE id = $1 AND state <> $2',
-      [tenantId, state],
-    );
+    await this.#pool.transaction(async (tx) => {
+      const changed = await tx.query(
+        `UPDATE registry.tenants SET state = $2, state_changed_at = now(), connections = CASE WHEN $2 = 'retained' THEN 0 ELSE connections END
+         WHERE id = $1 AND state <> $2 RETURNING id`,
+        [tenantId, state],
+      );
+      if (changed.length > 0) await dropAdoptionTokens(tx, tenantId);
+    });
   }
 
   /** The secret of this name; the first time, the one that `generate` makes. All who ask at once get the same. Throws SealError. */

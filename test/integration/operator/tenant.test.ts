@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TENANT, WEBHOOK } from '../../../pkg/operator/kinds.ts';
+import { POD } from '../../../pkg/kube/kinds.ts';
+import { TENANT, WEBHOOK, type Tenant } from '../../../pkg/operator/kinds.ts';
+import { podLabels } from '../../../pkg/operator/names.ts';
 import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
 import { parts } from '../../support/parts.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
@@ -110,19 +112,31 @@ test('connections to Postgres follow the size of the Tenant, up to the bounds of
   const operator = new SqlPool({ url: parts().stores.postgres.operator, poolSize: 1, log: silentLogger });
   const limit = async (): Promise<unknown> =>
     (await operator.query(`SELECT rolconnlimit AS limit FROM pg_roles WHERE rolname = $1`, [`tenant_${key.name}`]))[0]?.['limit'];
+  const counted = async (): Promise<unknown> =>
+    (await operator.query(`SELECT connections FROM registry.tenants WHERE slug = $1`, [key.name]))[0]?.['connections'];
   const atFirst = await limit();
 
   await cluster.tenants.patch(key, { spec: { replicas: 100, database: { poolSize: 50 } } });
   const refused = await condition(cluster.tenants, key, 'Accepted', 'False', 'ConnectionsExceeded');
   const whileRefused = await limit();
+  const pod = { namespace, name: `${key.name}-ends` };
+  await cluster.of(POD).create({
+    metadata: { ...pod, labels: podLabels(tenantOf(namespace, key.name) as Tenant) },
+    spec: { containers: [{ name: 'server', image: 'carrel:dev' }] },
+  });
   await cluster.tenants.patch(key, { spec: { suspended: true } });
+  await condition(cluster.tenants, key, 'Ready', 'False', 'Suspended');
+  const whileItEnds = [await limit(), await counted()];
+  await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
   await waitFor('the role to have no connections', async () => (await limit()) === 0);
+  await waitFor('its connections to be free for others', async () => (await counted()) === 0);
   const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
   const login = await withDatabase(url, (sql) => sql.ping()).catch((error: Error) => error.message);
   await cluster.tenants.patch(key, { spec: { suspended: false, replicas: 2, database: { poolSize: 5 } } });
   await ready(cluster.tenants, key);
 
   expect([atFirst, whileRefused, await limit()]).toEqual([22, 22, 17]);
+  expect(whileItEnds).toEqual([22, 22]);
   expect(conditionOf(refused, 'Accepted')?.message).toMatch(/are 5052 connections to Postgres; this operator allows a tenant 50/);
   expect(login).toContain('too many connections for role');
   await operator.close();

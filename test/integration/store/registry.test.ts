@@ -9,6 +9,7 @@ import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { BASIC_CONNECTIONS, type ClaimRequest, MAX_LEFT_HOSTS, Registry } from '../../../pkg/store/postgres/registry.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { operatorSide } from '../../support/tenant.ts';
+import { waitFor } from '../../support/wait.ts';
 
 let running: TestStores;
 let pool: SqlPool;
@@ -275,6 +276,49 @@ test('wrong adoption tokens make the next wait, each resource for itself, at mos
   expect(await give(token)).toMatchObject({ tenantId, outcome: 'adopted' });
 });
 
+test('a wrong adoption token that is given again takes no lock and writes nothing, also when its wait is over', async () => {
+  const { slug, tenantId } = await retained();
+  const wrong = stranger(slug, { adopt: 'wrong' });
+  await expect(registry.claim(wrong)).rejects.toMatchObject({ name: 'AdoptionRefused', wasCompared: true });
+  await expect(registry.claim({ ...wrong, adopt: 'other' })).rejects.toMatchObject({ name: 'AdoptionRefused', wasCompared: false });
+  await pool.query(`UPDATE registry.adoption_failures SET retry_at = now() - interval '1 minute' WHERE tenant_id = $1`, [tenantId]);
+  const seen: string[] = [];
+  const observe = ({ sql }: { sql: string }): void => void seen.push(sql);
+  const watched = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger, observe });
+  const sealer = new Sealer([{ id: 'x', key: systemRandom.bytes(32) }], systemRandom);
+
+  const again = new Registry({ pool: watched, sealer, clock: systemClock, random: systemRandom }).claim(wrong);
+
+  await expect(again).rejects.toMatchObject({ name: 'AdoptionRefused', wasCompared: true, failures: 1 });
+  await watched.close();
+  expect(seen).toHaveLength(2);
+  expect(seen.filter((sql) => /FOR UPDATE|INSERT|UPDATE|DELETE/.test(sql))).toEqual([]);
+});
+
+test('an adoption token that is asked for while the data are being adopted is not made, and none outlives a change of state', async () => {
+  const { slug, tenantId } = await retained();
+  const tokens = () => pool.query('SELECT token_hash FROM registry.adoption_tokens WHERE tenant_id = $1', [tenantId]);
+  let asked: Promise<unknown> = Promise.resolve();
+
+  await pool.transaction(async (tx) => {
+    await tx.query(`UPDATE registry.tenants SET state = 'active' WHERE id = $1`, [tenantId]);
+    asked = newAdoptionToken(pool, slug, systemRandom).catch((error: unknown) => error);
+    await waitFor('the token to wait for the adopter', async () => {
+      const [row] = await pool.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO registry.adoption_tokens%'`,
+      );
+      return row !== undefined;
+    });
+  });
+
+  expect(await asked).toMatchObject({ name: 'NotRetained', state: 'active' });
+  expect(await tokens()).toEqual([]);
+  await registry.retain(tenantId);
+  await newAdoptionToken(pool, slug, systemRandom);
+  await registry.markDeleting(tenantId);
+  expect(await tokens()).toEqual([]);
+});
+
 test('tenants go to the least full shard, never past its bound, however many come at once; none moves', async () => {
   const shards = [`a-${systemRandom.hex(3)}`, `b-${systemRandom.hex(3)}`];
   const slugs = Array.from({ length: 12 }, newSlug);
@@ -307,12 +351,14 @@ test('connections beyond those of a tenant of default size are bounded for a sha
   });
   const [first, second, third] = large.filter((_, index) => results[index]?.status === 'fulfilled').map(({ slug }) => slug);
   await expect(registry.claim(asking(BASIC_CONNECTIONS + 41, first))).rejects.toMatchObject({ name: 'ConnectionsExceeded' });
-  expect(await registry.claim(asking(0, first))).toMatchObject({ connections: 0 });
+  const { tenantId: shrunk } = await registry.claim(asking(BASIC_CONNECTIONS, first));
+  await expect(registry.claim(asking(BASIC_CONNECTIONS + 70, second))).rejects.toMatchObject({ name: 'ConnectionsExceeded' });
+  await registry.lowerConnections(shrunk, { from: BASIC_CONNECTIONS + 30, to: 0 });
   const { tenantId } = await registry.claim(asking(BASIC_CONNECTIONS + 70, second));
   await expect(registry.claim(asking(BASIC_CONNECTIONS + 1, first))).rejects.toMatchObject({ name: 'ConnectionsExceeded' });
   await registry.retain(tenantId);
   expect(await registry.claim(asking(BASIC_CONNECTIONS + 70, first))).toMatchObject({ connections: 82 });
-  expect(await registry.claim(asking(BASIC_CONNECTIONS + 29, third))).toMatchObject({ connections: 41 });
+  expect(await registry.claim(asking(BASIC_CONNECTIONS + 29, third))).toMatchObject({ connections: 42 });
 });
 
 test('a secret is made once, opens for its own tenant and name alone, and is sealed anew after a rotation', async () => {
