@@ -1,6 +1,7 @@
 import type { Traffic } from '../../api/endpoint.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { LONGEST_UPLOAD_MS } from '../../store/s3/day.ts';
 
 export interface TransferLimits {
   /** Uploads and downloads of one person at once, at this server. */
@@ -10,9 +11,6 @@ export interface TransferLimits {
   readonly leastBytesPerSecond: number;
   readonly longestUploadMs: number;
 }
-
-/** No upload lasts longer, so that a day's objects can be compared with the rows once this has passed after its end. */
-export const LONGEST_UPLOAD_MS = 24 * 60 * 60 * 1000;
 
 const LIMITS: TransferLimits = { perPerson: 20, measuredMs: 60_000, leastBytesPerSecond: 1024, longestUploadMs: LONGEST_UPLOAD_MS };
 const LOOKS_A_MEASURE = 10;

@@ -7,9 +7,9 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { newContentKey } from '../../store/s3/content-key.ts';
+import { dayOf, lastWriteOf } from '../../store/s3/day.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { LONGEST_UPLOAD_MS } from '../transfers/transfers.ts';
 import type { Reservation } from './reservation.ts';
 
 /** What lies in the bucket now and belongs to no row yet. */
@@ -33,13 +33,6 @@ export interface BlobOptions {
   readonly contentType: string;
   readonly signal: AbortSignal;
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** What still takes time once an upload's bytes are here: the store joins its parts, the row is committed. */
-const COMMIT_MS = 60 * 60 * 1000;
-
-/** yyyymmdd in UTC: what every key of that day begins with. */
-const dayOf = (now: Date): string => now.toISOString().slice(0, 10).replaceAll('-', '');
 
 /**
  * The objects of new content, from their first byte to the commit that makes them a file's.
@@ -71,9 +64,8 @@ export class Blobs {
 
   /** A random key that holds the day and no name. */
   async newKey(): Promise<string> {
-    const now = this.#clock.now();
-    const day = dayOf(now);
-    await this.#sweepAskedFor(day, now);
+    const day = dayOf(this.#clock.now());
+    await this.#sweepAskedFor(day);
     return newContentKey(day, this.#random);
   }
 
@@ -139,10 +131,9 @@ export class Blobs {
     }
   }
 
-  async #sweepAskedFor(day: string, now: Date): Promise<void> {
+  async #sweepAskedFor(day: string): Promise<void> {
     if (this.#sweep?.day !== day) {
-      const dueAt = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS + DAY_MS + LONGEST_UPLOAD_MS + COMMIT_MS);
-      const asked = this.#work.sweepObjects(this.#db.tables, day, dueAt);
+      const asked = this.#work.sweepObjects(this.#db.tables, day, lastWriteOf(day));
       this.#sweep = { day, asked };
       asked.catch(() => (this.#sweep = undefined));
     }

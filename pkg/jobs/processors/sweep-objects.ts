@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { isContentKey } from '../../store/s3/content-key.ts';
+import { lastWriteOf } from '../../store/s3/day.ts';
 import { markerOf } from '../../store/s3/marker.ts';
 import { type Processor, TryLater } from '../processor.ts';
 import { readPayload } from './payload.ts';
 
 const Payload = z.object({ day: z.string().regex(/^\d{8}$/) });
 const KEYS_AT_ONCE = 500;
-const DAY_MS = 86_400_000;
 /** The location may become the tenant's again. */
 const REFUSED_RETRY_MS = 6 * 3_600_000;
 
@@ -50,13 +50,10 @@ export function sweepObjects({ log, metrics }: { log: Logger; metrics: Metrics }
       if (orphans.length > 0) await bucket.delete(orphans);
       batch = [];
     };
-    const end = endOf(day) + DAY_MS;
+    const end = lastWriteOf(day).getTime();
     for await (const { key, lastModified } of bucket.list({ prefix })) {
       if (isContentKey(key) && lastModified.getTime() < end && batch.push(key) === KEYS_AT_ONCE) await check();
     }
     if (batch.length > 0) await check();
   };
 }
-
-/** The first moment after it, UTC. An upload that began then is over a day later. */
-const endOf = (day: string): number => Date.UTC(Number(day.slice(0, 4)), Number(day.slice(4, 6)) - 1, Number(day.slice(6))) + DAY_MS;

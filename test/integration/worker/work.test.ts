@@ -1,5 +1,6 @@
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { markedProcesses } from '../../../pkg/local/processes.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
