@@ -9,7 +9,7 @@ import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
-import { allows, type Granted, grantedAtLeast, isOwned, levelOn, requireLevel, requireMove } from '../access/access.policy.ts';
+import { allows, type Granted, grantedAtLeast, hiddenAbove, isOwned, levelOn, requireLevel, requireMove } from '../access/access.policy.ts';
 import { endOutOfReach, rightsOfMove } from '../access/grants-through.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
@@ -109,7 +109,7 @@ export class Files {
       const place = await this.#destination(tx, actor, granted, file, patch.folder_id);
       const name = patch.name ?? file.name;
       const path = pathOf(place.path, name);
-      const fault = pathFault(path);
+      const fault = pathFault(path, hiddenAbove(actor, place.ancestors, granted));
       if (fault !== null) throw invalid('name', fault);
       const changes = { name, path, extension: extensionOf(name), folderId: place.folder?.id ?? null };
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, changes));
@@ -211,12 +211,14 @@ export class Files {
     return file;
   }
 
-  /** Where the file will be; `undefined` leaves it where it is, and so does null for whoever sees it in no folder and does not own it. */
+  /** Where the file will be; `undefined` leaves it where it is, and so does what is shown to the actor as its folder: null for whoever sees none. */
   async #destination(tx: Tx, actor: Actor, granted: Granted, file: FileRecord, folderId: string | null | undefined): Promise<Place> {
-    if (folderId === null && file.ownerId === actor.userId) return { folder: null, ancestors: [], path: null };
     const seen = fileSeenBy(actor, granted, file).folder?.uuid ?? null;
     if (folderId === undefined || folderId === seen) return placeOf(file);
-    if (folderId === null) throw new Problem('forbidden', 'Only its owner moves a file into their root.');
+    if (folderId === null) {
+      if (file.ownerId === actor.userId) return { folder: null, ancestors: [], path: null };
+      throw new Problem('forbidden', 'Only its owner moves a file into their root.');
+    }
     const folder = await openFolder(tx, actor, granted, folderId, 'folder_id');
     if (!isOwned(file, actor))
       requireMove(actor, file, folder.ancestors, await rightsOfMove(tx, actor, file, folder.ancestors, this.#clock.now()));

@@ -5,7 +5,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { CheckViolation } from '../../store/postgres/errors.ts';
 import type { GenerationCache } from '../../store/redis/generation.ts';
-import { levelOn, requireLevel } from '../access/access.policy.ts';
+import { hiddenAbove, levelOn, requireLevel } from '../access/access.policy.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { pathFault, pathOf } from '../names/names.policy.ts';
@@ -35,7 +35,7 @@ export class Folders {
     return this.#writes.run(actor, async (tx, granted) => {
       const parent = input.parent_id ? await openFolder(tx, actor, granted, input.parent_id, 'parent_id') : null;
       const path = pathOf(parent?.path ?? null, input.name);
-      const fault = pathFault(path);
+      const fault = pathFault(path, hiddenAbove(actor, parent?.ancestors ?? [], granted));
       if (fault !== null) throw invalid('name', fault);
       const uuid = this.#random.uuid();
       const ownerId = parent?.ownerIsSystem ? parent.ownerId : actor.userId;

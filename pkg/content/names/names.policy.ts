@@ -73,9 +73,11 @@ export const pathBelow = (path: string, hidden: number): string =>
         .slice(1 + hidden)
         .join('/')}`;
 
-/** Why a path cannot be one, for people; null when it can. */
-export const pathFault = (path: string): string | null =>
-  characters(path) > PATH_MAX_CHARACTERS ? `makes a path of more than ${PATH_MAX_CHARACTERS} characters` : null;
+/** Why a path cannot be one, for people; null when it can. Who may not know of `hidden` folders in it is not told how long it is. */
+export function pathFault(path: string, hidden: number): string | null {
+  if (characters(path) <= PATH_MAX_CHARACTERS) return null;
+  return hidden === 0 ? `makes a path of more than ${PATH_MAX_CHARACTERS} characters` : 'is too long for this place';
+}
 
 /**
  * The `attempt`-th other name for something whose name is taken: `report.pdf` → `report (1).pdf`, `report (2).pdf`…

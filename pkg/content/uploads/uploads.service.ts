@@ -11,7 +11,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { type GenerationCache, subject } from '../../store/redis/generation.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { type Granted, levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Granted, hiddenAbove, levelOn, requireLevel } from '../access/access.policy.ts';
 import { type Writes, writesOf } from '../access/writes.ts';
 import { fileCreated, fileUpdated } from '../files/file.events.ts';
 import { fileEtag, type FileRecord, fileSeenBy, presentFile, type SeenFile } from '../files/file.record.ts';
@@ -219,7 +219,7 @@ export class Uploads {
     const folder = fields.folder_id === undefined ? null : await openFolder(tx, actor, granted, fields.folder_id, 'folder_id');
     for (let attempt = 0; attempt <= RENAME_ATTEMPTS; attempt += 1) {
       const name = attempt === 0 || fields.on_conflict === 'replace' ? upload.name : alternativeName(upload.name, attempt);
-      const file = await this.#insert(tx, actor, upload, name, folder);
+      const file = await this.#insert(tx, actor, granted, upload, name, folder);
       if (file) return { created: true, file };
       if (fields.on_conflict === 'fail') break;
       if (fields.on_conflict === 'replace') {
@@ -233,13 +233,14 @@ export class Uploads {
   async #insert(
     tx: Tx,
     actor: Actor,
+    granted: Granted,
     upload: Upload,
     name: string,
     folder: Awaited<ReturnType<typeof openFolder>> | null,
   ): Promise<FileRecord | null> {
     const { mimeType, blob } = upload;
     const path = pathOf(folder?.path ?? null, name);
-    const fault = pathFault(path);
+    const fault = pathFault(path, hiddenAbove(actor, folder?.ancestors ?? [], granted));
     if (fault !== null) throw invalid('file', `its name ${fault}`);
     const uuid = this.#random.uuid();
     const row = { uuid, name, path, mimeType, ownerId: actor.userId, folderId: folder?.id ?? null, bucket: this.#bucket, blob };

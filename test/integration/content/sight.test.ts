@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApiReply } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
+import { range } from '../../support/wait.ts';
 
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -112,8 +113,42 @@ describe('whoever has a grant on a folder', () => {
     await ada.api.delete(`/folders/${week.id}/permissions/${granted.id}`);
 
     expect((await bob.api.get(`/files/${own.id}`)).body).toMatchObject({ folder: null, path: '/b.txt' });
+    // What is shown to them, sent back, leaves it where it is.
+    expect((await bob.api.put(`/files/${own.id}`, { name: 'b.txt', folder_id: null })).body).toMatchObject({
+      folder: null,
+      path: '/b.txt',
+    });
+    expect((await ada.api.get(`/files/${own.id}`)).body).toMatchObject({ folder: { id: week.id } });
+
+    const mine = (await bob.api.post('/folders', { name: 'mine' })).body;
+    expect((await bob.api.patch(`/files/${own.id}`, { folder_id: mine.id })).body).toMatchObject({ path: '/mine/b.txt' });
     expect((await bob.api.patch(`/files/${own.id}`, { folder_id: null })).body).toMatchObject({ folder: null, path: '/b.txt' });
     expect((await ada.api.get(`/files/${own.id}`)).status).toBe(404);
+  });
+
+  test('is not told how long the path above it is, where a name is too long for it', async () => {
+    const [ada, bob] = [await tenant.user(), await tenant.user()];
+    let parent = '';
+    for (const at of range(8)) {
+      const name = `${at}`.padEnd(250, 'n');
+      parent = (await ada.api.post('/folders', { name, ...(parent === '' ? {} : { parent_id: parent }) })).body.id;
+    }
+    const onFolder = `/folders/${parent}`;
+    const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a', fields: { folder_id: parent } })).body;
+    const name = 'x'.repeat(255);
+    const refusals = async ({ api }: Person): Promise<ApiReply[]> => [
+      await api.patch(`/files/${file.id}`, { name }),
+      await api.post('/folders', { name, parent_id: parent }),
+      await api.upload('/files', { file: Buffer.from('x'), name, fields: { folder_id: parent } }),
+    ];
+    await grant(ada, onFolder, bob, 'write');
+
+    for (const { status, body } of await refusals(ada))
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('2048')]);
+    for (const { status, body } of await refusals(bob)) {
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('too long for this place')]);
+      expect(JSON.stringify(body)).not.toContain('2048');
+    }
   });
 });
 
