@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { compileCache } from '../../pkg/local/programs/own.ts';
-import { ROOT } from '../support/parts.ts';
+import { programEnvironment, ROOT } from '../support/parts.ts';
 import { freePort } from '../support/ports.ts';
 import type { TestTenant } from '../support/server.ts';
 import { waitFor } from '../support/wait.ts';
@@ -14,8 +13,7 @@ export async function startServerProcess(tenant: TestTenant, port: number): Prom
     cwd: ROOT,
     stdio: ['ignore', process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
     env: {
-      PATH: process.env.PATH,
-      ...compileCache(ROOT),
+      ...programEnvironment(),
       ...tenant.env,
       CARREL_APP_URL: `http://127.0.0.1:${port}`,
       CARREL_PORT: String(port),

@@ -4,10 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { openHome } from '../../pkg/local/home.ts';
 import { thisMachine } from '../../pkg/local/parts/resolve.ts';
 import { startTime } from '../../pkg/local/processes.ts';
+import { compileCache } from '../../pkg/local/programs/own.ts';
 import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
 
 /** The checkout. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** What every program of ours that a test starts has in its environment: that it is of this run, so that nothing of one that was interrupted stays. */
+export const programEnvironment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  CARREL_TEST_RUN: process.env['CARREL_TEST_RUN'],
+  TMPDIR: process.env['TMPDIR'],
+  ...compileCache(ROOT),
+});
 
 /** Where the parts of this test run answer; plain data, handed to jest's workers by the environment. */
 export interface Parts {

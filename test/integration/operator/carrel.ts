@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { compileCache } from '../../../pkg/local/programs/own.ts';
-import { parts, ROOT } from '../../support/parts.ts';
+import { parts, programEnvironment, ROOT } from '../../support/parts.ts';
 
 export interface Outcome {
   readonly code: number;
@@ -16,7 +15,7 @@ export function carrel(args: readonly string[], env: NodeJS.ProcessEnv = {}): Pr
     execFile(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', join(ROOT, 'cmd/carrel/main.ts'), ...args],
-      { env: { PATH: process.env['PATH'], ...compileCache(ROOT), ...settings } },
+      { env: { ...programEnvironment(), ...settings } },
       (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     );
   });

@@ -23,13 +23,12 @@ import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import { findCondition, type Condition } from '../../../pkg/kube/status.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK, type LtiRegistration, type Tenant, type Webhook } from '../../../pkg/operator/kinds.ts';
-import { compileCache } from '../../../pkg/local/programs/own.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
-import { parts, ROOT } from '../../support/parts.ts';
+import { parts, programEnvironment, ROOT } from '../../support/parts.ts';
 import { waitFor } from '../../support/wait.ts';
 
 type Stores = ReturnType<typeof parts>['stores'];
@@ -228,8 +227,7 @@ export async function startOperator(cluster: Cluster, more: { env?: NodeJS.Proce
   await writeFile(kubeconfig, cluster.operatorConfig.exportConfig());
   const child = spawn(process.execPath, [join(ROOT, 'cmd/operator/main.ts')], {
     env: {
-      PATH: process.env['PATH'],
-      ...compileCache(ROOT),
+      ...programEnvironment(),
       KUBECONFIG: kubeconfig,
       CARREL_SHARDS_DIR: shardsDir,
       CARREL_PLATFORM_KEYS: platformKeys,

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { Webhook } from 'standardwebhooks';
 import { EVENTS } from '../../../pkg/events/catalogue.ts';
 import type { ApiReply } from '../../support/api.ts';
-import { ROOT } from '../../support/parts.ts';
+import { programEnvironment, ROOT } from '../../support/parts.ts';
 import { freePort } from '../../support/ports.ts';
 import { type Received, type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';
@@ -320,7 +320,7 @@ test('the shell example of docs/receive-webhooks.md tells a genuine delivery fro
   const run = (input: string): number | null =>
     spawnSync('sh', ['-c', example('sh', 'openssl')], {
       input,
-      env: { PATH: process.env['PATH'], SECRET: 'of the example', SIGNATURE: delivery?.headers['x-carrel-signature'] },
+      env: { ...programEnvironment(), SECRET: 'of the example', SIGNATURE: delivery?.headers['x-carrel-signature'] },
     }).status;
 
   expect(secret).toBeDefined();
@@ -331,7 +331,7 @@ test('the Node example of docs/receive-webhooks.md takes a delivery and refuses 
   const [port, { secret }] = [await freePort(), await register()];
   const child = spawn(process.execPath, ['--input-type=module', '--eval', example('js', 'standardwebhooks')], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], SECRET: secret, PORT: String(port) },
+    env: { ...programEnvironment(), SECRET: secret, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {

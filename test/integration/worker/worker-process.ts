@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compileCache } from '../../../pkg/local/programs/own.ts';
-import { ROOT } from '../../support/parts.ts';
+import { programEnvironment, ROOT } from '../../support/parts.ts';
 import { freePort } from '../../support/ports.ts';
 import { waitFor } from '../../support/wait.ts';
 import type { TestPlatform } from './platform.ts';
@@ -31,8 +30,7 @@ export async function startWorkerProcess(
     cwd: ROOT,
     stdio: ['ignore', process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
     env: {
-      PATH: process.env.PATH,
-      ...compileCache(ROOT),
+      ...programEnvironment(),
       CARREL_SHARDS_DIR: folder,
       CARREL_PLATFORM_KEYS: platform.platformKeys,
       CARREL_REDIS_ADMIN_URL: platform.stores.redis.adminUrl,
