@@ -15,13 +15,9 @@ export interface Room {
   readonly folder: Placed | null;
 }
 
-/** Bytes that uploads of the user in column `owner` hold at the time `now`, but for one reservation. */
-const reservedBy = (owner: string, now: string, own = 'NULL'): string =>
-  `(SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r
-    WHERE r.user_id = ${owner} AND r.expires_at > ${now} AND r.id IS DISTINCT FROM ${own}::uuid)`;
-
 const ROOM = `
-  SELECT o.id AS "ownerId", o.storage_quota - o.storage_used - ${reservedBy('o.id', '$4')} AS bytes,
+  SELECT o.id AS "ownerId", o.storage_quota - o.storage_used
+    - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > $4) AS bytes,
     coalesce(u.display_name, u.username) AS "ownerName",
     CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
   FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL
@@ -43,13 +39,8 @@ export async function roomOf(
   return room ?? null;
 }
 
-const COUNT = `
-  WITH done AS (DELETE FROM storage_reservations WHERE id = $3)
-  UPDATE users SET storage_used = storage_used + $2
-  WHERE id = $1 AND storage_used + $2 + ${reservedBy('$1', '$4', '$3')} <= storage_quota RETURNING id`;
-
 /**
- * Counts bytes to their owner, in place of what was reserved for them; one conditional update decides, however many uploads race.
+ * Counts bytes to their owner, in place of what was reserved for them; decided under the lock of the owner's row, however many uploads race.
  * What other uploads have reserved is theirs. Throws `quota_exceeded`.
  */
 export async function countBytes(
@@ -58,8 +49,9 @@ export async function countBytes(
   bytes: number,
   { now, reservation }: { now: Date; reservation?: string | undefined },
 ): Promise<void> {
-  const [counted] = await tx.prepared('content-count', COUNT, [ownerId, bytes, reservation ?? null, now]);
-  if (!counted) throw new Problem('quota_exceeded');
+  const values = [reservation ?? null, ownerId, bytes, now];
+  const [row] = await tx.prepared<{ counted: boolean }>('content-count', 'SELECT count_storage($1, $2, $3, $4) AS counted', values);
+  if (!row?.counted) throw new Problem('quota_exceeded');
 }
 
 export interface NewContent {

@@ -51,7 +51,7 @@ const RENAME_ATTEMPTS = 100;
  * Invariants:
  * - No transaction is open while bytes flow.
  * - What counts is what the uploader may do once the bytes are here, however long they took.
- * - A quota (current content, versions and trash of the file's owner) is never passed, however many uploads race: one conditional update decides.
+ * - A quota (current content, versions and trash of the file's owner) is never passed, however many uploads race: it is decided under the lock of the owner's row.
  *   Together with what is under way it is passed by the first step of each upload at most (`Reservation`).
  * - Whatever fails leaves no row and no readable object.
  * - At most five statements: room and folder before the bytes; folder, file with version 1, quota and the event in the transaction. One more for each

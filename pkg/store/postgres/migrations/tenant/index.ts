@@ -14,6 +14,7 @@ import { retention } from './0012-retention.ts';
 import { whoSomebodyIs } from './0013-who-somebody-is.ts';
 import { grantsThrough } from './0014-grants-through.ts';
 import { storageReservations } from './0018-storage-reservations.ts';
+import { countStorage } from './0020-count-storage.ts';
 
 export interface TenantContext {
   /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
@@ -39,4 +40,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   whoSomebodyIs,
   grantsThrough,
   storageReservations,
+  countStorage,
 ];

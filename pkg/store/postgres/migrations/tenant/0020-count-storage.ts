@@ -1,0 +1,27 @@
+import { quoteIdentifier } from '../../pool.ts';
+import type { TenantMigration } from './index.ts';
+
+/**
+ * count_storage counts bytes to their owner, in place of what was reserved for them; false, where the quota has no room for them beside what other
+ * uploads have reserved. It locks the owner's row before it adds those up, as reserve_storage does: a sum of the statement that waits for the lock
+ * would not see what was reserved meanwhile.
+ */
+export const countStorage: TenantMigration = {
+  name: '0020-count-storage',
+  up: (tx, { role }) =>
+    tx.query(`
+      CREATE FUNCTION count_storage(reservation uuid, owner bigint, added bigint, at timestamptz)
+        RETURNS boolean LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      BEGIN
+        PERFORM FROM users WHERE id = owner FOR NO KEY UPDATE;
+        DELETE FROM storage_reservations WHERE id = reservation;
+        UPDATE users SET storage_used = storage_used + added
+          WHERE id = owner AND storage_used + added
+            + (SELECT coalesce(sum(r.bytes), 0) FROM storage_reservations r WHERE r.user_id = owner AND r.expires_at > at) <= storage_quota;
+        RETURN FOUND;
+      END $$;
+      REVOKE ALL ON FUNCTION count_storage FROM PUBLIC;
+      GRANT EXECUTE ON FUNCTION count_storage TO ${quoteIdentifier(role)};
+    `),
+  down: (tx) => tx.query('DROP FUNCTION count_storage'),
+};
