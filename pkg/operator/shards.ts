@@ -66,6 +66,8 @@ export interface OpenShard {
 const POOL_SIZE = 8;
 /** A server's settings change with its restart. */
 const BUDGET_MS = 60_000;
+/** Nobody waits again for a shard that has just not answered. */
+const BUDGET_RETRY_MS = 10_000;
 
 /** The shards and the registry: each is made ready at its first use, so that one that is away holds up only its own tenants. */
 export class Shards {
@@ -73,7 +75,8 @@ export class Shards {
   readonly #registry: Registry;
   readonly #ready = new Map<string, Promise<void>>();
   readonly #clock: Clock;
-  readonly #budgets = new Map<string, { readonly budget: number; readonly readAt: number }>();
+  /** `until` is monotonic. */
+  readonly #budgets = new Map<string, { readonly asked: Promise<number>; until: number }>();
 
   constructor(deps: {
     shards: readonly ShardSettings[];
@@ -118,20 +121,21 @@ export class Shards {
     return this.#registry;
   }
 
-  /** Connections beyond the basic ones that each shard has for its tenants; without those that do not answer. One statement a shard and minute. */
-  async connectionBudgets(): Promise<ReadonlyMap<string, number>> {
-    await Promise.all(
-      this.names.map(async (name) => {
-        const known = this.#budgets.get(name);
-        if (known && this.#clock.monotonic() - known.readAt < BUDGET_MS) return;
-        this.#budgets.delete(name);
-        const budget = await this.open(name)
-          .then(({ pool }) => connectionBudget(pool))
-          .catch(() => undefined);
-        if (budget !== undefined) this.#budgets.set(name, { budget, readAt: this.#clock.monotonic() });
-      }),
-    );
-    return new Map([...this.#budgets].map(([name, { budget }]) => [name, budget]));
+  /** Connections beyond the basic ones that the shard has for its tenants. One statement a minute. Throws as `open`. */
+  async connectionBudget(name: string): Promise<number> {
+    const known = this.#budgets.get(name);
+    if (known && this.#clock.monotonic() < known.until) return known.asked;
+    const asked = this.open(name).then(({ pool }) => connectionBudget(pool));
+    const asking = { asked, until: Infinity };
+    this.#budgets.set(name, asking);
+    try {
+      const budget = await asked;
+      asking.until = this.#clock.monotonic() + BUDGET_MS;
+      return budget;
+    } catch (error) {
+      asking.until = this.#clock.monotonic() + BUDGET_RETRY_MS;
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

@@ -3,12 +3,12 @@ import type { Store } from '../../kube/store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import {
   AdoptionRefused,
-  BASIC_CONNECTIONS,
   ConnectionsExceeded,
   HostsExceeded,
   HostTaken,
   NoShard,
   ShardConflict,
+  type ShardConnections,
   SlugTaken,
   type Claim as Registered,
   type Owner,
@@ -40,8 +40,6 @@ export interface Claim {
 
 /** Nobody tells us when another tenant frees a slug or a host. */
 const TAKEN_RETRY_MS = 30_000;
-/** One of default size needs none. */
-const NO_BUDGETS: ReadonlyMap<string, number> = new Map();
 /** The clocks of operator and registry may differ. */
 const MIN_RETRY_MS = 1_000;
 
@@ -61,13 +59,18 @@ export class Claims {
 
   async accept(tenant: ObservedTenant): Promise<Outcome<Claim>> {
     const refusal = refusalOf(tenant, this.#settings, this.#shards.names);
-    if (refusal) throw new NotYet(refusal.reason, refusal.message, { isStuck: true });
+    if (refusal) {
+      const isBounded = await this.#bound(tenant).then(
+        () => true,
+        () => false,
+      );
+      throw new NotYet(refusal.reason, refusal.message, { isStuck: true, ...(isBounded ? {} : { retryAfterMs: TAKEN_RETRY_MS }) });
+    }
     const hosts = acceptedHosts(tenant, this.#settings);
     const adopt = tenant.metadata.annotations?.[ADOPT_ANNOTATION];
     const { shard } = tenant.spec.database;
     const registry = await this.#shards.registry();
     const wanted = connectionsOf(tenant);
-    const budgets = wanted > BASIC_CONNECTIONS ? await this.#shards.connectionBudgets() : NO_BUDGETS;
     const registered = await registry
       .claim({
         slug: slugOf(tenant),
@@ -79,7 +82,7 @@ export class Claims {
         },
         shards: this.#shards.names,
         maxPerShard: this.#settings.maxTenantsPerShard,
-        connections: { wanted, budgets },
+        connections: { wanted, ...this.#connections() },
         ...(shard === undefined ? {} : { shard }),
         ...(adopt === undefined ? {} : { adopt }),
       })
@@ -88,7 +91,7 @@ export class Claims {
       });
     const { tenantId, slug, isAdopting, connections } = registered;
     const addresses = addressesOf(tenant, hosts, this.#settings);
-    const claim = { tenantId, slug, shard: registered.shard, hosts, addresses, isAdopting, connections };
+    const claim = { tenantId, slug, shard: registered.shard, hosts, addresses, isAdopting, connections: connections ?? wanted };
     return { value: claim, ...told(tenant, registered) };
   }
 
@@ -97,6 +100,21 @@ export class Claims {
     const registry = await this.#shards.registry();
     const tenants = await registry.findByOwner(this.#ownerOf(tenant));
     return tenants.filter(({ state }) => state !== 'retained');
+  }
+
+  /** What a Tenant that is refused has from before. */
+  async #bound(tenant: ObservedTenant): Promise<void> {
+    const registry = await this.#shards.registry();
+    await registry.boundConnections(slugOf(tenant), this.#ownerOf(tenant), this.#connections());
+  }
+
+  #connections(): ShardConnections {
+    const most = this.#settings.maxConnectionsPerTenant;
+    return {
+      most,
+      budgetOf: (name) => this.#shards.connectionBudget(name),
+      limitsOf: async (name) => (await this.#shards.open(name)).shard.boundConnections(most),
+    };
   }
 
   isTerminating(namespace: string): boolean {

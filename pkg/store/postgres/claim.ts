@@ -40,8 +40,8 @@ export interface RegisteredTenant {
   readonly hosts: readonly string[];
   /** It took up data that were kept, until `endAdoption`, whatever dies between. */
   readonly isAdopting: boolean;
-  /** How many connections are counted for its role: never fewer than the role may hold. */
-  readonly connections: number;
+  /** How many connections are counted for its role: never fewer than the role may hold; null: not known yet. */
+  readonly connections: number | null;
 }
 
 export interface Claim extends RegisteredTenant {
@@ -93,22 +93,22 @@ export const holdsAlready = (tenant: RegisteredTenant, { owner, hosts, connectio
   tenant.state === 'active' &&
   isOwner(tenant, owner) &&
   sameHosts(tenant.hosts, hosts) &&
-  (connections === undefined || connections.wanted <= tenant.connections);
+  (connections === undefined || (tenant.connections !== null && connections.wanted <= tenant.connections));
 
 export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): void {
   if (request.shard !== undefined && request.shard !== tenant.shard)
     throw new ShardConflict(`the tenant's data lie on shard ${tenant.shard}; tenants do not move to another (${request.shard})`);
 }
 
-/** The claim itself, in one transaction. A wrong adoption token is returned, not thrown: that it was given is to be committed. */
-export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim | AdoptionRefused> {
+/** The claim itself, in one transaction; `budgets` by shard, as far as they are known. Throws BudgetUnknown. A wrong adoption token is returned, not thrown: that it was given is to be committed. */
+export async function claimIn(tx: Sql, request: ClaimRequest, budgets: ReadonlyMap<string, number>): Promise<Claim | AdoptionRefused> {
   let outcome: Claim['outcome'] = 'existing';
   let tenant = await lockTenant(tx, request.slug);
   if (!tenant) {
     const shard = await pickShard(tx, request);
     const { namespace, namespaceUid, name } = request.owner;
     const made = await tx.query(
-      `INSERT INTO registry.tenants (slug, namespace, namespace_uid, name, shard) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (slug) DO NOTHING RETURNING id`,
+      `INSERT INTO registry.tenants (slug, namespace, namespace_uid, name, shard, connections) VALUES ($1, $2, $3, $4, $5, 0) ON CONFLICT (slug) DO NOTHING RETURNING id`,
       [request.slug, namespace, namespaceUid, name, shard],
     );
     tenant = await lockTenant(tx, request.slug);
@@ -129,7 +129,7 @@ export async function claimIn(tx: Sql, request: ClaimRequest): Promise<Claim | A
   checkShard(tenant, request);
   await claimHosts(tx, tenant.tenantId, request.hosts, request.own);
   const isAdopting = tenant.isAdopting || outcome === 'adopted';
-  const connections = request.connections ? await claimConnections(tx, tenant, request.connections) : tenant.connections;
+  const connections = request.connections ? await claimConnections(tx, tenant, request.connections.wanted, budgets) : tenant.connections;
   return { ...tenant, state: 'active', isAdopting, connections, owner: request.owner, hosts: [...new Set(request.hosts)].sort(), outcome };
 }
 

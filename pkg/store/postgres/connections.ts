@@ -1,4 +1,3 @@
-import { StoreUnavailableError } from '../unavailable.ts';
 import type { Sql } from './pool.ts';
 
 /**
@@ -34,26 +33,47 @@ export async function connectionBudget(sql: Sql): Promise<number> {
   return Math.max(Math.floor((row.most - row.superusers - Math.max(row.reserved, PLATFORM_CONNECTIONS)) / 2), 0);
 }
 
-/** What a claim asks for; `budgets` by shard, those that answered. */
-export interface ConnectionRequest {
+/** What is asked of a shard. Both throw StoreUnavailableError. */
+export interface ShardConnections {
+  /** Connections beyond the basic ones that the shard has for its tenants. */
+  budgetOf(shard: string): Promise<number>;
+  /** Bounds what the tenants' roles may hold to `most`, and gives by tenant id what each may hold now. */
+  limitsOf(shard: string): Promise<ReadonlyMap<string, number>>;
+  /** What one tenant may have at most. */
+  readonly most: number;
+}
+
+/** What a claim asks for. */
+export interface ConnectionRequest extends ShardConnections {
   readonly wanted: number;
-  readonly budgets: ReadonlyMap<string, number>;
+}
+
+/** The budget has to be asked for first: the claim's transaction holds locks, and the shard may not answer. */
+export class BudgetUnknown extends Error {
+  override readonly name = 'BudgetUnknown';
+  readonly shard: string;
+  constructor(shard: string) {
+    super(`the budget of shard ${shard} is not known yet`);
+    this.shard = shard;
+  }
 }
 
 /**
  * Inside the claim's transaction, under the lock on the tenant's row. Gives what is counted: a smaller number counts once the role has it
- * (Registry.lowerConnections). A claim that asks for no more than before is never refused. Throws ConnectionsExceeded.
+ * (Registry.lowerConnections). A claim that asks for no more than before is never refused. Throws ConnectionsExceeded, BudgetUnknown.
  */
 export async function claimConnections(
   tx: Sql,
-  tenant: { readonly tenantId: string; readonly shard: string; readonly connections: number },
-  { wanted, budgets }: ConnectionRequest,
+  tenant: { readonly tenantId: string; readonly shard: string; readonly connections: number | null },
+  wanted: number,
+  budgets: ReadonlyMap<string, number>,
 ): Promise<number> {
   const { tenantId, shard } = tenant;
-  if (wanted <= tenant.connections) return tenant.connections;
-  if (wanted > BASIC_CONNECTIONS) {
+  const counted = tenant.connections ?? 0;
+  if (wanted <= counted && tenant.connections !== null) return counted;
+  if (wanted > BASIC_CONNECTIONS && wanted > counted) {
     const budget = budgets.get(shard);
-    if (budget === undefined) throw new StoreUnavailableError('postgres', new Error(`shard ${shard} does not answer`));
+    if (budget === undefined) throw new BudgetUnknown(shard);
     // Those who ask for more take turns, so that the sum is exact.
     await tx.query('SELECT FROM registry.shards WHERE name = $1 FOR UPDATE', [shard]);
     const [row] = await tx.query<{ taken: number }>(
@@ -65,4 +85,16 @@ export async function claimConnections(
   }
   await tx.query('UPDATE registry.tenants SET connections = $2 WHERE id = $1', [tenantId, wanted]);
   return wanted;
+}
+
+/** What the roles of a shard may hold is counted from now on, where it was not: their tenants are older than the count and have it without asking. */
+export async function takeOverLimits(sql: Sql, shard: string, limitsOf: ShardConnections['limitsOf']): Promise<void> {
+  const unknown = await sql.query('SELECT FROM registry.tenants WHERE shard = $1 AND connections IS NULL LIMIT 1', [shard]);
+  if (unknown.length === 0) return;
+  const limits = [...(await limitsOf(shard))];
+  await sql.query(
+    `UPDATE registry.tenants t SET connections = coalesce((SELECT l.most FROM unnest($2::bigint[], $3::int[]) AS l (id, most) WHERE l.id = t.id), 0)
+     WHERE t.shard = $1 AND t.connections IS NULL`,
+    [shard, limits.map(([id]) => id), limits.map(([, most]) => most)],
+  );
 }

@@ -2,6 +2,7 @@ import { type Administrator, ensureAdministrator, type Usage, usageOf } from './
 import { ensureShard, type ShardAccess } from './provisioning/base.ts';
 import { endSessions } from './provisioning/sessions.ts';
 import {
+  boundConnections,
   disableLogin,
   dropTenant,
   ensureTenantDatabase,
@@ -37,6 +38,10 @@ export class Shard {
 
   ensureTenantDatabase(tenant: TenantDatabase): Promise<{ changed: boolean; isPutOff?: boolean; schemaVersion: string | null }> {
     return ensureTenantDatabase(this.#access, tenant);
+  }
+
+  boundConnections(most: number): Promise<ReadonlyMap<string, number>> {
+    return boundConnections(this.#access, most);
   }
 
   /** Migrates to `latestVersion`, the system user included; gives that version. */

@@ -14,6 +14,7 @@ import {
   TENANT,
   type TenantState,
 } from './claim.ts';
+import { BudgetUnknown, type ShardConnections, takeOverLimits } from './connections.ts';
 import { migrateUp, retryDdl } from './migrations/migration.ts';
 import { registryMigrations } from './migrations/registry/index.ts';
 import type { Sql, SqlPool } from './pool.ts';
@@ -21,7 +22,7 @@ import { WORKER_ROLE } from './provisioning/base.ts';
 import { type StorageLocation, takeLocation } from './storage-locations.ts';
 
 export { AdoptionRefused } from './adoption-token.ts';
-export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded } from './connections.ts';
+export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded, type ShardConnections } from './connections.ts';
 export {
   type Claim,
   type ClaimRequest,
@@ -48,6 +49,7 @@ export class Registry {
   readonly #sealer: Sealer;
   readonly #time: { clock: Clock; random: Random };
   #installation: Promise<string> | undefined;
+  readonly #takingOver = new Map<string, Promise<void>>();
 
   constructor(deps: { pool: SqlPool; sealer: Sealer; clock: Clock; random: Random }) {
     this.#pool = deps.pool;
@@ -84,7 +86,8 @@ export class Registry {
    * NoShard, ShardConflict, ConnectionsExceeded.
    */
   async claim(request: ClaimRequest): Promise<Claim> {
-    const known = await this.find(request.slug);
+    const { connections } = request;
+    const known = await this.#counted(await this.find(request.slug), request.owner, connections);
     if (known && holdsAlready(known, request)) {
       checkShard(known, request);
       return { ...known, outcome: 'existing' };
@@ -94,9 +97,42 @@ export class Registry {
       const refused = await refusedBefore(this.#pool, known, owner, adopt);
       if (refused) throw refused;
     }
-    const claim = await this.#pool.transaction((tx) => claimIn(tx, request));
-    if (claim instanceof AdoptionRefused) throw claim;
-    return claim;
+    const budgets = new Map<string, number>();
+    for (;;) {
+      try {
+        const claim = await this.#pool.transaction((tx) => claimIn(tx, request, budgets));
+        if (claim instanceof AdoptionRefused) throw claim;
+        return claim;
+      } catch (error) {
+        if (!(error instanceof BudgetUnknown) || !connections) throw error;
+        await this.#takeOver(error.shard, connections);
+        budgets.set(error.shard, await connections.budgetOf(error.shard));
+      }
+    }
+  }
+
+  /** A resource that is refused keeps what it has, up to the most that one tenant may have. */
+  async boundConnections(slug: string, owner: Owner, shards: ShardConnections): Promise<void> {
+    const known = await this.#counted(await this.find(slug), owner, shards);
+    if (known?.state !== 'active' || !isOwner(known, owner) || known.connections === null || known.connections <= shards.most) return;
+    await shards.limitsOf(known.shard);
+    await this.lowerConnections(known.tenantId, { from: known.connections, to: shards.most });
+  }
+
+  /** The tenant, once it is known what its role may hold. */
+  async #counted(known: RegisteredTenant | null, owner: Owner, shards: ShardConnections | undefined): Promise<RegisteredTenant | null> {
+    if (!shards || known?.state !== 'active' || known.connections !== null || !isOwner(known, owner)) return known;
+    await this.#takeOver(known.shard, shards);
+    return this.find(known.slug);
+  }
+
+  /** Once for all that ask at the same time. */
+  #takeOver(shard: string, { limitsOf }: ShardConnections): Promise<void> {
+    const running = this.#takingOver.get(shard);
+    if (running) return running;
+    const started = takeOverLimits(this.#pool, shard, limitsOf).finally(() => this.#takingOver.delete(shard));
+    this.#takingOver.set(shard, started);
+    return started;
   }
 
   async find(slug: string): Promise<RegisteredTenant | null> {

@@ -336,7 +336,10 @@ test('tenants go to the least full shard, never past its bound, however many com
 test('connections beyond those of a tenant of default size are bounded for a shard as a whole, however many ask at once; others are not counted', async () => {
   const shard = `c-${systemRandom.hex(3)}`;
   const asking = (wanted: number, slug = newSlug()): ClaimRequest =>
-    request(slug, { shards: [shard], connections: { wanted, budgets: new Map([[shard, 100]]) } });
+    request(slug, {
+      shards: [shard],
+      connections: { wanted, most: 50, budgetOf: () => Promise.resolve(100), limitsOf: () => Promise.resolve(new Map()) },
+    });
   const ordinary = await Promise.allSettled(Array.from({ length: 30 }, () => registry.claim(asking(BASIC_CONNECTIONS))));
 
   const large = Array.from({ length: 8 }, () => asking(BASIC_CONNECTIONS + 30));

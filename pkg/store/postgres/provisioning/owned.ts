@@ -8,12 +8,17 @@ import type { ShardAccess } from './base.ts';
  */
 const LARGE_OBJECTS_A_STATEMENT = 1_000;
 
+/**
+ * An expression: what being a member means for pg_has_role. Up to PostgreSQL 15 an operator with NOINHERIT uses no membership, however it is granted.
+ */
+export const MEMBERSHIP = `CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'USAGE' ELSE 'MEMBER' END`;
+
 /** Who is no superuser may delete what a role owns, see its statements and end its connections only as a member of it. */
 export const becomeMember = (tx: Sql, role: string): Promise<unknown> =>
   tx.query(`
     DO $$
     BEGIN
-      IF NOT pg_has_role(${quoteLiteral(role)}, 'USAGE') THEN
+      IF NOT pg_has_role(${quoteLiteral(role)}, ${MEMBERSHIP}) THEN
         EXECUTE format('GRANT %I TO CURRENT_USER' || CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE, SET FALSE' ELSE '' END, ${quoteLiteral(role)});
       END IF;
     END $$;

@@ -4,7 +4,7 @@ import { migrateDown, migrateUp, type MigrationRun, retryDdl } from '../migratio
 import { type TenantContext, tenantMigrations } from '../migrations/tenant/index.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
-import { becomeMember, dropOwned } from './owned.ts';
+import { becomeMember, dropOwned, MEMBERSHIP } from './owned.ts';
 import { passwordVerifier } from './password.ts';
 
 /**
@@ -47,7 +47,8 @@ export async function ensureTenantDatabase(
   const role = tenantRole(tenant.slug);
   const fingerprint = fingerprintOf(tenant);
   const present = await inspect(shard.pool, role);
-  if (present?.fingerprint === fingerprint && present.intact) return { changed: false, schemaVersion: present.schemaVersion };
+  const isSame = present?.fingerprint === fingerprint && present.limit === Math.trunc(tenant.connections);
+  if (isSame && present.intact) return { changed: false, schemaVersion: present.schemaVersion };
   if (present?.intact && (await tenant.isInUse?.())) return { changed: false, isPutOff: true, schemaVersion: present.schemaVersion };
   await retryDdl(shard, () =>
     shard.pool.transaction(async (tx) => {
@@ -73,18 +74,20 @@ const fingerprintOf = (tenant: TenantDatabase): string =>
 interface Present {
   readonly fingerprint: string | null;
   readonly schemaVersion: string | null;
+  /** What the role may hold now. */
+  readonly limit: number | null;
   /** Schema, role, memberships and settings are as they were made. */
   readonly intact: boolean | null;
 }
 
 async function inspect(sql: Sql, role: string): Promise<Present | undefined> {
   const [row] = await sql.query<Present>(
-    `SELECT t.fingerprint, t.schema_version AS "schemaVersion",
+    `SELECT t.fingerprint, t.schema_version AS "schemaVersion", r.rolconnlimit AS "limit",
        n.oid IS NOT NULL AND r.rolcanlogin AND NOT r.rolsuper AND NOT r.rolcreaterole AND NOT r.rolcreatedb AND NOT r.rolbypassrls
        AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length}
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND m.roleid = (SELECT oid FROM pg_roles WHERE rolname = '${TENANT_GROUP}'))
-       AND pg_has_role(r.oid, 'USAGE')
+       AND pg_has_role(r.oid, ${MEMBERSHIP})
        AS intact
      FROM carrel.tenants t
      LEFT JOIN pg_roles r ON r.rolname = t.role
@@ -121,6 +124,19 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
     CREATE TABLE IF NOT EXISTS ${name}.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
     REVOKE INSERT, UPDATE, DELETE ON ${name}.schema_migrations FROM ${name};
   `);
+}
+
+/**
+ * What each tenant's role may hold, by tenant id. Who may hold more than `most`, or without a bound, may hold `most` from now on.
+ */
+export async function boundConnections(shard: ShardAccess, most: number): Promise<Map<string, number>> {
+  const roles = await shard.pool.query<{ role: string; tenantId: string; limit: number }>(
+    `SELECT t.role, t.tenant_id::text AS "tenantId", r.rolconnlimit AS "limit" FROM carrel.tenants t JOIN pg_roles r ON r.rolname = t.role`,
+  );
+  const isBounded = ({ limit }: { limit: number }): boolean => limit >= 0 && limit <= most;
+  for (const { role } of roles.filter((each) => !isBounded(each)))
+    await retryDdl(shard, () => shard.pool.query(`ALTER ROLE ${quoteIdentifier(role)} CONNECTION LIMIT ${Math.trunc(most)}`));
+  return new Map(roles.map((each) => [each.tenantId, isBounded(each) ? each.limit : most]));
 }
 
 /** Applies what is missing. Gives the version reached. */

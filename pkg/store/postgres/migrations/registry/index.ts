@@ -5,6 +5,7 @@ import { storageLocations } from './0003-storage-locations.ts';
 import { adoptionTokens } from './0004-adoption-tokens.ts';
 import { connections } from './0005-connections.ts';
 import { leftHosts } from './0006-left-hosts.ts';
+import { knownConnections } from './0007-known-connections.ts';
 
 /** In their order. */
 export const registryMigrations: readonly Migration<object>[] = [
@@ -14,4 +15,5 @@ export const registryMigrations: readonly Migration<object>[] = [
   adoptionTokens,
   connections,
   leftHosts,
+  knownConnections,
 ];

@@ -1,0 +1,16 @@
+import type { Migration } from '../migration.ts';
+
+/** Null: what the tenant's role may hold was set before it was counted, and is taken over from the role. */
+export const knownConnections: Migration<object> = {
+  name: '0007-known-connections',
+  up: (tx) =>
+    tx.query(`
+      ALTER TABLE registry.tenants ALTER COLUMN connections DROP NOT NULL, ALTER COLUMN connections DROP DEFAULT;
+      UPDATE registry.tenants SET connections = NULL WHERE state = 'active';
+    `),
+  down: (tx) =>
+    tx.query(`
+      UPDATE registry.tenants SET connections = 0 WHERE connections IS NULL;
+      ALTER TABLE registry.tenants ALTER COLUMN connections SET DEFAULT 0, ALTER COLUMN connections SET NOT NULL;
+    `),
+};
