@@ -28,7 +28,7 @@ const CLAIM = `
  *
  * Invariants:
  * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply afterwards.
- * - A key that was used with another request is a 422.
+ * - A key that was used with another request is a 422; so is one that another session used, where either is a launch's.
  * - Replies of success are kept 24 h, and go with the keys that come after that. A request that failed changed nothing, so its key is free again.
  *
  * Not promised: when the server dies, or loses Postgres, between the commit of the work and the keeping of its reply, the key is free
@@ -102,9 +102,13 @@ function replay(row: IdempotencyKey, fingerprint: string): Reply {
   return reply(row.statusCode, row.body === null ? undefined : JSON.parse(row.body), { ...row.headers, 'Idempotency-Replayed': 'true' });
 }
 
-/** What makes two requests the same: method, address and a JSON body's bytes. Bytes that stream are not compared. */
-export const fingerprintOf = (method: string, url: string, body: Buffer | undefined): string =>
+/**
+ * What makes two requests the same: method, address, a JSON body's bytes, and the launch whose session asks, which may see less than the user's
+ * other sessions. Bytes that stream are not compared.
+ */
+export const fingerprintOf = (method: string, url: string, body: Buffer | undefined, launchId: string | undefined): string =>
   createHash('sha256')
     .update(`${method} ${url}\n`)
+    .update(launchId === undefined ? '' : `launch ${launchId}\n`)
     .update(body ?? '')
     .digest('hex');

@@ -208,7 +208,7 @@ function once(
 ): Promise<Reply> {
   const key = ctx.req.headers['idempotency-key'];
   if (!endpoint.idempotent || !actor || key === undefined) return handle();
-  const fingerprint = fingerprintOf(ctx.method, ctx.url, sent.kind === 'json' ? sent.bytes : undefined);
+  const fingerprint = fingerprintOf(ctx.method, ctx.url, sent.kind === 'json' ? sent.bytes : undefined, actor.launchId);
   return deps.idempotency.run(String(key), actor, fingerprint, ctx.state.log(), handle);
 }
 

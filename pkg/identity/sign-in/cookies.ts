@@ -14,28 +14,15 @@ export class SignInCookies {
 
   /** A `Set-Cookie`; 0 seconds takes the cookie away. */
   set(name: string, value: string, seconds: number): string {
-    return this.#setCookie(this.#nameOf(name), value, seconds);
+    return `${this.#nameOf(name)}=${value}; Path=${this.#path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${this.#isSecure ? '; Secure' : ''}`;
   }
 
   read(header: string | undefined, name: string): string | undefined {
     return valueOf(header, this.#nameOf(name));
   }
 
-  /** The name that servers before `__Secure-` gave it; undefined over plain http, where it has no other. */
-  readFormer(header: string | undefined, name: string): string | undefined {
-    return this.#isSecure ? valueOf(header, name) : undefined;
-  }
-
-  endFormer(name: string): string {
-    return this.#setCookie(name, '', 0);
-  }
-
   #nameOf(name: string): string {
     return this.#isSecure ? `__Secure-${name}` : name;
-  }
-
-  #setCookie(name: string, value: string, seconds: number): string {
-    return `${name}=${value}; Path=${this.#path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${this.#isSecure ? '; Secure' : ''}`;
   }
 }
 

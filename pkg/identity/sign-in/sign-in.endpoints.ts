@@ -64,13 +64,11 @@ export const signInEndpoints = (signIn: SignIn, options: { cookies: SignInCookie
       errors: ['invalid_refresh_token', 'session_expired', 'forbidden'],
       handle: async ({ body, request }) => {
         if (body.refresh_token !== undefined) return answer(await signIn.refresh(body.refresh_token), false);
-        const kept = cookies.read(request.headers.cookie, REFRESH);
-        const former = cookies.readFormer(request.headers.cookie, REFRESH);
-        const token = kept ?? former;
+        const token = cookies.read(request.headers.cookie, REFRESH);
         if (token === undefined)
           throw new Problem('invalid_refresh_token', 'There is no refresh token, neither in the body nor as a cookie.');
         requireOurs(request);
-        return answer(await signIn.refresh(token), true, former === undefined ? [] : [cookies.endFormer(REFRESH)]);
+        return answer(await signIn.refresh(token), true);
       },
     }),
     endpoint({
@@ -84,12 +82,8 @@ export const signInEndpoints = (signIn: SignIn, options: { cookies: SignInCookie
       replies: { 204: null },
       handle: async ({ actor, request }) => {
         await signIn.logout(actor);
-        const { cookie } = request.headers;
-        const ended = [
-          ...(cookies.read(cookie, REFRESH) === undefined ? [] : [cookies.set(REFRESH, '', 0)]),
-          ...(cookies.readFormer(cookie, REFRESH) === undefined ? [] : [cookies.endFormer(REFRESH)]),
-        ];
-        return reply(204, undefined, ended.length === 0 ? {} : { 'set-cookie': ended });
+        const isKept = cookies.read(request.headers.cookie, REFRESH) !== undefined;
+        return reply(204, undefined, isKept ? { 'set-cookie': [cookies.set(REFRESH, '', 0)] } : {});
       },
     }),
   ];

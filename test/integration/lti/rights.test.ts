@@ -150,3 +150,15 @@ test('a password wants an address that an administrator has set', async () => {
   expect([without.status, without.body.details[0].field, both.status]).toEqual([400, 'password', 200]);
   expect((await (await tenant.anonymous.login('here@example.org', password)).get('/users/me')).body.id).toBe(id);
 });
+
+test('a launch’s session that knows the key and the body of a request does not get the reply that another session of the person had', async () => {
+  const { api } = await linked('twice', ['member']);
+  const { api: launch } = await launched(tenant, at, { user: { id: 'twice' }, roles: [INSTRUCTOR] });
+  const create = (by: Api) => by.post('/folders', { name: 'once' }, { headers: { 'idempotency-key': 'of-both' } });
+
+  const first = await create(api);
+  const [again, other] = [await create(api), await create(launch)];
+
+  expect([first.status, again.status, again.body.id === first.body.id]).toEqual([201, 201, true]);
+  expect([other.status, other.body.error]).toEqual([422, 'idempotency_key_reused']);
+});
