@@ -7,6 +7,7 @@ import { LTI_REGISTRATION, type LtiRegistration } from '../kinds.ts';
 import { slugOf } from '../names.ts';
 import type { News } from '../news.ts';
 import type { TenantAccess } from '../tenant-rows.ts';
+import { notedRows } from './noted-rows.ts';
 
 export interface Deps {
   readonly registrations: Store<LtiRegistration>;
@@ -25,22 +26,15 @@ interface Row extends Noted {
   readonly isOld: boolean;
 }
 
-const KEPT = '30 days';
-/** More are told at the next look. */
-const MAX_ROWS = 100;
-
 /**
  * Tells at an LtiRegistration, by an Event, of the deployments that launched and that it does not list (design: section 6).
  *
- * - Each is told once, and again only when its launches go on an hour later (pkg/lti/unknown-deployments.ts).
+ * - Each is told once, and again only when its launches go on an hour later, whatever the tenant writes (pkg/lti/unknown-deployments.ts).
  * - What is old, listed by now or of a registration that is gone is deleted.
  */
 export const unknownDeployments = (deps: Deps): News<Row> => ({
   isWanted: () => deps.registrations.size > 0,
-  select: `
-    SELECT tenant, managed_ref AS reference, deployment_id AS "deploymentId", noted_at < now() - interval '${KEPT}' AS "isOld"
-    FROM carrel.unknown_deployments
-    WHERE told_at IS NULL OR told_at < noted_at OR noted_at < now() - interval '${KEPT}' LIMIT ${MAX_ROWS}`,
+  select: notedRows({ table: 'carrel.unknown_deployments', columns: 'deployment_id AS "deploymentId"', reportedAt: 'told_at' }),
   async hear(pool, rows) {
     const concerned = new Map<Row, Observed<LtiRegistration>>();
     for (const row of rows) {

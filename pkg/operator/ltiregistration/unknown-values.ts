@@ -2,6 +2,7 @@ import type { Observed } from '../../kube/object.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
 import { LTI_REGISTRATION, type LtiRegistration } from '../kinds.ts';
 import type { News } from '../news.ts';
+import { notedRows } from './noted-rows.ts';
 import { type Deps, type Noted, ownRegistration, quoted } from './unknown-deployments.ts';
 
 interface Row extends Noted {
@@ -9,10 +10,6 @@ interface Row extends Noted {
   readonly value: string;
   readonly isOld: boolean;
 }
-
-const RETENTION = '30 days';
-/** More are read at the next look. */
-const MAX_ROWS = 100;
 
 const FIELDS = {
   iss: {
@@ -32,15 +29,12 @@ const FIELDS = {
 /**
  * Events at an LtiRegistration for the issuers and client ids that an LMS sent in the place of the registered ones (pkg/lti/unknown-values.ts).
  *
- * - Each gives one Event, and another only when it comes again an hour later.
+ * - Each gives one Event, and another only when it comes again an hour later, whatever the tenant writes.
  * - What is old, registered by now or of a registration that is gone is deleted.
  */
 export const unknownValues = (deps: Deps): News<Row> => ({
   isWanted: () => deps.registrations.size > 0,
-  select: `
-    SELECT tenant, managed_ref AS reference, field, value, noted_at < now() - interval '${RETENTION}' AS "isOld"
-    FROM carrel.unknown_values
-    WHERE reported_at IS NULL OR reported_at < noted_at OR noted_at < now() - interval '${RETENTION}' LIMIT ${MAX_ROWS}`,
+  select: notedRows({ table: 'carrel.unknown_values', columns: 'field, value', reportedAt: 'reported_at' }),
   async hear(pool, rows) {
     const concerned = new Map<Row, Observed<LtiRegistration>>();
     for (const row of rows) {

@@ -72,6 +72,12 @@ const rowsOf = (reference: string) =>
     'SELECT deployment_id AS id, told_at IS NOT NULL AS "isTold" FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY slot',
     [reference],
   );
+const reportedOf = (reference: string) =>
+  pool.query<{ at: string | null }>(
+    `SELECT reported_at::text AS at FROM carrel.unknown_values WHERE managed_ref = $1
+     UNION ALL SELECT told_at::text FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY 1`,
+    [reference],
+  );
 const toldOf = async (name: string): Promise<(string | undefined)[]> =>
   (await cluster.of(children.EVENT).list({ namespace }))
     .filter(({ reason, regarding }) => reason === 'UnknownDeployment' && regarding?.name === name)
@@ -165,13 +171,48 @@ test('what is 30 days old, listed, nobody’s, or names another’s registration
   )[0]?.tenant;
   const insert = 'INSERT INTO carrel.unknown_deployments (tenant, managed_ref, slot, deployment_id) VALUES ($1, $2, $3, $4)';
 
-  await pool.query(`UPDATE carrel.unknown_deployments SET noted_at = now() - interval '31 days' WHERE managed_ref = $1`, [reference]);
+  const longAgo = `now() - interval '31 days'`;
+  await pool.query(`UPDATE carrel.unknown_deployments SET noted_at = ${longAgo}, told_at = ${longAgo} WHERE managed_ref = $1`, [reference]);
   await pool.query(insert, [role, reference, 5, 'listed']);
   await pool.query(insert, [role, `${namespace}/nothing`, 0, 'x']);
   await pool.query(insert, ['tenant_other', reference, 0, 'foreign']);
 
   await waitFor('them to be dropped', async () => (await rowsOf(reference)).length + (await rowsOf(`${namespace}/nothing`)).length === 0);
   expect(await toldOf(key.name)).toEqual([message('"old"')]);
+});
+
+test('a tenant that writes into its notes is told of once an hour, and one that floods them keeps no other from being heard', async () => {
+  const { key, reference, tool, launchFrom } = await newRegistration();
+  const values = new UnknownValues({ sql: server.tables, log: silentLogger });
+  await launchFrom('a');
+  await values.note(tool?.id ?? 0, 'client_id', 'b', 'signed');
+  await told(key.name, 1);
+  await untilTold(reference);
+  const reported = await waitFor('the value to be reported', async () => {
+    const rows = await reportedOf(reference);
+    return rows.length === 2 && rows.every(({ at }) => at !== null) ? rows : undefined;
+  });
+  for (const time of ['infinity', '-infinity', '1970-01-01']) {
+    // What a migration forbids is refused to it.
+    await server.tables.query(`UPDATE carrel.unknown_values SET noted_at = '${time}'`).catch(() => undefined);
+    await server.tables.query(`UPDATE carrel.unknown_deployments SET noted_at = '${time}'`).catch(() => undefined);
+    const next = await newRegistration();
+    await next.launchFrom('8');
+    // Two more looks than the first that could have seen it.
+    await told(next.key.name, 1);
+  }
+  const insert =
+    'INSERT INTO carrel.unknown_deployments (tenant, managed_ref, slot, deployment_id) SELECT $1, n::text, 0, n FROM generate_series(1, $2) n';
+  await pool.query(insert, ['tenant_a', 500]);
+  const last = await newRegistration();
+  await last.launchFrom('9');
+  await told(last.key.name, 1);
+  const [flood] = await pool.query<{ left: number }>(`SELECT count(*) AS left FROM carrel.unknown_deployments WHERE tenant = 'tenant_a'`);
+  await pool.query(`DELETE FROM carrel.unknown_deployments WHERE tenant = 'tenant_a'`);
+
+  expect(await reportedOf(reference)).toEqual(reported);
+  expect(await toldOf(key.name)).toEqual([message('"a"')]);
+  expect(flood?.left).toBeGreaterThan(300);
 });
 
 test('what an LMS sends in the place of the registered issuer or client id gives one Event each, with both values', async () => {
