@@ -113,6 +113,24 @@ test('row-level security holds for the owner of every shared table too: what the
   await expect(without).rejects.toThrow('[{"n":0}]');
 });
 
+test("an operator's role that no policy names sees the shared rows again from its next start", async () => {
+  const count = () => pool.query('SELECT count(*) AS n FROM carrel.webhook_health WHERE tenant = $1', [attacker.role]);
+  const policies = () =>
+    pool.query(
+      `SELECT polname, current_user::regrole = ANY (polroles) AS "isNamed" FROM pg_policy WHERE polname LIKE '%\\_of\\_operator' ORDER BY 1`,
+    );
+  const all = await policies();
+  await pool.query('ALTER POLICY events_of_operator ON carrel.events TO pg_read_server_files; DROP POLICY work_of_operator ON carrel.work');
+  const without = await policies();
+
+  await shard.ensureShard();
+
+  expect(all.length).toBeGreaterThanOrEqual(5);
+  expect(without).not.toEqual(all);
+  expect(await policies()).toEqual(all);
+  expect(await count()).toEqual([{ n: 0 }]);
+});
+
 test('tenants that hold every connection they can get keep neither operator nor worker out (PostgreSQL 16 and later), and each of them has a limit', async () => {
   const tenant = await newTenant(running, shard);
   const limited = open(tenant.url, 40);

@@ -32,18 +32,49 @@ export interface ShardAccess {
 /**
  * Makes a database ready to hold tenants: extensions in `ext`, nothing left to PUBLIC, the schema `carrel`, the group role and the worker's role.
  * Idempotent, safe when two operators race. `workerPassword` lets the worker's role log in; without it the role is made and its login left alone.
- * Throws ShardUnfit: wrong encoding, a locale without letters, an old Postgres.
+ * Throws ShardUnfit: wrong encoding, a locale without letters, an old Postgres, shared tables of a foreign role.
  */
 export async function ensureShard(shard: ShardAccess, options: { workerPassword?: string } = {}): Promise<void> {
   await checkServer(shard.pool);
   await retryDdl(shard, () => shard.pool.transaction((tx) => ensureBase(tx, options.workerPassword, shard.random)));
   await checkLocale(shard.pool);
+  await ensureOperatorPolicies(shard);
   await migrateUp({
     ...shard,
     migrations: shardMigrations,
     context: {},
     schema: 'carrel',
     prepare: (tx) => tx.query('LOCK TABLE carrel.schema_migrations IN SHARE ROW EXCLUSIVE MODE'),
+  });
+}
+
+/**
+ * Row-level security is forced on the tables that tenants share, and their policies name the operator's role. One that came later, by a restore or a
+ * rotation, would see no row, and delete none where it means to: each start lets it in. One statement where nothing is missing. Throws ShardUnfit.
+ */
+async function ensureOperatorPolicies(shard: ShardAccess): Promise<void> {
+  await retryDdl(shard, async () => {
+    const missing = await shard.pool.query<{ table: string; policy: string; roles: string | null; isThere: boolean; isOurs: boolean }>(`
+      SELECT format('%I.%I', n.nspname, c.relname) AS table, quote_ident(c.relname || '_of_operator') AS policy, p.oid IS NOT NULL AS "isThere",
+        pg_has_role(c.relowner, 'USAGE') AS "isOurs",
+        (SELECT string_agg(quote_ident(r.rolname), ', ') FROM pg_roles r WHERE r.oid = ANY (p.polroles)) AS roles
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      LEFT JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = c.relname || '_of_operator'
+      WHERE n.nspname = 'carrel' AND c.relkind = 'r' AND c.relforcerowsecurity
+        AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = ANY (p.polroles) AND pg_has_role(r.oid, 'USAGE'))`);
+    const foreign = missing.find(({ isOurs }) => !isOurs);
+    if (foreign)
+      throw new ShardUnfit(`the operator's role does not own ${foreign.table} and would see none of its rows; grant it the role that does`);
+    if (missing.length === 0) return;
+    await shard.pool.transaction(async (tx) => {
+      await tx.query(`SET LOCAL lock_timeout = '5s'`);
+      for (const { table, policy, roles, isThere } of missing)
+        await tx.query(
+          isThere
+            ? `ALTER POLICY ${policy} ON ${table} TO ${[roles, 'CURRENT_USER'].filter((role) => role !== null).join(', ')}`
+            : `CREATE POLICY ${policy} ON ${table} TO CURRENT_USER USING (true) WITH CHECK (true)`,
+        );
+    });
   });
 }
 
