@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseAllowedRanges } from '../../pkg/net/inward.ts';
-import { parseAllowedHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
+import { HTTP_PORT, OPS_PORT } from '../../pkg/operator/tenant/children/deployment.ts';
+import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
 import type { OperatorSettings } from '../../pkg/operator/settings.ts';
 import type { SuspendedAnswer } from '../../pkg/operator/suspended.ts';
 import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
@@ -61,7 +62,9 @@ export const operatorConfigSchema = z.object({
     .describe(
       'domains under which Tenants may have hosts of their own, with commas between: example.org, namespace=example.org for the Tenants of one namespace, * for any host; left out: only those under the base domain that belong to their slug',
     ),
-  CARREL_RESERVED_HOSTS: list.describe('hosts that no tenant gets, with commas between, such as one under the base domain that is in use'),
+  CARREL_RESERVED_HOSTS: readBy(parseHosts)
+    .default([])
+    .describe('hosts that no tenant gets, with commas between, such as one under the base domain that is in use'),
   CARREL_PUBLIC_SCHEME: z.enum(['http', 'https']).default('https').describe('http or https, as clients dial tenants'),
   CARREL_PUBLIC_PORT: wholeNumber(1, 65_535).optional().describe('the port that clients dial; left out, the standard one'),
   CARREL_IMAGE: z.string().describe('the image of the server, repository:tag'),
@@ -94,8 +97,11 @@ export const operatorConfigSchema = z.object({
       "this pod's own address (status.podIP), to which requests for suspended tenants are led; left out, the Ingress controller answers them",
     ),
   CARREL_SUSPENDED_PORT: wholeNumber(0, 65_535)
-    .default(8080)
-    .describe('the port that answers for suspended tenants, where CARREL_POD_IP is set'),
+    .refine((port) => port !== HTTP_PORT && port !== OPS_PORT, 'must be none on which pods of tenants listen (8080, 9090)')
+    .default(8081)
+    .describe(
+      'the port that answers for suspended tenants, where CARREL_POD_IP is set, and none on which pods of tenants listen (8080, 9090); left out, 8081',
+    ),
   CARREL_LISTEN_HOST: z.string().optional().describe('the address that the ops port listens on; left out, all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('the port of /healthz, /readyz and /metrics'),
   CARREL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info').describe('trace, debug, info, warn or error'),

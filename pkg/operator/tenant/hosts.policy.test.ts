@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { hostRefusalOf, parseAllowedHosts, slugOfDefaultHost } from './hosts.policy.ts';
+import { hostRefusalOf, parseAllowedHosts, parseHosts, slugOfDefaultHost } from './hosts.policy.ts';
 
 const rules = {
   baseDomain: 'files.example',
@@ -36,6 +36,7 @@ test.each([
   ],
   ['lti.files.example', 'HostNotAllowed: spec.hosts: lti.files.example belongs to the slug lti, and to no other tenant; take another'],
   ['api.files.example', 'HostReserved: api.files.example is the shared API host; take another'],
+  ['files.example', 'HostReserved: files.example is the base domain itself; take another'],
   ['lms.files.example', 'HostReserved: this operator reserves the host lms.files.example; take another'],
 ])('%s is refused even where every host is allowed', (host, message) => {
   const any = { allowedHosts: parseAllowedHosts('*') };
@@ -44,17 +45,12 @@ test.each([
   expect(refusal('x.example.org', host, any)).toBe(message);
 });
 
-test.each([
-  'argocd.corp.example',
-  'files.example',
-  'a.south.files.example',
-  'x.north.files.example',
-  'badexample.org',
-  'x.other.example',
-  '10.0.0.1',
-])('%s is refused where its domain is not allowed the namespace', (host) => {
-  expect(refusal(host)).toBe(`HostNotAllowed: spec.hosts: ${host} is not allowed ${ADVICE}`);
-});
+test.each(['argocd.corp.example', 'a.south.files.example', 'x.north.files.example', 'badexample.org', 'x.other.example', '10.0.0.1'])(
+  '%s is refused where its domain is not allowed the namespace',
+  (host) => {
+    expect(refusal(host)).toBe(`HostNotAllowed: spec.hosts: ${host} is not allowed ${ADVICE}`);
+  },
+);
 
 test('a slug whose own host is reserved must name others', () => {
   expect(refusal('lms.files.example', 'lti.lms.files.example', {}, 'lms')).toBe(
@@ -89,7 +85,7 @@ test.each([
   ['', []],
   ['*', [{ namespace: undefined, suffix: '*' }]],
   [
-    'team=*, example.org,',
+    'team=*, Example.org,',
     [
       { namespace: 'team', suffix: '*' },
       { namespace: undefined, suffix: 'example.org' },
@@ -99,9 +95,12 @@ test.each([
   expect(parseAllowedHosts(text)).toEqual(entries);
 });
 
-test.each(['*.example.org', '.example.org', 'https://example.org', 'Example.org', 'a=b=c', '=example.org', 'team='])(
-  'the entry %s is refused',
-  (text) => {
-    expect(() => parseAllowedHosts(text)).toThrow(`${text} is neither a domain, nor namespace=domain, nor *`);
-  },
-);
+test.each(['*.example.org', '.example.org', 'https://example.org', 'a=b=c', '=example.org', 'team='])('the entry %s is refused', (text) => {
+  expect(() => parseAllowedHosts(text)).toThrow(`${text} is neither a domain, nor namespace=domain, nor *`);
+});
+
+test('hosts that are reserved are compared without case, and what is no host name is refused', () => {
+  expect(parseHosts(' LMS.Files.Example, a.example,')).toEqual(['lms.files.example', 'a.example']);
+  for (const text of ['https://a.example', '*.a.example', 'a.example:443', 'a.example.', 'a b', `${'a'.repeat(64)}.example`])
+    expect(() => parseHosts(text)).toThrow(`${text} is no host name`);
+});

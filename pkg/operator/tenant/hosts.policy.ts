@@ -14,13 +14,24 @@ const ENTRY = /^(?:([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)=)?(\*|[a-z0-9]([-a-z0-9]
 
 /** `example.org`, `namespace=example.org` or `*`, with commas between. Throws an Error that names the entry that is none of these. */
 export function parseAllowedHosts(text: string): AllowedHosts[] {
-  const entries = text.split(',').map((entry) => entry.trim());
+  const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
   return entries.flatMap((entry) => {
     if (entry === '') return [];
     const [, namespace, , suffix] = ENTRY.exec(entry) ?? [];
     if (suffix === undefined) throw new Error(`${entry} is neither a domain, nor namespace=domain, nor *`);
     return [{ namespace, suffix }];
   });
+}
+
+const HOST = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/;
+
+/** Host names with commas between. Throws an Error that names the entry that is none. */
+export function parseHosts(text: string): string[] {
+  const hosts = text.split(',').map((entry) => entry.trim().toLowerCase());
+  const named = hosts.filter((host) => host !== '');
+  const wrong = named.find((host) => !HOST.test(host));
+  if (wrong !== undefined) throw new Error(`${wrong} is no host name`);
+  return named;
 }
 
 type Rules = Pick<OperatorSettings, 'baseDomain' | 'allowedHosts' | 'reservedHosts'>;
@@ -49,6 +60,7 @@ function refusalOfHost(host: string, of: { slug: string; namespace: string }, ru
   const advice = owner === of.slug ? `set spec.hosts, since ${of.slug} would be there` : 'take another';
   if (rules.baseDomain !== undefined && host === `api.${rules.baseDomain}`)
     return { reason: 'HostReserved', message: `${host} is the shared API host; ${advice}` };
+  if (host === rules.baseDomain) return { reason: 'HostReserved', message: `${host} is the base domain itself; ${advice}` };
   if (rules.reservedHosts.includes(host)) return { reason: 'HostReserved', message: `this operator reserves the host ${host}; ${advice}` };
   if (owner === of.slug) return undefined;
   if (owner !== undefined)
