@@ -163,7 +163,7 @@ export class Operator {
   }
 
   #tenantReconciler(secrets: Secrets): TenantReconciler {
-    const { settings, client, shards, redis, storage, platformKeys, random, clock } = this.#deps;
+    const { settings, client, shards, redis, storage, platformKeys, random, clock, log } = this.#deps;
     const { tenants, namespaces, owned } = this.#informers;
     const events = this.#events;
     const connect = guardedSockets({ allow: parseAllowedRanges(settings.egressAllow), clock });
@@ -178,7 +178,7 @@ export class Operator {
       statusWriter,
       claims,
       databases: new Databases({ shards, secrets, migrations, adoption: new Adoption(this.#informers), pods, random, clock }),
-      storages: new Storages({ settings, shards, secrets, admin: storage, connect, redis, pods, random }),
+      storages: new Storages({ settings, shards, secrets, admin: storage, connect, redis, pods, random, log }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
       workloads: new Workloads({
         settings,

@@ -1,7 +1,7 @@
 import { EgressError } from '../../net/egress-error.ts';
 import type { Registry } from '../../store/postgres/registry.ts';
 import { StorageTaken } from '../../store/postgres/storage-locations.ts';
-import { markerOf, MARKER_KEY, writeMarker } from '../../store/s3/marker.ts';
+import { markerOf, MARKER_KEY, writeFirstMarker, writeMarker } from '../../store/s3/marker.ts';
 import { Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
 import { NotYet } from '../steps.ts';
 import { isSame, type Place, text } from './moved-storage.ts';
@@ -9,7 +9,7 @@ import { isSame, type Place, text } from './moved-storage.ts';
 /** Nobody tells us when another tenant leaves a location. */
 const TAKEN_RETRY_MS = 60_000;
 const UNREACHABLE_RETRY_MS = 30_000;
-/** In the marker of a location where two tenants had their objects before anybody kept account of it: neither's sweep deletes there. */
+/** In the marker of a location where two tenants had their objects before anybody recorded it: neither's sweep deletes there. */
 const SHARED = 'shared by several tenants';
 
 /** What the marker object of a tenant says. */
@@ -40,12 +40,10 @@ export async function takeStorage({ registry, tenantId, isOwn, before, wanted, s
   try {
     const found = await asked(markerOf(objects));
     const isThere = before !== undefined && isSame(before, wanted);
-    if (found !== null && found !== wanted.marker) {
+    const isShared = isThere && (await registry.sharesStorage(tenantId));
+    if (found !== null && found !== wanted.marker && !(isShared && found === SHARED)) {
       if (isThere && found !== SHARED) await asked(writeMarker(objects, SHARED));
-      throw taken(
-        wanted,
-        `says its object ${wanted.prefix ?? ''}${MARKER_KEY}; name another bucket or prefix, or delete that object once nobody else keeps files there`,
-      );
+      throw marked(wanted);
     }
     const { endpoint, bucket, prefix = '' } = wanted;
     await registry.setStorage(tenantId, { endpoint, bucket, prefix, isOwn }, sealed).catch(async (error: unknown) => {
@@ -53,11 +51,23 @@ export async function takeStorage({ registry, tenantId, isOwn, before, wanted, s
       if (isThere) await asked(writeMarker(objects, SHARED));
       throw taken(wanted, 'or one around or within it is; name another bucket or prefix', error);
     });
-    if (found === null) await asked(writeMarker(objects, wanted.marker));
+    if (isShared) {
+      if (found !== SHARED) await asked(writeMarker(objects, SHARED));
+      return;
+    }
+    // Who shares the location may have said so meanwhile.
+    const marker = await asked(writeFirstMarker(objects, wanted.marker));
+    if (marker !== wanted.marker) throw marked(wanted);
   } finally {
     objects.close();
   }
 }
+
+const marked = (wanted: Place): NotYet =>
+  taken(
+    wanted,
+    `says its object ${wanted.prefix ?? ''}${MARKER_KEY}; name another bucket or prefix, or delete that object once nobody else keeps files there`,
+  );
 
 const taken = (wanted: Place, why: string, cause?: unknown): NotYet =>
   new NotYet('StorageTaken', `spec.storage: ${text(wanted)} is another tenant's, ${why}`, {
@@ -65,6 +75,16 @@ const taken = (wanted: Place, why: string, cause?: unknown): NotYet =>
     retryAfterMs: TAKEN_RETRY_MS,
     cause,
   });
+
+/** Says in the marker that nobody's sweep may delete there. Throws what the store refuses with. */
+export async function markShared(storage: ObjectsOptions): Promise<void> {
+  const objects = new Objects(storage);
+  try {
+    if ((await markerOf(objects)) !== SHARED) await writeMarker(objects, SHARED);
+  } finally {
+    objects.close();
+  }
+}
 
 /** Whether storage that a tenant named can be reached with its key. Throws NotYet StorageUnreachable, EndpointRefused. */
 export async function reach(storage: ObjectsOptions): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Pod } from '../../kube/kinds.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
+import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import { normalizedEndpoint } from '../../store/postgres/storage-locations.ts';
 import { redisUser } from '../../store/redis/acl.ts';
@@ -15,6 +16,7 @@ import { NotYet, type Outcome } from '../steps.ts';
 import type { Claim } from './claims.ts';
 import { isMove, requireFiles, requireNoPods } from './moved-storage.ts';
 import { secretOwner } from './owner.ts';
+import { once, recordStorage } from './recorded-storage.ts';
 import { markerText, reach, takeStorage } from './storage-location.ts';
 import type { TenantRedis } from './redis.ts';
 
@@ -50,6 +52,8 @@ export class Storages {
   readonly #redis: TenantRedis;
   readonly #pods: ResourceApi<Pod>;
   readonly #random: Random;
+  /** Before the first location is taken by this leader. */
+  readonly #recorded: () => Promise<void>;
 
   constructor(deps: {
     settings: OperatorSettings;
@@ -62,6 +66,7 @@ export class Storages {
     redis: TenantRedis;
     pods: ResourceApi<Pod>;
     random: Random;
+    log: Logger;
   }) {
     this.#settings = deps.settings;
     this.#shards = deps.shards;
@@ -71,6 +76,9 @@ export class Storages {
     this.#redis = deps.redis;
     this.#pods = deps.pods;
     this.#random = deps.random;
+    const { shards, connect, log } = deps;
+    const options = (sealed: string): ObjectsOptions => openable(JSON.parse(sealed) as StorageCredentials, connect);
+    this.#recorded = once(async () => recordStorage({ registry: await shards.registry(), options, log }));
   }
 
   async ensure(tenant: ObservedTenant, claim: Claim): Promise<Outcome<StorageAccess>> {
@@ -97,6 +105,7 @@ export class Storages {
       const options = openable(wanted, this.#connect);
       if (named) await reach(options);
       else await this.#makeBucket(wanted);
+      await this.#recorded();
       const sealed = await registry.getSecret(claim.tenantId, 'storage');
       const before = sealed === null ? undefined : (JSON.parse(sealed) as StorageCredentials);
       await this.#requireMovable(tenant, claim, before, options);

@@ -19,7 +19,7 @@ import { migrateUp, retryDdl } from './migrations/migration.ts';
 import { registryMigrations } from './migrations/registry/index.ts';
 import type { Sql, SqlPool } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
-import { type StorageLocation, takeLocation } from './storage-locations.ts';
+import { isShared, type KnownLocation, recordLocations, type StorageLocation, takeLocation } from './storage-locations.ts';
 
 export { AdoptionRefused } from './adoption-token.ts';
 export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded, type ShardConnections } from './connections.ts';
@@ -256,6 +256,42 @@ export class Registry {
     });
   }
 
+  /**
+   * Records the locations of all sealed accesses, whatever state their tenants are in: before there was such a record, several tenants could
+   * name one location. `read` gives the location of an access, null where it has none that can be used. Gives the accesses of the tenants whose location clashes with another's, and
+   * how many accesses no key opens.
+   */
+  async recordStorage(
+    read: (sealed: string, slug: string) => Omit<KnownLocation, 'tenantId'> | null,
+  ): Promise<{ shared: string[]; unreadable: number }> {
+    return this.#pool.transaction(async (tx) => {
+      const opened = new Map<string, string>();
+      let unreadable = 0;
+      const shared = await recordLocations(tx, async () => {
+        const rows = await tx.query<{ tenantId: string; slug: string; sealed: string }>(
+          `SELECT s.tenant_id::text AS "tenantId", t.slug, s.sealed FROM registry.secrets s JOIN registry.tenants t ON t.id = s.tenant_id
+           WHERE s.name = 'storage'`,
+        );
+        return rows.flatMap(({ tenantId, slug, sealed }) => {
+          const value = this.#opened(sealed, placeOf(tenantId, 'storage'));
+          const location = value === undefined ? null : read(value, slug);
+          if (value === undefined || location === null) {
+            unreadable += 1;
+            return [];
+          }
+          opened.set(tenantId, value);
+          return [{ ...location, tenantId }];
+        });
+      });
+      return { shared: [...opened].flatMap(([tenantId, value]) => (shared.has(tenantId) ? [value] : [])), unreadable };
+    });
+  }
+
+  /** Whether another tenant keeps its objects where this one does. */
+  async sharesStorage(tenantId: string): Promise<boolean> {
+    return isShared(this.#pool, tenantId);
+  }
+
   /** Whether a bucket of the platform's store was made for the tenant. */
   async hasBucket(tenantId: string): Promise<boolean> {
     const rows = await this.#pool.query(
@@ -304,8 +340,14 @@ export class Registry {
   }
 
   #anew(sealed: string, place: string[]): string | undefined {
+    const opened = this.#opened(sealed, place);
+    return opened === undefined ? undefined : this.#sealer.seal(opened, place);
+  }
+
+  /** Undefined: no key opens it. */
+  #opened(sealed: string, place: string[]): string | undefined {
     try {
-      return this.#sealer.seal(this.#sealer.open(sealed, place), place);
+      return this.#sealer.open(sealed, place);
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;

@@ -27,18 +27,72 @@ export function normalizedEndpoint(endpoint: string): string {
   return url.hostname.replace(/\.$/, '') + (port === '' ? '' : `:${port}`) + url.pathname.replace(/\/+$/, '');
 }
 
+/** A location and whose it is, as the tenant's sealed access says. */
+export interface KnownLocation extends StorageLocation {
+  readonly tenantId: string;
+  readonly isOwn: boolean;
+}
+
+/** One after the other: prefixes that contain each other are no matter of a unique index. */
+const LOCK = 'LOCK TABLE registry.storage_locations IN SHARE ROW EXCLUSIVE MODE';
+
+/** Row `b` is another tenant's location that is the same as row `a`, around it or within it. */
+const CLASH = `b.endpoint = a.endpoint AND b.bucket = a.bucket AND b.tenant_id <> a.tenant_id
+  AND (starts_with(b.prefix, a.prefix) OR starts_with(a.prefix, b.prefix))`;
+
+/**
+ * Records where tenants have their objects, in the transaction of `tx`, whether or not others have theirs there too. Gives the tenants that
+ * clash with another one.
+ */
+export async function recordLocations(tx: Sql, read: () => Promise<readonly KnownLocation[]>): Promise<ReadonlySet<string>> {
+  await tx.query(LOCK);
+  const known = await read();
+  await tx.query(
+    `INSERT INTO registry.storage_locations AS l (endpoint, bucket, prefix, tenant_id, own)
+     SELECT k.* FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::boolean[]) AS k (endpoint, bucket, prefix, tenant_id, own)
+     WHERE NOT EXISTS (
+       SELECT FROM registry.storage_locations a
+       WHERE (a.endpoint, a.bucket, a.prefix, a.tenant_id) = (k.endpoint, k.bucket, k.prefix, k.tenant_id)
+     )
+     ON CONFLICT (tenant_id, own) DO UPDATE SET endpoint = excluded.endpoint, bucket = excluded.bucket, prefix = excluded.prefix`,
+    [
+      known.map(({ endpoint }) => normalizedEndpoint(endpoint)),
+      known.map(({ bucket }) => bucket),
+      known.map(({ prefix }) => prefix),
+      known.map(({ tenantId }) => tenantId),
+      known.map(({ isOwn }) => isOwn),
+    ],
+  );
+  const clashing = await tx.query<{ tenantId: string }>(
+    `SELECT DISTINCT a.tenant_id::text AS "tenantId" FROM registry.storage_locations a JOIN registry.storage_locations b ON ${CLASH}`,
+  );
+  return new Set(clashing.map(({ tenantId }) => tenantId));
+}
+
+/** Whether another tenant has its objects there too: only from before locations were recorded. */
+export async function isShared(sql: Sql, tenantId: string): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT FROM registry.storage_locations a JOIN registry.storage_locations b ON ${CLASH} WHERE a.tenant_id = $1 LIMIT 1`,
+    [tenantId],
+  );
+  return rows.length > 0;
+}
+
 /**
  * Makes the location the tenant's, in the transaction of `tx`; one that the tenant named before is free again. A bucket that was made for it
- * (`isOwn`) stays its until the tenant is forgotten. Throws StorageTaken.
+ * (`isOwn`) stays its until the tenant is forgotten. Of several that have had it since before locations were recorded, the first keeps it.
+ * Throws StorageTaken.
  */
 export async function takeLocation(tx: Sql, tenantId: string, location: StorageLocation & { readonly isOwn: boolean }): Promise<void> {
   const { bucket, prefix, isOwn } = location;
   const place = [normalizedEndpoint(location.endpoint), bucket, prefix];
-  // One after the other: prefixes that contain each other are no matter of a unique index.
-  await tx.query('LOCK TABLE registry.storage_locations IN SHARE ROW EXCLUSIVE MODE');
+  await tx.query(LOCK);
   const [other] = await tx.query(
-    `SELECT FROM registry.storage_locations
-     WHERE endpoint = $1 AND bucket = $2 AND (starts_with(prefix, $3) OR starts_with($3, prefix)) AND tenant_id <> $4 LIMIT 1`,
+    `SELECT FROM registry.storage_locations b
+     WHERE endpoint = $1 AND bucket = $2 AND (starts_with(prefix, $3) OR starts_with($3, prefix)) AND tenant_id <> $4
+       AND (tenant_id < $4 OR NOT EXISTS (
+         SELECT FROM registry.storage_locations WHERE (endpoint, bucket, prefix, tenant_id) = ($1, $2, $3, $4)
+       )) LIMIT 1`,
     [...place, tenantId],
   );
   if (other) throw new StorageTaken();

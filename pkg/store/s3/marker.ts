@@ -22,6 +22,14 @@ export async function markerOf(objects: Objects): Promise<string | null> {
 export const writeMarker = async (objects: Objects, text: string): Promise<void> =>
   void (await objects.put(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain' }));
 
+/** Writes the marker unless there is one by now. Gives the text that the marker has then. */
+export async function writeFirstMarker(objects: Objects, text: string): Promise<string> {
+  const before = await markerOf(objects);
+  if (before !== null) return before;
+  if (await objects.putIfAbsent(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain' })) return text;
+  return (await markerOf(objects)) ?? '';
+}
+
 async function textOf(body: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -8,12 +8,13 @@ import {
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { type ClientOptions, leaveBytesUnsigned, newClient } from './client.ts';
 import { isContentKey } from './content-key.ts';
-import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, translateError } from './errors.ts';
+import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, statusOf, translateError } from './errors.ts';
 import { MARKER_KEY } from './marker.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import { uploadStream } from './upload.ts';
@@ -102,6 +103,21 @@ export class Objects {
       throw translateError(error);
     }
     return { size: counter.bytes };
+  }
+
+  /** Stores a small body unless there is an object of that key, and gives whether it did. A store without conditional writes replaces the object. */
+  async putIfAbsent(key: string, body: Buffer, options: { contentType: string }): Promise<boolean> {
+    const target = { Bucket: this.bucket, Key: this.#prefix + key, Body: body, ContentType: options.contentType };
+    try {
+      await this.#client.send(new PutObjectCommand({ ...target, IfNoneMatch: '*' }));
+      return true;
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 412 || status === 409) return false;
+      if (status !== 501 && status !== 400) throw translateError(error);
+    }
+    await this.#send(key, () => this.#client.send(new PutObjectCommand(target)));
+    return true;
   }
 
   /** `range` in bytes, `end` included. `length` is how many bytes `body` gives. Throws ObjectMissing. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { recordStorage } from '../../../pkg/operator/tenant/recorded-storage.ts';
 import { takeStorage } from '../../../pkg/operator/tenant/storage-location.ts';
 import { NotYet } from '../../../pkg/operator/steps.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
@@ -6,10 +7,11 @@ import type { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import type { Registry } from '../../../pkg/store/postgres/registry.ts';
 import { normalizedEndpoint, StorageTaken } from '../../../pkg/store/postgres/storage-locations.ts';
 import { StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
-import { markerOf } from '../../../pkg/store/s3/marker.ts';
+import { markerOf, writeFirstMarker, writeMarker } from '../../../pkg/store/s3/marker.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { operatorSide } from '../../support/tenant.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { range } from '../../support/wait.ts';
 
 let running: TestStores;
@@ -137,5 +139,91 @@ test('where two tenants had their objects in one place before locations were kep
   await inPlace.delete(['.carrel-tenant']);
   await expect(take(second)).rejects.toMatchObject({ reason: 'StorageTaken' });
   expect(await markerOf(inPlace)).toBe('shared by several tenants');
+  inPlace.close();
+});
+
+/** As an operator left them that recorded no locations: the sealed access alone. */
+async function upgraded(prefixes: readonly string[], folder: string) {
+  const tenants = await Promise.all(
+    prefixes.map(async (prefix) => ({
+      tenantId: await newTenant(),
+      wanted: { endpoint: running.s3.endpoint, region: running.s3.region, ...bucket, prefix: folder + prefix },
+    })),
+  );
+  tenants.sort((a, b) => Number(a.tenantId) - Number(b.tenantId));
+  for (const { tenantId, wanted } of tenants) await registry.setSecret(tenantId, 'storage', JSON.stringify(wanted));
+  return tenants.map(({ tenantId, wanted }) => ({
+    tenantId,
+    prefix: wanted.prefix,
+    marker: `tenant ${tenantId} of here`,
+    objects: new Objects(wanted),
+    take: () =>
+      takeStorage({
+        registry,
+        tenantId,
+        isOwn: false,
+        before: wanted,
+        wanted: { ...wanted, marker: `tenant ${tenantId} of here` },
+        sealed: JSON.stringify(wanted),
+      }),
+  }));
+}
+
+/** What is read of a sealed access; some files of this test seal what is no access. */
+const options = (sealed: string) =>
+  sealed.startsWith('{')
+    ? (JSON.parse(sealed) as TenantBucket & { endpoint: string; region: string })
+    : { ...running.s3, bucket: '', endpoint: '' };
+const record = (): Promise<void> => recordStorage({ registry, options, log: silentLogger });
+
+test.each([
+  ['in one place', ['', '']],
+  ['one within the other', ['', 'files/']],
+])(
+  'where a tenant that is retained has its objects %s with another one’s since before locations were recorded, neither’s sweep may delete',
+  async (_what, prefixes) => {
+    const [first, second] = await upgraded(prefixes, `${systemRandom.hex(4)}/`);
+    if (!first || !second) throw new Error('two tenants were expected');
+    await registry.retain(second.tenantId);
+
+    await record();
+    await first.take();
+    const marker = await markerOf(first.objects);
+    const refused = await second.take().catch((error: unknown) => error);
+    await record();
+    await first.take();
+
+    expect(marker).toBe('shared by several tenants');
+    expect(refused).toMatchObject({ reason: 'StorageTaken', isStuck: true });
+    expect([await markerOf(first.objects), await markerOf(second.objects)]).toEqual([marker, marker]);
+    const third = await newTenant();
+    const { endpoint } = running.s3;
+    expect(await outcomeOf(registry.setStorage(third, at(endpoint, bucket.bucket, `${second.prefix}more/`), 'sealed'))).toBe(
+      'StorageTaken',
+    );
+    for (const { objects: each } of [first, second]) each.close();
+  },
+);
+
+test('a shared location that cannot be marked while it is recorded is marked by who takes it', async () => {
+  const [first, second] = await upgraded(['', ''], `${systemRandom.hex(4)}/`);
+  if (!first || !second) throw new Error('two tenants were expected');
+  await writeMarker(first.objects, first.marker);
+
+  await recordStorage({ registry, options: (sealed) => ({ ...options(sealed), secretAccessKey: 'wrong' }), log: silentLogger });
+  const unmarked = await markerOf(first.objects);
+  await first.take();
+
+  expect(unmarked).toBe(first.marker);
+  expect(await markerOf(first.objects)).toBe('shared by several tenants');
+  for (const { objects: each } of [first, second]) each.close();
+});
+
+test('of twenty who write the first marker at once one does, and each learns what it says', async () => {
+  const inPlace = new Objects({ endpoint: running.s3.endpoint, region: running.s3.region, ...bucket, prefix: `${systemRandom.hex(4)}/` });
+
+  const said = await Promise.all(range(20).map((index) => writeFirstMarker(inPlace, `tenant ${index} of here`)));
+
+  expect(new Set(said)).toEqual(new Set([await markerOf(inPlace)]));
   inPlace.close();
 });

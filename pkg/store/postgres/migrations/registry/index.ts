@@ -6,6 +6,7 @@ import { adoptionTokens } from './0004-adoption-tokens.ts';
 import { connections } from './0005-connections.ts';
 import { leftHosts } from './0006-left-hosts.ts';
 import { knownConnections } from './0007-known-connections.ts';
+import { sharedLocations } from './0008-shared-locations.ts';
 
 /** In their order. */
 export const registryMigrations: readonly Migration<object>[] = [
@@ -16,4 +17,5 @@ export const registryMigrations: readonly Migration<object>[] = [
   connections,
   leftHosts,
   knownConnections,
+  sharedLocations,
 ];

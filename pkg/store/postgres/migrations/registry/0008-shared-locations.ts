@@ -1,0 +1,18 @@
+import type { Migration } from '../migration.ts';
+
+/** Each tenant has its row, also where two kept their objects in one location before anybody recorded it. */
+export const sharedLocations: Migration<object> = {
+  name: '0008-shared-locations',
+  up: (tx) =>
+    tx.query(`
+      ALTER TABLE registry.storage_locations
+        DROP CONSTRAINT storage_locations_pkey, ADD PRIMARY KEY (endpoint, bucket, prefix, tenant_id);
+    `),
+  down: (tx) =>
+    tx.query(`
+      DELETE FROM registry.storage_locations a USING registry.storage_locations b
+        WHERE (a.endpoint, a.bucket, a.prefix) = (b.endpoint, b.bucket, b.prefix) AND a.tenant_id > b.tenant_id;
+      ALTER TABLE registry.storage_locations
+        DROP CONSTRAINT storage_locations_pkey, ADD PRIMARY KEY (endpoint, bucket, prefix);
+    `),
+};
