@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { run, lastLine } from '../parts/run.ts';
 import { LocalError } from '../errors.ts';
 
-/** As whom a store runs, and with which program and data folder: Postgres refuses root, and S3 must not have it. */
+/** As whom a store runs, and with which program and data folder: Postgres refuses root, and S3 must not be it. */
 export interface Seat {
   /** Put before the program. */
   readonly prefix: readonly string[];
@@ -17,7 +17,8 @@ export interface Seat {
 const USER_NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=1000'];
 
 /**
- * Not root: as we are. Root on Linux: in a user namespace where it is user 1000 (files stay root's, and it can read a 0700 home).
+ * Not root: as we are. Root on Linux: in a user namespace where it calls itself user 1000 and has no privileges. To the machine it is still
+ * root: the files are root's, and it can read and write all that root owns, such as a 0700 home.
  * Where the kernel refuses that, as `postgres` or `nobody`, with data – and programs, when that user cannot reach them – in a folder
  * of /var/tmp named after the home. `release`: the folder with all that the program needs. Throws LocalError when none works.
  */
@@ -29,10 +30,17 @@ export async function seatOf(program: string, data: string, release = dirname(pr
   return seatOfServiceUser(program, data, release, lastLine(tried.output));
 }
 
+/** Where root on Linux starts us: a user who owns nothing of importance, whom root can become. */
+export async function serviceUser(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined;
+  const user = await serviceIds();
+  return user && (await run('true', [], { ...user, cwd: '/', timeoutMs: 5_000 })).code === 0 ? user : undefined;
+}
+
 /** Exported for its test: the way for a root whose kernel gives no user namespaces. */
 export async function seatOfServiceUser(program: string, data: string, release: string, why: string): Promise<Seat> {
   const name = basename(program);
-  const user = (await userIds('postgres')) ?? (await userIds('nobody'));
+  const user = await serviceIds();
   if (!user)
     throw new LocalError(
       `${name} does not run as root, unshare --user failed (${why}), and there is no user postgres or nobody. Run as another user.`,
@@ -69,6 +77,8 @@ async function reachable(program: string, release: string, folder: string, user:
     );
   return copied;
 }
+
+const serviceIds = async (): Promise<{ uid: number; gid: number } | undefined> => (await userIds('postgres')) ?? (await userIds('nobody'));
 
 async function userIds(name: string): Promise<{ uid: number; gid: number } | undefined> {
   const [uid, gid] = await Promise.all(

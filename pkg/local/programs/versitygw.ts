@@ -1,10 +1,22 @@
-import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  chownSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { LocalError } from '../errors.ts';
 import { addressOf, paths, type Home } from '../home.ts';
 import { lastLine, run } from '../parts/run.ts';
 import type { ProgramSpec } from '../supervisor.ts';
-import { seatOf, type Seat } from './unprivileged.ts';
+import { outsideFolder, seatOf, serviceUser, type Seat } from './unprivileged.ts';
 
 export const S3_REGION = 'us-east-1';
 /** No `carrel-…`: that is what tenants' keys are called, and a tenant may well be called `admin`. */
@@ -13,26 +25,40 @@ const ROOT = 'root';
 /**
  * versitygw: S3 over a folder, users in a folder beside it, the admin interface on a port of its own; the build of hack/parts/versitygw.
  * It keeps an object's metadata in extended attributes of user.*; without them it refuses to start, and `--sidecar` would not survive a
- * crash. It never runs as root: a hole in it must not reach the whole machine.
+ * crash. Started by root it runs as a service user, since a hole in it must not reach the whole machine; only where there is no such user, or
+ * none that root may become, it runs in a user namespace (`seatOf`), which takes its privileges but leaves it the files of root.
  */
 export async function versitygwSpec(home: Home, program: string): Promise<ProgramSpec> {
   const inHome = join(paths(home.path).data, 's3');
-  const seat = await seatOf(program, inHome);
+  const user = await serviceUser();
+  const seat: Seat = user ? { prefix: [], ...user, program, data: inHome } : await seatOf(program, inHome);
   const { data } = seat;
   const users = `${data}-users`;
+  // Root enters the folder before the service user has it, so no path from the outside is needed: the home may be root's alone.
+  const names = user ? { program: '../versitygw', data: '/proc/self/cwd', users: '../s3-users' } : { program: seat.program, data, users };
   const listen = ['--port', addressOf(home, 's3'), '--admin-port', addressOf(home, 's3Admin')];
-  const [command, ...args] = [...seat.prefix, seat.program, ...listen, '--region', S3_REGION, '--iam-dir', users];
+  const [command, ...args] = [...seat.prefix, names.program, ...listen, '--region', S3_REGION, '--iam-dir', names.users];
   return {
     name: 'versitygw',
     command,
-    args: [...args, '--keep-alive', '--quiet', 'posix', data],
+    args: [...args, '--keep-alive', '--quiet', 'posix', names.data],
+    ...(user ? { cwd: data } : {}),
     ...(seat.uid === undefined || seat.gid === undefined ? {} : { uid: seat.uid, gid: seat.gid }),
     env: { ROOT_ACCESS_KEY: ROOT, ROOT_SECRET_KEY: home.settings.secrets.s3Secret },
     after: [],
     prepare: async () => {
-      if (data !== inHome) await moveOut(inHome, seat);
-      for (const folder of [data, users]) mkdirSync(folder, { recursive: true, mode: 0o700 });
-      if (seat.uid !== undefined && seat.gid !== undefined) for (const folder of [data, users]) chownSync(folder, seat.uid, seat.gid);
+      const folder = outsideFolder(inHome);
+      const outside = join(folder, 'data', 's3');
+      // Anybody can make a folder of that name.
+      const isOurs = lstatSync(folder, { throwIfNoEntry: false })?.uid === 0;
+      for (const end of ['', '-users'])
+        if (data !== inHome) await move(`${inHome}${end}`, `${data}${end}`);
+        else if (isOurs) await move(`${outside}${end}`, `${inHome}${end}`);
+      for (const folder of [data, users]) {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        await giveTo(seat, folder);
+      }
+      if (user) provide(program, dirname(data));
     },
     ready: async (signal) => {
       // Unsigned, so refused: it answers, which is all that is asked.
@@ -48,22 +74,35 @@ export async function versitygwSpec(home: Home, program: string): Promise<Progra
   };
 }
 
-/** Objects that root kept in the home go, with their attributes, to where the service user can have them. */
-async function moveOut(inHome: string, seat: Seat): Promise<void> {
-  for (const end of ['', '-users']) {
-    const [from, to] = [`${inHome}${end}`, `${seat.data}${end}`];
-    if (!existsSync(from) || existsSync(to)) continue;
-    rmSync(`${to}.new`, { recursive: true, force: true });
-    for (const [command, ...args] of [
-      ['cp', '-a', from, `${to}.new`],
-      ['chown', '-R', `${seat.uid}:${seat.gid}`, `${to}.new`],
-    ] as const) {
-      const { code, output } = await run(command, args);
-      if (code !== 0) throw new LocalError(`objects cannot be moved from ${from} to ${to}: ${lastLine(output)}`);
-    }
-    renameSync(`${to}.new`, to);
-    rmSync(from, { recursive: true, force: true });
+/** Objects of an earlier start go, with their attributes, to where this one has them. */
+async function move(from: string, to: string): Promise<void> {
+  if (!existsSync(from) || existsSync(to)) return;
+  rmSync(`${to}.new`, { recursive: true, force: true });
+  const { code, output } = await run('cp', ['-a', from, `${to}.new`]);
+  if (code !== 0) throw new LocalError(`objects cannot be moved from ${from} to ${to}: ${lastLine(output)}`);
+  renameSync(`${to}.new`, to);
+  rmSync(from, { recursive: true, force: true });
+}
+
+/** All in the folder becomes the user's; the folder itself last, so that one that is the user's needs nothing. */
+async function giveTo({ uid = 0, gid = 0 }: Seat, folder: string): Promise<void> {
+  if (process.getuid?.() !== 0 || statSync(folder).uid === uid) return;
+  for (const name of readdirSync(folder)) {
+    // Links are changed themselves, not followed: who wrote here may not be trusted.
+    const { code, output } = await run('chown', ['-hR', `${uid}:${gid}`, join(folder, name)]);
+    if (code !== 0) throw new LocalError(`${folder} cannot be given to user ${uid}: ${lastLine(output)}`);
   }
+  chownSync(folder, uid, gid);
+}
+
+/** The program, root's own, beside the data: a user may not reach where it is. */
+function provide(program: string, folder: string): void {
+  chmodSync(folder, statSync(folder).mode | 0o011);
+  const copy = join(folder, 'versitygw');
+  rmSync(`${copy}.new`, { force: true });
+  copyFileSync(program, `${copy}.new`, constants.COPYFILE_FICLONE);
+  chmodSync(`${copy}.new`, 0o755);
+  renameSync(`${copy}.new`, copy);
 }
 
 /** CARREL_S3_* of operator and worker. */

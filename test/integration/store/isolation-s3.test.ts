@@ -1,12 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as s3 from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { serviceUser } from '../../../pkg/local/programs/unprivileged.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newClient, Objects } from '../../../pkg/store/s3/objects.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
+import { waitFor } from '../../support/wait.ts';
 
 let running: TestStores;
 let admin: StorageAdmin;
@@ -317,11 +320,34 @@ test('what is set on a bucket itself is the administrator’s alone; nobody open
   expect(acl.Grants?.map(({ Grantee, Permission }) => [Grantee?.ID, Permission])).toEqual([[a.accessKeyId, 'FULL_CONTROL']]);
 });
 
-test('the object store has no privileges, also where all else runs as root', () => {
+const statusOfStore = (): string => {
   const pid = readFileSync(join(running.folder, '..', 'run', 'versitygw.pid'), 'utf8').trim();
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return readFileSync(`/proc/${pid}/status`, 'utf8');
+};
 
-  expect(/^CapEff:\s*(\w+)$/m.exec(status)?.[1]).toBe('0000000000000000');
+test('the object store has no privileges, also where all else runs as root', () => {
+  expect(/^CapEff:\s*(\w+)$/m.exec(statusOfStore())?.[1]).toBe('0000000000000000');
+});
+
+test('the object store is not root to the machine, where root can become another user', async () => {
+  const user = await serviceUser();
+  const ids = /^Uid:\s*(.*)$/m.exec(statusOfStore())?.[1]?.split('\t');
+
+  if (user) expect(ids).toEqual(Array.from({ length: 4 }, () => String(user.uid)));
+  else if (process.getuid?.() !== 0) expect(ids).not.toContain('0');
+});
+
+test('objects that root’s object store wrote before are there after the next start, with their attributes', async () => {
+  const key = { Bucket: a.bucket, Key: 'from before' };
+  await client.send(new s3.PutObjectCommand({ ...key, Body: 'kept', ContentType: 'text/x-kept' }));
+  if (await serviceUser()) for (const folder of ['s3', 's3-users']) execFileSync('chown', ['-hR', '0:0', join(running.folder, folder)]);
+
+  await running.kill('versitygw');
+  const found = await waitFor('the object store', () => client.send(new s3.GetObjectCommand(key)).catch(() => undefined));
+
+  expect(found.ContentType).toBe('text/x-kept');
+  expect(await found.Body?.transformToString()).toBe('kept');
+  await client.send(new s3.DeleteObjectCommand(key));
 });
 
 test('a large object goes up in parts, is copied, read and deleted by the key of its bucket', async () => {
