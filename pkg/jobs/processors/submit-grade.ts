@@ -76,8 +76,9 @@ async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submis
   if (!grade.isActive) return ended(later('the registration of the LMS is not active'));
   try {
     const registration = serviceClient(deps, context.slug, grade);
-    const verdict = await send(deps, context, grade, registration);
-    return verdict.kind === 'outdated' ? await sendNewer(deps, context, grade, registration, verdict.reason) : ended(outcomeOf(verdict));
+    const { sent, verdict } = await send(deps, context, grade, registration);
+    if (verdict.kind === 'outdated') return await sendNewer(deps, context, sent, registration, verdict.reason);
+    return { sent, outcome: outcomeOf(verdict) };
   } catch (error) {
     if (error instanceof SealError) return ended(later('the private key of the registration cannot be opened'));
     if (!(error instanceof ServiceTokenError)) throw error;
@@ -97,8 +98,8 @@ async function sendNewer(
   if (renewed === undefined) throw new LostLease();
   if (renewed === 'superseded') return { sent: grade, outcome: { kind: 'failed', reason: `a newer score stands: ${reason}` } };
   if (renewed === 'waits') return { sent: grade, outcome: later(`${reason}; a newer score of this person is about to be sent`) };
-  const sent = { ...grade, timestamp: renewed };
-  return { sent, outcome: outcomeOf(await send(deps, context, sent, registration)) };
+  const { sent, verdict } = await send(deps, context, { ...grade, timestamp: renewed }, registration);
+  return { sent, outcome: outcomeOf(verdict) };
 }
 
 function outcomeOf(verdict: Verdict): Outcome {
@@ -106,18 +107,32 @@ function outcomeOf(verdict: Verdict): Outcome {
   return verdict.kind === 'refused' ? later(verdict.reason) : verdict;
 }
 
-/** A token may have been taken back before its time: then one more. */
-async function send(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Verdict> {
-  const first = await sendOnce(deps, context, grade, registration);
-  return first.kind === 'refused' ? sendOnce(deps, context, grade, registration) : first;
+/** `sent.sentAt`: since when the LMS may have had it before. */
+interface Sending {
+  readonly sent: Submission;
+  readonly verdict: Verdict;
 }
 
-async function sendOnce(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Verdict> {
+/** A token may have been taken back before its time: then one more. What was refused for its token did not arrive. */
+async function send(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Sending> {
+  const first = await sendOnce(deps, context, grade, registration);
+  return first.verdict.kind === 'refused' ? sendOnce(deps, context, first.sent, registration, first.sent) : first;
+}
+
+async function sendOnce(
+  deps: SubmitGradeDeps,
+  context: JobContext,
+  grade: Submission,
+  registration: ServiceClient,
+  refused?: Submission,
+): Promise<Sending> {
   const token = await deps.tokens.of(registration, SCORE_SCOPE);
-  if (!(await context.transaction((tx) => markSent(tx, grade.uuid, context.lease)))) throw new LostLease();
-  const verdict = await postScore(deps.client, grade, { token, isResend: grade.sentAt !== null, signal: context.signal });
+  const marked = await context.transaction((tx) => markSent(tx, grade.uuid, context.lease));
+  if (!marked) throw new LostLease();
+  const sent = refused ?? { ...grade, ...marked };
+  const verdict = await postScore(deps.client, sent, { token, isResend: sent.sentAt !== null, signal: context.signal });
   if (verdict.kind === 'refused') deps.tokens.drop(registration, SCORE_SCOPE, token);
-  return verdict;
+  return { sent, verdict };
 }
 
 /** Nothing of it has reached the LMS. */

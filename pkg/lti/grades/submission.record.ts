@@ -56,20 +56,24 @@ const UNDER_WAY = `EXISTS (
   WHERE o.cell = g.cell AND o.id <> g.id AND o.status = 'pending' AND o.sent_at IS NOT NULL AND w.fence IS NOT NULL AND w.leased_until > now())`;
 
 /**
- * Before each sending: from now on the LMS may have it. False: the lease was lost, a newer score overtook it while a token was asked for,
+ * Before each sending: from now on the LMS may have it. Undefined: the lease was lost, a newer score overtook it while a token was asked for,
  * or another of the same cell is on its way: not every LMS compares their times, so that the order in which they arrive decides.
+ * Gives what the row said before: who had the lease before may have committed a sending or another timestamp after the grade was looked up.
  */
-export async function markSent(tx: Sql, uuid: string, by: HeldBy): Promise<boolean> {
+export async function markSent(tx: Sql, uuid: string, by: HeldBy): Promise<Pick<Submission, 'sentAt' | 'timestamp'> | undefined> {
   // Both lock the same rows: of two that ask at once the second sees what the first has written. In one order, so that they do not deadlock.
-  await tx.query(
-    `SELECT id FROM lti_grades WHERE cell = (SELECT cell FROM lti_grades WHERE uuid = $1) AND status = 'pending' ORDER BY id FOR NO KEY UPDATE`,
+  const pending = await tx.query<Pick<Submission, 'uuid' | 'sentAt' | 'timestamp'>>(
+    `SELECT uuid, sent_at AS "sentAt", timestamp FROM lti_grades WHERE cell = (SELECT cell FROM lti_grades WHERE uuid = $1) AND status = 'pending'
+     ORDER BY id FOR NO KEY UPDATE`,
     [uuid],
   );
-  return changed(
+  const before = pending.find((grade) => grade.uuid === uuid);
+  const isMarked = await changed(
     tx,
     `UPDATE lti_grades g SET sent_at = coalesce(sent_at, now()) WHERE uuid = $1 AND ${HELD} AND NOT ${SUPERSEDED} AND NOT ${UNDER_WAY} RETURNING id`,
     [uuid, by.id, by.fence],
   );
+  return isMarked && before ? { sentAt: before.sentAt, timestamp: before.timestamp } : undefined;
 }
 
 /**

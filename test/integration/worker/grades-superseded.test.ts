@@ -22,7 +22,7 @@ test('an older grade that was looked up before a newer one was accepted is not s
   const [older, newer] = [await course.grade('overtaken', 1), await course.grade('overtaken', 2)];
   const lease = `UPDATE carrel.work SET fence = gen_random_uuid() WHERE payload->>'grade' = $1 RETURNING id, fence`;
   const [held] = await platform.pool.query<{ id: number; fence: string }>(lease, [older.id]);
-  const send = () => db.transaction((tx) => markSent(tx, older.id, held ?? { id: 0, fence: '' }));
+  const send = async () => (await db.transaction((tx) => markSent(tx, older.id, held ?? { id: 0, fence: '' }))) !== undefined;
   const lookedUp = await db.transaction((tx) => findSubmission(tx, older.id));
 
   const before = await send();
@@ -46,7 +46,7 @@ test('two grades of one cell are not sent at once, whichever comes first', async
       return { grade: id, held: held ?? { id: 0, fence: '' } };
     }),
   );
-  const send = ({ grade, held }: (typeof leases)[number]) => db.transaction((tx) => markSent(tx, grade, held));
+  const send = async ({ grade, held }: (typeof leases)[number]) => (await db.transaction((tx) => markSent(tx, grade, held))) !== undefined;
 
   const sent = await Promise.all(leases.map(send));
   const [first, second] = sent[0] ? leases : leases.toReversed();
@@ -143,6 +143,32 @@ test('a timestamp does not move past a failed grade while a correction is being 
   expect(await given.renewed).toBe('waits');
   expect(Date.parse((await given.correction).timestamp)).toBeGreaterThan(Date.parse(newer.timestamp));
   expect((await course.show(older)).timestamp).toBe(older.timestamp);
+});
+
+test('who takes over the lease sends what the one before him committed after it was looked up: the timestamp, and whether the LMS may have it', async () => {
+  const course = await grading.launch();
+  const { db } = grading.tenant;
+  const grade = await course.grade('taken over', 1);
+  const before = await leaseOf(grade);
+  const ahead = new Date(Date.parse(grade.timestamp) + 60_000);
+  const mark = (by: typeof before) => db.transaction((tx) => markSent(tx, grade.id, by));
+
+  const first = await mark(before);
+  const taken = await db.transaction(async (tx) => {
+    await renewTimestamp(tx, grade.id, before, ahead);
+    const after = await leaseOf(grade);
+    const lookedUp = await db.transaction((other) => findSubmission(other, grade.id));
+    const [{ pid } = { pid: 0 }] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const marked = mark(after);
+    marked.catch(() => undefined);
+    await untilBlocked('the next sending to wait', pid, 1);
+    return { lookedUp, marked, after };
+  });
+
+  expect(first).toEqual({ sentAt: null, timestamp: new Date(grade.timestamp) });
+  expect([taken.lookedUp?.sentAt, taken.lookedUp?.timestamp]).toEqual([expect.any(Date), new Date(grade.timestamp)]);
+  expect(await taken.marked).toEqual({ sentAt: null, timestamp: ahead });
+  expect(await mark(taken.after)).toEqual({ sentAt: expect.any(Date), timestamp: ahead });
 });
 
 test('a timestamp does not move past a newer grade: it waits for a pending one, gives way to a submitted one, and passes a failed one', async () => {
