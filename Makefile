@@ -12,40 +12,40 @@ INSTALLED := node_modules/.carrel-installed
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: $(INSTALLED) ## bring the platform up on this machine (CARREL_PORT, CARREL_HOME); again is harmless
+up: $(INSTALLED) ## start the platform on this machine (CARREL_PORT, CARREL_HOME); a second run is harmless
 	@node hack/web.ts && $(CARREL) up
 
-down: $(INSTALLED) ## end the platform; its data stay
+down: $(INSTALLED) ## stop the platform; keep its data
 	@$(CARREL) down
 
-status: $(INSTALLED) ## what runs, and where tenants answer
+status: $(INSTALLED) ## show programs, tenants and their addresses
 	@$(CARREL) status
 
-restart: $(INSTALLED) ## run the sources as they are now: operator, worker, tenants
+restart: $(INSTALLED) ## restart operator, worker and tenants with the current sources
 	@node hack/web.ts && $(CARREL) restart
 
-logs: $(INSTALLED) ## follow the log of a program: make logs PROGRAM=operator
+logs: $(INSTALLED) ## follow a program's log: make logs PROGRAM=operator
 	@$(CARREL) logs $(or $(PROGRAM),operator) --follow
 
-clean: $(INSTALLED) ## end the platform and forget its data
+clean: $(INSTALLED) ## stop the platform and delete its data
 	@$(CARREL) clean
 
-test: $(INSTALLED) ## all checks and tests; the last line counts them (ONLY=content: those whose path holds it)
+test: $(INSTALLED) ## run all checks and tests; the last line counts them (ONLY=content: the files whose path contains it)
 	@exec node hack/test.ts $(if $(ONLY),--testPathPatterns $(ONLY))
 
-faults: $(INSTALLED) ## the long form of test/faults: 5,000 changes while everything breaks, fairness (CHANGES, SEED, WAITING)
+faults: $(INSTALLED) ## run the long form of test/faults: 5,000 changes during faults, fairness (CHANGES, SEED, WAITING)
 	@CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) node hack/test.ts --selectProjects integration --testPathPatterns test/faults --runInBand
 
-bench: $(INSTALLED) ## rates and times beside a control in the same run (LINES="launches deliveries fairness metadata recovery transfers")
-	@node cmd/carrel/main.ts parts && node test/bench/main.ts $(LINES)
+bench: $(INSTALLED) ## measure rates and times, each with a control in the same run (LINES="launches deliveries fairness metadata recovery transfers")
+	@node cmd/carrel/main.ts binaries && node test/bench/main.ts $(LINES)
 
-fuzz: $(INSTALLED) ## send 20,000 generated requests, valid and not, by the OpenAPI document, and find nothing (REQUESTS, SEED)
-	@$(CARREL) parts && REQUESTS=$(or $(REQUESTS),20000) SEED=$(or $(SEED),1) node test/fuzz/main.ts
+fuzz: $(INSTALLED) ## send 20,000 generated requests, valid and invalid, by the OpenAPI document; fail on any finding (REQUESTS, SEED)
+	@$(CARREL) binaries && REQUESTS=$(or $(REQUESTS),20000) SEED=$(or $(SEED),1) node test/fuzz/main.ts
 
-lint: $(INSTALLED) ## format, types, lint, arrows between rooms, generated files
+lint: $(INSTALLED) ## check format, types, lint, import rules, retired words, generated files
 	@npm run --silent lint
 
-build: $(INSTALLED) ## compile to dist/, as it goes into the image
+build: $(INSTALLED) ## compile to dist/, as in the image
 	@rm -rf dist && npm run --silent build
 
 $(INSTALLED): package.json package-lock.json

@@ -19,7 +19,7 @@ const onThePlatform = {
 };
 
 /**
- * Unit tests stand beside the code and need nothing; integration shares one start of the real parts, e2e one `carrel up` (test/support).
+ * Unit tests stand beside the code and need nothing; integration shares one start of the real back ends, e2e one `carrel up` (test/support).
  * test/faults runs in the integration lane in its short form; `make faults` is the same in its long one.
  */
 export default {
@@ -28,8 +28,11 @@ export default {
     lane('integration', ['<rootDir>/test/{integration,faults}/**/*.test.ts'], onRealParts),
     lane('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], onThePlatform),
   ],
+  testSequencer: '<rootDir>/hack/test-sequencer.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
-  // Most of a test is waiting for real parts.
+  // A test mostly waits for back ends.
   maxWorkers: 3,
+  // A worker keeps some of what each file imported: a new one takes its place before collecting the garbage costs more than starting it.
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 180_000,
 };

@@ -169,7 +169,7 @@ export interface TenantSpec {
       key: string;
     };
   };
-  /** No pods, 503 at the door, data kept. */
+  /** No pods; every request is answered 503; data is kept. */
   suspended: boolean;
   /** What becomes of the data when the Tenant is deleted. */
   deletionPolicy: 'Retain' | 'Delete';

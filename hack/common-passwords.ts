@@ -1,5 +1,5 @@
 /**
- * Writes pkg/identity/common-passwords.generated.ts from npm's @zxcvbn-ts/language-common (MIT), whose list is ordered by how common they are:
+ * Writes pkg/accounts/common-passwords.generated.ts from npm's @zxcvbn-ts/language-common (MIT), whose list is ordered by how common they are:
  *
  *   npm install --no-save --prefix /tmp/list @zxcvbn-ts/language-common@4.1.3
  *   node hack/common-passwords.ts /tmp/list/node_modules/@zxcvbn-ts/language-common
@@ -24,7 +24,7 @@ const common = [...new Set(listed)].filter((password) => password.length >= MIN_
 const packed = deflateRawSync(common.toSorted().join('\n'), { level: 9 }).toString('base64');
 
 writeFileSync(
-  new URL('../pkg/identity/common-passwords.generated.ts', import.meta.url),
+  new URL('../pkg/accounts/common-passwords.generated.ts', import.meta.url),
   `// Made by hack/common-passwords.ts of @zxcvbn-ts/language-common ${version}. Do not edit.
 // MIT licence. Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc. Copyright (c) 2021 @zxcvbn-ts
 

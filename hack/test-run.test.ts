@@ -38,9 +38,9 @@ test('a run whose runner was killed is found by the processes that carry its id,
 
 test('the programs of a platform whose state lies in a folder of a killed run end with it, and the folder goes', async () => {
   const folder = join(root, '.carrel', 'test', DEAD_RUN);
-  const home = join(folder, 'scratch', 'home');
-  mkdirSync(home, { recursive: true });
-  const pid = await stubborn({ CARREL_HOME: home, CARREL_PROGRAM: 'postgres' });
+  const stateDirectory = join(folder, 'scratch', 'state');
+  mkdirSync(stateDirectory, { recursive: true });
+  const pid = await stubborn({ CARREL_HOME: stateDirectory, CARREL_PROGRAM: 'postgres' });
 
   for (const left of TestRun.abandoned(root)) if (left.id === DEAD_RUN) await left.end();
 

@@ -1,5 +1,5 @@
 /**
- * `make test`: lint, then all lanes of tests on real parts, in one go.
+ * `make test`: lint, then all lanes of tests on real back ends, in one go.
  * The last line is `N passed, N failed, N skipped`; a check of lint that fails counts as one that failed. Exit 1 when anything failed.
  * Arguments go to jest, and lint is left out then: `node hack/test.ts --selectProjects unit`.
  * Ctrl-C, SIGTERM or the end of the process that began it ends everything that the run started; what a killed run left is ended by the next one.
@@ -16,7 +16,7 @@ interface Results {
   numPendingTests: number;
   numTodoTests: number;
   numRuntimeErrorTestSuites: number;
-  testResults: { name: string; startTime: number; endTime: number }[];
+  testResults: { name: string; startTime: number; endTime: number; assertionResults: { duration?: number | null }[] }[];
 }
 
 const SLOWEST = 30;
@@ -49,8 +49,8 @@ try {
     else failed += 1;
   }
   if (!(await succeeds('hack/web.ts'))) failed += 1;
-  // On a fresh machine the parts are built first, with progress, not within some test's time limit.
-  if (!(await succeeds('cmd/carrel/main.ts', 'parts'))) failed += 1;
+  // On a fresh machine the binaries are built first, with progress, not within some test's time limit.
+  if (!(await succeeds('cmd/carrel/main.ts', 'binaries'))) failed += 1;
   const prepared = performance.now();
   const isGreen = await succeeds('node_modules/jest/bin/jest.js', '--json', `--outputFile=${outputFile}`, ...jestArguments);
   const results = read(outputFile);
@@ -93,17 +93,25 @@ async function interrupt(signal: NodeJS.Signals): Promise<void> {
   process.exit(128 + constants.signals[signal]);
 }
 
-/** Where the time went. */
+/** Where the time went: the slowest files, and what each took beside its tests (imports, beforeAll, afterAll). */
 function report(results: Results | undefined, prepared: number): void {
   if (!results || jestArguments.length > 0) return;
-  const slowest = results.testResults
-    .map(({ name, startTime, endTime }) => ({ file: relative(root, name), seconds: (endTime - startTime) / 1_000 }))
-    .toSorted((a, b) => b.seconds - a.seconds)
-    .slice(0, SLOWEST);
+  const files = results.testResults
+    .map(({ name, startTime, endTime, assertionResults }) => {
+      const tests = assertionResults.reduce((sum, { duration }) => sum + (duration ?? 0), 0) / 1_000;
+      const took = (endTime - startTime) / 1_000;
+      return { file: relative(root, name), seconds: took, setUp: Math.max(0, took - tests) };
+    })
+    .toSorted((a, b) => b.seconds - a.seconds);
+  const all = files.reduce((sum, file) => sum + file.seconds, 0);
+  const setUp = files.reduce((sum, file) => sum + file.setUp, 0);
+  say(`lint, pages and binaries took ${seconds(prepared - started)} s, the tests ${seconds(performance.now() - prepared)} s:`);
   say(
-    `lint, pages and parts took ${seconds(prepared - started)} s, the tests ${seconds(performance.now() - prepared)} s. The slowest files:`,
+    `${files.length} files, ${all.toFixed(0)} s side by side, of which ${setUp.toFixed(0)} s before and after their tests. The slowest files:`,
   );
-  for (const { file, seconds: each } of slowest) say(`${each.toFixed(1).padStart(7)} s  ${file}`);
+  for (const file of files.slice(0, SLOWEST)) {
+    say(`${file.seconds.toFixed(1).padStart(7)} s, set-up ${file.setUp.toFixed(1).padStart(5)} s  ${file.file}`);
+  }
 }
 
 function seconds(ms: number): string {

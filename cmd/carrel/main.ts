@@ -2,15 +2,15 @@
 import { dirname } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { LocalError } from '../../pkg/local/errors.ts';
-import { homePath } from '../../pkg/local/home.ts';
+import { stateDirectoryPath } from '../../pkg/local/state-directory.ts';
 import type { Group } from '../../pkg/local/platform.ts';
 
-// Each command imports what it needs when it runs: `--help` and the programs that the supervisor keeps are not to carry the others.
+// Each command imports its modules when it runs, so that `--help` and the supervisor's programs load nothing else.
 const commands = {
   adoptionToken: () => import('../../pkg/local/commands/adoption-token.ts'),
   down: () => import('../../pkg/local/commands/down.ts'),
   logs: () => import('../../pkg/local/commands/logs.ts'),
-  parts: () => import('../../pkg/local/commands/parts.ts'),
+  binaries: () => import('../../pkg/local/commands/binaries.ts'),
   restart: () => import('../../pkg/local/commands/restart.ts'),
   run: () => import('../../pkg/local/run.ts'),
   status: () => import('../../pkg/local/commands/status.ts'),
@@ -19,12 +19,12 @@ const commands = {
 };
 const root = dirname(dirname(import.meta.dirname));
 const { env } = process;
-const home = homePath(root, env);
+const stateDirectory = stateDirectoryPath(root, env);
 
 const ADOPTION_TOKEN_HELP = `
-The token is valid for 24 hours and once; a new one replaces it. Write it into the annotation carrel.dev/adopt of the new Tenant.
-The registry is that of CARREL_SHARDS_DIR where it is set, as in the operator's pod, else that of the platform on this machine.
-Exit code 1: no tenant has this slug, its data are in use or being deleted, or the registry does not answer.`;
+The token is valid once, for 24 hours; a new token replaces it. Write it into the annotation carrel.dev/adopt of the new Tenant.
+The registry is that of CARREL_SHARDS_DIR when it is set, as in the operator's pod, else that of the platform on this machine.
+Exit code 1: no tenant has this slug, its data are in use or are being deleted, or the registry does not answer.`;
 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
@@ -39,95 +39,99 @@ function portFrom(text: string | undefined): number | undefined {
   return port;
 }
 
-// `carrel logs operator | head` ends us; that is no error.
+// `carrel logs operator | head` closes standard output; that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const program = new Command('carrel')
-  .description('The platform on one machine. State lies in .carrel (CARREL_HOME); tenants answer on port 8080 (CARREL_PORT).')
+  .description('Runs the platform on one machine. Its state directory is .carrel (CARREL_HOME); tenants answer on port 8080 (CARREL_PORT).')
   .showHelpAfterError()
   .configureHelp({ showGlobalOptions: true });
 
 program
   .command('up')
-  .description('bring the platform up: parts, stores, control plane, operator, samples; again is harmless')
-  .addOption(new Option('--only <what>', 'leave out operator, worker, custom resources and samples').choices(['platform']))
+  .description('start the platform: binaries, stores, control plane, operator, samples; a second run is harmless')
+  .addOption(
+    new Option('--only <what>', 'do not start operator and worker; do not apply custom resources and samples').choices(['platform']),
+  )
   .action(async ({ only }: { only?: string }) => {
     const { up } = await commands.up();
     const { status } = await commands.status();
-    await up({ home, root, env, port: portFrom(env['CARREL_PORT']), onlyPlatform: only === 'platform' });
-    await status(home);
+    await up({ stateDirectory, root, env, port: portFrom(env['CARREL_PORT']), onlyPlatform: only === 'platform' });
+    await status(stateDirectory);
   });
 
 program
   .command('down')
-  .description('end everything; the data stay')
+  .description('stop the platform; keep its data')
   .action(async () => {
     const { down } = await commands.down();
     process.stdout.write(
-      (await down(home)) ? 'The platform is down; its data stay. Forget them: make clean\n' : 'The platform was not up.\n',
+      (await down(stateDirectory))
+        ? 'The platform is down. Its data are kept; to delete them: make clean\n'
+        : 'The platform was not running.\n',
     );
   });
 
 program
   .command('status')
-  .description('programs, tenants and addresses; exit 1 when something is not ready')
+  .description('show programs, tenants and addresses; exit code 1 when something is not ready')
   .action(async () => {
     const { status } = await commands.status();
-    process.exitCode = (await status(home)) ? 0 : 1;
+    process.exitCode = (await status(stateDirectory)) ? 0 : 1;
   });
 
 program
   .command('clean')
-  .description('end everything and forget the data')
+  .description('stop the platform and delete its data')
   .action(async () => {
     const { clean } = await commands.down();
-    await clean(home);
-    process.stdout.write('The platform and its data are gone.\n');
+    await clean(stateDirectory);
+    process.stdout.write('The platform is down and its data are deleted.\n');
   });
 
 program
   .command('restart')
-  .description('run the sources as they are now: operator, worker and the tenants; or just the programs named')
+  .description('restart operator, worker and tenants, or only the named programs, with the current sources')
   .argument('[programs...]')
   .action(async (programs: string[]) => {
     const { restart } = await commands.restart();
-    await restart(home, programs);
+    await restart(stateDirectory, programs);
     process.stdout.write('Restarted.\n');
   });
 
 program
   .command('logs')
-  .description('print the log of a program (operator, worker, postgres, kube-apiserver, …)')
+  .description("print a program's log (operator, worker, postgres, kube-apiserver, …)")
   .argument('<program>')
-  .option('-f, --follow', 'go on with what comes', false)
-  .option('-n, --lines <count>', 'the last lines', wholeNumber, 100)
+  .option('-f, --follow', 'print new lines as they come', false)
+  .option('-n, --lines <count>', 'how many of the last lines to print', wholeNumber, 100)
   .action(async (name: string, options: { follow: boolean; lines: number }) => {
     const { logs } = await commands.logs();
-    await logs(home, name, options);
+    await logs(stateDirectory, name, options);
   });
 
 program
-  .command('parts')
-  .description('find, fetch or build the programs of the platform, and start nothing')
+  .command('binaries')
+  .description('find, download or build the binaries of the platform; start none')
   .action(async () => {
-    const { findParts } = await commands.parts();
-    await findParts(root, env);
+    const { findBinaries } = await commands.binaries();
+    await findBinaries(root, env);
   });
 
-const tenants = program.command('tenants').description('what the person who runs the platform does to single tenants');
+const tenants = program.command('tenants').description('administer single tenants');
 tenants
   .command('adoption-token')
-  .description('print a token with which another Tenant takes over the data that a deleted one left (deletionPolicy: Retain)')
+  .description('print a token with which another Tenant adopts the data of a deleted one (deletionPolicy: Retain)')
   .argument('<slug>', 'the slug of the deleted Tenant')
   .addHelpText('after', ADOPTION_TOKEN_HELP)
   .action(async (slug: string) => {
     const { adoptionToken } = await commands.adoptionToken();
-    await adoptionToken(slug, { home, shardsDir: env['CARREL_SHARDS_DIR'] });
+    await adoptionToken(slug, { stateDirectory, shardsDir: env['CARREL_SHARDS_DIR'] });
   });
 
 async function runProgram(name: 'node' | 'router'): Promise<void> {
   const { runOwn } = await commands.run();
-  await runOwn(name, { home, root });
+  await runOwn(name, { stateDirectory, root });
 }
 const own = program.command('run', { hidden: true }).description('programs that the supervisor runs');
 own
@@ -135,7 +139,7 @@ own
   .requiredOption('--groups <groups>')
   .action(async ({ groups }: { groups: string }) => {
     const { supervise } = await commands.supervise();
-    await supervise({ home, root, groups: groups.split(',') as Group[] });
+    await supervise({ stateDirectory, root, groups: groups.split(',') as Group[] });
   });
 own.command('node').action(() => runProgram('node'));
 own.command('router').action(() => runProgram('router'));
@@ -145,5 +149,5 @@ try {
 } catch (error) {
   if (!(error instanceof LocalError)) throw error;
   process.stderr.write(`carrel: ${error.message}\n`);
-  process.exit(1); // whatever a part that failed has left open
+  process.exit(1); // a program that failed may have left handles open
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { parseAllowedRanges } from '../../pkg/net/inward.ts';
+import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { HTTP_PORT, OPS_PORT } from '../../pkg/operator/tenant/children/deployment.ts';
 import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
 import type { OperatorSettings } from '../../pkg/operator/settings.ts';
@@ -70,16 +70,14 @@ export const operatorConfigSchema = z.object({
   CARREL_IMAGE: z.string().describe('the image of the server, repository:tag'),
   CARREL_IMAGE_REPOSITORIES: list.describe('repositories that tenants may name, with commas between'),
   CARREL_INGRESS_ANNOTATIONS: list.describe(
-    'Ingress annotation keys that tenants may set, with commas between; * at the end allows all that begin so',
+    'Ingress annotation keys that tenants may set, with commas between; a final * allows all keys with that beginning',
   ),
   CARREL_EGRESS_ALLOW: z
     .string()
     .default('')
     .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges with commas between')
-    .describe(
-      'inward address ranges that webhooks may name and where an LMS or storage that a tenant names may stand, such as 127.0.0.0/8,::1/128',
-    ),
-  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies stand before a tenant'),
+    .describe('private address ranges that webhooks, LMSs and storage of tenants may use, such as 127.0.0.0/8,::1/128'),
+  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies are in front of a tenant'),
   CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('how many tenants a shard takes'),
   CARREL_MAX_CONNECTIONS_PER_TENANT: wholeNumber(1, 10_000)
     .default(50)
@@ -100,7 +98,7 @@ export const operatorConfigSchema = z.object({
     .refine((port) => port !== HTTP_PORT && port !== OPS_PORT, 'must be none on which pods of tenants listen (8080, 9090)')
     .default(8081)
     .describe(
-      'the port that answers for suspended tenants, where CARREL_POD_IP is set, and none on which pods of tenants listen (8080, 9090); left out, 8081',
+      'the port that answers for suspended tenants when CARREL_POD_IP is set, other than the ports of the pods (8080, 9090); left out, 8081',
     ),
   CARREL_LISTEN_HOST: z.string().optional().describe('the address that the ops port listens on; left out, all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('the port of /healthz, /readyz and /metrics'),

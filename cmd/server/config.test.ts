@@ -10,8 +10,10 @@ const BY_HAND = ['CARREL_LISTEN_HOST'];
 test('the operator writes every setting of a server but the address to listen on', () => {
   const tenant = tenantWith({ storage: { defaultUserQuota: '10Gi', maxUploadSize: '1Gi' } });
   const addresses = { appUrl: 'https://a.example', ltiUrl: 'https://l.example', apiUrl: 'https://a.example/api/v1' };
-  const { data = {} } = configMap(tenant, { tenantId: '7', addresses }, settingsWith({ egressAllow: '10.0.0.0/8' }));
-  const { env = [] } = deployment(tenant, { image: 'carrel:dev', config: '' }).spec?.template.spec?.containers[0] ?? {};
+  const accepted = { tenantId: '7', hosts: { app: 'a.example', lti: 'l.example' }, addresses };
+  const input = { accepted, settings: settingsWith({ egressAllow: '10.0.0.0/8' }), checksums: [] };
+  const { data = {} } = configMap(tenant, input);
+  const { env = [] } = deployment(tenant, input).spec?.template.spec?.containers[0] ?? {};
   const written = [...Object.keys(data), ...env.map(({ name }) => name)].filter((name) => name.startsWith('CARREL_'));
 
   expect(written.toSorted()).toEqual(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseAllowedRanges } from '../../pkg/net/inward.ts';
+import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { wholeNumber } from '../../pkg/runtime/config.ts';
 
 const BYTES_MAX = Number.MAX_SAFE_INTEGER;
@@ -53,9 +53,7 @@ export const serverConfigSchema = z.object({
     .refine(isRanges, 'must be address ranges such as 127.0.0.0/8')
     .transform(parseAllowedRanges)
     .default([])
-    .describe(
-      'inward address ranges where an LMS, a receiver of webhooks or storage that the tenant names may stand, such as 127.0.0.0/8,::1/128',
-    ),
+    .describe('private address ranges that webhooks, LMSs and storage of the tenant may use, such as 127.0.0.0/8,::1/128'),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
   CARREL_PORT: wholeNumber(0, 65_535).default(8080).describe('a port, 8080'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
@@ -64,7 +62,7 @@ export const serverConfigSchema = z.object({
   CARREL_LIMIT_IP_PER_HOUR: wholeNumber(1, 100_000_000).default(10_000).describe('requests an address and hour, 10000'),
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
-  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies stand in front, 0 to 10'),
+  CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies are in front, 0 to 10'),
   CARREL_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { RETRY_SECONDS } from '../../pkg/jobs/retry.policy.ts';
-import { parseAllowedRanges } from '../../pkg/net/inward.ts';
+import { RETRY_SECONDS } from '../../pkg/runtime/retry.policy.ts';
+import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
 
 const waits = () =>
@@ -22,12 +22,10 @@ export const workerConfigSchema = z.object({
     .default('')
     .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges with commas between')
     .transform((text) => parseAllowedRanges(text))
-    .describe(
-      'inward address ranges that webhooks may lead to and where an LMS or storage that a tenant names may stand, such as 127.0.0.0/8,::1/128',
-    ),
+    .describe('private address ranges that webhooks, LMSs and storage of tenants may use, such as 127.0.0.0/8,::1/128'),
   CARREL_WEBHOOK_RETRY_SECONDS: waits().describe('waits between the attempts of a webhook delivery, in seconds with commas between'),
   CARREL_WEBHOOK_TIMEOUT_SECONDS: wholeNumber(1, 60).default(15).describe('seconds that a receiver of webhooks has to answer, 1 to 60'),
-  CARREL_GRADE_RETRY_SECONDS: waits().describe('waits between the attempts to tell an LMS of a grade, in seconds with commas between'),
+  CARREL_GRADE_RETRY_SECONDS: waits().describe('waits between the attempts to send a grade to an LMS, in seconds with commas between'),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
   CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100, besides 4 for leases'),
@@ -36,6 +34,8 @@ export const workerConfigSchema = z.object({
     .default('info')
     .describe('fatal, error, warn, info, debug or trace'),
 });
+
+export type WorkerConfig = z.output<typeof workerConfigSchema>;
 
 function isReadable(read: () => unknown): boolean {
   try {

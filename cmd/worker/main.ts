@@ -10,9 +10,10 @@ import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../../pkg/
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
 import { readShardUrls, workerConfigSchema } from './config.ts';
+import { workerJobs } from './jobs.ts';
 
-/** Leases and outcomes are written many at a time. */
-const LEDGER_POOL_SIZE = 4;
+/** Connections to each shard for leases and outcomes, which are written in batches. */
+const LEASE_POOL_SIZE = 4;
 
 let log: Logger = silentLogger;
 
@@ -27,29 +28,29 @@ await runProgram(
     const keys = platformKeys(config.CARREL_PLATFORM_KEYS);
     const sealer = new Sealer(keys, systemRandom);
     const urls = readShardUrls(config.CARREL_SHARDS_DIR);
-    const poolsOf = (poolSize: number) => new Map(urls.map(({ name, url }) => [name, new SqlPool({ url, poolSize, log })]));
-    const shards = poolsOf(config.CARREL_DATABASE_POOL_SIZE);
-    const ledgerPools = poolsOf(LEDGER_POOL_SIZE);
-    const pools = [...shards.values(), ...ledgerPools.values()];
+    const poolOf = (url: string, poolSize: number): SqlPool => new SqlPool({ url, poolSize, log });
+    const shards = new Map(
+      urls.map(({ name, url }) => [name, { pool: poolOf(url, config.CARREL_DATABASE_POOL_SIZE), leasePool: poolOf(url, LEASE_POOL_SIZE) }]),
+    );
+    const pools = [...shards.values()].flatMap(({ pool, leasePool }) => [pool, leasePool]);
     program.onStop('pools', async () => void (await Promise.all(pools.map((pool) => pool.close()))));
-    const [registryPool] = shards.values();
-    if (!registryPool) throw new ConfigError('worker: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
-    const registry = new Registry({ pool: registryPool, sealer, ...time });
+    const [registryShard] = shards.values();
+    if (!registryShard) throw new ConfigError('worker: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
+    const registry = new Registry({ pool: registryShard.pool, sealer, ...time });
 
-    const worker = startWorker({
-      shards,
-      ledgerPools,
-      registry,
-      redisUrl: config.CARREL_REDIS_ADMIN_URL,
-      platformKeys: keys,
-      egressAllow: config.CARREL_EGRESS_ALLOW,
-      webhookTimeoutMs: config.CARREL_WEBHOOK_TIMEOUT_SECONDS * 1000,
-      retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
-      gradeRetrySeconds: config.CARREL_GRADE_RETRY_SECONDS,
-      ...time,
-      log,
-      metrics,
-    });
+    const worker = startWorker(
+      {
+        shards,
+        registry,
+        redisUrl: config.CARREL_REDIS_ADMIN_URL,
+        platformKeys: keys,
+        egressAllow: config.CARREL_EGRESS_ALLOW,
+        ...time,
+        log,
+        metrics,
+      },
+      workerJobs(config),
+    );
     program.onStop('worker', () => worker.close());
     const ready = (): string | null => (program.stopping.aborted ? 'stopping' : null);
     const ops = await startOpsServer({ host: config.CARREL_LISTEN_HOST, port: config.CARREL_OPS_PORT, metrics, ready });

@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { operatorConfigSchema } from '../../cmd/operator/config.ts';
 import { serverConfigSchema } from '../../cmd/server/config.ts';
 import { workerConfigSchema } from '../../cmd/worker/config.ts';
 import { CATALOGUE } from '../../pkg/api/problem.ts';
-import { LTI_REFUSALS } from '../../pkg/lti/refusal.ts';
-import { pages, ROOT, sources, wordsOf } from './documentation.ts';
+import { LAUNCH_ERRORS } from '../../pkg/lti/launch-error.ts';
+import { citing, pages, ROOT, sources, wordsOf } from './documentation.ts';
 
 /*
- * What the documentation names exists, and what a reader may meet is in the documentation: settings, commands, error codes,
- *
+ * What the documentation names exists, and what a reader may meet is in the documentation: settings, commands, error codes, reasons.
+ * What comments cite is in the repository.
  */
 const documentation = pages();
 const allText = documentation.map(({ text }) => text).join('\n');
@@ -90,7 +90,7 @@ test('a name in snake_case that stands as code in the documentation is one that 
   const known = new Set([
     ...NAMES_OF_OTHERS,
     ...Object.keys(CATALOGUE),
-    ...Object.keys(LTI_REFUSALS),
+    ...Object.keys(LAUNCH_ERRORS),
     ...wordsOf(allCode, /\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b/g),
   ]);
   const unknown = documentation.flatMap(({ file, spans }) =>
@@ -115,10 +115,11 @@ const GOOD_NEWS = [
   'NotStalled',
   'PlatformKeysResealed',
   'Ready',
+  'RedisReady',
   'StorageReady',
   'Synced',
 ];
-const REASON = /(?:new NotYet\(\s*'|reason: '|\brefused?\('|(?:postgres|redis|s3): '(?=\w+Unavailable'))([A-Z][A-Za-z]+)'/g;
+const REASON = /(?:new ConditionError\(\s*'|reason: '|\brefused?\('|(?:postgres|redis|s3): '(?=\w+Unavailable'))([A-Z][A-Za-z]+)'/g;
 const operatorCode = code
   .filter(({ file }) => file.startsWith('pkg/operator/'))
   .map(({ text }) => text)
@@ -130,4 +131,38 @@ test('docs/operate.md says of every reason of a condition or an Event what to do
 
   expect(wordsOf(table, /^\| `(\w+)` \|/gm)).toEqual(wordsOf(operatorCode, REASON).filter((reason) => !GOOD_NEWS.includes(reason)));
   expect(GOOD_NEWS.filter((reason) => !operatorCode.includes(`'${reason}'`))).toEqual([]);
+});
+
+test('a page of docs/ that a comment cites exists, with the section that the comment names', () => {
+  const dangling = citing().flatMap(({ file, text }) =>
+    [...text.matchAll(/\b(docs\/[\w/-]+\.md)(?:, ([A-Z][a-z][^\n]*))?/g)].flatMap(([, page = '', section]) => {
+      if (!existsSync(join(ROOT, page))) return [`${file}: ${page}`];
+      if (!page.startsWith('docs/design/') || section === undefined) return [];
+      const headings = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^##+ (.+)$/gm)].map(([, heading = '']) => heading);
+      return headings.some((heading) => section.startsWith(heading)) ? [] : [`${file}: ${page}, ${section}`];
+    }),
+  );
+
+  expect(dangling).toEqual([]);
+});
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('every link between pages of the documentation leads to a file, and to a heading where it names one', () => {
+  const broken = documentation.flatMap(({ file, text }) =>
+    [...text.matchAll(/\]\((?!https?:)([^)#\s]+)(?:#([^)]*))?\)/g)].flatMap(([link, target = '', anchor]) => {
+      const path = join(ROOT, dirname(file), target);
+      const isThere = existsSync(path) && (anchor === undefined || anchorsOf(readFileSync(path, 'utf8')).includes(anchor));
+      return isThere ? [] : [`${file}: ${link}`];
+    }),
+  );
+
+  expect(broken).toEqual([]);
 });

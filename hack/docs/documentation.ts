@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -38,6 +38,17 @@ export function sources(): { file: string; text: string }[] {
   })
     .split('\n')
     .filter((file) => /(\.(ts|tsx|go|ya?ml)|Makefile)$/.test(file) && !/\.test\.tsx?$|^hack\/docs\//.test(file))
+    .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
+}
+
+const CITING = ['cmd', 'pkg', 'hack', 'test', 'crds', 'config', 'Makefile'];
+
+/** Every file that a person writes and that may cite a document: code, tests, manifests, scripts. */
+export function citing(): { file: string; text: string }[] {
+  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...CITING], { cwd: ROOT, encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => /(\.(tsx?|m?js|go|py|ya?ml|css|html|toml)|Makefile|Dockerfile)$/.test(file) && !file.startsWith('hack/docs/'))
+    .filter((file) => existsSync(join(ROOT, file)))
     .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 }
 

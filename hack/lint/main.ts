@@ -1,16 +1,21 @@
 /**
- * `make lint`: types, oxlint, format, the arrows of the house, the length of files, and whether generated files are fresh.
+ * `make lint`: types, oxlint, format, import rules, retired words, the length of files, and whether generated files are fresh.
  * Runs all of them, prints what is wrong, and ends with one line; exit 1 when any failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { complaint, importsOf } from './arrows.ts';
+import { complaint, importsOf } from './import-rules.ts';
+import { retiredWords } from './words.ts';
 
 const MAX_LINES = 400;
 
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
+const all = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
   .split('\n')
-  .filter((file) => /\.(ts|tsx|js|mjs)$/.test(file) && !file.includes('.generated.') && existsSync(file));
+  .filter((file) => !file.includes('.generated.') && existsSync(file));
+const files = all.filter((file) => /\.(ts|tsx|js|mjs)$/.test(file));
+const prose = all.filter(
+  (file) => /(\.(ts|tsx|js|mjs|go|md|ya?ml|html|css|py|toml)|Makefile|Dockerfile)$/.test(file) && !file.startsWith('hack/lint/words'),
+);
 
 function tool(...command: string[]): string[] {
   const run = spawnSync('npx', command, { encoding: 'utf8' });
@@ -21,13 +26,14 @@ const checks: Record<string, () => string[]> = {
   types: () => [...tool('tsc', '-p', 'tsconfig.json'), ...tool('tsc', '-p', 'pkg/web')],
   oxlint: () => tool('oxlint', '--deny-warnings'),
   format: () => tool('prettier', '--check', '--log-level', 'warn', ...files),
-  arrows: () =>
+  imports: () =>
     files.flatMap((file) =>
       importsOf(file, readFileSync(file, 'utf8')).flatMap((found) => {
         const problem = file.endsWith('.test.ts') && found.to.startsWith('test/') ? undefined : complaint(found);
         return problem === undefined ? [] : [`${file}:${found.line}: ${problem}`];
       }),
     ),
+  words: () => prose.flatMap((file) => retiredWords(readFileSync(file, 'utf8')).map(({ line, message }) => `${file}:${line}: ${message}`)),
   length: () =>
     files.flatMap((file) => {
       const lines = readFileSync(file, 'utf8').split('\n').length - 1;

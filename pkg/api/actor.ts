@@ -1,8 +1,8 @@
-/** The roles of a user; what each may do stands in ROLE_PERMISSIONS (design: Roles). */
+/** The roles of a user; ROLE_PERMISSIONS says what each may do (docs/design/api-conventions.md, Permissions). */
 export const ROLES = ['admin', 'instructor', 'member', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** `<action>:<resource>` (specification: Cached data, User permissions). */
+/** `<action>:<resource>` (docs/design/api-conventions.md, Permissions). */
 export type Permission =
   | 'read:files'
   | 'write:files'
@@ -15,11 +15,18 @@ export type Permission =
   | 'write:webhooks'
   | 'write:grades';
 
-/** What a grant gives on one file or folder; cumulative, lowest first (specification: Permission). */
+/** What a grant gives on one file or folder; cumulative, lowest first (docs/design/records.md, Grant). */
 export const LEVELS = ['read', 'write', 'admin'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** Who asks. Made from a verified access token and its live session. */
+/** All that a user may do: `<action>:<resource>` by roles, `<level>:file/<uuid>` and `<level>:folder/<uuid>` by grants. */
+export interface PermissionSet {
+  readonly entries: ReadonlySet<string>;
+  /** The highest level granted on that very resource; what folders above it grant is for the policy to add. */
+  levelOf(kind: 'file' | 'folder', uuid: string): Level | null;
+}
+
+/** The caller of a request, made from a verified access token or a valid download link and its live session. */
 export interface Actor {
   /** Internal id (users.id), as pkg/store gives it. */
   readonly userId: number;
@@ -34,6 +41,8 @@ export interface Actor {
   readonly tenantId: string;
   /** uuid of the LTI launch that the session began with. */
   readonly launchId?: string;
+  /** What the actor may do as of this request. Loaded once; no round trip when it was looked up with the session and is warm, else one SQL statement. */
+  permissionSet(): Promise<PermissionSet>;
 }
 
 const VIEWER: readonly Permission[] = ['read:files', 'read:folders'];

@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Actor, Permission } from './actor.ts';
 import type { ProblemCode } from './problem.ts';
+
+/** Where the REST API begins, below the tenant's address. */
+export const BASE_PATH = '/api/v1';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -98,8 +101,8 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly setsCookie?: boolean;
   /** For `caller: 'anyone'`: which limit a request counts against. Left out: the one of all that come without a token. */
   readonly counts?: 'login' | 'refresh' | ((params: Out<P>) => string | undefined);
-  /** A GET whose JSON replies are kept, per user and parameters, for REPLY_TTL_SECONDS or until a write touches a subject they rest on. */
-  readonly cached?: { readonly restsOn: readonly string[] };
+  /** A GET whose JSON replies are cached, per user and parameters, for REPLY_TTL_SECONDS or until a write invalidates one of these tags. */
+  readonly cached?: { readonly tags: readonly string[] };
   readonly handle: (request: {
     actor: C extends 'anyone' ? undefined : Actor;
     params: Out<P>;
@@ -135,7 +138,7 @@ export interface Endpoint {
   readonly setsCookie?: boolean;
   /** A function: the uuid of the user whose request it is, which its parameters prove; undefined when they prove nobody. */
   readonly counts?: 'login' | 'refresh' | ((params: unknown) => string | undefined);
-  readonly cached?: { readonly restsOn: readonly string[] };
+  readonly cached?: { readonly tags: readonly string[] };
   readonly handle: (request: {
     actor: Actor | undefined;
     params: unknown;
@@ -145,22 +148,28 @@ export interface Endpoint {
   }) => Promise<Reply>;
 }
 
-/** Declares an endpoint; validation, OpenAPI, the metric's label and the permission check all come from this declaration. */
+/**
+ * Declares an endpoint; validation, OpenAPI, the metric's label and the permission check all come from this declaration.
+ * A GET of a resource with an `etag` also answers 304, without declaring it.
+ */
 export function endpoint<
   const C extends Caller,
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | StreamBody | undefined = undefined,
 >(declaration: EndpointDeclaration<P, Q, B, C>): Endpoint {
-  return declaration as unknown as Endpoint;
+  const endpoint = declaration as unknown as Endpoint;
+  const hasEtag = endpoint.method === 'get' && hasField(endpoint.replies[200] ?? null, 'etag');
+  return hasEtag ? { ...endpoint, replies: { ...endpoint.replies, 304: null } } : endpoint;
 }
+
+/** Whether a reply is a JSON object with this field. */
+export const hasField = (shape: ReplyShape, field: string): boolean =>
+  shape !== null && !isStream(shape) && shape instanceof z.ZodObject && field in shape.shape;
 
 export const isStream = (shape: ReplyShape): shape is { readonly stream: string } => shape !== null && 'stream' in shape;
 
 export const isStreamBody = (body: Endpoint['body']): body is StreamBody => body !== undefined && 'stream' in body;
-
-/** Lifetime of a kept reply (specification: Cached data, API response). */
-export const REPLY_TTL_SECONDS = 300;
 
 /** What any endpoint may answer. */
 export const COMMON_ERRORS: readonly ProblemCode[] = [

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { type Keyset, type Parameters, selectPage } from '../store/postgres/keyset.ts';
+import type { Sql } from '../store/postgres/pool.ts';
 import { invalid, type Problem } from './problem.ts';
-import { queryInteger } from './schemas.ts';
+import { eachOncePattern, queryInteger } from './schemas.ts';
 
-/** Lists (design: Lists): keyset paging, at most 200 a page, an opaque cursor that holds the place after the last item. */
+/** Lists (docs/design/api-conventions.md): keyset paging, at most 200 items a page, an opaque cursor that holds the sort values of the last item. */
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 200;
 
@@ -45,25 +47,13 @@ export const pageQueryOf = (fields: readonly string[]) => ({
     .meta({ description: '`next_cursor` of the page before, beside the same parameters' }),
   sort: z
     .string()
-    .regex(new RegExp(`^${sortPattern(fields, SORT_KEYS_MAX)}$`), sortWords(fields))
+    .regex(new RegExp(`^${eachOncePattern(fields, { most: SORT_KEYS_MAX, before: '-?' })}$`), sortWords(fields))
     .optional()
     .meta({ description: `fields by which the list is sorted, each with - in front to turn it round`, example: `-${fields[0]}` }),
 });
 
 const sortWords = (fields: readonly string[]): string =>
   `takes up to ${SORT_KEYS_MAX} of ${fields.join(', ')}, comma-separated and each once, with - in front to turn one round`;
-
-/** One to `keys` of the fields, comma-separated, no field twice: spelt out, since portable patterns look neither ahead nor back. */
-function sortPattern(fields: readonly string[], keys: number): string {
-  const rest = (field: string): string =>
-    fields.length > 1 && keys > 1
-      ? `(,${sortPattern(
-          fields.filter((other) => other !== field),
-          keys - 1,
-        )})?`
-      : '';
-  return fields.length === 1 ? `-?${fields[0]}` : `-?(${fields.map((field) => field + rest(field)).join('|')})`;
-}
 
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({
@@ -113,16 +103,38 @@ function decodeCursor(cursor: string, sort: readonly SortKey[]): readonly (strin
 /** A cursor that this list did not give. */
 export const foreignCursor = (): Problem => invalid('cursor', 'does not belong to this list and order; start again without it');
 
-/** Makes a page of `limit + 1` fetched items: the one too many tells that there is more. */
+/** Makes a page of `limit + 1` fetched items: the last one only shows that there are more. `most`: the page ends after that many items. */
 export function page<T, R>(
   request: PageRequest,
   fetched: readonly R[],
   present: (row: R) => T,
   sortValues: (row: R) => readonly (string | number | null)[],
+  most = request.limit,
 ): Page<T> {
-  const rows = fetched.slice(0, request.limit);
+  const rows = fetched.slice(0, most);
   const last = rows.at(-1);
-  const more = fetched.length > request.limit && last !== undefined;
+  const more = fetched.length > most && last !== undefined;
   const next = more ? Buffer.from(JSON.stringify({ s: signature(request.sort), v: sortValues(last) })).toString('base64url') : null;
   return { data: rows.map(present), pagination: { limit: request.limit, next_cursor: next, has_more: more } };
+}
+
+/** A list of rows R that are shown as T. */
+export interface List<R, F extends string, T> {
+  readonly keyset: Keyset<R, F>;
+  readonly columns: string;
+  readonly from: string;
+  readonly where: (params: Parameters) => readonly string[];
+  readonly present: (row: R) => T;
+}
+
+/** The page that a query asks for. One statement. Throws `validation_failed` for a sort or a cursor that is not of this list. */
+export async function listPage<R, F extends string, T>(
+  sql: Sql,
+  query: { limit: number; cursor?: string | undefined; sort?: string | undefined },
+  list: List<R, F, T>,
+): Promise<Page<T>> {
+  const request = pageRequest(query, list.keyset.order);
+  const statement = selectPage(list.keyset, request, list);
+  const rows = await sql.query<R>(statement.sql, statement.params);
+  return page(request, rows, list.present, (row) => list.keyset.valuesOf(request, row));
 }

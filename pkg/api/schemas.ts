@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Identifiers exposed externally are UUID strings (specification: Resources). Any case is taken, lower case is given. */
+/** Ids that clients see are UUID strings (docs/design/records.md). Any case is accepted, lower case is returned. */
 export const Uuid = z
   .uuid({ abort: true }) // else a union with it would tell nothing of the other ways
   .toLowerCase()
@@ -24,7 +24,7 @@ export const NamedTime = z.iso
   .overwrite((text) => (isWritable(text) ? new Date(text).toISOString() : text))
   .meta({ example: '2026-01-31T12:00:00Z' });
 
-/** An unsigned integer that JSON can carry exactly (design: integers above 2^53−1 are a 400). */
+/** An unsigned integer that JSON can carry exactly (docs/design/api-conventions.md, Requests and replies). */
 export const Bytes = z.int().min(0).meta({ description: 'bytes', example: 1_048_576 });
 
 /** An unsigned 64-bit identifier as a decimal string. */
@@ -75,6 +75,17 @@ export const distinct = <T extends z.ZodType>(item: T, bounds: { min: number; ma
     .max(bounds.max)
     .refine((items) => new Set(items).size === items.length, 'must not name anything twice')
     .meta({ uniqueItems: true });
+
+/**
+ * The inside of a pattern: one to `most` of these names, comma-separated, none twice; `before` stands before each.
+ * It is spelt out, since portable patterns look neither ahead nor back.
+ */
+export function eachOncePattern(names: readonly string[], { most = names.length, before = '' } = {}): string {
+  if (names.length === 1) return `${before}${names[0]}`;
+  const others = (name: string): readonly string[] => names.filter((other) => other !== name);
+  const rest = (name: string): string => (most > 1 ? `(,${eachOncePattern(others(name), { most: most - 1, before })})?` : '');
+  return `${before}(${names.map((name) => name + rest(name)).join('|')})`;
+}
 
 /** `true` or `false` in a query. */
 export const queryBoolean = () =>

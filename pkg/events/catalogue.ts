@@ -4,7 +4,7 @@ const Id = z.string().min(1).meta({ example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a
 const Time = z.iso.datetime().meta({ example: '2026-01-31T12:00:00.000Z' });
 const Bytes = z.int().nonnegative().meta({ example: 1_048_576 });
 
-/** specification.md, Events: these five fields and no other. */
+/** docs/design/records.md, Webhook: these five fields and no other. */
 const FileCreated = z.strictObject({
   id: Id,
   name: z.string().meta({ example: 'thesis.pdf' }),
@@ -61,7 +61,7 @@ const GradeSubmitted = z.strictObject({
   submitted_at: Time.describe('when the LMS had it'),
 });
 
-/** Every event there is, by its exact name, with the shape of its `data` (specification.md, Events; design: section 7). */
+/** Every event there is, by its exact name, with the shape of its `data` (docs/design/events-and-jobs.md, Events). */
 export const EVENTS = {
   'file.created': FileCreated,
   'file.updated': FileUpdated,

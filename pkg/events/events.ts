@@ -3,12 +3,12 @@ import type { Random } from '../runtime/random.ts';
 import type { Tx } from '../store/postgres/database.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import { type EventData, type EventName, EVENTS } from './catalogue.ts';
-import type { WakeUps } from './wake-ups.ts';
+import type { WorkerNotifier } from './worker-notifier.ts';
 
 /** Events in one statement: deleting a person may delete very many files. */
 const EVENTS_PER_STATEMENT = 1_000;
 
-/** An event that no endpoint wants is not written: nothing would ever read it. */
+/** An event that no webhook is subscribed to is not written: nothing would ever read it. */
 const EMIT = `
   WITH endpoint AS (
     SELECT uuid FROM webhooks WHERE active AND $1 = ANY (events)
@@ -22,21 +22,21 @@ const EMIT = `
   SELECT count(*) AS deliveries FROM delivery`;
 
 /**
- * The outbox: an event and its deliveries are rows of the transaction that makes the change (design: section 7),
+ * The outbox: an event and its deliveries are rows of the transaction that makes the change (docs/design/events-and-jobs.md, The outbox),
  * so they are there if, and only if, that commits. The payload is written once, as the exact bytes that are signed and sent.
  */
 export class Events {
-  readonly #wakeUps: WakeUps;
+  readonly #notifier: WorkerNotifier;
   readonly #clock: Clock;
   readonly #random: Random;
 
-  constructor(deps: { wakeUps: WakeUps; clock: Clock; random: Random }) {
-    this.#wakeUps = deps.wakeUps;
+  constructor(deps: { notifier: WorkerNotifier; clock: Clock; random: Random }) {
+    this.#notifier = deps.notifier;
     this.#clock = deps.clock;
     this.#random = deps.random;
   }
 
-  /** One statement, whether anyone wants the event or not. Throws ZodError where `data` is not of the catalogue's shape. */
+  /** One statement, whether a webhook is subscribed to the event or not. Throws ZodError where `data` is not of the catalogue's shape. */
   async emit<Name extends EventName>(tx: Tx, event: Name, data: EventData<Name>): Promise<void> {
     await this.emitAll(tx, event, [data]);
   }
@@ -44,7 +44,7 @@ export class Events {
   /** Several of one kind, in their order: one statement for each 1,000. */
   async emitAll<Name extends EventName>(tx: Tx, event: Name, all: readonly EventData<Name>[]): Promise<void> {
     const prepared: Sql = { query: (sql, params) => tx.prepared('events-emit', sql, params) };
-    if (await writeEvents(prepared, { clock: this.#clock, random: this.#random }, event, all)) this.#wakeUps.after(tx);
+    if (await writeEvents(prepared, { clock: this.#clock, random: this.#random }, event, all)) this.#notifier.notifyAfterCommit(tx);
   }
 }
 

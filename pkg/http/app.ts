@@ -1,7 +1,7 @@
 import { Router, type RouterMiddleware } from '@koa/router';
 import Koa from 'koa';
 import type { DefaultContext } from 'koa';
-import type { Endpoint } from '../api/endpoint.ts';
+import { BASE_PATH, type Endpoint } from '../api/endpoint.ts';
 import type { PageRoute } from '../api/page.ts';
 import { Problem } from '../api/problem.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -13,24 +13,22 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { refusalOf, requireTenant } from './middleware/tenant.ts';
 import { referenceEndpoints } from './openapi/endpoints.ts';
 import { type PageDeps, servePage } from './pages.ts';
-import { enter, serve, type ServeDeps } from './serve.ts';
+import { serve, type ServeDeps } from './serve.ts';
 import type { Context, Middleware, RequestState } from './state.ts';
 import type { WebBundle } from './web-bundle.ts';
-
-export const BASE_PATH = '/api/v1';
 
 export interface AppDeps extends ServeDeps, PageDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly random: Random;
-  /** Proxies in front of us whose X-Forwarded-For counts; 0: nobody's does. */
+  /** How many proxies in front of the server are trusted to set X-Forwarded-For. */
   readonly trustedProxies: number;
   readonly web: WebBundle;
 }
 
 export type App = Koa<RequestState, DefaultContext>;
 
-/** The application: every endpoint below /api/v1, the OpenAPI document of them, the pages beside it, and the one shape for everything that is none of them. */
+/** The application: the endpoints below /api/v1, their OpenAPI document, the pages beside them, and an error of the same shape for any other address. */
 export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: readonly PageRoute[]): App {
   const app: App = new Koa<RequestState, DefaultContext>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies });
   app.on('error', (error: NodeJS.ErrnoException) => {
@@ -43,7 +41,7 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   const literal = new Set(all.filter(({ path }) => !path.includes('{')).map(({ path }) => `${BASE_PATH}${path}`));
   for (const endpoint of all.toSorted((a, b) => specificity(a) - specificity(b))) {
     const served = serve(endpoint, deps, shown.has(`${endpoint.path}/{id}`));
-    // What stands at an address of its own is no id: `PUT /users/me` is a 405.
+    // A literal path is not an id: `PUT /users/me` is a 405.
     const unlessLiteral: Middleware = (ctx, next) => (literal.has(ctx.path) ? next() : served(ctx, next));
     router[endpoint.method](
       endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -55,13 +53,13 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   for (const page of pages)
     outside.register(page.path, [...page.methods], servePage(page, deps) as unknown as RouterMiddleware<RequestState, DefaultContext>);
 
-  // Whoever opens the address itself wants to know what is here.
+  // The bare address leads to the API reference.
   outside.get('/', (ctx) => ctx.redirect(`${BASE_PATH}/docs`));
 
   app.use(observe({ ...deps }));
   app.use(securityHeaders({ https: deps.apiUrl.startsWith('https:') }));
   app.use(errors);
-  app.use(doorkeeper(deps));
+  app.use(tenantGuard(deps));
   app.use(deps.web.middleware);
   app.use(router.routes() as unknown as Middleware);
   app.use(outside.routes() as unknown as Middleware);
@@ -74,12 +72,12 @@ const specificity = (endpoint: Endpoint): number => endpoint.path.split('{').len
 
 const CLIENT_WENT_AWAY = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ECANCELED']);
 
-/** Refuses what this server answers to nobody; counted like any request. For the API X-Tenant-ID comes after the token (`serve`). */
-function doorkeeper(deps: AppDeps): Middleware {
+/** Refuses malformed requests, and pages for another tenant; they are counted like any request. The API checks X-Tenant-ID after the token (`serve`). */
+function tenantGuard(deps: AppDeps): Middleware {
   return async (ctx, next) => {
     const refusal = refusalOf(ctx.req);
     if (refusal) {
-      if (isApi(ctx.path)) await enter(ctx, deps.door, 'api');
+      if (isApi(ctx.path)) await deps.admission.admit(ctx, 'api');
       throw refusal;
     }
     if (!isApi(ctx.path)) requireTenant(ctx.req, deps.tenant);
@@ -98,7 +96,7 @@ function noEndpoint(api: Routes, outside: Routes, literal: ReadonlySet<string>, 
   return async (ctx) => {
     const methods = methodsOf(isApi(ctx.path) ? api : outside, ctx);
     if (methods.size === 0 && !isApi(ctx.path)) throw new Problem('not_found');
-    await enter(ctx, deps.door, isApi(ctx.path) ? 'api' : 'page');
+    await deps.admission.admit(ctx, isApi(ctx.path) ? 'api' : 'page');
     requireTenant(ctx.req, deps.tenant);
     if (methods.size === 0) throw new Problem('not_found', 'There is no such address in this API.');
     throw new Problem('method_not_allowed', undefined, { headers: { Allow: [...methods].sort().join(', ') } });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { IDEMPOTENT_REPLY_MS } from '../api/lifetimes.ts';
 import type { Actor } from '../api/actor.ts';
 import { reply, type Reply } from '../api/endpoint.ts';
 import { invalid, Problem } from '../api/problem.ts';
@@ -9,7 +10,6 @@ import type { IdempotencyKey } from '../store/postgres/tables.ts';
 
 export const IDEMPOTENCY_KEY_PATTERN = '^[!-~]{1,255}$';
 const KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
-const KEPT_MS = 24 * 3600_000; // design: Idempotency-Key (24 h)
 /** A first request that dies holds its key for so long; one that lives says so every third of it. */
 const LOCK_MS = 10_000;
 
@@ -68,7 +68,7 @@ export class IdempotencyKeys {
   /** Undefined: the key is ours. Else the row of whoever has it. */
   async #claim(key: string, actor: Actor, fingerprint: string): Promise<IdempotencyKey | undefined> {
     const now = this.#clock.now();
-    const claim = { lockedUntil: this.#after(LOCK_MS), expiresAt: this.#after(KEPT_MS) };
+    const claim = { lockedUntil: this.#after(LOCK_MS), expiresAt: this.#after(IDEMPOTENT_REPLY_MS) };
     const claimed = await this.#db.query(CLAIM, [actor.userId, key, fingerprint, claim.lockedUntil, claim.expiresAt, now]);
     if (claimed.length > 0) return undefined;
     const taken = await this.#db.query(

@@ -2,9 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context } from './state.ts';
 
-/** So long is what a client goes on sending thrown away after its request was refused. */
-export const REFUSED_LINGER_MS = 2_000;
-
 /**
  * Replies to a request whose body may not have been taken in: then the connection ends with the reply, since nobody wants to read on.
  * `limitMs`: how long what still comes is thrown away; without, to its end, as long as it moves (SILENCE_TIMEOUT_MS of the listener).

@@ -2,18 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HEADERS_TIMEOUT_MS, HEADER_BYTES_MAX, KEEP_ALIVE_MS, SILENCE_TIMEOUT_MS } from './limits.ts';
 import { Problem, type ProblemCode } from '../api/problem.ts';
 import { closeServer } from '../runtime/ops.ts';
 import type { Random } from '../runtime/random.ts';
 import type { App } from './app.ts';
 import { errorBody } from './middleware/errors.ts';
 
-const HEADERS_TIMEOUT_MS = 20_000;
-/** A connection on which nothing moves, in or out, is given up: uploads and downloads may take as long as they move. */
-const SILENCE_TIMEOUT_MS = 120_000;
-/** Longer than a proxy keeps its own, so that it is the proxy who closes. */
-const KEEP_ALIVE_MS = 75_000;
-const HEADER_BYTES_MAX = 16 * 1024;
 /** At a stop, connections in use have so long to hear of it by a reply. */
 const FAREWELL_MS = 250;
 const SWEEP_MS = 100;

@@ -1,25 +1,25 @@
+import { REFUSED_LINGER_MS } from './limits.ts';
 import { Problem } from '../api/problem.ts';
 import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../api/page.ts';
-import type { Door } from './door.ts';
-import { REFUSED_LINGER_MS, replyLingering } from './lingering.ts';
+import type { RequestAdmission } from './admission.ts';
+import { replyLingering } from './lingering.ts';
 import { errorBody, problemOf } from './middleware/errors.ts';
 import { readForm } from './request/form.ts';
-import { enter } from './serve.ts';
 import type { Context, Middleware } from './state.ts';
 
-/** A page of words: nothing but our styles is loaded, and any site may show it in a frame: what it holds, whoever asked sent. */
+/** A page of text loads only our styles. Any site may frame it: it shows nothing but what the request sent. */
 const PAGE_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
 };
 
 export interface PageDeps {
-  readonly door: Door;
+  readonly admission: RequestAdmission;
   /** Hosts (with port) under which pages answer: those of the app address and of the LTI address. */
   readonly hosts: ReadonlySet<string>;
   readonly web: WebPages;
 }
 
-/** A page as Koa serves it: host, limits, parameters, handler; every failure is told readably. */
+/** A page as Koa middleware: host, limits, parameters, handler; every failure is a readable page. */
 export function servePage(route: PageRoute, deps: PageDeps): Middleware {
   return async (ctx) => {
     ctx.state.route = route.path;
@@ -27,7 +27,7 @@ export function servePage(route: PageRoute, deps: PageDeps): Middleware {
     try {
       if (!deps.hosts.has(ctx.get('host').toLowerCase()))
         throw new PageProblem('host_unknown', 421, 'This service does not answer under that name.');
-      await enter(ctx, deps.door, 'page');
+      await deps.admission.admit(ctx, 'page');
       send(ctx, await route.handle(await pageRequest(ctx)));
     } catch (error) {
       refuse(ctx, error, deps.web);
@@ -36,11 +36,10 @@ export function servePage(route: PageRoute, deps: PageDeps): Middleware {
 }
 
 async function pageRequest(ctx: Context): Promise<PageRequest> {
-  const sent = ctx.method === 'POST' ? await readForm(ctx.req, ctx.state.address) : new URLSearchParams(ctx.querystring);
   return {
     requestId: ctx.state.requestId,
     method: ctx.method,
-    parameters: grouped(sent),
+    parameters: ctx.method === 'POST' ? await readForm(ctx.req, ctx.state.address) : grouped(new URLSearchParams(ctx.querystring)),
     cookies: cookiesOf(ctx.get('cookie')),
     origin: ctx.req.headers.origin,
   };
@@ -73,11 +72,11 @@ function send(ctx: Context, { status, body, headers = {} }: PageReply): void {
   for (const [name, value] of Object.entries(headers)) ctx.set(name, typeof value === 'string' ? value : [...value]);
 }
 
-/** Tells the person, or the program that asks for JSON; a mistake of ours is logged with its stack. */
+/** Replies to the person, or in JSON to a program that accepts it; internal errors are logged with their stack. */
 function refuse(ctx: Context, error: unknown, web: WebPages): void {
   const problem = error instanceof PageProblem ? error : problemOf(error);
   if (problem.code === 'internal') ctx.state.log().error({ err: error }, 'a page failed');
-  else if (problem.status >= 500) ctx.state.log().warn({ err: error }, 'a page failed for what it needs');
+  else if (problem.status >= 500) ctx.state.log().warn({ err: error }, 'a page failed: a service that it needs is unavailable');
   ctx.status = problem.status;
   if (problem instanceof Problem) {
     ctx.set({ ...problem.headers });
@@ -99,9 +98,9 @@ function refusalPage(web: WebPages, problem: Problem | PageProblem, requestId: s
   const fields = rows.length === 0 ? '' : `<h2>Which field of the LMS takes which address</h2>\n<dl>\n${rows.join('')}</dl>\n`;
   const link = wayBack === undefined ? '' : `<p><a href="${escapeHtml(wayBack)}" target="_top">Back to the course</a></p>\n`;
   const body = `<main>
-<h1>This did not work</h1>
+<h1>Something went wrong</h1>
 <p role="alert">${escapeHtml(message)}</p>
 ${fields}${link}<footer class="code">Code: <code>${escapeHtml(code)}</code><br>Request: ${escapeHtml(requestId)}</footer>
 </main>`;
-  return web.notice({ title: 'This did not work', body });
+  return web.notice({ title: 'Something went wrong', body });
 }

@@ -2,27 +2,26 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor } from '../api/actor.ts';
 import { type Endpoint, problemsOf, type Reply, type ReplyHeaders, type RequestInfo, type Traffic } from '../api/endpoint.ts';
-import { parseEntityTags } from '../api/etag.ts';
+import { noneMatchHits, parseEntityTags } from '../api/etag.ts';
 import { foreignCursor } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
 import { validate } from '../api/validation.ts';
-import type { AccessClaims, Tokens } from '../identity/tokens.ts';
+import type { AccessClaims, Tokens } from '../access/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { DataException } from '../store/postgres/errors.ts';
-import type { CacheEntry } from '../store/redis/generation.ts';
-import { type Asker, type Door, type Entrance, limitHeaders } from './door.ts';
+import type { RequestAdmission, Requester } from './admission.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
 import { replyLingering } from './lingering.ts';
 import { clientGone, problemOf } from './middleware/errors.ts';
 import { requireTenant } from './middleware/tenant.ts';
 import { successHeaders } from './openapi/headers.ts';
-import { keepReply, keptReply, replyEntry } from './reply-cache.ts';
+import { cacheReply, cachedReply, replyEntry } from './reply-cache.ts';
 import { type Body, jsonSchemaOf, readBody } from './request/body.ts';
 import { parseQuery, strict } from './request/validate.ts';
 import type { Context, Middleware } from './state.ts';
 
 export interface ServeDeps {
-  readonly door: Door;
+  readonly admission: RequestAdmission;
   readonly tokens: Tokens;
   readonly idempotency: IdempotencyKeys;
   readonly clock: Clock;
@@ -35,7 +34,7 @@ export interface ServeDeps {
 
 const EMPTY = z.object({});
 
-/** An endpoint as Koa serves it. The whole way of a request, in its order. `readable`: what it creates is shown below its address by its id. */
+/** An endpoint as Koa middleware: the steps of a request, in order. `readable`: a GET below its path shows what it creates, by its id. */
 export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): Middleware {
   const bodySchema = jsonSchemaOf(endpoint);
   const shapes = {
@@ -47,49 +46,40 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): M
     ctx.state.route = endpoint.path;
     const { claims, refusal } = endpoint.caller === 'anyone' ? {} : await identify(ctx, deps.tokens);
     const entry = claims && replyEntry(endpoint, claims, ctx.url);
-    const entrance = await enter(ctx, deps.door, claims ?? byItself(endpoint, shapes.params, ctx), entry);
+    const admission = await deps.admission.admit(ctx, claims ?? byItself(endpoint, shapes.params, ctx), entry);
     if (refusal) throw refusal;
-    const actor = await entrance.admit();
+    const actor = await admission.authenticate();
     requireTenant(ctx.req, deps.tenant);
     requireCaller(endpoint, actor);
     if (actor) ctx.state.userUuid = actor.userUuid;
 
     const params = validate(shapes.params, ctx.params as unknown);
     const query = validate(shapes.query, parseQuery(ctx.search));
-    const kept = entry && keptReply(entrance.reply);
-    if (kept) return send(ctx, deps, kept);
+    const cached = entry && cachedReply(admission.reply);
+    if (cached) return send(ctx, deps, unlessKnown(ctx, cached));
     const request = requestInfo(ctx);
     const sent = await readBody(ctx.req, endpoint, actor?.userUuid ?? ctx.state.address);
     const body = sent.kind === 'json' && shapes.body ? validate(shapes.body, sent.value) : undefined;
 
     const handle = (): Promise<Reply> => handled(endpoint, deps, { actor, params, query, body, request }).catch(blameCursor(query));
     const reply = await once(endpoint, deps, ctx, actor, sent, handle);
-    if (entry) await keepReply(entrance.reply, reply, deps.clock.now());
+    if (entry) await cacheReply(admission.reply, reply, deps.clock.now());
     if (readable && reply.status === 201)
       ctx.set('Location', `${new URL(deps.apiUrl).origin}${ctx.path}/${(reply.body as { id: string }).id}`);
-    return send(ctx, deps, reply);
+    return send(ctx, deps, unlessKnown(ctx, reply));
   });
 }
 
-/** Counts the request against the limits; every reply tells how they stand. Throws Problem `rate_limit_exceeded`. */
-export async function enter(ctx: Context, door: Door, by: Asker, entry?: CacheEntry): Promise<Entrance> {
-  const entrance = await door.enter(ctx.state, by, entry);
-  ctx.set(limitHeaders(entrance.verdict));
-  if (entrance.verdict.allowed) return entrance;
-  const seconds = Math.max(1, Math.ceil(entrance.verdict.tightest.waitMs / 1000));
-  throw new Problem('rate_limit_exceeded', `Too many requests. Try again in ${seconds} s.`, { retryAfter: seconds });
-}
-
-/** Who asks without a token, as far as the request itself proves it. */
-function byItself(endpoint: Endpoint, params: z.ZodType, ctx: Context): Asker {
+/** The requester without a token, as far as the request itself proves it. */
+function byItself(endpoint: Endpoint, params: z.ZodType, ctx: Context): Requester {
   const { counts = 'api' } = endpoint;
   if (typeof counts === 'string') return counts;
   const sent = params.safeParse(ctx.params);
   const userUuid = sent.success ? counts(sent.data) : undefined;
-  return userUuid === undefined ? 'api' : { ticketOf: userUuid };
+  return userUuid === undefined ? 'api' : { linkOf: userUuid };
 }
 
-/** A token that does not hold is told only after the request was counted. */
+/** An invalid token is reported only after the request was counted. */
 async function identify(ctx: Context, tokens: Tokens): Promise<{ claims?: AccessClaims; refusal?: Problem }> {
   const [, token] = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(ctx.get('authorization')) ?? [];
   if (token === undefined) return { refusal: new Problem('unauthenticated', 'Send an access token: Authorization: Bearer <token>.') };
@@ -111,7 +101,7 @@ function requestInfo(ctx: Context): RequestInfo {
   const onClose = (): void => {
     if (!ctx.res.writableFinished) gone.abort(clientGone());
   };
-  // Who left before this heard of them is never heard of again.
+  // 'close' is not emitted again for a listener that comes after it.
   if (ctx.res.closed) onClose();
   else ctx.res.once('close', onClose);
   return {
@@ -145,7 +135,7 @@ const trafficOf = ({ req, res }: Context): Traffic => ({
   },
 });
 
-/** The way of a request; where it is to be exact, with no problem but those that the endpoint declares. */
+/** The steps of a request; with `exact`, a problem that the endpoint does not declare is an error. */
 function declared(endpoint: Endpoint, deps: ServeDeps, way: (ctx: Context) => Promise<void>): Middleware {
   if (!deps.exact) return way;
   const codes = new Set(problemsOf(endpoint));
@@ -160,14 +150,14 @@ function declared(endpoint: Endpoint, deps: ServeDeps, way: (ctx: Context) => Pr
   };
 }
 
-/** The handler's reply; where it is to be exact, only what the endpoint declares. */
+/** The handler's reply; with `exact`, a reply that the endpoint does not declare is an error. */
 async function handled(endpoint: Endpoint, deps: ServeDeps, request: Parameters<Endpoint['handle']>[0]): Promise<Reply> {
   const reply = await endpoint.handle(request);
   if (deps.exact) requireDeclared(endpoint, reply);
   return reply;
 }
 
-/** Values in a cursor come from us; when the database cannot read one, somebody changed it. */
+/** The server makes the values of a cursor: when the database cannot read one, the client changed it. */
 const blameCursor =
   (query: unknown) =>
   (error: unknown): never => {
@@ -191,13 +181,13 @@ function requireDeclared(endpoint: Endpoint, reply: Reply): void {
   if (other !== undefined) throw new TypeError(`${endpoint.path} does not declare the header ${other}`);
 }
 
-/** What the document says by the media type of a reply. */
+/** Headers that the OpenAPI document states by the media type of a reply. */
 const OF_CONTENT = ['Content-Type', 'Content-Length'];
 
 const isBytes = (body: unknown): boolean => body instanceof Readable || Buffer.isBuffer(body) || typeof body === 'string';
 const isShape = (shape: z.ZodType, body: unknown): boolean => strict(shape).safeParse(JSON.parse(JSON.stringify(body))).success;
 
-/** Runs the handler, or gives what it gave to the same Idempotency-Key before. */
+/** Runs the handler, or gives the stored reply of the same Idempotency-Key. */
 function once(
   endpoint: Endpoint,
   deps: ServeDeps,
@@ -212,6 +202,16 @@ function once(
   return deps.idempotency.run(String(key), actor, fingerprint, ctx.state.log(), handle);
 }
 
+/** 304 in place of a resource whose entity tag If-None-Match names (RFC 9110 §13.1.2). Throws Problem `validation_failed`. */
+function unlessKnown(ctx: Context, reply: Reply): Reply {
+  const header = ctx.req.headers['if-none-match'];
+  const etag = reply.headers?.['etag'];
+  if (header === undefined || reply.status !== 200 || typeof etag !== 'string' || !(ctx.method === 'GET' || ctx.method === 'HEAD'))
+    return reply;
+  const isKnown = noneMatchHits(parseEntityTags('If-None-Match', header), etag.slice(1, -1));
+  return isKnown ? { status: 304, headers: { etag } } : reply;
+}
+
 function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
   ctx.status = reply.status;
   setHeaders(ctx, reply.headers);
@@ -222,11 +222,11 @@ function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
   else {
     ctx.type = 'application/json; charset=utf-8';
     const body = Buffer.from(JSON.stringify(reply.body));
-    // Whoever sends an upload again is told what became of the first, and its bytes are not read.
+    // An upload that is sent again gets the reply of the first, and its bytes are not read.
     if (isRead(ctx)) ctx.body = body;
     else replyLingering(ctx, body);
   }
-  // Koa turns an empty body into 204 and takes the headers of content away; what the endpoint said holds.
+  // Koa sets 204 for an empty body and removes the content headers; the endpoint's reply decides.
   ctx.status = reply.status;
   setHeaders(ctx, reply.headers);
   if (!isRead(ctx)) ctx.set('Connection', 'close');
@@ -236,7 +236,7 @@ function setHeaders(ctx: Context, headers: ReplyHeaders = {}): void {
   for (const [name, value] of Object.entries(headers)) ctx.set(name, typeof value === 'string' ? value : [...value]);
 }
 
-/** A body of GET means nothing (RFC 9110 §9.3.1). */
+/** The body of a GET has no meaning (RFC 9110 §9.3.1). */
 const isRead = (ctx: Context): boolean => ctx.req.complete || ctx.method === 'GET' || ctx.method === 'HEAD';
 
 const nextCursor = (body: unknown): string | undefined =>

@@ -1,14 +1,14 @@
 import type { DefaultContext, Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { Logger } from '../runtime/log.ts';
 
-/** What the middleware keeps about a request. */
+/** The state of a request. */
 export interface RequestState {
   requestId: string;
-  /** With the request's id. Made when first asked for: most requests say nothing. */
+  /** Logs with the request's id. Created on first use: most requests log nothing. */
   log: () => Logger;
   /** The client's address, normalised. */
   address: string;
-  /** The network that the address is of (`networkOf`). */
+  /** The network of the address (`networkOf`). */
   network: string;
   /** The endpoint's path template: the label of metrics and logs; never the path itself, which may hold a token. */
   route: string;

@@ -47,7 +47,7 @@ const MAX_TRIES = 4;
  * - An object is "changed" when its annotation `<prefix>/applied` is not the hash of what is desired, or a desired leaf differs
  *   (diff.ts), or a pod template holds what nobody desired. Otherwise there is no write.
  * - An object that is not controlled by the owner is never touched: creation is a plain create, a change carries the uid that was checked.
- * - What applying did not mend once is not tried again until the object or what is desired changes.
+ * - A difference that applying did not correct is not applied again until the object or what is desired changes.
  */
 export class Applier {
   readonly #client: KubeClient;
@@ -73,13 +73,13 @@ export class Applier {
         options.store?.record(applied.object);
         return applied;
       } catch (error) {
-        // It changed, went or came between our look and our write: look again.
+        // It changed, or was created or deleted, between our read and our write: read again.
         if (tries >= MAX_TRIES || !(isConflict(error) || isAlreadyExists(error) || isOtherUid(error))) throw error;
       }
     }
   }
 
-  /** Deletes the objects of the store that `owner` controls and `keep` does not name; answers their names. `matches` narrows what may go. */
+  /** Deletes the objects of the store that `owner` controls and `keep` does not name; returns their names. `matches` narrows what may be deleted. */
   async prune<T extends KubeObject>(
     kind: Kind<T>,
     options: {
@@ -155,7 +155,7 @@ export class Applier {
     );
   }
 
-  /** Lets a second manager hold the live value of what we let go, or apply would set the field back to its default. */
+  /** A second manager takes over the live value of a field that we release, or apply would reset it to its default. */
   async #handOver<T extends KubeObject>(
     api: ResourceApi<T>,
     live: Observed<T>,

@@ -149,7 +149,7 @@ test('what exists is looked at again about every resync period, what is gone onc
   expect(seen.filter((name) => name === 'b').length).toBeLessThanOrEqual(1);
 });
 
-test('a reconcile that takes too long is told by its signal, and retried', async () => {
+test('a reconcile that takes too long is aborted by its signal, and retried', async () => {
   const reasons: string[] = [];
   start({
     timeoutMs: 1_000,

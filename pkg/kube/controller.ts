@@ -1,4 +1,5 @@
 import type { Counter, Gauge, Histogram } from 'prom-client';
+import { whenAborted } from '../runtime/abort.ts';
 import type { BackOff } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -21,7 +22,7 @@ export interface ControllerOptions {
   readonly concurrency?: number;
   /** A reconcile's signal is aborted after so long. */
   readonly timeoutMs?: number;
-  /** Every object is looked at again about this often, whatever happens. */
+  /** Every object is reconciled again about this often. */
   readonly resyncMs?: number;
   /** On a stop, reconciles that run may end within this; then their signals are aborted. Less than a lease has left when it cannot be renewed. */
   readonly drainMs?: number;
@@ -83,7 +84,7 @@ export class Controller {
     this.#queue.close();
     await within(workers, drainMs, clock);
     drained.abort(new Error('the controller stopped'));
-    if (!(await within(workers, ABANDON_MS, clock))) this.#log.error('a reconcile does not end when its signal is aborted');
+    if (!(await within(workers, ABANDON_MS, clock))) this.#log.error('a reconcile did not end after its signal was aborted');
   }
 
   async #work(stopped: AbortSignal): Promise<void> {
@@ -153,12 +154,6 @@ export class Controller {
     }
   }
 }
-
-const whenAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 /** Whether `work` ended within `ms`. */
 async function within(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {

@@ -48,7 +48,7 @@ export const isConflict = (error: unknown): boolean => has(error, 409) && (error
 export const isAlreadyExists = (error: unknown): boolean => has(error, 409) && (error as KubeError).reason === 'AlreadyExists';
 /** The resource version or continue token is too old: list again. */
 export const isGone = (error: unknown): boolean => has(error, 410);
-/** A namespace that goes takes nothing new. */
+/** A namespace that is being deleted accepts no new objects. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   error instanceof KubeError &&
   error.status === 403 &&

@@ -152,7 +152,7 @@ export class EventRecorder {
 
   #giveUp(series: Series, error: unknown): false {
     this.#dropped.inc({ reason: 'refused' });
-    this.#log.warn({ err: error, reason: series.event.reason, regarding: series.event.regarding?.name }, 'an event was not written');
+    this.#log.warn({ err: error, reason: series.event.reason, regarding: series.event.regarding?.name }, 'could not write an Event');
     return false;
   }
 

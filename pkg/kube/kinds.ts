@@ -7,14 +7,12 @@ export type CustomResourceDefinition = Json<models.V1CustomResourceDefinition>;
 export type Deployment = Json<models.V1Deployment>;
 export type EndpointSlice = Json<models.V1EndpointSlice>;
 export type Event = Json<models.EventsV1Event>;
-export type HorizontalPodAutoscaler = Json<models.V2HorizontalPodAutoscaler>;
 export type Ingress = Json<models.V1Ingress>;
 export type Lease = Json<models.V1Lease>;
 export type Namespace = Json<models.V1Namespace>;
 export type NetworkPolicy = Json<models.V1NetworkPolicy>;
 export type Node = Json<models.V1Node>;
 export type Pod = Json<models.V1Pod>;
-export type PodDisruptionBudget = Json<models.V1PodDisruptionBudget>;
 export type Secret = Json<models.V1Secret>;
 export type Service = Json<models.V1Service>;
 export type ServiceAccount = Json<models.V1ServiceAccount>;
@@ -42,20 +40,6 @@ export const ENDPOINT_SLICE = defineKind<EndpointSlice>({
   namespaced: true,
 });
 
-export const POD_DISRUPTION_BUDGET = defineKind<PodDisruptionBudget>({
-  group: 'policy',
-  version: 'v1',
-  kind: 'PodDisruptionBudget',
-  plural: 'poddisruptionbudgets',
-  namespaced: true,
-});
-export const HORIZONTAL_POD_AUTOSCALER = defineKind<HorizontalPodAutoscaler>({
-  group: 'autoscaling',
-  version: 'v2',
-  kind: 'HorizontalPodAutoscaler',
-  plural: 'horizontalpodautoscalers',
-  namespaced: true,
-});
 export const LEASE = defineKind<Lease>({
   group: 'coordination.k8s.io',
   version: 'v1',

@@ -93,7 +93,7 @@ const leads = (leadership: Leadership, identity: string): Promise<unknown> =>
   waitFor(`${identity} leads`, () => leadership.current.has(identity));
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('one leads and renews, the other stands by and takes over at once when the lease is let go', async () => {
+test('one leads and renews, the other stands by and takes over at once when the lease is released', async () => {
   server = await hostile(leases.answer);
   const leadership = new Leadership();
   const first = elect(leadership, 'a');
@@ -205,7 +205,7 @@ test('wall clocks that jump, hours forth and back, neither give nor take leaders
   expect(leadership.history).toEqual(['a']);
 });
 
-test('what the leader does is over before the lease is let go, and its error is told', async () => {
+test('what the leader does is over before the lease is released, and its error is reported', async () => {
   server = await hostile(leases.answer);
   const holdersAtEnd: (string | undefined)[] = [];
   const lead = () => async (): Promise<void> => {

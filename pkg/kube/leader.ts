@@ -28,7 +28,7 @@ export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewDeadlineMs: 10_00
  * Invariants:
  * - Two never lead at once, as long as their clocks run at about the same speed: time is measured on the local monotonic clock only,
  *   the leader's from before its last good renewal, the others' from after they saw it change.
- * - `lead`'s signal is aborted before the lease can be another's; leading ends when `lead` has returned, and only then is the lease let go.
+ * - `lead`'s signal is aborted before the lease can be another's; leading ends when `lead` has returned, and only then is the lease released.
  */
 export class LeaderElector {
   readonly #api: ResourceApi<Lease>;
@@ -72,14 +72,14 @@ export class LeaderElector {
 
   /**
    * Stands by, and calls `lead` whenever it becomes the leader; lost leadership aborts `lead`'s signal, and it stands by again.
-   * Ends when the signal is aborted or `lead` returned by itself; throws what `lead` throws. The lease is let go either way.
+   * Ends when the signal is aborted or `lead` returned by itself; throws what `lead` throws. The lease is released either way.
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const acquiredAt = await this.#acquire(signal);
       if (acquiredAt === undefined) return;
-      const kept = await this.#leadOnce(lead, signal, acquiredAt);
-      if (kept) return;
+      const isFinished = await this.#leadOnce(lead, signal, acquiredAt);
+      if (isFinished) return;
     }
   }
 
@@ -151,7 +151,7 @@ export class LeaderElector {
       await this.#api.update(this.#mine(lease), { signal, timeoutMs });
       return true;
     } catch (error) {
-      // Another was faster; the next look tells whether it is lost.
+      // Another process was faster; the next read shows whether the lease is lost.
       if (isConflict(error) || isAlreadyExists(error)) return this.#isLeader ? this.#isStillMine(signal) : false;
       throw error;
     }
@@ -225,11 +225,11 @@ export class LeaderElector {
   #setLeader(isLeader: boolean): void {
     this.#isLeader = isLeader;
     this.#status.set({ name: this.#lease.name }, isLeader ? 1 : 0);
-    this.#log.info(isLeader ? 'leads' : 'leads no more');
+    this.#log.info(isLeader ? 'acquired leadership' : 'lost leadership');
   }
 
   #failed(what: string, error: unknown): false {
-    this.#log.warn({ err: error }, `the lease could not be had: ${what}`);
+    this.#log.warn({ err: error }, `could not ${what} the lease`);
     return false;
   }
 }

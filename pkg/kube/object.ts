@@ -55,7 +55,7 @@ export const keyOf = (object: KubeObject): ObjectKey => ({
   name: object.metadata?.name ?? '',
 });
 
-/** `namespace/name`, or `name` alone: a key as text, as it stands in logs and maps. */
+/** `namespace/name`, or `name` alone: a key as text, for logs and maps. */
 export const keyText = (key: ObjectKey): string => (key.namespace === '' ? key.name : `${key.namespace}/${key.name}`);
 
 export function parseKey(text: string): ObjectKey {

@@ -1,6 +1,6 @@
 import { apiVersionOf, type Kind, type KubeObject, type Observed, type OwnerReference } from './object.ts';
 
-/** A reference that makes `owner` the controller of an object: it goes when its owner goes, and the owner's deletion in the foreground waits for it. */
+/** A reference that makes `owner` the controller of an object: deleting the owner deletes it, and a foreground deletion of the owner waits for it. */
 export function ownerReference(owner: Observed, kind: Kind): OwnerReference {
   return {
     apiVersion: apiVersionOf(kind),
@@ -15,5 +15,5 @@ export function ownerReference(owner: Observed, kind: Kind): OwnerReference {
 export const controllerOf = (object: KubeObject): OwnerReference | undefined =>
   object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
 
-/** By uid: an owner of the same name that was made anew is another one. */
+/** By uid: a recreated owner of the same name is another one. */
 export const isControlledBy = (object: KubeObject, owner: { readonly uid: string }): boolean => controllerOf(object)?.uid === owner.uid;

@@ -106,7 +106,7 @@ test('a closed queue gives nothing out and lets who waits go', async () => {
   expect(clock.sleepers).toBe(0);
 });
 
-test('depth, adds and retries are told under the names of client-go', async () => {
+test('depth, adds and retries are reported under the names of client-go', async () => {
   const { queue, clock, metrics } = setUp();
   queue.add('a');
   queue.add('b');

@@ -27,13 +27,13 @@ const gone = event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', mess
 const forEver = (): void => undefined;
 const quiet = stream([], forEver);
 
-/** Runs a reflector against the script until `count` changes and calls were seen; answers what was told. */
-async function follow(answers: Answer[], until: (told: string[], calls: string[]) => boolean, idleMs = 60_000): Promise<string[]> {
+/** Runs a reflector against the script until `count` changes and calls were seen; answers what was reported. */
+async function follow(answers: Answer[], until: (reported: string[], calls: string[]) => boolean, idleMs = 60_000): Promise<string[]> {
   server = await hostile(answers);
   stop = new AbortController();
   const store = new Store<ConfigMap>({ kind: CONFIG_MAP });
-  const told: string[] = [];
-  store.onChange(({ type, object }) => told.push(`${type} ${object.metadata.name}@${object.metadata.resourceVersion}`));
+  const reported: string[] = [];
+  store.onChange(({ type, object }) => reported.push(`${type} ${object.metadata.name}@${object.metadata.resourceVersion}`));
   const reflector = new Reflector({
     api: new ResourceApi(server.client, CONFIG_MAP),
     store,
@@ -45,11 +45,11 @@ async function follow(answers: Answer[], until: (told: string[], calls: string[]
   });
   running = reflector.run(stop.signal);
   const deadline = performance.now() + 60_000;
-  while (!until(told, server.calls)) {
-    if (performance.now() > deadline) throw new Error(`never came: ${JSON.stringify({ told, calls: server.calls })}`);
+  while (!until(reported, server.calls)) {
+    if (performance.now() > deadline) throw new Error(`never came: ${JSON.stringify({ reported, calls: server.calls })}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  return told;
+  return reported;
 }
 
 const versionOf = (call: string | undefined): string | null =>
@@ -57,18 +57,18 @@ const versionOf = (call: string | undefined): string | null =>
 const isWatch = (call: string): boolean => call.includes('watch=true');
 
 test('a list of several pages is one list, and the watch goes on from its version', async () => {
-  const told = await follow(
+  const reported = await follow(
     [list(9, [thing('a', 1)], 'more'), list(9, [thing('b', 2)]), stream([event('ADDED', thing('c', 10))], forEver)],
-    (told) => told.length === 3,
+    (reported) => reported.length === 3,
   );
 
-  expect(told).toEqual(['added a@1', 'added b@2', 'added c@10']);
+  expect(reported).toEqual(['added a@1', 'added b@2', 'added c@10']);
   expect(server.calls[1]).toContain('continue=more');
   expect(versionOf(server.calls[2])).toBe('9');
 });
 
-test('a continue token that expired begins the list again, and nothing is told twice', async () => {
-  const told = await follow(
+test('a continue token that expired begins the list again, and nothing is reported twice', async () => {
+  const reported = await follow(
     [
       list(9, [thing('a', 1), thing('b', 2)], 'more'),
       refusal(410, 'Expired'),
@@ -79,7 +79,7 @@ test('a continue token that expired begins the list again, and nothing is told t
     (_told, calls) => calls.some(isWatch),
   );
 
-  expect(told).toEqual(['added a@1', 'added b@2', 'added c@11', 'deleted b@2']);
+  expect(reported).toEqual(['added a@1', 'added b@2', 'added c@11', 'deleted b@2']);
 });
 
 test.each<[string, (events: string[]) => Answer]>([
@@ -88,20 +88,20 @@ test.each<[string, (events: string[]) => Answer]>([
   ['ends within a line', (events) => stream([...events, '{"type":"ADDED","obj'])],
   ['ends within a line after a reset', (events) => stream([...events, '{"type":"ADD'], (response) => response.destroy())],
   ['says what is no JSON', (events) => stream([...events, 'nonsense\n'], forEver)],
-  ['tells an error', (events) => stream([...events, event('ERROR', { code: 500, message: 'etcd is away' })], forEver)],
+  ['reports an error', (events) => stream([...events, event('ERROR', { code: 500, message: 'etcd is away' })], forEver)],
   ['falls silent', (events) => stream(events, forEver)],
-])('a watch that %s goes on from the last version it told', async (what, broken) => {
-  const told = await follow(
+])('a watch that %s continues from the last version that it reported', async (what, broken) => {
+  const reported = await follow(
     [
       list(5, [thing('a', 1)]),
       broken([event('MODIFIED', thing('a', 6)), event('ADDED', thing('b', 7)), bookmark(8)]),
       stream([event('DELETED', thing('b', 9))], forEver),
     ],
-    (told) => told.length >= 4,
+    (reported) => reported.length >= 4,
     what === 'falls silent' ? 1_000 : undefined,
   );
 
-  expect(told).toEqual(['added a@1', 'updated a@6', 'added b@7', 'deleted b@7']);
+  expect(reported).toEqual(['added a@1', 'updated a@6', 'added b@7', 'deleted b@7']);
   expect(versionOf(server.calls.filter(isWatch)[1])).toBe('8');
 });
 
@@ -117,14 +117,14 @@ test('a line in many pieces is one event', async () => {
     response.on('close', () => clearInterval(timer));
   };
 
-  expect(await follow([list(5, []), pieces], (told) => told.length === 1)).toEqual(['added ä@6']);
+  expect(await follow([list(5, []), pieces], (reported) => reported.length === 1)).toEqual(['added ä@6']);
 });
 
 test.each<[string, Answer]>([
   ['as the answer', refusal(410, 'Expired')],
   ['in the stream', stream([gone], forEver)],
-])('410 %s lists again and tells only the differences', async (_how, tooOld) => {
-  const told = await follow(
+])('410 %s lists again and reports only the differences', async (_how, tooOld) => {
+  const reported = await follow(
     [
       list(5, [thing('a', 1), thing('b', 2), thing('c', 3), thing('d', 4)]),
       tooOld,
@@ -134,12 +134,12 @@ test.each<[string, Answer]>([
     (_told, calls) => calls.filter(isWatch).length === 2,
   );
 
-  expect(told.slice(4)).toEqual(['updated b@15', 'deleted d@4', 'added d@16', 'added e@17', 'deleted c@3']);
+  expect(reported.slice(4)).toEqual(['updated b@15', 'deleted d@4', 'added d@16', 'added e@17', 'deleted c@3']);
   expect(versionOf(server.calls.filter(isWatch)[1])).toBe('20');
 });
 
 test('refusals, resets and throttling never stop it', async () => {
-  const told = await follow(
+  const reported = await follow(
     [
       reset,
       reset,
@@ -151,10 +151,10 @@ test('refusals, resets and throttling never stop it', async () => {
       reset,
       stream([event('MODIFIED', thing('a', 6))], forEver),
     ],
-    (told) => told.length === 2,
+    (reported) => reported.length === 2,
   );
 
-  expect(told).toEqual(['added a@1', 'updated a@6']);
+  expect(reported).toEqual(['added a@1', 'updated a@6']);
 });
 
 test('a server that ends every watch at once is not asked in a busy loop', async () => {

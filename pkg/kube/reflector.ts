@@ -31,16 +31,16 @@ const IDLE_MS = 150_000;
 const WATCH_SECONDS = { least: 300, spread: 300 };
 /** A watch that ends sooner and without a word is a failure, else two servers that disagree make a busy loop. */
 const SHORT_WATCH_MS = 1_000;
-/** Short enough that work goes on within 5 s of a fault's end. */
+/** Short enough that work continues within 5 s of a fault's end. */
 const BACK_OFF: BackOff = { baseMs: 200, maxMs: 4_000, jitter: 0.5 };
 
 /**
  * Keeps a Store equal to what the API server holds: a list in pages, then a watch from the list's version, for as long as its signal says.
  *
  * Invariants:
- * - No change is missed and none is told twice: a broken watch goes on from the last version it told; a version that is too old
- *   (410) means a new list, of which only the differences are told.
- * - It never stops: every failure is logged and tried again, with back-off and jitter.
+ * - No change is missed and none is reported twice: a broken watch continues from the last version that it delivered; a version that is too old
+ *   (410) means a new list, of which only the differences are reported.
+ * - It never stops: every failure is logged and retried, with back-off and jitter.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
@@ -49,7 +49,7 @@ export class Reflector<T extends KubeObject> {
   readonly #log: Logger;
   readonly #lists: Counter<'kind'>;
   readonly #watches: Counter<'kind'>;
-  /** The last version that was told; undefined: list first. */
+  /** The last version that was delivered; undefined: list first. */
   #version: string | undefined;
   #failures = 0;
 
@@ -109,17 +109,17 @@ export class Reflector<T extends KubeObject> {
       metadataOnly,
       signal,
     });
-    let told = 0;
+    let delivered = 0;
     for await (const event of events) {
       if (event.type === 'DELETED') store.remove(event.object);
       else if (event.type !== 'BOOKMARK') store.upsert(event.object);
       this.#version = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
       store.progress(this.#version);
       this.#failures = 0;
-      told++;
+      delivered++;
     }
     signal.throwIfAborted();
-    if (told === 0 && this.#clock.monotonic() - startedAt < SHORT_WATCH_MS) {
+    if (delivered === 0 && this.#clock.monotonic() - startedAt < SHORT_WATCH_MS) {
       throw new KubeError(0, 'Unreachable', `watch ${api.kind.plural}: ended at once`);
     }
   }

@@ -1,6 +1,6 @@
 /** What a reconcile asks for when it went well. */
 export interface Result {
-  /** Look again after so many milliseconds, whether or not something changes. */
+  /** Reconcile again after so many milliseconds, whether or not something changes. */
   readonly requeueAfterMs?: number;
 }
 
@@ -8,7 +8,7 @@ export const done: Result = {};
 
 export const requeueAfter = (ms: number): Result => ({ requeueAfterMs: ms });
 
-/** A failure that trying again cannot mend: only a change of the object can. The key is not retried. */
+/** A failure that a retry cannot correct, only a change of the object. The key is not retried. */
 export class TerminalError extends Error {
   override readonly name: string = 'TerminalError';
 }

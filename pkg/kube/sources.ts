@@ -7,7 +7,7 @@ export type Enqueue = (key: ObjectKey, priority: Priority) => void;
 
 /** What makes a controller look at a key. */
 export interface Source {
-  /** Calls `enqueue` for what is there and for each change, until the answer is called. */
+  /** Calls `enqueue` for each object that exists and for each change. Returns a function that unsubscribes. */
   subscribe(enqueue: Enqueue): () => void;
   waitForSync(signal: AbortSignal): Promise<void>;
   /** Whether the controller's own object of that key exists; only the source of the kind itself knows. */
@@ -31,7 +31,7 @@ export function forOwner<T extends KubeObject>(store: Store<T>, ownerKind: Kind)
   });
 }
 
-/** Any other kind: `map` gives the keys that an object concerns. Asked of both states when an object changes, so that what it let go is seen too. */
+/** Any other kind: `map` returns the keys that an object concerns. Called with both states when an object changes, so that keys that it no longer concerns are included. */
 export function forMapped<T extends KubeObject>(store: Store<T>, map: (object: Change<T>['object']) => readonly ObjectKey[]): Source {
   return source(store, ({ object, previous }) => [...map(object), ...(previous ? map(previous) : [])]);
 }

@@ -17,6 +17,8 @@ export interface Condition {
   lastTransitionTime: string;
 }
 
+export type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
+
 /** The API server takes no longer message (metav1.Condition). */
 const MAX_MESSAGE = 32_768;
 
@@ -33,11 +35,11 @@ export function setCondition(
   return (conditions ?? []).map((one) => (one.type === condition.type ? after : one));
 }
 
-export const findCondition = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
+export const findCondition = <C extends { type: string }>(conditions: readonly C[] | undefined, type: string): C | undefined =>
   conditions?.find((condition) => condition.type === type);
 
 /** Whether the condition is True and speaks of the object's present spec. */
-export function isConditionTrue(object: KubeObject & { status?: { conditions?: Condition[] } }, type: string): boolean {
+export function isConditionTrue(object: WithConditions, type: string): boolean {
   const condition = findCondition(object.status?.conditions, type);
   const isCurrent = condition?.observedGeneration === undefined || condition.observedGeneration === object.metadata?.generation;
   return condition?.status === 'True' && isCurrent;

@@ -18,12 +18,14 @@ const thing = (name: string, version: number, more: { uid?: string; label?: stri
 const states = (objects: Iterable<Observed<ConfigMap>>): string[] =>
   [...objects].map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).toSorted();
 
-function synced(items: Observed<ConfigMap>[], version: number): { store: Store<ConfigMap>; told: string[] } {
+function synced(items: Observed<ConfigMap>[], version: number): { store: Store<ConfigMap>; reported: string[] } {
   const store = new Store<ConfigMap>({ kind: CONFIG_MAP, indexes: { team: (object) => Object.values(object.metadata.labels ?? {}) } });
   listed(store, items, version);
-  const told: string[] = [];
-  store.onChange(({ type, object, initial }) => initial || told.push(`${type} ${object.metadata.name}@${object.metadata.resourceVersion}`));
-  return { store, told };
+  const reported: string[] = [];
+  store.onChange(
+    ({ type, object, initial }) => initial || reported.push(`${type} ${object.metadata.name}@${object.metadata.resourceVersion}`),
+  );
+  return { store, reported };
 }
 
 function listed(store: Store<ConfigMap>, items: Observed<ConfigMap>[], version: number): void {
@@ -32,34 +34,34 @@ function listed(store: Store<ConfigMap>, items: Observed<ConfigMap>[], version: 
   store.endList(new Set(items.map(({ metadata }) => `n/${metadata.name}`)), String(version));
 }
 
-test('a write of our own is seen at once, and the watch tells it no second time', () => {
-  const { store, told } = synced([thing('a', 1)], 5);
+test('a write of our own is seen at once, and the watch does not report it again', () => {
+  const { store, reported } = synced([thing('a', 1)], 5);
 
   store.record(thing('a', 7));
   store.upsert(thing('a', 6));
   store.upsert(thing('a', 7));
 
-  expect(told).toEqual(['updated a@7']);
+  expect(reported).toEqual(['updated a@7']);
 });
 
 test('a late answer to a write does not bring back what was deleted since', () => {
-  const { store, told } = synced([thing('a', 1)], 5);
+  const { store, reported } = synced([thing('a', 1)], 5);
   store.remove(thing('a', 8));
   store.progress('8');
 
   store.record(thing('a', 7));
 
-  expect(told).toEqual(['deleted a@1']);
+  expect(reported).toEqual(['deleted a@1']);
   expect(store.size).toBe(0);
 });
 
 test("an older incarnation's deletion does not remove the new one", () => {
-  const { store, told } = synced([thing('a', 1)], 5);
+  const { store, reported } = synced([thing('a', 1)], 5);
   store.record(thing('a', 9, { uid: 'anew' }));
 
   store.remove(thing('a', 8));
 
-  expect(told).toEqual(['deleted a@1', 'added a@9']);
+  expect(reported).toEqual(['deleted a@1', 'added a@9']);
   expect(store.get({ namespace: 'n', name: 'a' })?.metadata.uid).toBe('anew');
 });
 
@@ -73,11 +75,11 @@ test('a list that is older than our own write keeps it', () => {
 });
 
 test('a server that was restored from an older backup rules', () => {
-  const { store, told } = synced([thing('a', 50), thing('b', 60)], 60);
+  const { store, reported } = synced([thing('a', 50), thing('b', 60)], 60);
 
   listed(store, [thing('a', 20)], 30);
 
-  expect(told).toEqual(['updated a@20', 'deleted b@60']);
+  expect(reported).toEqual(['updated a@20', 'deleted b@60']);
 });
 
 test('indexes follow changes', () => {
@@ -91,14 +93,14 @@ test('indexes follow changes', () => {
   expect(() => store.byIndex('colour', 'red')).toThrow('configmaps have no index colour');
 });
 
-test('a new subscriber is told what is here, as no news', () => {
+test('a new subscriber gets what is here, marked as initial', () => {
   const { store } = synced([thing('a', 1)], 5);
-  const told: [string, boolean][] = [];
+  const reported: [string, boolean][] = [];
 
-  store.onChange(({ object, initial }) => told.push([object.metadata.name, initial]));
+  store.onChange(({ object, initial }) => reported.push([object.metadata.name, initial]));
   store.upsert(thing('b', 6));
 
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ['a', true],
     ['b', false],
   ]);
@@ -115,7 +117,7 @@ test('waiting for the first list ends with it, or with the signal', async () => 
   await expect(givenUp).rejects.toThrow('enough');
 });
 
-test('whatever mix of events, answers and lists comes, what is told builds exactly what the store holds', () => {
+test('whatever mix of events, answers and lists comes, what is reported builds exactly what the store holds', () => {
   const name = fc.constantFrom('a', 'b', 'c');
   const kind = fc.constantFrom('write', 'recreate', 'delete', 'record', 'list', 'deliver');
   fc.assert(
@@ -160,7 +162,7 @@ test('whatever mix of events, answers and lists comes, what is told builds exact
       }
       deliver();
       const truth = states(server.values());
-      expect([...model].map(([key, told]) => `${key}@${told}`).toSorted()).toEqual(truth);
+      expect([...model].map(([key, reported]) => `${key}@${reported}`).toSorted()).toEqual(truth);
       expect(states(store.list())).toEqual(truth);
     }),
     { numRuns: 500 },

@@ -6,7 +6,7 @@ export interface Change<T extends KubeObject> {
   readonly object: Observed<T>;
   /** Before an update. */
   readonly previous?: Observed<T>;
-  /** Part of the first list, or of the replay for a new subscriber: not news. */
+  /** Part of the first list, or of the replay for a new subscriber, not a change. */
   readonly initial: boolean;
 }
 
@@ -17,8 +17,8 @@ type IndexOf<T extends KubeObject> = (object: Observed<T>) => readonly string[];
  * A copy of a kind's objects in memory, kept by a Reflector; readers must not change what they get.
  *
  * Invariants:
- * - Every change is told once, in order: added, updated …, deleted. A new object of a known name is a deletion and an addition.
- * - An object never goes back to an older resource version, whether the watch or our own write (`record`) tells it first.
+ * - Every change is reported once, in order: added, updated …, deleted. A new object of a known name is a deletion and an addition.
+ * - An object never goes back to an older resource version, whether the watch or our own write (`record`) delivers it first.
  * - `managedFields` are not kept: they are half of an object's bytes and no reader needs them.
  */
 export class Store<T extends KubeObject> {
@@ -29,7 +29,7 @@ export class Store<T extends KubeObject> {
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #synced = Promise.withResolvers<void>();
   #hasSynced = false;
-  /** All changes up to this version have been told by the reflector. */
+  /** The reflector has delivered all changes up to this version. */
   #seen = '0';
   /** While a list is taken in that is older than what we have (a restored backup), its versions rule. */
   #rewound = false;
@@ -79,7 +79,7 @@ export class Store<T extends KubeObject> {
     }
   }
 
-  /** Tells what is here already, as added, then every change. The answer ends it. */
+  /** Reports what is here already, as added, then every change. Returns a function that unsubscribes. */
   onChange(handler: ChangeHandler<T>): () => void {
     for (const object of this.#objects.values()) handler({ type: 'added', object, initial: true });
     this.#handlers.add(handler);
@@ -87,8 +87,8 @@ export class Store<T extends KubeObject> {
   }
 
   /**
-   * Takes in the answer to a write of our own, so that the next reader sees it before the watch tells it.
-   * What the watch has told already, or is past, is ignored.
+   * Takes in the answer to a write of our own, so that the next reader sees it before the watch delivers it.
+   * What the watch has delivered already, or is past, is ignored.
    */
   record(object: Observed<T>): void {
     if (this.#hasSynced && compareResourceVersions(object.metadata.resourceVersion, this.#seen) > 0) this.upsert(object);
@@ -113,7 +113,7 @@ export class Store<T extends KubeObject> {
     if (kept) this.#unindex(key, kept);
     this.#objects.set(key, object);
     this.#index(key, object);
-    this.#tell(kept ? { type: 'updated', object, previous: kept } : { type: 'added', object });
+    this.#report(kept ? { type: 'updated', object, previous: kept } : { type: 'added', object });
   }
 
   /** For the reflector: an object that is gone. */
@@ -135,7 +135,7 @@ export class Store<T extends KubeObject> {
     this.#synced.resolve();
   }
 
-  /** For the reflector: all changes up to this version have been told. */
+  /** For the reflector: all changes up to this version have been delivered. */
   progress(resourceVersion: string): void {
     this.#seen = resourceVersion;
   }
@@ -143,10 +143,10 @@ export class Store<T extends KubeObject> {
   #delete(key: string, object: Observed<T>): void {
     this.#objects.delete(key);
     this.#unindex(key, object);
-    this.#tell({ type: 'deleted', object });
+    this.#report({ type: 'deleted', object });
   }
 
-  #tell(change: Omit<Change<T>, 'initial'>): void {
+  #report(change: Omit<Change<T>, 'initial'>): void {
     for (const handler of this.#handlers) handler({ ...change, initial: !this.#hasSynced });
   }
 

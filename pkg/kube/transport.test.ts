@@ -55,7 +55,7 @@ test('a refusal carries status, reason, message and details', async () => {
   expect(error).toMatchObject({ status: 422, reason: 'Invalid', message: 'GET /api/v1/things: no good', details });
 });
 
-test('a 500 that is no Status is told with its text, and not tried again', async () => {
+test('a 500 that is no Status is reported with its text, and not tried again', async () => {
   server = await hostile((_request, response) => void response.writeHead(500).end('<html>boom</html>'));
 
   const error = await failure(get());

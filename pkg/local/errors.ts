@@ -1,5 +1,5 @@
 /**
- * Something of this machine is in the way (a port, a missing part, a folder): the message is one line for the person at the
+ * Something of this machine is in the way (a port, a missing binary, a folder): the message is one line for the person at the
  * keyboard that says what is wrong, where, and what to do. Never printed with a stack.
  */
 export class LocalError extends Error {

@@ -38,21 +38,21 @@ test.each([
   expect(readdirSync(folder)).toEqual(['up.lock']);
 });
 
-test('who waits for a lock gets it when it is released, and is told once who holds it', async () => {
+test('who waits for a lock gets it when it is released, and learns once who holds it', async () => {
   const held = tryLock(path);
-  const told: number[] = [];
+  const reported: number[] = [];
 
   const onWait = (pid: number): void => {
-    told.push(pid);
+    reported.push(pid);
     if ('release' in held) held.release();
   };
   const waiting = lock(path, { timeoutMs: 5_000, onWait });
 
   await expect(waiting).resolves.toHaveProperty('release');
-  expect(told).toEqual([process.pid]);
+  expect(reported).toEqual([process.pid]);
 });
 
-test('who waits too long is told which process to look at', async () => {
+test('a wait that is too long names the process that has the lock', async () => {
   tryLock(path);
 
   await expect(lock(path, { timeoutMs: 10 })).rejects.toThrow(`is held by process ${process.pid}`);

@@ -36,15 +36,15 @@ export function tryLock(path: string): Lock | Holder {
   }
 }
 
-/** Waits for the lock; `onWait` is told once, with the holder's pid. Throws LocalError when it is still held after `timeoutMs`. */
+/** Waits for the lock; `onWait` is called once, with the holder's pid. Throws LocalError when it is still held after `timeoutMs`. */
 export async function lock(path: string, options: { timeoutMs: number; onWait?: (pid: number) => void }): Promise<Lock> {
   const deadline = performance.now() + options.timeoutMs;
-  let told = false;
+  let isReported = false;
   for (;;) {
     const result = tryLock(path);
     if ('release' in result) return result;
-    if (!told) options.onWait?.(result.pid);
-    told = true;
+    if (!isReported) options.onWait?.(result.pid);
+    isReported = true;
     if (performance.now() > deadline)
       throw new LocalError(`${path} is held by process ${result.pid}. Wait for it, or end it: kill ${result.pid}`);
     await sleep(100);

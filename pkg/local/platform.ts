@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../runtime/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { LocalError } from './errors.ts';
-import { addressOf, paths, type Home } from './home.ts';
-import type { PartName } from './parts/parts.ts';
-import { resolvePart, type Machine, type Progress } from './parts/resolve.ts';
+import { addressOf, paths, type StateDirectory } from './state-directory.ts';
+import type { BinaryName } from './binaries/binaries.ts';
+import { resolveBinary, type Machine, type Progress } from './binaries/resolve.ts';
 import { controlPlaneSpecs, writeCredentials } from './programs/controlplane.ts';
 import { demoSpec, nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/own.ts';
 import { postgresSpec, postgresUrls } from './programs/postgres.ts';
@@ -22,7 +22,7 @@ export type Group = 'stores' | 'controlplane' | 'node' | 'programs';
 export const GROUPS_OF_PLATFORM: readonly Group[] = ['stores', 'controlplane', 'node'];
 export const ALL_GROUPS: readonly Group[] = [...GROUPS_OF_PLATFORM, 'programs'];
 
-export const PARTS_OF: Readonly<Record<Group, readonly PartName[]>> = {
+export const BINARIES_OF: Readonly<Record<Group, readonly BinaryName[]>> = {
   stores: ['postgres', 'valkey', 'versitygw'],
   controlplane: ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'],
   node: [],
@@ -30,7 +30,7 @@ export const PARTS_OF: Readonly<Record<Group, readonly PartName[]>> = {
 };
 
 export interface PlatformOptions {
-  readonly home: Home;
+  readonly stateDirectory: StateDirectory;
   readonly machine: Machine;
   readonly groups: readonly Group[];
   /** False for tests: nothing is forced to disk. */
@@ -38,47 +38,48 @@ export interface PlatformOptions {
   readonly progress?: Progress;
 }
 
-/** What the programs of these groups are, after building or fetching the parts they need. Throws LocalError for a part that cannot be had. */
+/** The programs of these groups, after building or downloading their binaries. Throws LocalError when a binary is unavailable. */
 export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[]> {
-  const { home, machine, groups, durable = true } = options;
-  const parts: Partial<Record<PartName, string>> = {};
-  for (const name of groups.flatMap((group) => PARTS_OF[group])) parts[name] = await resolvePart(name, machine, options.progress);
-  linkParts(home, parts);
-  const part = (name: PartName): string => parts[name] ?? '';
+  const { stateDirectory, machine, groups, durable = true } = options;
+  const binaries: Partial<Record<BinaryName, string>> = {};
+  for (const name of groups.flatMap((group) => BINARIES_OF[group])) binaries[name] = await resolveBinary(name, machine, options.progress);
+  linkBinaries(stateDirectory, binaries);
+  const binary = (name: BinaryName): string => binaries[name] ?? '';
   const specs: ProgramSpec[] = [];
   if (groups.includes('stores')) {
     specs.push(
-      await postgresSpec(home, part('postgres'), { durable }),
-      valkeySpec(home, part('valkey'), { durable }),
-      await versitygwSpec(home, part('versitygw')),
+      await postgresSpec(stateDirectory, binary('postgres'), { durable }),
+      valkeySpec(stateDirectory, binary('valkey'), { durable }),
+      await versitygwSpec(stateDirectory, binary('versitygw')),
     );
   }
   if (groups.includes('controlplane')) {
-    writeCredentials(home, systemClock.now());
+    writeCredentials(stateDirectory, systemClock.now());
     const named = {
-      etcd: part('etcd'),
-      'kube-apiserver': part('kube-apiserver'),
-      'kube-controller-manager': part('kube-controller-manager'),
+      etcd: binary('etcd'),
+      'kube-apiserver': binary('kube-apiserver'),
+      'kube-controller-manager': binary('kube-controller-manager'),
     };
-    specs.push(...controlPlaneSpecs(home, named, { durable }));
+    specs.push(...controlPlaneSpecs(stateDirectory, named, { durable }));
   }
-  if (groups.includes('node')) specs.push(nodeSpec(home, machine), routerSpec(home, machine));
-  if (groups.includes('programs')) specs.push(operatorSpec(home, machine), workerSpec(home, machine), demoSpec(home, machine));
+  if (groups.includes('node')) specs.push(nodeSpec(stateDirectory, machine), routerSpec(stateDirectory, machine));
+  if (groups.includes('programs'))
+    specs.push(operatorSpec(stateDirectory, machine), workerSpec(stateDirectory, machine), demoSpec(stateDirectory, machine));
   const names = new Set(specs.map(({ name }) => name));
   const withResources = groups.includes('programs') && groups.includes('controlplane');
   return specs.map((spec) => ({
     ...spec,
     after: spec.after.filter((name) => names.has(name)),
-    // Before operator and worker start, which watch them.
-    ...(withResources && spec.name === 'kube-apiserver' ? { afterReady: () => installResources(home.path, machine.root) } : {}),
+    // Installed before operator and worker start, which watch them.
+    ...(withResources && spec.name === 'kube-apiserver' ? { afterReady: () => installResources(stateDirectory.path, machine.root) } : {}),
   }));
 }
 
-/** `.carrel/bin`: links to the parts in use, so that a person has the kubectl that fits. */
-function linkParts(home: Home, parts: Partial<Record<PartName, string>>): void {
-  const { bin } = paths(home.path);
+/** `.carrel/bin`: links to the binaries in use, so that a person has the right version of kubectl. */
+function linkBinaries(stateDirectory: StateDirectory, binaries: Partial<Record<BinaryName, string>>): void {
+  const { bin } = paths(stateDirectory.path);
   mkdirSync(bin, { recursive: true });
-  for (const [name, program] of Object.entries(parts)) {
+  for (const [name, program] of Object.entries(binaries)) {
     const link = join(bin, name === 'valkey' ? basename(program) : name);
     rmSync(link, { force: true });
     symlinkSync(program, link);
@@ -87,17 +88,17 @@ function linkParts(home: Home, parts: Partial<Record<PartName, string>>): void {
 
 export interface RunningPlatform {
   readonly supervisor: Supervisor;
-  /** Ends every program; the data stay. */
+  /** Ends every program and keeps the data. */
   stop(): Promise<void>;
 }
 
-/** Starts the groups under a supervisor in this process and waits until all are ready. Throws LocalError when one does not get so, with nothing left running. */
+/** Starts the groups under a supervisor in this process and waits until all are ready. Throws LocalError when one does not become ready, after ending all. */
 export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
   const specs = await programsOf(options);
-  const supervisor = new Supervisor({ home: options.home.path, specs, clock: systemClock, random: systemRandom });
+  const supervisor = new Supervisor({ stateDirectory: options.stateDirectory.path, specs, clock: systemClock, random: systemRandom });
   supervisor.start();
   try {
-    await untilReady(options.home.path, () => supervisor.status);
+    await untilReady(options.stateDirectory.path, () => supervisor.status);
   } catch (error) {
     await supervisor.stop();
     throw error;
@@ -105,12 +106,12 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   return { supervisor, stop: () => supervisor.stop() };
 }
 
-/** So many ends before the first good start mean that it will not come. */
+/** A program that ended so often before its first successful start is given up. */
 const HOPELESS_RESTARTS = 4;
 
 /** Waits until every program is ready. Throws LocalError naming the one that keeps failing, why, and its log. */
 export async function untilReady(
-  home: string,
+  stateDirectory: string,
   status: () => Readonly<Record<string, ProgramStatus>> | undefined,
   options: { timeoutMs?: number; pollMs?: number } = {},
 ): Promise<void> {
@@ -122,19 +123,19 @@ export async function untilReady(
     const [name, { reason = 'no reason known' }] = late.find(([, each]) => each.restarts >= HOPELESS_RESTARTS) ??
       late.find(([, { state }]) => state !== 'waiting') ?? ['the supervisor', {}];
     if (late.some(([, each]) => each.restarts >= HOPELESS_RESTARTS) || performance.now() > deadline) {
-      throw new LocalError(`${name} does not start: ${reason}. Its log: ${join(paths(home).logs, `${name}.log`)}`);
+      throw new LocalError(`${name} does not start: ${reason}. Its log: ${join(paths(stateDirectory).logs, `${name}.log`)}`);
     }
     await sleep(options.pollMs ?? 50);
   }
 }
 
 /** Addresses of the stores, for operator, worker and the tests. */
-export const storeAddresses = (home: Home) => ({
-  postgres: postgresUrls(home),
-  redis: { adminUrl: valkeyUrl(home), address: addressOf(home, 'valkey') },
-  s3: s3Access(home),
-  shardsDir: paths(home.path).shards,
-  platformKeys: home.settings.platformKeys,
+export const storeAddresses = (stateDirectory: StateDirectory) => ({
+  postgres: postgresUrls(stateDirectory),
+  redis: { adminUrl: valkeyUrl(stateDirectory), address: addressOf(stateDirectory, 'valkey') },
+  s3: s3Access(stateDirectory),
+  shardsDir: paths(stateDirectory.path).shards,
+  platformKeys: stateDirectory.settings.platformKeys,
 });
 export type StoreAddresses = ReturnType<typeof storeAddresses>;
 
@@ -143,5 +144,5 @@ type StartOptions = Omit<PlatformOptions, 'groups'>;
 /** Postgres, Valkey and S3 alone. */
 export async function startStores(options: StartOptions): Promise<StoreAddresses & RunningPlatform> {
   const running = await startPlatform({ ...options, groups: ['stores'] });
-  return { ...storeAddresses(options.home), ...running };
+  return { ...storeAddresses(options.stateDirectory), ...running };
 }

@@ -52,11 +52,11 @@ export async function choosePorts<Name extends string>(host: string, wanted: Rec
 }
 
 /**
- * The first three bytes of a home's own loopback network, 127.x.y: from its path, so that it stays the same;
+ * The first three bytes of a state directory's own loopback network, 127.x.y: from its path, so that it stays the same;
  * `salt` gives another when that one is in use. Never 127.0.*, where a machine's own names live.
  */
-export function loopbackNetwork(home: string, salt = 0): string {
-  const digest = createHash('sha256').update(`${home}\0${salt}`).digest();
+export function loopbackNetwork(stateDirectory: string, salt = 0): string {
+  const digest = createHash('sha256').update(`${stateDirectory}\0${salt}`).digest();
   return `127.${1 + ((digest[0] ?? 0) % 254)}.${digest[1] ?? 0}`;
 }
 

@@ -5,10 +5,10 @@ import { codeOf } from './errors.ts';
 import { readIfThere } from './files.ts';
 
 /**
- * Processes of a home. Each carries `CARREL_HOME` (the absolute folder) and `CARREL_PROGRAM` (its name) in its environment,
+ * Processes of a state directory. Each carries `CARREL_HOME` (the absolute folder) and `CARREL_PROGRAM` (its name) in its environment,
  * so that what a killed supervisor or node left behind is found and ended. Both, since a person may well export CARREL_HOME.
  */
-export interface HomeProcess extends MarkedProcess {
+export interface PlatformProcess extends MarkedProcess {
   /** `etcd`, `operator`, …; `supervisor`; `container` for what the process node runs. */
   readonly program: string;
 }
@@ -19,8 +19,11 @@ export interface MarkedProcess {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The environment that marks a process as the home's. */
-export const marks = (home: string, program: string): Record<string, string> => ({ CARREL_HOME: home, CARREL_PROGRAM: program });
+/** The environment variables that mark a process of the state directory. */
+export const marks = (stateDirectory: string, program: string): Record<string, string> => ({
+  CARREL_HOME: stateDirectory,
+  CARREL_PROGRAM: program,
+});
 
 export function isAlive(pid: number): boolean {
   try {
@@ -50,11 +53,11 @@ export function startTime(pid: number): string {
   }
 }
 
-/** All living processes that carry the home's marks, but this one. */
-export const processesOf = (home: string): HomeProcess[] =>
+/** All living processes with the state directory's marks, except this one. */
+export const processesOf = (stateDirectory: string): PlatformProcess[] =>
   markedProcesses().flatMap(({ pid, environment }) => {
     const program = environment['CARREL_PROGRAM'];
-    return program !== undefined && environment['CARREL_HOME'] === home ? [{ pid, program, environment }] : [];
+    return program !== undefined && environment['CARREL_HOME'] === stateDirectory ? [{ pid, program, environment }] : [];
   });
 
 /** All living processes with a variable `CARREL_…` in their environment, but this one. */
@@ -112,12 +115,12 @@ export async function endAll(pids: readonly number[], graceMs: number, name: Nod
   }
 }
 
-/** Ends what an earlier supervisor of this home left behind; what starts others first, so that it starts none again. */
-export async function endLeftovers(home: string, graceMs = 8_000): Promise<HomeProcess[]> {
-  const left = processesOf(home);
+/** Ends the processes that an earlier supervisor of this state directory left; those that start others first, so that they start no more. */
+export async function endLeftovers(stateDirectory: string, graceMs = 8_000): Promise<PlatformProcess[]> {
+  const left = processesOf(stateDirectory);
   const supervisors = left.filter(({ program }) => program === 'supervisor' || program === 'node').map(({ pid }) => pid);
   await endAll(supervisors, graceMs, 'SIGKILL');
-  const others = processesOf(home);
+  const others = processesOf(stateDirectory);
   // Postgres reads SIGTERM as "wait for the clients"; SIGINT ends it now, cleanly.
   const postgres = others.filter(({ program }) => program === 'postgres').map(({ pid }) => pid);
   await Promise.all([

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from './files.ts';
-import { DEFAULT_ROUTER_PORT, paths, readSettings } from './home.ts';
+import { DEFAULT_ROUTER_PORT, paths, readSettings } from './state-directory.ts';
 import { kubectl } from './kubectl.ts';
 
 /** Where operator and worker live in a cluster; here it holds the operator's lease. */
@@ -9,34 +9,34 @@ const NAMESPACE = 'carrel-system';
 const APPLY = ['apply', '--server-side', '--force-conflicts', '--field-manager=carrel-up'];
 
 /** Installs `crds/` and the operator's namespace, again after a change of them. Throws LocalError with the API server's words. */
-export async function installResources(home: string, root: string): Promise<void> {
+export async function installResources(stateDirectory: string, root: string): Promise<void> {
   const crds = join(root, 'crds');
-  await kubectl(home, ...APPLY, '-f', crds);
-  await kubectl(home, 'wait', '--for=condition=Established', '--timeout=30s', '-f', crds);
-  const known = await kubectl(home, 'get', 'namespace', NAMESPACE, '--ignore-not-found', '-o', 'name');
-  if (known.trim() === '') await kubectl(home, 'create', 'namespace', NAMESPACE);
+  await kubectl(stateDirectory, ...APPLY, '-f', crds);
+  await kubectl(stateDirectory, 'wait', '--for=condition=Established', '--timeout=30s', '-f', crds);
+  const known = await kubectl(stateDirectory, 'get', 'namespace', NAMESPACE, '--ignore-not-found', '-o', 'name');
+  if (known.trim() === '') await kubectl(stateDirectory, 'create', 'namespace', NAMESPACE);
 }
 
 /**
- * Applies `config/samples` once per home: a tenant that a person changed or deleted stays so. Their LMS and receiver are the demo's, at this
- * home's port; where the home has moved to another since, what still names the former one follows.
+ * Applies `config/samples` once per state directory: a tenant that a person changed or deleted stays so. Their LMS and receiver are the demo's, at this
+ * state directory's port; where the state directory has moved to another since, what still names the former one follows.
  */
-export async function applySamples(home: string, root: string): Promise<void> {
-  const { samples: applied, samplesHere } = paths(home);
-  const port = readSettings(home)?.routerPort ?? DEFAULT_ROUTER_PORT;
+export async function applySamples(stateDirectory: string, root: string): Promise<void> {
+  const { samples: applied, samplesHere } = paths(stateDirectory);
+  const port = readSettings(stateDirectory)?.routerPort ?? DEFAULT_ROUTER_PORT;
   if (!existsSync(applied)) {
-    writeSamples(home, root, port);
-    await kubectl(home, ...APPLY, '-f', samplesHere);
+    writeSamples(stateDirectory, root, port);
+    await kubectl(stateDirectory, ...APPLY, '-f', samplesHere);
     writeAtomically(applied, '');
   } else if (formerPort(samplesHere) !== port) {
-    if (existsSync(samplesHere)) await followPort(home, port);
-    writeSamples(home, root, port);
+    if (existsSync(samplesHere)) await followPort(stateDirectory, port);
+    writeSamples(stateDirectory, root, port);
   }
 }
 
-function writeSamples(home: string, root: string, port: number): void {
+function writeSamples(stateDirectory: string, root: string, port: number): void {
   const samples = join(root, 'config', 'samples');
-  const { samplesHere } = paths(home);
+  const { samplesHere } = paths(stateDirectory);
   mkdirSync(samplesHere, { recursive: true });
   for (const name of readdirSync(samples)) {
     const text = readFileSync(join(samples, name), 'utf8').replaceAll(`.localhost:${DEFAULT_ROUTER_PORT}`, `.localhost:${port}`);
@@ -60,9 +60,9 @@ interface Sample {
   readonly spec?: object;
 }
 
-async function followPort(home: string, port: number): Promise<void> {
-  const { samplesHere } = paths(home);
-  const found = await kubectl(home, 'get', '-f', samplesHere, '--ignore-not-found', '-o', 'json');
+async function followPort(stateDirectory: string, port: number): Promise<void> {
+  const { samplesHere } = paths(stateDirectory);
+  const found = await kubectl(stateDirectory, 'get', '-f', samplesHere, '--ignore-not-found', '-o', 'json');
   if (found.trim() === '') return;
   const { items, ...one } = JSON.parse(found) as Sample & { items?: Sample[] };
   const former = new RegExp(`\\.localhost:${formerPort(samplesHere)}(?!\\d)`, 'g');
@@ -71,6 +71,6 @@ async function followPort(home: string, port: number): Promise<void> {
     const after = before.replaceAll(former, `.localhost:${port}`);
     if (after === before) continue;
     const place = metadata.namespace === undefined ? [] : ['-n', metadata.namespace];
-    await kubectl(home, 'patch', kind, metadata.name, ...place, '--type=merge', '-p', `{"spec":${after}}`);
+    await kubectl(stateDirectory, 'patch', kind, metadata.name, ...place, '--type=merge', '-p', `{"spec":${after}}`);
   }
 }

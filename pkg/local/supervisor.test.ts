@@ -8,14 +8,14 @@ import { isAlive, processesOf } from './processes.ts';
 import { type ProgramSpec, Supervisor } from './supervisor.ts';
 import { untilReady } from './platform.ts';
 
-let home: string;
+let stateDirectory: string;
 let supervisor: Supervisor | undefined;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'carrel-supervisor-'));
+  stateDirectory = mkdtempSync(join(tmpdir(), 'carrel-supervisor-'));
 });
 afterEach(async () => {
   await supervisor?.stop();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(stateDirectory, { recursive: true, force: true });
 });
 
 const program = (name: string, script: string, after: string[] = []): ProgramSpec => ({
@@ -24,11 +24,11 @@ const program = (name: string, script: string, after: string[] = []): ProgramSpe
   args: ['-e', script],
   after,
   ready: async () => {
-    if (!readFileSync(join(home, 'logs', `${name}.log`), 'utf8').includes('ready')) throw new Error('not ready yet');
+    if (!readFileSync(join(stateDirectory, 'logs', `${name}.log`), 'utf8').includes('ready')) throw new Error('not ready yet');
   },
 });
 const start = (...specs: ProgramSpec[]): Supervisor => {
-  supervisor = new Supervisor({ home, specs, clock: systemClock, random: systemRandom });
+  supervisor = new Supervisor({ stateDirectory, specs, clock: systemClock, random: systemRandom });
   supervisor.start();
   return supervisor;
 };
@@ -44,7 +44,7 @@ test('a program that is killed is started again, under a new pid in its file', a
 
   expect(isAlive(before)).toBe(false);
   expect(running.status['store']?.restarts).toBe(1);
-  expect(Number(readFileSync(join(home, 'run', 'store.pid'), 'utf8'))).toBe(running.status['store']?.pid);
+  expect(Number(readFileSync(join(stateDirectory, 'run', 'store.pid'), 'utf8'))).toBe(running.status['store']?.pid);
 });
 
 test('a program waits for those it needs, and outlives those that need it', async () => {
@@ -58,37 +58,37 @@ test('a program waits for those it needs, and outlives those that need it', asyn
 
   const endedAt = (name: string): number =>
     Number(
-      readFileSync(join(home, 'logs', `${name}.log`), 'utf8')
+      readFileSync(join(stateDirectory, 'logs', `${name}.log`), 'utf8')
         .trim()
         .split('\n')
         .at(-1),
     );
   expect(endedAt('client')).toBeLessThanOrEqual(endedAt('store'));
-  expect(processesOf(home)).toEqual([]);
+  expect(processesOf(stateDirectory)).toEqual([]);
 });
 
-test('a program that never starts is told in one line with its known reason and its log', async () => {
+test('a program that never starts is reported in one line with its known reason and its log', async () => {
   const running = start({
     ...program('s3', 'console.log("xattr check failed"); process.exit(1)'),
     explain: (log) => (log.includes('xattr') ? 'no extended attributes' : undefined),
   });
 
-  await expect(untilReady(home, () => running.status)).rejects.toThrow(
-    `s3 does not start: no extended attributes. Its log: ${join(home, 'logs', 's3.log')}`,
+  await expect(untilReady(stateDirectory, () => running.status)).rejects.toThrow(
+    `s3 does not start: no extended attributes. Its log: ${join(stateDirectory, 'logs', 's3.log')}`,
   );
 });
 
-test('processes of a home are found by their marks, whoever started them', async () => {
+test('processes of a state directory are found by their environment, whoever started them', async () => {
   const running = start(program('store', STAYS));
   await running.whenReady();
 
-  expect(processesOf(home)).toMatchObject([{ pid: running.status['store']?.pid, program: 'store' }]);
+  expect(processesOf(stateDirectory)).toMatchObject([{ pid: running.status['store']?.pid, program: 'store' }]);
 });
 
 test('a program comes back when its log was removed under it, and when a file of the supervisor cannot be written for a while', async () => {
   let isFull = false;
   supervisor = new Supervisor({
-    home,
+    stateDirectory,
     specs: [{ ...program('store', STAYS), ready: async () => {}, explain: () => undefined }],
     clock: systemClock,
     random: systemRandom,
@@ -101,9 +101,9 @@ test('a program comes back when its log was removed under it, and when a file of
   await running.whenReady();
   const before = running.status['store']?.pid ?? 0;
 
-  rmSync(join(home, 'logs'), { recursive: true });
-  rmSync(join(home, 'run'), { recursive: true });
-  writeFileSync(join(home, 'run'), 'in the way');
+  rmSync(join(stateDirectory, 'logs'), { recursive: true });
+  rmSync(join(stateDirectory, 'run'), { recursive: true });
+  writeFileSync(join(stateDirectory, 'run'), 'in the way');
   isFull = true;
   process.kill(before, 'SIGKILL');
   while (running.status['store']?.pid === before || running.status['store']?.state !== 'ready') await systemClock.sleep(10);
@@ -111,14 +111,14 @@ test('a program comes back when its log was removed under it, and when a file of
   expect(isAlive(running.status['store']?.pid ?? 0)).toBe(true);
 });
 
-test('a program whose log cannot be opened is told, and starts once it can', async () => {
-  writeFileSync(join(home, 'logs'), 'in the way');
+test('a program whose log cannot be opened is reported, and starts once it can', async () => {
+  writeFileSync(join(stateDirectory, 'logs'), 'in the way');
   const running = start({ ...program('store', STAYS), ready: async () => {} });
   while (running.status['store']?.state !== 'restarting') await systemClock.sleep(10);
-  const told = running.status['store']?.reason;
+  const reason = running.status['store']?.reason;
 
-  rmSync(join(home, 'logs'));
+  rmSync(join(stateDirectory, 'logs'));
   await running.whenReady();
 
-  expect(told).toContain('EEXIST');
+  expect(reason).toContain('EEXIST');
 });

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { whenAborted } from '../runtime/abort.ts';
 import { backOffMs } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -54,11 +55,11 @@ const LOG_LIMIT_BYTES = 20 << 20;
  *
  * Invariants:
  * - A program that ends is started again, after a back-off that a steady run resets; of one program never two run at once.
- *   No failure to write a file of the home ends that.
+ *   No failure to write a file of the state directory ends that.
  * - `run/<name>.pid` names the living process; output goes straight to `logs/<name>.log`, so a killed supervisor breaks no pipe.
  */
 export class Supervisor {
-  readonly #home: string;
+  readonly #stateDirectory: string;
   readonly #specs: readonly ProgramSpec[];
   readonly #clock: Clock;
   readonly #random: Random;
@@ -70,13 +71,13 @@ export class Supervisor {
   readonly #loops = new Map<string, Promise<void>>();
 
   constructor(options: {
-    home: string;
+    stateDirectory: string;
     specs: readonly ProgramSpec[];
     clock: Clock;
     random: Random;
     onChange?: (status: Record<string, ProgramStatus>) => void;
   }) {
-    this.#home = options.home;
+    this.#stateDirectory = options.stateDirectory;
     this.#specs = options.specs;
     this.#clock = options.clock;
     this.#random = options.random;
@@ -120,7 +121,7 @@ export class Supervisor {
 
   async #keep(spec: ProgramSpec): Promise<void> {
     const stopping = this.#stopping.signal;
-    await Promise.race([this.whenReady(spec.after), aborted(stopping)]);
+    await Promise.race([this.whenReady(spec.after), whenAborted(stopping)]);
     for (let failures = 0; !stopping.aborted;) {
       const started = this.#clock.monotonic();
       const reason = await this.#runOnce(spec);
@@ -134,8 +135,8 @@ export class Supervisor {
 
   /** One life of the program; resolves with why it ended. */
   async #runOnce(spec: ProgramSpec): Promise<string> {
-    const log = join(this.#home, 'logs', `${spec.name}.log`);
-    const pidFile = join(this.#home, 'run', `${spec.name}.pid`);
+    const log = join(this.#stateDirectory, 'logs', `${spec.name}.log`);
+    const pidFile = join(this.#stateDirectory, 'run', `${spec.name}.pid`);
     let child: ChildProcess;
     try {
       await spec.prepare?.();
@@ -164,13 +165,13 @@ export class Supervisor {
   }
 
   #spawn(spec: ProgramSpec, log: string): ChildProcess {
-    mkdirSync(join(this.#home, 'logs'), { recursive: true });
+    mkdirSync(join(this.#stateDirectory, 'logs'), { recursive: true });
     if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > LOG_LIMIT_BYTES) renameSync(log, `${log}.1`);
     const output = openSync(log, 'a', 0o600);
     try {
       return spawn(spec.command, spec.args, {
         stdio: ['ignore', output, output],
-        env: { ...baseEnvironment(), ...spec.env, ...marks(this.#home, spec.name) },
+        env: { ...baseEnvironment(), ...spec.env, ...marks(this.#stateDirectory, spec.name) },
         ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
         ...(spec.uid === undefined ? {} : { uid: spec.uid }),
         ...(spec.gid === undefined ? {} : { gid: spec.gid }),
@@ -224,12 +225,6 @@ function endOf(child: ChildProcess): Promise<string> {
     child.once('exit', (code, signal) => resolve(signal === null ? `exited with ${code}` : `ended by ${signal}`));
   });
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 /** What every program may see of the person's environment: no setting of ours, and nothing that Postgres or Node would obey. */
 function baseEnvironment(): Record<string, string> {

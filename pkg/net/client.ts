@@ -7,7 +7,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { Deadline } from './deadline.ts';
 import { guardedConnector, type OpenSocket, openTcp } from './dial.ts';
 import { EgressError, egressErrorOf } from './egress-error.ts';
-import { type AllowedRange, literalInwardAddress } from './inward.ts';
+import { type AllowedRange, literalPrivateAddress } from './private-address.ts';
 import { type Resolve, systemResolver } from './resolve.ts';
 
 export type EgressMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -63,7 +63,7 @@ export const EGRESS_LIMITS: EgressLimits = {
 };
 
 export interface GuardedClientOptions {
-  /** Inward ranges that are opened on purpose (`parseAllowedRanges`). */
+  /** Private ranges that may be reached (`parseAllowedRanges`). */
   readonly allow: readonly AllowedRange[];
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -79,11 +79,11 @@ export interface GuardedClientOptions {
 export interface GuardedClient {
   /** Throws EgressError for whatever the address, the network or the other side does. */
   request(request: EgressRequest): Promise<EgressReply>;
-  /** Lets requests that run end (each within its own time), then closes all connections. Later requests are `aborted`. */
+  /** Waits for running requests (each within its own time-out), then closes all connections. Later requests are `aborted`. */
   close(): Promise<void>;
 }
 
-/** A kept connection leads where it led when it was checked, so it is not kept for long. */
+/** An idle connection is closed soon, since its address was checked when it was opened. */
 const KEEP_ALIVE_MS = 10_000;
 const KEEP_ALIVE_MAX_MS = 30_000;
 
@@ -93,7 +93,7 @@ const STATUS_TEXT_MAX = 1_000;
 const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|upgrade|keep-alive|te|trailer|expect|http2-settings|proxy-.*)$/;
 
 /**
- * The HTTP client for every address that a tenant, an LMS or a file gave (design 7). The host as it stands in the URL, every address that it
+ * The HTTP client for every address that a tenant, an LMS or a file gave (docs/design/events-and-jobs.md). The host as it stands in the URL, every address that it
  * resolves to and the connected peer must be public, or lie in `allow`. No redirects, no proxy of the environment, no decompression, no HTTP/2;
  * time and size have bounds. Metric: `egress_requests_total{outcome}`, the reply's class (`2xx`) or the error's code.
  */
@@ -142,9 +142,9 @@ function agentOf(options: GuardedClientOptions, limits: EgressLimits): Agent {
 
 function outcomeCounter(metrics: Metrics): Counter<'outcome'> {
   const name = 'egress_requests_total';
-  const help = 'Requests to addresses of others, by class of reply or code of error';
-  const standing = metrics.getSingleMetric(name) as Counter<'outcome'> | undefined;
-  return standing ?? new Counter({ name, help, labelNames: ['outcome'], registers: [metrics] });
+  const help = 'Requests to external addresses, by class of reply or error code';
+  const existing = metrics.getSingleMetric(name) as Counter<'outcome'> | undefined;
+  return existing ?? new Counter({ name, help, labelNames: ['outcome'], registers: [metrics] });
 }
 
 async function send(agent: Agent, options: GuardedClientOptions, limits: EgressLimits, request: EgressRequest): Promise<EgressReply> {
@@ -191,8 +191,8 @@ function checkedUrl(text: string, allow: readonly AllowedRange[]): URL {
   if (url.username !== '' || url.password !== '') {
     throw new EgressError('url_refused', `the address at ${url.hostname} carries a user name or password`);
   }
-  if (literalInwardAddress(url.href, allow) !== undefined) {
-    throw new EgressError('address_refused', `${url.hostname} leads to an inward address`);
+  if (literalPrivateAddress(url.href, allow) !== undefined) {
+    throw new EgressError('address_refused', `${url.hostname} leads to a private address`);
   }
   return url;
 }

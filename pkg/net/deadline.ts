@@ -1,15 +1,15 @@
 import type { Clock } from '../runtime/clock.ts';
 
-/** Left out, an abort makes a DOMException with a stack each time. */
+/** Without a reason, each abort creates a DOMException with a stack. */
 const OVER = new Error('over');
 
-/** One signal that fires at the first of several ends: the caller's signal, or a time that has run out. `end()` lets go of all of them. */
+/** A signal that fires at the first of several events: the caller's signal or a time-out. `end()` releases all listeners and timers. */
 export class Deadline {
   readonly #clock: Clock;
   readonly #fired = new AbortController();
   readonly #over = new AbortController();
 
-  /** `onOuterAbort` makes the reason out of the outer signal's. */
+  /** `onOuterAbort` maps the outer signal's reason to this signal's. */
   constructor(clock: Clock, outer?: AbortSignal, onOuterAbort: (reason: unknown) => unknown = (reason) => reason) {
     this.#clock = clock;
     const follow = (): void => this.#fired.abort(onOuterAbort(outer?.reason));
@@ -21,7 +21,7 @@ export class Deadline {
     return this.#fired.signal;
   }
 
-  /** Fires with what `reason` gives in `ms`, unless the returned function is called first. */
+  /** Fires with the result of `reason` after `ms`, unless the returned function is called first. */
   expireIn(ms: number, reason: () => Error): () => void {
     const cancelled = new AbortController();
     this.#over.signal.addEventListener('abort', () => cancelled.abort(OVER), { once: true });
@@ -32,7 +32,7 @@ export class Deadline {
     return () => cancelled.abort(OVER);
   }
 
-  /** `work`, or a rejection when the signal fires first. What cannot be cancelled goes on unheard. */
+  /** `work`, or a rejection when the signal fires first. Work that cannot be cancelled continues; its result is ignored. */
   async race<T>(work: Promise<T>): Promise<T> {
     const over = new AbortController();
     const fired = new Promise<never>((_, reject) => {

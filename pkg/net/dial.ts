@@ -4,10 +4,10 @@ import type { buildConnector } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { Deadline } from './deadline.ts';
 import { EgressError } from './egress-error.ts';
-import { type AllowedRange, isInward, isLocalhost, isOpened, LOOPBACK } from './inward.ts';
+import { type AllowedRange, isPrivateAddress, isLocalhost, isOpened, LOOPBACK } from './private-address.ts';
 import type { Resolve } from './resolve.ts';
 
-/** How a TCP connection is begun; a test puts its own here, to play a machine whose routes lead elsewhere. */
+/** Opens a TCP connection. A test passes its own to simulate other routes. */
 export type OpenSocket = (to: { host: string; port: number }) => Socket;
 
 export interface DialOptions {
@@ -23,7 +23,7 @@ export interface DialOptions {
   readonly secureContext: SecureContext | undefined;
 }
 
-/** A name with many addresses is no reason to try for long; all are checked, so many are dialled. */
+/** At most this many addresses of one host are tried; every one is checked against the egress policy. */
 const MAX_DIALLED_ADDRESSES = 4;
 
 export const openTcp: OpenSocket = ({ host, port }) =>
@@ -33,10 +33,10 @@ export const openTcp: OpenSocket = ({ host, port }) =>
  * Opens the connections of the guarded client.
  *
  * Invariants:
- * - Only an address that was checked is dialled, as an address: what a name server says later is never asked for.
- * - A name with one inward address is refused whole.
- * - Nothing is sent, not even a TLS greeting, before the connected peer's own address was checked.
- * - TLS always verifies the certificate against the URL's host, whatever the environment says.
+ * - Only a checked IP address is dialled; the name is never resolved a second time.
+ * - A name with at least one private address is refused.
+ * - Nothing is sent, not even a TLS greeting, before the address of the connected peer was checked.
+ * - TLS always verifies the certificate against the URL's host; no environment variable disables this.
  */
 export function guardedConnector(options: DialOptions): buildConnector.connector {
   return ({ hostname, protocol, port }, done) => {
@@ -69,10 +69,10 @@ async function dial(options: DialOptions, target: Target): Promise<Socket> {
   }
 }
 
-/** Where a host leads, when all of it may be dialled. */
+/** The addresses of a host, when all of them may be dialled. */
 async function checkedAddresses(options: DialOptions, target: Target): Promise<string[]> {
   const addresses = await addressesOf(options.resolve, target.host);
-  if (addresses.some((address) => isInward(address, options.allow))) throw leadsInside(target.host, addresses);
+  if (addresses.some((address) => isPrivateAddress(address, options.allow))) throw leadsToPrivateAddress(target.host, addresses);
   if (!target.isSecure && !options.plainHttpAnywhere && !addresses.every((address) => isOpened(address, options.allow))) {
     throw new EgressError('plain_http_refused', `${target.host} is only spoken to by https`);
   }
@@ -91,7 +91,7 @@ async function addressesOf(resolve: Resolve, host: string): Promise<string[]> {
   throw new EgressError('dns_failed', `${host} does not resolve to an address`);
 }
 
-/** The first address that takes a connection. Each gets an equal share of the time that is left, so that a dead one does not use it up. */
+/** Connects to the first address that accepts. Each gets an equal share of the remaining time, so that an unreachable one does not use it all. */
 async function dialOneOf(options: DialOptions, target: Target, addresses: string[], signal: AbortSignal): Promise<Socket> {
   const end = options.clock.monotonic() + options.connectMs;
   let cause: unknown;
@@ -115,10 +115,10 @@ async function dialOneOf(options: DialOptions, target: Target, addresses: string
 
 function checkedPeer(socket: Socket, host: string, allow: readonly AllowedRange[]): Socket {
   const peer = socket.remoteAddress;
-  if (peer !== undefined && !isInward(peer, allow)) return socket;
+  if (peer !== undefined && !isPrivateAddress(peer, allow)) return socket;
   socket.destroy();
   if (peer === undefined) throw new Error('the connection ended at once');
-  throw leadsInside(host, [peer]);
+  throw leadsToPrivateAddress(host, [peer]);
 }
 
 async function secured(options: DialOptions, target: Target, socket: Socket, signal: AbortSignal): Promise<Socket> {
@@ -142,7 +142,7 @@ async function secured(options: DialOptions, target: Target, socket: Socket, sig
   }
 }
 
-/** The socket when it is ready; destroyed when it fails or the signal fires. Its late errors are swallowed: undici learns of them by `close`. */
+/** Returns the socket when it is ready; destroys it when it fails or the signal fires. Later errors are ignored: undici notices them by `close`. */
 function once<T extends Socket>(event: 'connect' | 'secureConnect', socket: T, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const give = (): void => {
@@ -164,5 +164,5 @@ function once<T extends Socket>(event: 'connect' | 'secureConnect', socket: T, s
 }
 
 /** The addresses stay in the cause: what an inside name resolves to is nobody else's business. */
-const leadsInside = (host: string, addresses: string[]): EgressError =>
-  new EgressError('address_refused', `${host} leads to an inward address`, { cause: new Error(addresses.join(', ')) });
+const leadsToPrivateAddress = (host: string, addresses: string[]): EgressError =>
+  new EgressError('address_refused', `${host} leads to a private address`, { cause: new Error(addresses.join(', ')) });

@@ -1,8 +1,8 @@
 /**
- * Why a request to an address of others came to nothing.
+ * Why a request to an external address failed.
  *
  * - `url_refused`: no http or https URL, or one with a user name or password in it
- * - `address_refused`: the host is, resolves to or was reached at an inward address
+ * - `address_refused`: the host is, resolves to or was reached at a private address
  * - `plain_http_refused`: http to an address that no allowed range opens
  * - `request_refused`: a header or the method is one that a caller may not set, or malformed
  * - `dns_failed`, `connect_failed`, `connect_timeout`, `tls_failed`: no connection; nothing of the request was sent
@@ -45,7 +45,7 @@ export class EgressError extends Error {
   }
 }
 
-/** What undici and Node call a failure, as the codes above. What is not listed is a mistake of ours and stays as it is. */
+/** Error codes of undici and Node, mapped to the codes above. An unlisted error is an internal error and is rethrown unchanged. */
 const CODES: Readonly<Record<string, readonly [EgressErrorCode, string]>> = {
   UND_ERR_HEADERS_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],
   HPE_HEADER_OVERFLOW: ['reply_too_large', 'sent more headers than are accepted'],
@@ -57,7 +57,7 @@ const CODES: Readonly<Record<string, readonly [EgressErrorCode, string]>> = {
   ENETUNREACH: ['connection_lost', 'went out of reach before its reply was whole'],
   ENETDOWN: ['connection_lost', 'went out of reach before its reply was whole'],
   EPIPE: ['connection_lost', 'ended the connection before the request was sent'],
-  // How undici's parser meets a 101 that names no protocol.
+  // undici's parser fails so on a 101 that names no protocol.
   ERR_ASSERTION: ['bad_reply', 'does not speak HTTP/1.1'],
   UND_ERR_INVALID_ARG: ['request_refused', 'cannot be sent a malformed method or header'],
   UND_ERR_NOT_SUPPORTED: ['request_refused', 'cannot be sent this method or header'],
@@ -66,15 +66,15 @@ const CODES: Readonly<Record<string, readonly [EgressErrorCode, string]>> = {
   UND_ERR_DESTROYED: ['aborted', 'was not asked: the program is shutting down'],
 };
 
-/** The EgressError that `error` amounts to, with the reply's status where it is known; any other error as it came. */
+/** Converts `error` to an EgressError, with the reply's status where it is known; returns any other error unchanged. */
 export function egressErrorOf(error: unknown, host: string, status: number | undefined): unknown {
   if (error instanceof EgressError) {
     return status === undefined ? error : new EgressError(error.code, error.message, { cause: error.cause, status });
   }
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
-  // A parser's error holds what was received; as a cause it would end up in a log.
+  // A parser's error contains the received bytes; as a cause they would be logged.
   if (name === 'HTTPParserError' && code !== 'HPE_HEADER_OVERFLOW')
     return new EgressError('bad_reply', `${host} does not speak HTTP/1.1`, { status });
-  const known = typeof code === 'string' ? CODES[code] : undefined;
-  return known === undefined ? error : new EgressError(known[0], `${host} ${known[1]}`, { cause: error, status });
+  const mapped = typeof code === 'string' ? CODES[code] : undefined;
+  return mapped === undefined ? error : new EgressError(mapped[0], `${host} ${mapped[1]}`, { cause: error, status });
 }

@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
 import { guardedConnector, type OpenSocket, openTcp } from './dial.ts';
-import type { AllowedRange } from './inward.ts';
+import type { AllowedRange } from './private-address.ts';
 import { type Resolve, systemResolver } from './resolve.ts';
 
 export interface GuardedSocketsOptions {
-  /** Inward ranges that are opened on purpose (`parseAllowedRanges`). */
+  /** Private ranges that may be reached (`parseAllowedRanges`). */
   readonly allow: readonly AllowedRange[];
   readonly clock: Clock;
   readonly connectMs?: number;
@@ -16,7 +16,7 @@ export interface GuardedSocketsOptions {
   readonly openSocket?: OpenSocket;
 }
 
-/** Where a connection is to lead; `protocol` is `http:` or `https:`. */
+/** The target of a connection; `protocol` is `http:` or `https:`. */
 export interface SocketTarget {
   readonly protocol: string;
   readonly hostname: string;

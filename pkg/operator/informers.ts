@@ -1,24 +1,6 @@
 import { informer, type Informer } from '../kube/informer.ts';
-import {
-  CONFIG_MAP,
-  DEPLOYMENT,
-  ENDPOINT_SLICE,
-  INGRESS,
-  NAMESPACE,
-  SECRET,
-  SERVICE,
-  SERVICE_ACCOUNT,
-  type ConfigMap,
-  type Deployment,
-  type EndpointSlice,
-  type Ingress,
-  type Namespace,
-  type Secret,
-  type Service,
-  type ServiceAccount,
-} from '../kube/kinds.ts';
+import { NAMESPACE, SECRET, type Namespace, type Secret } from '../kube/kinds.ts';
 import type { Kind, KubeObject, Observed } from '../kube/object.ts';
-import type { Store } from '../kube/store.ts';
 import type { KubeClient } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -26,16 +8,23 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK, type LtiRegistration, type Tenant, type Webhook } from './kinds.ts';
 import { MANAGED_BY_SELECTOR, NOT_MANAGED_BY_SELECTOR } from './names.ts';
+import { OWNED_KINDS } from './tenant/children/index.ts';
 
-/** The objects that the operator made, of all namespaces, found by their label. */
-export interface OwnedStores {
-  readonly serviceAccounts: Store<ServiceAccount>;
-  readonly configMaps: Store<ConfigMap>;
-  readonly secrets: Store<Secret>;
-  readonly deployments: Store<Deployment>;
-  readonly services: Store<Service>;
-  readonly endpointSlices: Store<EndpointSlice>;
-  readonly ingresses: Store<Ingress>;
+/** Copies of the objects that the operator made, of all namespaces, found by their label. */
+export class OwnedInformers {
+  readonly all: readonly Informer<KubeObject>[];
+  readonly #byKind: ReadonlyMap<Kind, Informer<KubeObject>>;
+
+  constructor(create: <T extends KubeObject>(kind: Kind<T>) => Informer<T>) {
+    this.#byKind = new Map(OWNED_KINDS.map((kind) => [kind, create<KubeObject>(kind)]));
+    this.all = [...this.#byKind.values()];
+  }
+
+  of<T extends KubeObject>(kind: Kind<T>): Informer<T> {
+    const found = this.#byKind.get(kind);
+    if (!found) throw new Error(`${kind.kind} is missing in CHILDREN (tenant/children/index.ts)`);
+    return found as unknown as Informer<T>;
+  }
 }
 
 export interface Informers {
@@ -43,9 +32,9 @@ export interface Informers {
   readonly registrations: Informer<LtiRegistration>;
   readonly webhooks: Informer<Webhook>;
   readonly namespaces: Informer<Namespace>;
-  /** Secrets of people's, without their data: what changed is read when it is needed. */
+  /** People's Secrets, metadata only: their data are read when they are needed. */
   readonly namedSecrets: Informer<Secret>;
-  readonly owned: { readonly [Name in keyof OwnedStores]: Informer<OwnedStores[Name] extends Store<infer T> ? T : never> };
+  readonly owned: OwnedInformers;
 }
 
 /** Index of what refers to a tenant, and of what names a Secret: values are `namespace/name`. */
@@ -60,9 +49,8 @@ interface Deps {
   readonly metrics: Metrics;
 }
 
-/** Every copy that the operator keeps; they are kept on standbys too, so that one takes over warm. */
+/** All watches of the operator. Standbys run them too, so that a new leader starts with synced copies. */
 export function createInformers(deps: Deps): Informers {
-  const owned = <T extends KubeObject>(kind: Kind<T>): Informer<T> => informer({ ...deps, kind, labelSelector: MANAGED_BY_SELECTOR });
   const byTenant = ({ metadata, spec }: Observed<LtiRegistration> | Observed<Webhook>): string[] => [
     `${metadata.namespace}/${spec.tenantRef.name}`,
   ];
@@ -89,32 +77,13 @@ export function createInformers(deps: Deps): Informers {
     }),
     namespaces: informer({ ...deps, kind: NAMESPACE, metadataOnly: true }),
     namedSecrets: informer({ ...deps, kind: SECRET, metadataOnly: true, labelSelector: NOT_MANAGED_BY_SELECTOR }),
-    owned: {
-      serviceAccounts: owned(SERVICE_ACCOUNT),
-      configMaps: owned(CONFIG_MAP),
-      secrets: owned(SECRET),
-      deployments: owned(DEPLOYMENT),
-      services: owned(SERVICE),
-      endpointSlices: owned(ENDPOINT_SLICE),
-      ingresses: owned(INGRESS),
-    },
+    owned: new OwnedInformers((kind) => informer({ ...deps, kind, labelSelector: MANAGED_BY_SELECTOR })),
   };
 }
 
-export const allInformers = ({ owned, ...others }: Informers): readonly Pick<Informer<KubeObject>, 'run'>[] => [
-  ...Object.values(others),
-  ...Object.values(owned),
+export const allInformers = ({ owned, ...others }: Informers): readonly Informer<KubeObject>[] => [
+  ...(Object.values(others) as unknown as Informer<KubeObject>[]),
+  ...owned.all,
 ];
 
-export const ownedStores = ({ owned }: Informers): OwnedStores => ({
-  serviceAccounts: owned.serviceAccounts.store,
-  configMaps: owned.configMaps.store,
-  secrets: owned.secrets.store,
-  deployments: owned.deployments.store,
-  services: owned.services.store,
-  endpointSlices: owned.endpointSlices.store,
-  ingresses: owned.ingresses.store,
-});
-
-export const haveSynced = ({ owned, ...others }: Informers): boolean =>
-  [...Object.values(others), ...Object.values(owned)].every(({ store }) => store.hasSynced);
+export const haveSynced = (informers: Informers): boolean => allInformers(informers).every(({ store }) => store.hasSynced);

@@ -2,7 +2,7 @@ import type { Kind } from '../kube/object.ts';
 import { apiVersionOf } from '../kube/object.ts';
 import type { Tenant } from './kinds.ts';
 
-/** Names, labels and annotations that the operator writes. All of them are part of its interface: selectors of people's own rest on them. */
+/** Names, labels and annotations that the operator writes. All are part of its interface: people's selectors depend on them. */
 export const FIELD_MANAGER = 'carrel-operator';
 export const PREFIX = 'carrel.dev';
 export const FINALIZER = `${PREFIX}/operator`;
@@ -11,9 +11,9 @@ export const FINALIZER = `${PREFIX}/operator`;
 export const ADOPT_ANNOTATION = `${PREFIX}/adopt`;
 /** On a pod template: what the pod was started with. Another value restarts the pods. */
 export const CONFIG_ANNOTATION = `${PREFIX}/config`;
-/** On a generated Secret: a hash of its data, so that an edit is seen without asking the registry. */
+/** On a generated Secret: a hash of its data, so that an edit is noticed without a call of the registry. */
 export const CHECKSUM_ANNOTATION = `${PREFIX}/checksum`;
-/** On the Secret that holds it or stands for it: a keyed hash of the e-mail and password that were set last. */
+/** On the Secret that holds the password or, where the spec names one, on that of the keys: a keyed hash of the e-mail and password that were set last. */
 export const ADMINISTRATOR_ANNOTATION = `${PREFIX}/administrator`;
 
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
@@ -49,7 +49,7 @@ export const selectorText = (tenant: Tenant): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
-/** The head of a child: what and whose it is. */
+/** Kind, name and labels of a child. */
 export const identity = (tenant: Tenant, kind: Kind, name: string) => ({
   apiVersion: apiVersionOf(kind),
   kind: kind.kind,

@@ -1,43 +1,44 @@
 import { Applier } from '../kube/apply.ts';
 import { Controller, type ControllerOptions } from '../kube/controller.ts';
 import { EventRecorder } from '../kube/events.ts';
-import { LEASE, POD } from '../kube/kinds.ts';
+import { DEPLOYMENT, LEASE, POD, SECRET } from '../kube/kinds.ts';
 import { keyOf, keyText, type KubeObject, type ObjectKey } from '../kube/object.ts';
 import { PRIORITY } from '../kube/queue.ts';
 import { ResourceApi } from '../kube/resource.ts';
 import { forMapped, forObject, forOwner, type Source } from '../kube/sources.ts';
-import { StatusWriter } from '../kube/status.ts';
 import type { Store } from '../kube/store.ts';
 import type { KubeClient } from '../kube/transport.ts';
 import { guardedSockets } from '../net/guarded-sockets.ts';
-import { parseAllowedRanges } from '../net/inward.ts';
+import { parseAllowedRanges } from '../net/private-address.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import type { SealingKey } from '../runtime/sealing.ts';
 import type { StorageAdmin } from '../store/s3/admin.ts';
-import { allInformers, BY_NAMED_SECRET, BY_TENANT, createInformers, haveSynced, ownedStores, type Informers } from './informers.ts';
+import { ConditionWriter } from './conditions/writer.ts';
+import { allInformers, BY_NAMED_SECRET, BY_TENANT, createInformers, haveSynced, type Informers } from './informers.ts';
 import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
 import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
-import { unknownDeployments } from './ltiregistration/unknown-deployments.ts';
-import { unknownValues } from './ltiregistration/unknown-values.ts';
+import { reportUnknownDeployments } from './ltiregistration/unknown-deployments.ts';
+import { reportUnknownValues } from './ltiregistration/unknown-values.ts';
 import { longTransactions } from './long-transactions.ts';
 import { FIELD_MANAGER, PREFIX } from './names.ts';
-import { followNews, type News } from './news.ts';
+import { watchShards, type ShardChanges } from './shard-changes.ts';
 import { lateServers } from './resealing/late-servers.ts';
 import { Resealing } from './resealing/resealing.ts';
 import { Secrets } from './secrets.ts';
 import type { OperatorSettings } from './settings.ts';
 import type { Shards } from './shards.ts';
 import { TenantAccess } from './tenant-rows.ts';
-import { Adoption } from './tenant/adoption.ts';
 import { Administrators } from './tenant/administrator.ts';
-import { Claims } from './tenant/claims.ts';
-import { Databases } from './tenant/database.ts';
+import { Acceptance } from './tenant/acceptance.ts';
+import { Databases, type OrphanRows } from './tenant/database.ts';
 import { TenantFinalizer } from './tenant/finalizer.ts';
+import { GeneratedPassword } from './tenant/generated-password.ts';
 import { Keys } from './tenant/keys.ts';
 import { Migrations } from './tenant/migrations.ts';
+import { RedisAccesses } from './tenant/redis-access.ts';
 import type { TenantRedis } from './tenant/redis.ts';
 import { Storages } from './tenant/storage.ts';
 import { TenantReconciler } from './tenant/tenant.controller.ts';
@@ -63,10 +64,10 @@ export interface OperatorDeps {
   readonly metrics: Metrics;
 }
 
-/** Tenants that are brought to what they say at the same time; most of it is waiting. */
+/** Tenants that are reconciled at the same time; most of a reconcile is waiting. */
 const TENANT_CONCURRENCY = 8;
 
-/** The operator: copies of what it watches, kept always, and the three controllers, run only while it leads. */
+/** The operator: watches, which always run, and three controllers, which run only while it leads. */
 export class Operator {
   readonly #deps: OperatorDeps;
   readonly #informers: Informers;
@@ -80,7 +81,7 @@ export class Operator {
     this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
     this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store, namespaces: this.#informers.namespaces.store });
     const { tenants, owned } = this.#informers;
-    const stores = { tenants: tenants.store, secrets: owned.secrets.store, deployments: owned.deployments.store };
+    const stores = { tenants: tenants.store, secrets: owned.of(SECRET).store, deployments: owned.of(DEPLOYMENT).store };
     this.#resealing = new Resealing({
       ...deps,
       events: this.#events,
@@ -89,12 +90,12 @@ export class Operator {
     });
   }
 
-  /** Null: its copies are in, it can lead or stand by. */
+  /** Null: the watches have synced, and it can lead or stand by. */
   notReady(): string | null {
-    return haveSynced(this.#informers) ? null : 'the first lists of the API server are not in yet';
+    return haveSynced(this.#informers) ? null : 'the first lists of the API server have not arrived';
   }
 
-  /** Keeps the copies warm, until the signal is aborted. */
+  /** Runs the watches until the signal is aborted. */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all([...allInformers(this.#informers).map((informer) => informer.run(signal)), this.#events.run(signal)]);
   }
@@ -103,23 +104,23 @@ export class Operator {
   async lead(signal: AbortSignal): Promise<void> {
     const { tenants, registrations, webhooks } = this.#controllers();
     this.#deps.redis.forget();
-    const again = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
-    const stop = this.#deps.redis.onReconnect(again);
+    const resync = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
+    const stop = this.#deps.redis.onReconnect(resync);
     try {
-      const news = followNews(this.#news(webhooks), this.#deps, signal);
-      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal), news, this.#resealing.run(signal)]);
+      const watching = watchShards(this.#shardChanges(webhooks), this.#deps, signal);
+      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal), watching, this.#resealing.run(signal)]);
     } finally {
       stop();
     }
   }
 
-  #news(webhooks: Controller): News<never>[] {
+  #shardChanges(webhooks: Controller): ShardChanges<never>[] {
     const { tenants, registrations, webhooks: hooks } = this.#informers;
     const ofRegistrations = { registrations: registrations.store, access: this.#access, events: this.#events };
     return [
       webhookHealth({ webhooks: hooks.store, enqueue: (key) => webhooks.enqueue(key) }),
-      unknownDeployments(ofRegistrations),
-      unknownValues(ofRegistrations),
+      reportUnknownDeployments(ofRegistrations),
+      reportUnknownValues(ofRegistrations),
       longTransactions({ ...this.#deps, tenants: tenants.store }),
     ];
   }
@@ -127,21 +128,21 @@ export class Operator {
   #controllers(): Record<'tenants' | 'registrations' | 'webhooks', Controller> {
     const { tenants, registrations, webhooks, namespaces, namedSecrets, owned } = this.#informers;
     const { clock, random, settings } = this.#deps;
-    const secrets = new Secrets(owned.secrets);
+    const secrets = new Secrets(owned.of(SECRET));
     const access = this.#access;
-    const linked = { namespaces: namespaces.store, access, events: this.#events, clock, secrets };
+    const tenantScoped = { namespaces: namespaces.store, access, events: this.#events, clock, secrets };
     const namedBy = (store: Indexed): Source => forMapped(namedSecrets.store, (secret) => keysBy(store, BY_NAMED_SECRET, secret));
     const referringTo = (store: Indexed): Source => forMapped(tenants.store, (tenant) => keysBy(store, BY_TENANT, tenant));
 
     const egressAllow = parseAllowedRanges(settings.egressAllow);
-    const ofTenants = this.#tenantReconciler(secrets);
-    const ofRegistrations = ltiRegistrationReconciler({ ...linked, informer: registrations, egressAllow });
-    const ofWebhooks = webhookReconciler({ ...linked, informer: webhooks, random, egressAllow });
+    const ofRegistrations = ltiRegistrationReconciler({ ...tenantScoped, informer: registrations, egressAllow });
+    const ofWebhooks = webhookReconciler({ ...tenantScoped, informer: webhooks, random, egressAllow });
+    const ofTenants = this.#tenantReconciler(secrets, [ofWebhooks, ofRegistrations]);
     return {
       tenants: this.#controller('tenant', ofTenants, TENANT_CONCURRENCY, [
         forObject(tenants.store),
-        ...Object.values(owned).map(({ store }) => forOwner(store as Store<KubeObject>, TENANT)),
-        // These are read, and so waited for; what happens to them concerns no Tenant.
+        ...owned.all.map(({ store }) => forOwner(store, TENANT)),
+        // The reconcile reads these, so it waits for their first lists; their changes concern no Tenant.
         forMapped(namespaces.store, () => []),
         forMapped(registrations.store, () => []),
         forMapped(webhooks.store, () => []),
@@ -155,54 +156,49 @@ export class Operator {
       ]),
       webhooks: this.#controller('webhook', ofWebhooks, 2, [
         forObject(webhooks.store),
-        forOwner(owned.secrets.store, WEBHOOK),
+        forOwner(owned.of(SECRET).store, WEBHOOK),
         referringTo(webhooks.store),
         namedBy(webhooks.store),
       ]),
     };
   }
 
-  #tenantReconciler(secrets: Secrets): TenantReconciler {
+  #tenantReconciler(secrets: Secrets, orphans: readonly OrphanRows[]): TenantReconciler {
     const { settings, client, shards, redis, storage, platformKeys, random, clock, log } = this.#deps;
     const { tenants, namespaces, owned } = this.#informers;
     const events = this.#events;
     const connect = guardedSockets({ allow: parseAllowedRanges(settings.egressAllow), clock });
     const applier = new Applier({ client, fieldManager: FIELD_MANAGER, annotationPrefix: PREFIX });
-    const statusWriter = new StatusWriter(tenants);
-    const claims = new Claims({ settings, shards, namespaces: namespaces.store, clock });
+    const conditions = new ConditionWriter({ informer: tenants, events, clock });
+    const acceptance = new Acceptance({ settings, shards, namespaces: namespaces.store, clock });
+    const passwordOf = (name: 'database' | 'redis') => new GeneratedPassword({ name, shards, secrets, random });
     const migrations = new Migrations({ concurrency: settings.migrationConcurrency });
     const administrators = new Administrators({ secrets, platformKeys, random });
     const pods = new ResourceApi(client, POD);
     return new TenantReconciler({
       tenants,
-      statusWriter,
-      claims,
-      databases: new Databases({ shards, secrets, migrations, adoption: new Adoption(this.#informers), pods, random, clock }),
-      storages: new Storages({ settings, shards, secrets, admin: storage, connect, redis, pods, random, log }),
+      conditions,
+      namespaces: namespaces.store,
+      acceptance,
+      databases: new Databases({ shards, secrets, password: passwordOf('database'), migrations, orphans, pods, clock }),
+      storages: new Storages({ settings, shards, secrets, admin: storage, connect, pods, random, log }),
+      redis: new RedisAccesses({ settings, secrets, password: passwordOf('redis'), redis }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
-      workloads: new Workloads({
-        settings,
-        applier,
-        stores: ownedStores(this.#informers),
-        services: owned.services.api,
-        deployments: owned.deployments.api,
-        ingresses: owned.ingresses.api,
-      }),
+      workloads: new Workloads({ settings, applier, owned }),
       finalizer: new TenantFinalizer({
         tenants,
         owned,
         pods,
-        claims,
+        acceptance,
         shards,
         storage,
         connect,
         redis,
         migrations,
-        statusWriter,
+        conditions,
         events,
         clock,
       }),
-      events,
       clock,
     });
   }
@@ -217,7 +213,7 @@ export class Operator {
   }
 }
 
-/** Other registrations of the same tenant: what one says may be what another must not. */
+/** Other registrations of the same tenant, which may conflict with it. */
 const siblingsIn = (store: Store<LtiRegistration>): Source =>
   forMapped(store, ({ metadata, spec }) =>
     store

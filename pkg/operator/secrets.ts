@@ -7,7 +7,7 @@ import { isControlledBy } from '../kube/owner.ts';
 import type { ResourceApi } from '../kube/resource.ts';
 import type { Store } from '../kube/store.ts';
 import { CHECKSUM_ANNOTATION, FIELD_MANAGER } from './names.ts';
-import { NotYet } from './steps.ts';
+import { ConditionError } from './conditions/runner.ts';
 
 export type SecretData = Readonly<Record<string, string>>;
 
@@ -22,9 +22,9 @@ export interface SecretOwner {
  * Secrets that the operator generates, and those that people name.
  *
  * Invariants:
- * - A Secret of a wanted name that is not its owner's is never touched, nor are its values used.
- * - Generated values are written by create; when somebody else was first, theirs is looked at.
- * - A Secret whose checksum fits its data holds what the operator wrote; so nothing needs to be asked to know that it stands.
+ * - A Secret of a wanted name that has another owner is never written, and its values are not used.
+ * - Generated values are written by create; where the Secret exists already, its values are compared.
+ * - A Secret whose checksum matches its data holds what the operator wrote, so no store needs to be called to check it.
  */
 export class Secrets {
   readonly #api: ResourceApi<Secret>;
@@ -36,7 +36,7 @@ export class Secrets {
     this.#store = deps.store;
   }
 
-  /** The operator's own Secret of this name as it stands; undefined when it is gone. Throws NameConflictError when it is another's. */
+  /** The operator's own Secret of this name; undefined when it does not exist. Throws NameConflictError when it has another owner. */
   find(owner: SecretOwner, name: string): Observed<Secret> | undefined {
     const live = this.#store.get({ namespace: owner.namespace, name });
     return live && own(live, owner);
@@ -77,22 +77,23 @@ export class Secrets {
     return sum;
   }
 
-  /** Null takes an annotation away. */
+  /** Null removes an annotation. */
   async annotate(key: ObjectKey, annotations: Record<string, string | null>): Promise<void> {
     this.#store.record(await this.#api.patch(key, { metadata: { annotations } } as object, { fieldManager: FIELD_MANAGER }));
   }
 
-  /** The values of a Secret that a person named in `field`; its keys are all there. Throws NotYet, which the watch of the Secrets' metadata ends. */
+  /** The values of a Secret that a person named in `field`; its keys are all there. Throws ConditionError, which the watch of the Secrets' metadata ends. */
   async named(field: string, key: ObjectKey, keys: readonly string[]): Promise<SecretData> {
     const secret = await this.#api.find(key);
-    if (!secret) throw new NotYet('SecretMissing', `${field}: there is no Secret ${key.name} in namespace ${key.namespace}`);
+    if (!secret) throw new ConditionError('SecretMissing', `${field}: there is no Secret ${key.name} in namespace ${key.namespace}`);
     const data = dataOf(secret);
     const missing = keys.filter((name) => !data[name]);
-    if (missing.length > 0) throw new NotYet('SecretIncomplete', `${field}: Secret ${key.name} has no value for ${missing.join(', ')}`);
+    if (missing.length > 0)
+      throw new ConditionError('SecretIncomplete', `${field}: Secret ${key.name} has no value for ${missing.join(', ')}`);
     return data;
   }
 
-  /** The one that was there first, when there was one. */
+  /** The existing one, when there is one. */
   async #create(owner: SecretOwner, wanted: Secret): Promise<Observed<Secret>> {
     try {
       const made = await this.#api.create(wanted, { fieldManager: FIELD_MANAGER });
@@ -127,7 +128,7 @@ const contains = (live: Record<string, string> | undefined, wanted: Record<strin
 export const dataOf = (secret: Secret): SecretData =>
   Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
 
-/** Hex SHA-256; the values have 128 bits of chance and more, so it tells nothing of them. */
+/** Hex SHA-256; the values have at least 128 random bits, so it reveals nothing of them. */
 export const checksum = (data: SecretData): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))))

@@ -23,12 +23,12 @@ export interface OperatorSettings {
   readonly redisTls: boolean;
   readonly s3Endpoint: string;
   readonly s3Region: string;
-  /** How many proxies stand before a tenant's server (Koa's maxIpsCount). */
+  /** How many proxies are in front of a tenant's server (Koa's maxIpsCount). */
   readonly trustedProxies: number;
   readonly logLevel: string;
-  /** Inward addresses that a Webhook may name, and where an LMS may stand, all the same: CIDR ranges with commas between. */
+  /** Private address ranges that Webhooks, LMSs and named storage may use all the same: CIDR, with commas between. */
   readonly egressAllow: string;
-  /** Where requests for suspended tenants are led to; undefined: the Ingress controller answers them by itself. */
+  /** Where requests for suspended tenants are sent; undefined: the Ingress controller answers them. */
   readonly suspendedAnswer: SuspendedAnswer | undefined;
   readonly maxTenantsPerShard: number;
   /** The most connections to Postgres that one tenant's role may hold. */

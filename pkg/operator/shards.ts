@@ -7,9 +7,9 @@ import type { Random } from '../runtime/random.ts';
 import type { Sealer } from '../runtime/sealing.ts';
 import type { ObserveStatement } from '../store/postgres/client.ts';
 import { SqlPool } from '../store/postgres/pool.ts';
-import { Shard, ShardUnfit } from '../store/postgres/provisioning.ts';
+import { ensureShard, type ShardAccess, ShardUnfit } from '../store/postgres/provisioning.ts';
 import { connectionBudget, Registry } from '../store/postgres/registry.ts';
-import { NotYet } from './steps.ts';
+import { ConditionError } from './conditions/runner.ts';
 
 /** A database that holds tenants. */
 export interface ShardSettings {
@@ -57,19 +57,17 @@ export function readShards(dir: string): ShardSettings[] {
   });
 }
 
-export interface OpenShard {
+export interface OpenShard extends ShardAccess {
   readonly settings: ShardSettings;
-  readonly pool: SqlPool;
-  readonly shard: Shard;
 }
 
 const POOL_SIZE = 8;
-/** A server's settings change with its restart. */
+/** A server's settings change when it restarts. */
 const BUDGET_MS = 60_000;
-/** Nobody waits again for a shard that has just not answered. */
+/** A shard that did not answer is not asked again for so long. */
 const BUDGET_RETRY_MS = 10_000;
 
-/** The shards and the registry: each is made ready at its first use, so that one that is away holds up only its own tenants. */
+/** The shards and the registry: each is prepared at its first use, so that one that is unavailable affects only its own tenants. */
 export class Shards {
   readonly #shards: ReadonlyMap<string, OpenShard>;
   readonly #registry: Registry;
@@ -91,7 +89,7 @@ export class Shards {
     this.#shards = new Map(
       deps.shards.map((settings) => {
         const pool = new SqlPool({ url: settings.url, poolSize: POOL_SIZE, log, ...(deps.observe ? { observe: deps.observe } : {}) });
-        return [settings.name, { settings, pool, shard: new Shard({ pool, clock, random }) }];
+        return [settings.name, { settings, pool, clock, random }];
       }),
     );
     const [first] = this.#shards.values();
@@ -103,12 +101,12 @@ export class Shards {
     return [...this.#shards.keys()];
   }
 
-  /** Throws NotYet (ShardMissing, ShardUnfit) and StoreUnavailableError. */
+  /** Throws ConditionError (ShardMissing, ShardUnfit) and StoreUnavailableError. */
   async open(name: string): Promise<OpenShard> {
     const open = this.#shards.get(name);
-    if (!open) throw new NotYet('ShardMissing', `the operator's configuration has no shard ${name} any more`, { isStuck: true });
+    if (!open) throw new ConditionError('ShardMissing', `the operator's configuration no longer has shard ${name}`, { isTerminal: true });
     await this.#once(name, () =>
-      open.shard.ensureShard(open.settings.workerPassword === undefined ? {} : { workerPassword: open.settings.workerPassword }),
+      ensureShard(open, open.settings.workerPassword === undefined ? {} : { workerPassword: open.settings.workerPassword }),
     );
     return open;
   }
@@ -142,7 +140,7 @@ export class Shards {
     await Promise.all([...this.#shards.values()].map(({ pool }) => pool.close()));
   }
 
-  /** A success is remembered, a failure is tried again by the next who asks. */
+  /** A success is cached; the next caller retries a failure. */
   async #once(name: string, prepare: () => Promise<void>): Promise<void> {
     const preparing = this.#ready.get(name) ?? prepare();
     this.#ready.set(name, preparing);
@@ -151,7 +149,7 @@ export class Shards {
     } catch (error) {
       if (this.#ready.get(name) === preparing) this.#ready.delete(name);
       if (error instanceof ShardUnfit)
-        throw new NotYet('ShardUnfit', `shard ${name}: ${error.message}`, { isStuck: true, retryAfterMs: 60_000, cause: error });
+        throw new ConditionError('ShardUnfit', `shard ${name}: ${error.message}`, { isTerminal: true, retryAfterMs: 60_000, cause: error });
       throw error;
     }
   }

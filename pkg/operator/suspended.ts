@@ -4,14 +4,14 @@ import { answerSuspended } from '../api/suspended.ts';
 import type { Random } from '../runtime/random.ts';
 import { closeServer, listen } from '../runtime/ops.ts';
 
-/** Where requests for suspended tenants are led to: this operator, which answers that they are suspended. */
+/** Where requests for suspended tenants are sent: to this operator, which answers 503 `suspended`. */
 export interface SuspendedAnswer {
   /** An IP address that Ingress controllers reach. */
   readonly address: string;
   readonly port: number;
 }
 
-/** One reply without work: whoever holds more connections than this is not worth the operator's memory. */
+/** A bound of the operator's memory; each connection gets one short reply. */
 const MAX_CONNECTIONS = 1_000;
 
 export interface SuspendedServer {
@@ -19,7 +19,7 @@ export interface SuspendedServer {
   close(): Promise<void>;
 }
 
-/** Answers 503 `suspended` to whatever is asked, on every replica of the operator. */
+/** Answers 503 `suspended` to every request, on every replica of the operator. */
 export async function startSuspendedServer(options: { host: string | undefined; port: number; random: Random }): Promise<SuspendedServer> {
   const server = createServer((request, response) => answerSuspended(request, response, options.random));
   server.maxConnections = MAX_CONNECTIONS;

@@ -4,26 +4,12 @@ import { findCondition } from '../kube/status.ts';
 import type { Store } from '../kube/store.ts';
 import { Sealer, tenantDataKey, type SealingKey } from '../runtime/sealing.ts';
 import type { Random } from '../runtime/random.ts';
-import type { SqlPool } from '../store/postgres/pool.ts';
+import type { TenantRows } from '../store/postgres/tenant-schema.ts';
 import type { ObservedTenant, Tenant } from './kinds.ts';
 import { slugOf } from './names.ts';
+import { isOwnedBy } from './namespaces.ts';
 import type { OpenShard, Shards } from './shards.ts';
-import { NotYet } from './steps.ts';
-
-/** `managed_by` of rows that a resource made; the REST API refuses to change them. */
-export const MANAGED_BY = 'kubernetes';
-
-/** Where rows of a tenant are written by the operator. */
-export interface TenantSchema {
-  readonly slug: string;
-  readonly pool: SqlPool;
-}
-
-/** The same, and what seals their secrets. */
-export interface TenantRows extends TenantSchema {
-  readonly tenantId: string;
-  readonly sealer: Sealer;
-}
+import { ConditionError } from './conditions/runner.ts';
 
 /** Finds the tenant that a resource of the same namespace refers to. */
 export class TenantAccess {
@@ -49,32 +35,32 @@ export class TenantAccess {
     this.#random = deps.random;
   }
 
-  /** Throws NotYet TenantNotFound, TenantDeleting; the watch of Tenants ends both. */
+  /** Throws ConditionError TenantNotFound, TenantDeleting; the watch of Tenants ends both. */
   require(namespace: string, name: string): ObservedTenant {
     const tenant = this.#tenants.get({ namespace, name });
-    if (!tenant) throw new NotYet('TenantNotFound', `there is no Tenant ${name} in namespace ${namespace}`);
-    if (isDeleting(tenant)) throw new NotYet('TenantDeleting', `Tenant ${name} is being deleted`);
+    if (!tenant) throw new ConditionError('TenantNotFound', `there is no Tenant ${name} in namespace ${namespace}`);
+    if (isDeleting(tenant)) throw new ConditionError('TenantDeleting', `Tenant ${name} is being deleted`);
     return tenant;
   }
 
-  /** Undefined when it is gone or going. */
+  /** Undefined when it is deleted or being deleted. */
   find(namespace: string, name: string): ObservedTenant | undefined {
     const tenant = this.#tenants.get({ namespace, name });
     return tenant && !isDeleting(tenant) ? tenant : undefined;
   }
 
-  /** Its rows can be written. Throws NotYet WaitingForTenant until its schema stands. */
+  /** Its rows can be written. Throws ConditionError WaitingForTenant until its schema exists. */
   async open(tenant: ObservedTenant): Promise<TenantRows> {
     const { name } = tenant.metadata;
     const tenantId = tenant.status?.tenantId;
-    // Of whichever generation: a change of the Tenant takes its schema from nobody.
-    const stands = tenantId !== undefined && findCondition(tenant.status?.conditions ?? [], 'DatabaseReady')?.status === 'True';
-    const rows = stands ? await this.#rowsOf(tenant, tenantId) : undefined;
-    if (!rows) throw new NotYet('WaitingForTenant', `waits for the schema of Tenant ${name}`, { status: 'Unknown' });
+    // Of any generation: a change of the Tenant does not remove its schema.
+    const exists = tenantId !== undefined && findCondition(tenant.status?.conditions ?? [], 'DatabaseReady')?.status === 'True';
+    const rows = exists ? await this.#rowsOf(tenant, tenantId) : undefined;
+    if (!rows) throw new ConditionError('WaitingForTenant', `Waiting for the schema of Tenant ${name}`, { status: 'Unknown' });
     return rows;
   }
 
-  /** Undefined when it never had any. */
+  /** Undefined when the tenant never had a schema. */
   async openToRemove(tenant: ObservedTenant): Promise<TenantRows | undefined> {
     return tenant.status?.tenantId === undefined || tenant.status.schemaVersion === undefined
       ? undefined
@@ -89,7 +75,7 @@ export class TenantAccess {
     return { tenantId, slug, pool: shard.pool, sealer: new Sealer(keys, this.#random) };
   }
 
-  /** A status can be written by others: the registry says whose a tenant is. */
+  /** Others may write a status: the registry decides whose a tenant is. */
   async #shardOf(tenant: ObservedTenant, tenantId: string): Promise<OpenShard | undefined> {
     const { namespace, name, uid } = tenant.metadata;
     const key = `${keyText({ namespace, name })} ${uid} ${tenantId}`;
@@ -97,9 +83,7 @@ export class TenantAccess {
     if (known !== undefined) return this.#shards.open(known);
     const registered = await (await this.#shards.registry()).find(slugOf(tenant));
     if (registered?.state !== 'active' || registered.tenantId !== tenantId) return undefined;
-    // By uid: a namespace that was made anew under an old name is another.
-    const namespaceUid = this.#namespaces.get({ namespace: '', name: namespace })?.metadata.uid;
-    if (registered.owner.namespaceUid !== namespaceUid || registered.owner.name !== name) return undefined;
+    if (!isOwnedBy(this.#namespaces, registered.owner, { namespace, name })) return undefined;
     this.#known.set(key, registered.shard);
     return this.#shards.open(registered.shard);
   }

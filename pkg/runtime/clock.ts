@@ -1,4 +1,4 @@
-/** Time as the programs see it. Injected everywhere, so that a test can set it. */
+/** The source of time. It is injected everywhere, so that a test can set it. */
 export interface Clock {
   /** Wall-clock time: for what is stored or shown. */
   now(): Date;

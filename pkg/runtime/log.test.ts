@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { told } from './log.ts';
+import { serializeError } from './log.ts';
 
-test('of an error its message, code and causes are told, and nothing of what it was given', () => {
+test('an error is logged with its message, code and causes, and without its other fields', () => {
   const cause = new Error('the cause');
   const error = Object.assign(new Error('WRONGPASS', { cause }), {
     code: 'ERR',
@@ -9,7 +9,7 @@ test('of an error its message, code and causes are told, and nothing of what it 
     parameters: ['a value'],
   });
 
-  const line = told(error);
+  const line = serializeError(error);
 
   expect(line).toMatchObject({ type: 'Error', message: 'WRONGPASS: the cause', code: 'ERR' });
   expect(Object.keys(line).toSorted()).toEqual(['code', 'message', 'stack', 'type']);
@@ -17,16 +17,16 @@ test('of an error its message, code and causes are told, and nothing of what it 
   expect(line.stack).toContain('caused by: Error: the cause');
 });
 
-test('of several errors each is told so', () => {
+test('each of several errors is serialized in the same way', () => {
   const secret = Object.assign(new Error('one'), { password: 'a password' });
 
-  expect(told(new AggregateError([secret, new TypeError('two')], 'both failed'))).toMatchObject({
+  expect(serializeError(new AggregateError([secret, new TypeError('two')], 'both failed'))).toMatchObject({
     message: 'both failed',
     errors: [{ message: 'one' }, { type: 'TypeError', message: 'two' }],
   });
-  expect(JSON.stringify(told(new AggregateError([secret])))).not.toContain('a password');
+  expect(JSON.stringify(serializeError(new AggregateError([secret])))).not.toContain('a password');
 });
 
 test('what is thrown and no Error is not shown', () => {
-  expect(told({ password: 'a password' })).toEqual({ type: 'object', message: 'something that is no Error was thrown', stack: '' });
+  expect(serializeError({ password: 'a password' })).toEqual({ type: 'object', message: 'a value that is no Error was thrown', stack: '' });
 });

@@ -14,20 +14,20 @@ const SECRET_KEYS = [
   'privateKey',
 ];
 
-interface Told {
+interface SerializedError {
   readonly type: string;
   readonly message: string;
   readonly stack: string;
   readonly code?: string | number;
-  readonly errors?: readonly Told[];
+  readonly errors?: readonly SerializedError[];
 }
 
 /**
- * Of an error only what says what went wrong. Its other fields hold what it was about: ioredis puts the command there, with the password
- * of a refused login, others the statement's values or the request's headers.
+ * The loggable fields of an error. Its other fields may hold secrets: ioredis attaches the command with the password of a refused login,
+ * other clients the statement's values or the request's headers.
  */
-export function told(error: unknown): Told {
-  if (!(error instanceof Error)) return { type: typeof error, message: 'something that is no Error was thrown', stack: '' };
+export function serializeError(error: unknown): SerializedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: 'a value that is no Error was thrown', stack: '' };
   const { type, message, stack } = pino.stdSerializers.err(error);
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   return {
@@ -35,13 +35,13 @@ export function told(error: unknown): Told {
     message,
     stack,
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
-    ...(Array.isArray(errors) ? { errors: errors.map(told) } : {}),
+    ...(Array.isArray(errors) ? { errors: errors.map(serializeError) } : {}),
   };
 }
 
 /**
  * Structured JSON logs on standard output; values under the names of secrets are never printed.
- * Lines that come while one is being written go out together; at the process's own exit nothing is left behind.
+ * Lines are written asynchronously in batches; all of them are written before the process exits by itself.
  */
 export function createLogger(options: { program: string; level?: string | undefined }): Logger {
   return pino(
@@ -49,7 +49,7 @@ export function createLogger(options: { program: string; level?: string | undefi
       level: options.level ?? 'info',
       base: { program: options.program },
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { err: told },
+      serializers: { err: serializeError },
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
     },

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-/** The one registry of a program; rooms register their metrics on it when they are constructed. */
+/** The one registry of a program; packages register their metrics on it when they are constructed. */
 export type Metrics = Registry;
 
 export function createMetrics(program: string): Metrics {
@@ -8,4 +8,15 @@ export function createMetrics(program: string): Metrics {
   registry.setDefaultLabels({ program });
   collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** Statistics of all shards for the gauges of one scrape: one query a shard, however many gauges. A shard that is unavailable is left out. */
+export function oncePerScrape<T>(stores: ReadonlyMap<string, { statistics(): Promise<T[]> }>): () => Promise<[string, T[]][]> {
+  let running: Promise<[string, T[]][]> | undefined;
+  return () => {
+    running ??= Promise.all(
+      [...stores].map(async ([shard, store]): Promise<[string, T[]]> => [shard, await store.statistics().catch(() => [])]),
+    ).finally(() => (running = undefined));
+    return running;
+  };
 }

@@ -4,18 +4,18 @@ import { systemRandom } from './random.ts';
 import { formatSealingKeys, parseDataKeys, parseSealingKeys, Sealer, SealError, type SealingKey, tenantDataKey } from './sealing.ts';
 
 const keyNamed = (id: string): SealingKey => ({ id, key: systemRandom.bytes(32) });
-const place = ['tenant_a', 'webhooks', '7', 'secret'];
+const associatedData = ['tenant_a', 'webhooks', '7', 'secret'];
 
-test('what was sealed opens at its place, whatever the text', () => {
+test('a sealed text opens with its associated data, whatever the text', () => {
   const sealer = new Sealer([keyNamed('k1')], systemRandom);
 
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => sealer.open(sealer.seal(text, place), place) === text));
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => sealer.open(sealer.seal(text, associatedData), associatedData) === text));
 });
 
 test('the same text is never sealed to the same bytes', () => {
   const sealer = new Sealer([keyNamed('k1')], systemRandom);
 
-  expect(sealer.seal('secret', place)).not.toBe(sealer.seal('secret', place));
+  expect(sealer.seal('secret', associatedData)).not.toBe(sealer.seal('secret', associatedData));
 });
 
 test('a sealed value that is copied to another tenant, row or column does not open', () => {
@@ -29,30 +29,30 @@ test('a sealed value that is copied to another tenant, row or column does not op
 
 test('any changed character is noticed', () => {
   const sealer = new Sealer([keyNamed('k1')], systemRandom);
-  const sealed = sealer.seal('secret', place);
+  const sealed = sealer.seal('secret', associatedData);
   const [version, id, body = ''] = sealed.split('.');
 
   fc.assert(
     fc.property(fc.nat({ max: Buffer.from(body, 'base64url').length - 1 }), fc.integer({ min: 1, max: 255 }), (at, flip) => {
       const bytes = Buffer.from(body, 'base64url');
       bytes.writeUInt8(bytes.readUInt8(at) ^ flip, at);
-      expect(() => sealer.open(`${version}.${id}.${bytes.toString('base64url')}`, place)).toThrow(SealError);
+      expect(() => sealer.open(`${version}.${id}.${bytes.toString('base64url')}`, associatedData)).toThrow(SealError);
     }),
   );
 });
 
 test.each(['', 'v1', 'v1.k1', 'v1.k1.', 'v1.k1.AAAA', 'v2.k1.AAAA', 'v1.other.AAAA'])('%j is refused, not crashed on', (text) => {
-  expect(() => new Sealer([keyNamed('k1')], systemRandom).open(text, place)).toThrow(SealError);
+  expect(() => new Sealer([keyNamed('k1')], systemRandom).open(text, associatedData)).toThrow(SealError);
 });
 
 test('after a rotation the new key seals, the old one still opens, and what is old says so', () => {
   const [old, young] = [keyNamed('k1'), keyNamed('k2')];
-  const before = new Sealer([old], systemRandom).seal('secret', place);
+  const before = new Sealer([old], systemRandom).seal('secret', associatedData);
   const rotated = new Sealer([young, old], systemRandom);
 
-  expect(rotated.open(before, place)).toBe('secret');
+  expect(rotated.open(before, associatedData)).toBe('secret');
   expect(rotated.isStale(before)).toBe(true);
-  expect(rotated.isStale(rotated.seal('secret', place))).toBe(false);
+  expect(rotated.isStale(rotated.seal('secret', associatedData))).toBe(false);
 });
 
 test('data keys of two tenants differ and come out the same each time', () => {

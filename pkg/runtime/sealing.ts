@@ -2,10 +2,10 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyOb
 import type { Random } from './random.ts';
 
 /**
- * Secrets at rest: AES-256-GCM under a key that has an id, so that keys rotate.
+ * Secrets at rest: AES-256-GCM with a key that has an id, so that keys can be rotated.
  *
- * A sealed text is `v1.<key id>.<base64url of nonce, ciphertext and tag>`. What it belongs to (tenant, table, row, column) is
- * associated data: a sealed value that is copied to another place does not open there.
+ * A sealed text is `v1.<key id>.<base64url of nonce, ciphertext and tag>`. Its tenant, table, row and column are associated data:
+ * a sealed value that is copied to another row does not open.
  */
 export interface SealingKey {
   /** `[A-Za-z0-9_-]{1,32}` */
@@ -17,7 +17,7 @@ export interface SealingKey {
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A sealed text that does not open: made under an unknown key, for another place, or changed. */
+/** A sealed text does not open: its key is unknown, its associated data differ, or it was changed. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -27,51 +27,51 @@ export class Sealer {
   readonly #current: { readonly id: string; readonly key: KeyObject };
   readonly #random: Random;
 
-  /** The first key seals, all of them open. */
+  /** The first key seals; every key opens. */
   constructor(keys: readonly SealingKey[], random: Random) {
-    // Node takes several times as long to begin with bytes as with a key object.
+    // With bytes in place of a key object, Node takes several times as long to create a cipher.
     const [current, ...others] = keys.map(({ id, key }) => ({ id, key: createSecretKey(key) }));
-    if (!current) throw new SealError('there is no sealing key');
+    if (!current) throw new SealError('no sealing key is given');
     this.#current = current;
     this.#keys = new Map([current, ...others].map(({ id, key }) => [id, key]));
     this.#random = random;
   }
 
-  seal(plain: string, place: readonly string[]): string {
+  seal(plain: string, associatedData: readonly string[]): string {
     const nonce = this.#random.bytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#current.key, nonce).setAAD(associatedData(place));
+    const cipher = createCipheriv('aes-256-gcm', this.#current.key, nonce).setAAD(bytesOf(associatedData));
     const body = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `v1.${this.#current.id}.${body.toString('base64url')}`;
   }
 
-  /** Throws SealError when the text was not sealed for this place by one of the keys. */
-  open(sealed: string, place: readonly string[]): string {
+  /** Throws SealError when the text was not sealed with one of the keys and the same associated data. */
+  open(sealed: string, associatedData: readonly string[]): string {
     const [version, id, encoded] = sealed.split('.');
     const key = version === 'v1' && id !== undefined ? this.#keys.get(id) : undefined;
     if (!key || encoded === undefined) throw new SealError(`no key ${id ?? ''} to open a sealed value`);
     const body = Buffer.from(encoded, 'base64url');
-    if (body.length < NONCE_BYTES + TAG_BYTES) throw new SealError('a sealed value is cut off');
+    if (body.length < NONCE_BYTES + TAG_BYTES) throw new SealError('a sealed value is truncated');
     const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, NONCE_BYTES))
-      .setAAD(associatedData(place))
+      .setAAD(bytesOf(associatedData))
       .setAuthTag(body.subarray(-TAG_BYTES));
     try {
       return Buffer.concat([decipher.update(body.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8');
     } catch {
-      throw new SealError(`a sealed value does not belong to ${place.join('/')}`);
+      throw new SealError(`a sealed value does not belong to ${associatedData.join('/')}`);
     }
   }
 
-  /** Whether the text is sealed by another than the first key, and so wants sealing again after a rotation. */
+  /** Whether the text was not sealed by the first key, so that it must be resealed after a rotation. */
   isStale(sealed: string): boolean {
     return sealed.split('.')[1] !== this.#current.id;
   }
 }
 
-/** Parts are length-prefixed, so that no two places give the same bytes. */
-const associatedData = (place: readonly string[]): Buffer =>
-  Buffer.from(place.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''));
+/** Each string has its length as a prefix, so that different lists give different bytes. */
+const bytesOf = (associatedData: readonly string[]): Buffer =>
+  Buffer.from(associatedData.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''));
 
-/** A tenant's data key: derived from the platform key and the tenant's id (HKDF-SHA256), 32 bytes; keeps the platform key's id. */
+/** A tenant's data key: derived from the platform key and the tenant's id (HKDF-SHA256), 32 bytes, with the platform key's id. */
 export function tenantDataKey(platform: SealingKey, tenantId: string): SealingKey {
   return { id: platform.id, key: Buffer.from(hkdfSync('sha256', platform.key, 'carrel', `tenant-data-key:${tenantId}`, 32)) };
 }

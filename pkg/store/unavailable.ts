@@ -5,7 +5,7 @@ export const isError = (value: unknown): value is Error => types.isNativeError(v
 
 /**
  * A store does not answer: it cannot be reached, is shutting down, is full of our own connections or took too long.
- * What was asked may or may not have happened. HTTP answers 503 with `Retry-After` (design: section 13).
+ * What was asked may or may not have happened. HTTP answers 503 with `Retry-After` (docs/design/testing.md).
  */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';

@@ -1,5 +1,5 @@
 /**
- * `make bench [LINES="launches deliveries metadata …"]`: lines of design, section 12, each beside its control in the same run.
+ * `make bench [LINES="launches deliveries metadata …"]`: lines of docs/design/testing.md, Speed and size, each beside its control in the same run.
  * Numbers change with the machine and what else it does; ratios much less. Exit 1 where a target is missed.
  */
 import { cpus, loadavg } from 'node:os';

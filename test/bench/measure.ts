@@ -1,7 +1,7 @@
 import { median } from '../faults/latency.ts';
 import { range } from '../support/wait.ts';
 
-/** One line of design, section 12. */
+/** One line of docs/design/testing.md, Speed and size. */
 export interface Line {
   readonly what: string;
   readonly ours: string;

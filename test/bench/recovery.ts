@@ -1,11 +1,11 @@
-import { requestWork } from '../../pkg/store/postgres/work.ts';
+import { insertJob } from '../../pkg/store/postgres/job-store.ts';
 import { newKey } from '../../pkg/store/s3/objects.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
 import { median } from '../faults/latency.ts';
-import { children, newNamespace, playPods, ready, startCluster, startOperator, tenantOf, unique } from '../integration/operator/harness.ts';
+import { children, newNamespace, playPods, ready, startCluster, startOperator, tenantOf, unique } from '../support/operator.ts';
 import { startPlatform } from '../integration/worker/platform.ts';
 import { startWorkerProcess } from '../integration/worker/worker-process.ts';
-import { startParts } from '../support/parts.ts';
+import { startTestBackends } from '../support/backends.ts';
 import { inParallel, range, waitFor } from '../support/wait.ts';
 import type { Line } from './measure.ts';
 
@@ -21,7 +21,7 @@ export async function recovery(): Promise<Line[]> {
 
 /** A child edited by hand, until it is as the operator made it. The control is the time of such an edit alone. */
 async function repairs(): Promise<Line> {
-  const stopParts = await startParts();
+  const stopTestBackends = await startTestBackends();
   const cluster = await startCluster();
   try {
     playPods(cluster);
@@ -52,7 +52,7 @@ async function repairs(): Promise<Line> {
     };
   } finally {
     await cluster.close();
-    await stopParts();
+    await stopTestBackends();
   }
 }
 
@@ -68,7 +68,7 @@ async function takeOver(): Promise<Line> {
       const keys = range(OBJECTS).map(() => newKey(systemRandom));
       await inParallel(keys, 8, (key) => tenant.objects.put(key, Buffer.from('x')));
       await tenant.db.transaction(async (tx) => {
-        for (const key of keys) await requestWork(tx, 'objects.purge', { keys: [key] });
+        for (const key of keys) await insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } });
       });
       await waitFor('the first ones to go', async () => (await left()) < OBJECTS - 20);
       await meanwhile();

@@ -4,41 +4,41 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { kubectl } from '../../pkg/local/kubectl.ts';
 import { freePort } from '../support/ports.ts';
-import { bringUp, carrel, forget, newHome, platform, type Platform } from '../support/platform.ts';
+import { bringUp, carrel, forget, newPlatform, platform, type Platform } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** What a person meets who brings the platform up on a machine that is not tidy. Only the platform's parts run here: they are what can be hurt. */
-const homes: Platform[] = [];
-const freshHome = async (): Promise<Platform> => {
-  const made = await newHome();
-  homes.push(made);
+/** `carrel up` on a machine that is not tidy. Only the platform itself runs here: it is what can break. */
+const platforms: Platform[] = [];
+const freshPlatform = async (): Promise<Platform> => {
+  const made = await newPlatform();
+  platforms.push(made);
   return made;
 };
 const ONLY = ['--only', 'platform'];
 const PROGRAMS = ['postgres', 'valkey', 'versitygw', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'node', 'router'];
 const pidOf = (where: Platform, program: string): number =>
-  Number.parseInt(readFileSync(join(where.home, 'run', `${program}.pid`), 'utf8'), 10);
+  Number.parseInt(readFileSync(join(where.stateDirectory, 'run', `${program}.pid`), 'utf8'), 10);
 
-const receiverOf = ({ home }: Platform): Promise<string> =>
-  kubectl(home, 'get', 'webhook', '-A', '-o', 'jsonpath={.items[?(@.metadata.name=="general-receiver")].spec.url}');
+const receiverOf = ({ stateDirectory }: Platform): Promise<string> =>
+  kubectl(stateDirectory, 'get', 'webhook', '-A', '-o', 'jsonpath={.items[?(@.metadata.name=="general-receiver")].spec.url}');
 
-/** A home that tests have one after the other; each finds it up, however the one before has left it. */
+/** A state directory that tests have one after the other; each finds it up, however the one before has left it. */
 let shared: Platform;
-const upHome = async (): Promise<Platform> => {
+const upPlatform = async (): Promise<Platform> => {
   await bringUp(shared, ONLY);
   return shared;
 };
 
 beforeAll(async () => {
-  shared = await freshHome();
+  shared = await freshPlatform();
 });
 
 afterAll(async () => {
-  for (const where of homes) await forget(where);
+  for (const where of platforms) await forget(where);
 });
 
 test('up twice is harmless, and the programs stay the same ones', async () => {
-  const where = await upHome();
+  const where = await upPlatform();
   const before = pidOf(where, 'kube-apiserver');
 
   const again = await carrel(where, ['up', ...ONLY]);
@@ -47,11 +47,11 @@ test('up twice is harmless, and the programs stay the same ones', async () => {
   expect(pidOf(where, 'kube-apiserver')).toBe(before);
 });
 
-test('two homes run side by side with nothing in common', async () => {
-  const one = await upHome();
+test('two platforms run side by side and share nothing', async () => {
+  const one = await upPlatform();
   const status = await carrel(one, ['status']);
   // Its Tenants are other tests', who make and break them; the programs are what could be in each other's way.
-  await waitFor('the programs of the other home to be ready', async () => {
+  await waitFor('the programs of the other platform to be ready', async () => {
     const { stdout } = await carrel(platform(), ['status']);
     return PROGRAMS.every((program) => new RegExp(`^  ${program} +ready\\b`, 'm').test(stdout));
   });
@@ -61,7 +61,7 @@ test('two homes run side by side with nothing in common', async () => {
 });
 
 test('a taken port is one line that names the port and what to do', async () => {
-  const where = await freshHome();
+  const where = await freshPlatform();
   const squatter = createServer();
   await new Promise<void>((resolve) => squatter.listen(where.port, '127.0.0.1', resolve));
 
@@ -75,7 +75,7 @@ test('a taken port is one line that names the port and what to do', async () => 
 });
 
 test('a program that is killed comes back by itself', async () => {
-  const where = await upHome();
+  const where = await upPlatform();
   const pid = pidOf(where, 'valkey');
 
   process.kill(pid, 'SIGKILL');
@@ -88,10 +88,10 @@ test('a program that is killed comes back by itself', async () => {
 });
 
 test('up goes on where another was broken off with Ctrl-C, moves to another port with its samples, and clean leaves nothing behind', async () => {
-  const where = await freshHome();
+  const where = await freshPlatform();
   const broken = carrel(where, ['up']);
-  await waitFor('etcd to be started', () => existsSync(join(where.home, 'run', 'etcd.pid')));
-  process.kill(Number.parseInt(readFileSync(join(where.home, 'run', 'up.lock'), 'utf8'), 10), 'SIGINT');
+  await waitFor('etcd to be started', () => existsSync(join(where.stateDirectory, 'run', 'etcd.pid')));
+  process.kill(Number.parseInt(readFileSync(join(where.stateDirectory, 'run', 'up.lock'), 'utf8'), 10), 'SIGINT');
   await broken;
 
   const again = await carrel(where, ['up']);
@@ -105,11 +105,11 @@ test('up goes on where another was broken off with Ctrl-C, moves to another port
   expect([again, moved]).toMatchObject([{ code: 0 }, { code: 0 }]);
   expect([before, after]).toEqual([where, elsewhere].map(({ port }) => `http://receiver.localhost:${port}/general`));
   expect(cleaned).toMatchObject({ code: 0 });
-  expect(existsSync(where.home)).toBe(false);
+  expect(existsSync(where.stateDirectory)).toBe(false);
 }, 600_000);
 
 test('after its supervisor was killed, up mends it: no program runs twice', async () => {
-  const where = await upHome();
+  const where = await upPlatform();
   const before = PROGRAMS.map((program) => pidOf(where, program));
   process.kill(pidOf(where, 'supervisor'), 'SIGKILL');
 
@@ -121,14 +121,16 @@ test('after its supervisor was killed, up mends it: no program runs twice', asyn
   expect(twice).toEqual([]);
 });
 
-test('down leaves no process of the home, and a half-written state file is mended or told in one line', async () => {
-  const where = await upHome();
+test('down leaves no process of the platform, and a half-written state file is repaired or reported in one line', async () => {
+  const where = await upPlatform();
 
   const down = await carrel(where, ['down']);
-  const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`CARREL_HOME=${where.home}\0`));
-  writeFileSync(join(where.home, 'kubeconfig'), 'apiVersion: v1\nclu');
-  writeFileSync(join(where.home, 'run', 'status.json'), '{"half');
-  writeFileSync(join(where.home, 'run', 'supervisor.pid'), '');
+  const left = readdirSync('/proc').filter(
+    (pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`CARREL_HOME=${where.stateDirectory}\0`),
+  );
+  writeFileSync(join(where.stateDirectory, 'kubeconfig'), 'apiVersion: v1\nclu');
+  writeFileSync(join(where.stateDirectory, 'run', 'status.json'), '{"half');
+  writeFileSync(join(where.stateDirectory, 'run', 'supervisor.pid'), '');
   const up = await carrel(where, ['up', ...ONLY]);
 
   expect(down.code).toBe(0);
@@ -137,9 +139,9 @@ test('down leaves no process of the home, and a half-written state file is mende
 });
 
 test('a state file that cannot be remade is told in one line, with what to do', async () => {
-  const where = await upHome();
+  const where = await upPlatform();
   await carrel(where, ['down']);
-  const settings = join(where.home, 'settings.json');
+  const settings = join(where.stateDirectory, 'settings.json');
   const whole = readFileSync(settings);
   writeFileSync(settings, '{"half');
 

@@ -12,7 +12,7 @@ import type { FileReply } from '../support/client.ts';
 
 const where = platform();
 const GIB = 2 ** 30;
-const folder = join(where.home, '..', 'folder');
+const folder = join(where.stateDirectory, '..', 'folder');
 let tenant: DemoTenant;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ test('a folder of 220 files, one of 2 GiB, goes up and comes down with equal SHA
   expect(names).toHaveLength(221);
   expect(wrong).toEqual([]);
   expect(Math.max(...uploaded.map(({ size }) => size))).toBe((await stat(join(folder, 'big.bin'))).size);
-  // Design 12 asks for less than 64 MiB, whatever the size; the peak also holds what the engine has not yet given back.
+  // docs/design/testing.md asks for less than 64 MiB, whatever the size; the peak also holds what the engine has not yet given back.
   expect(grown).toBeLessThan(256 * 2 ** 20);
 }, 900_000);
 

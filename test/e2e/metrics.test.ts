@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { readSettings } from '../../pkg/local/home.ts';
-import { ROOT } from '../support/parts.ts';
+import { readSettings } from '../../pkg/local/state-directory.ts';
+import { ROOT } from '../support/backends.ts';
 import { getJson, platform } from '../support/platform.ts';
 
 /** The metrics that the running programs offer, and the tables of docs/operate.md. */
@@ -11,8 +11,8 @@ const PAGE = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 const addresses: Record<string, string> = {};
 
 beforeAll(async () => {
-  const settings = readSettings(where.home);
-  if (!settings) throw new Error(`${where.home} has no settings`);
+  const settings = readSettings(where.stateDirectory);
+  if (!settings) throw new Error(`${where.stateDirectory} has no settings`);
   addresses['operator'] = `${settings.address}:${settings.ports.operatorOps}`;
   addresses['worker'] = `${settings.address}:${settings.ports.workerOps}`;
   const { items } = await getJson<{ items: { status: { podIP: string; phase: string } }[] }>(where, 'pods', '-n', 'carrel-demo');

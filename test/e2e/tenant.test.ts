@@ -77,7 +77,7 @@ test('suspending takes the pods away and says so, resuming brings the data back'
     namespace,
     '--timeout=60s',
   ]);
-  const closed = await waitFor('503 at the door', async () => {
+  const closed = await waitFor('503 to every request', async () => {
     const reply = await anonymous.get<{ error: string }>('/openapi.json');
     return reply.status === 503 && reply;
   });

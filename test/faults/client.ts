@@ -5,7 +5,7 @@ import type { Seeded } from './seeded.ts';
 
 /** A good client waits so long at most for one change to be taken, trying again and again. */
 const PATIENCE_MS = 120_000;
-/** One try: design, section 13 promises an answer within 10 s. */
+/** One try: docs/design/testing.md promises an answer within 10 s. */
 const ANSWER_MS = 30_000;
 const PAUSE_MS = { first: 100, most: 2_000 };
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { type Death, measureFairness, type Round } from './fairness.ts';
 
 /**
- * `make faults` asks for 10,000 and judges as design, section 12 does: p99, five rounds, three times. The short run stands beside whatever
+ * `make faults` asks for 10,000 and judges as docs/design/testing.md does: p99, five rounds, three times. The short run stands beside whatever
  * else the machine does, whose pauses make a p99 of their own: it takes the median delivery, and allows more. What is heavy for a while may
  * weigh on one half of a round alone, so of three rounds one need be fair; where deliveries wait for others' none is.
  */

@@ -1,5 +1,5 @@
 import { Events } from '../../pkg/events/events.ts';
-import { WakeUps } from '../../pkg/events/wake-ups.ts';
+import { WorkerNotifier } from '../../pkg/events/worker-notifier.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../pkg/runtime/log.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
@@ -27,7 +27,7 @@ export async function timeOfDelivery(
   receiver: Receiver,
   { events, everyMs, percent = 99 }: Pace,
 ): Promise<number> {
-  const outbox = new Events({ wakeUps: new WakeUps({ redis, log: silentLogger }), clock: systemClock, random: systemRandom });
+  const outbox = new Events({ notifier: new WorkerNotifier({ redis, log: silentLogger }), clock: systemClock, random: systemRandom });
   const begun = new Map<string, number>();
   const emit = async (id: string): Promise<void> => {
     const now = new Date().toISOString();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { programEnvironment, ROOT } from '../support/parts.ts';
+import { programEnvironment, ROOT } from '../support/backends.ts';
 import { freePort } from '../support/ports.ts';
 import type { TestTenant } from '../support/server.ts';
 import { waitFor } from '../support/wait.ts';

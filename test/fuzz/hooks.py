@@ -93,10 +93,10 @@ OF_STATE = {
     "there is no such group": "the same",
     "is no user of this tenant": "the same",
     "is the user who is to be deleted": "of two ids one may not be the other",
-    "is none that a replay gave; start again without it": "as of a list's cursor",
+    "is not a cursor returned by replay; omit it to start over": "as of a list's cursor",
     "is too deep to hold another folder": "folders nest 100 levels",
     "needs an e-mail address to sign in with; set email too": "of a person whom an LMS brought",
-    "must be given again with an address at another origin, which would receive them; {} for none": "headers belong to the address that is there",
+    "must be re-sent when url moves to another origin ({} to clear)": "headers belong to the address that is there",
 }
 #: The same, with a part that changes.
 OF_STATE_BEGINS = ("must be one of this webhook's: ", "must not be later than ", "makes a path of more than ")

@@ -1,7 +1,10 @@
 /**
  * `make fuzz [REQUESTS=20000 SEED=1]`: schemathesis (PyPI, pinned in hack/fuzz) reads `/api/v1/openapi.json` and sends requests, valid and not,
- * with tokens of three roles to a server on real parts. Exit 1 when it finds anything: a 5xx, a status, header or shape that is not declared,
+ * with tokens of three roles to a server on real back ends. Exit 1 when it finds anything: a 5xx, a status, header or shape that is not declared,
  * a valid request that is refused, an invalid one that is taken. Rounds go by role, each with the next seed, until enough were sent.
+ *
+ * Invariant: a round does not depend on the rounds before it. Each has a tenant of its own, since requests change passwords and roles, and its
+ * seed gives its role: `make fuzz REQUESTS=1 SEED=4` is the fourth round alone.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,13 +12,14 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { thisMachine } from '../../pkg/local/parts/resolve.ts';
-import { ROOT } from '../support/parts.ts';
+import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
+import { ROOT } from '../support/backends.ts';
 import { stores } from '../support/stores.ts';
-import { FUZZED_ROLES, type FuzzedRole, fuzzedTenant } from './tenant.ts';
+import { FUZZED_ROLES, type FuzzedRole, type FuzzedTenant, fuzzedTenant } from './tenant.ts';
 
 const wanted = Number(process.env.REQUESTS ?? 20_000);
 const firstSeed = Number(process.env.SEED ?? 1);
+if (!Number.isSafeInteger(firstSeed) || firstSeed < 1) throw new Error('fuzz: SEED must be 1 or more');
 const HERE = import.meta.dirname;
 /** Cases of an operation and phase in one round. */
 const EXAMPLES = 40;
@@ -23,28 +27,20 @@ const EXAMPLES = 40;
 const tool = schemathesis();
 const scratch = mkdtempSync(join(tmpdir(), 'carrel-fuzz-'));
 const running = await stores();
-const { tenant, people } = await fuzzedTenant(running);
 let sent = 0;
 let found = 0;
-const opsSum = async (): Promise<number> => {
-  const text = await (await fetch(`${tenant.opsUrl}/metrics`)).text();
-  return [...text.matchAll(/^http_request_duration_seconds_count\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
-};
 try {
-  for (let round = 0; sent < wanted; round += 1) {
-    const role = FUZZED_ROLES[round % FUZZED_ROLES.length] as FuzzedRole;
-    const before = await opsSum();
-    const failed = await run(role, firstSeed + round);
-    const requests = (await opsSum()) - before;
+  for (let seed = firstSeed; sent < wanted; seed += 1) {
+    const role = FUZZED_ROLES[(seed - 1) % FUZZED_ROLES.length] as FuzzedRole;
+    const { requests, failed } = await round(role, seed);
     if (requests === 0) throw new Error('fuzz: schemathesis sent no request');
     sent += requests;
     if (failed) found += 1;
     process.stdout.write(
-      `fuzz: round ${round + 1} as ${role}, seed ${firstSeed + round}: ${requests} requests, ${failed ? 'FOUND' : 'nothing found'}; ${sent} of ${wanted}\n`,
+      `fuzz: round ${seed - firstSeed + 1} as ${role}, seed ${seed}: ${requests} requests, ${failed ? 'FOUND' : 'nothing found'}; ${sent} of ${wanted}\n`,
     );
   }
 } finally {
-  await tenant.stop();
   await running.stop();
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -53,7 +49,23 @@ process.stdout.write(
 );
 process.exit(found === 0 ? 0 : 1);
 
-async function run(role: FuzzedRole, seed: number): Promise<boolean> {
+async function round(role: FuzzedRole, seed: number): Promise<{ requests: number; failed: boolean }> {
+  const fuzzed = await fuzzedTenant(running);
+  try {
+    const before = await requestsServed(fuzzed);
+    const failed = await run(fuzzed, role, seed);
+    return { requests: (await requestsServed(fuzzed)) - before, failed };
+  } finally {
+    await fuzzed.tenant.stop();
+  }
+}
+
+async function requestsServed({ tenant }: FuzzedTenant): Promise<number> {
+  const text = await (await fetch(`${tenant.opsUrl}/metrics`)).text();
+  return [...text.matchAll(/^http_request_duration_seconds_count\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+async function run({ tenant, people }: FuzzedTenant, role: FuzzedRole, seed: number): Promise<boolean> {
   const options = [
     '--seed',
     String(seed),

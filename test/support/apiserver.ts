@@ -6,17 +6,17 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
-import { resolvePart, thisMachine } from '../../pkg/local/parts/resolve.ts';
+import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { freePort } from './ports.ts';
 import { waitFor } from './wait.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-/** Where a program of the parts lies; built first where need be. */
-const programPath = (name: 'etcd' | 'kube-apiserver'): Promise<string> => resolvePart(name, thisMachine(ROOT));
+/** The path of a binary, which is built first where it is missing. */
+const programPath = (name: 'etcd' | 'kube-apiserver'): Promise<string> => resolveBinary(name, thisMachine(ROOT));
 
 export interface ApiServer {
-  /** Of a member of system:masters. */
+  /** Credentials of a member of system:masters. */
   readonly kubeConfig: KubeConfig;
   readonly url: string;
   readonly dir: string;
@@ -24,7 +24,7 @@ export interface ApiServer {
   stopEtcd(signal?: NodeJS.Signals): Promise<void>;
   /** Starts etcd again on the same data. */
   startEtcd(): Promise<void>;
-  /** Forgets all revisions but the newest, as the server does every few minutes. */
+  /** Compacts all revisions but the newest, as the server does every few minutes. */
   compact(): Promise<void>;
   stopApiServer(signal?: NodeJS.Signals): Promise<void>;
   startApiServer(): Promise<void>;
@@ -36,8 +36,8 @@ export async function startApiServer(): Promise<ApiServer> {
   const dir = mkdtempSync(join(tmpdir(), 'kube-'));
   const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
   const token = randomBytes(16).toString('hex');
-  const etcd = new Part('etcd', await programPath('etcd'), dir, etcdArguments(dir, client, peer));
-  const api = new Part('kube-apiserver', await programPath('kube-apiserver'), dir, apiServerArguments(dir, client, secure, token));
+  const etcd = new ChildProgram('etcd', await programPath('etcd'), dir, etcdArguments(dir, client, peer));
+  const api = new ChildProgram('kube-apiserver', await programPath('kube-apiserver'), dir, apiServerArguments(dir, client, secure, token));
   const etcdUrl = `http://127.0.0.1:${client}`;
   const url = `https://127.0.0.1:${secure}`;
   const startEtcd = async (): Promise<void> => {
@@ -73,8 +73,8 @@ export async function startApiServer(): Promise<ApiServer> {
   };
 }
 
-/** A program under our hand. Its output goes to `<name>.log` in the folder. */
-class Part {
+/** A child process that can be stopped and started again. Its output goes to `<name>.log` in the folder. */
+class ChildProgram {
   readonly #name: string;
   readonly #program: string;
   readonly #dir: string;
@@ -93,7 +93,7 @@ class Part {
     const log = openSync(this.logFile, 'a');
     this.#process = spawn(this.#program, this.#arguments, { stdio: ['ignore', log, log], cwd: this.#dir });
     closeSync(log);
-    // A test run that is killed closes the pipe, and the program goes with it.
+    // When the test run is killed, the pipe closes and the watchdog ends the program.
     this.#watchdog = spawn('sh', ['-c', `read -r _; kill -9 ${this.#process.pid}`], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import { resolvePart, thisMachine } from '../../pkg/local/parts/resolve.ts';
-import { makeScratch, ROOT } from './parts.ts';
+import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
+import { makeScratch, ROOT } from './backends.ts';
 import { WAIT_LIMIT_MS } from './wait.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function openBrowser(cookies: Cookies): Promise<TestBrowser> {
     await writeFile(join(profile, 'Default', 'Preferences'), JSON.stringify(preferences));
   }
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: await resolvePart('chromium', thisMachine(ROOT), () => undefined),
+    executablePath: await resolveBinary('chromium', thisMachine(ROOT), () => undefined),
     args: [...IN_PROCESS_FRAMES, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])], // Chromium's sandbox refuses root
     acceptDownloads: true,
     env: { ...process.env, LC_ALL: 'C.UTF-8' }, // else a machine without a locale has no names but ASCII ones

@@ -1,6 +1,6 @@
-/** Jest's globalSetup of the lanes that need real parts: one start for the whole run, whatever the number of workers. */
-import { startParts } from './parts.ts';
+/** Jest's globalSetup of the lanes that need real back ends: one start for the whole run, whatever the number of workers. */
+import { startTestBackends } from './backends.ts';
 
 export default async function setup() {
-  globalThis.stopParts = await startParts();
+  globalThis.stopTestBackends = await startTestBackends();
 }

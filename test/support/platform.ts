@@ -1,13 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { resolvePart, thisMachine } from '../../pkg/local/parts/resolve.ts';
-import { makeScratch, ROOT } from './parts.ts';
+import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
+import { makeScratch, ROOT } from './backends.ts';
 import { freePort } from './ports.ts';
 
 /** The platform of this run as `carrel up` brings it up; plain data, handed to jest's workers by the environment. */
 export interface Platform {
-  readonly home: string;
+  readonly stateDirectory: string;
   readonly port: number;
 }
 
@@ -18,7 +18,7 @@ export interface Ran {
 }
 
 const VARIABLE = 'CARREL_TEST_PLATFORM';
-/** Parts may have to be built. */
+/** Binaries may have to be built. */
 const UP_LIMIT_MS = 45 * 60_000;
 
 /** The platform that the e2e lane's globalSetup brought up. */
@@ -28,12 +28,12 @@ export function platform(): Platform {
   return JSON.parse(text) as Platform;
 }
 
-/** A new folder for a home; remove it with `forget`. */
-export const newHome = async (): Promise<Platform> => ({ home: join(await makeScratch(), 'home'), port: await freePort() });
+/** A new platform with a state directory that does not exist yet; remove it with `forget`. */
+export const newPlatform = async (): Promise<Platform> => ({ stateDirectory: join(await makeScratch(), 'state'), port: await freePort() });
 
-/** Runs `carrel` on a home, as a person does; the answer holds what it printed. Never rejects: the exit code tells. */
+/** Runs `carrel` on a platform and returns what it printed. Never rejects; check the exit code. */
 export function carrel(where: Platform, args: readonly string[], limitMs = 600_000): Promise<Ran> {
-  const env = { ...process.env, CARREL_HOME: where.home, CARREL_PORT: String(where.port), NO_COLOR: '1', NODE_OPTIONS: '' };
+  const env = { ...process.env, CARREL_HOME: where.stateDirectory, CARREL_PORT: String(where.port), NO_COLOR: '1', NODE_OPTIONS: '' };
   return run(process.execPath, [join(ROOT, 'cmd/carrel/main.ts'), ...args], env, limitMs);
 }
 
@@ -44,16 +44,16 @@ export async function bringUp(where: Platform, args: readonly string[] = []): Pr
   return ran;
 }
 
-/** Stops what runs in a home and removes the home. */
+/** Stops a platform and removes its state directory. */
 export async function forget(where: Platform): Promise<void> {
   await carrel(where, ['clean']);
-  await rm(join(where.home, '..'), { recursive: true, force: true });
+  await rm(join(where.stateDirectory, '..'), { recursive: true, force: true });
 }
 
-/** jest's globalSetup of the e2e lane; the answer takes it down. The browser is fetched here, not within some test's time. */
+/** jest's globalSetup of the e2e lane. Returns a function that stops the platform. The browser is downloaded here, outside of any test's time limit. */
 export async function startPlatform(): Promise<() => Promise<void>> {
-  await resolvePart('chromium', thisMachine(ROOT), (line) => void process.stderr.write(`${line}\n`));
-  const where = await newHome();
+  await resolveBinary('chromium', thisMachine(ROOT), (line) => void process.stderr.write(`${line}\n`));
+  const where = await newPlatform();
   const stop = (): Promise<void> => forget(where);
   try {
     await bringUp(where);
@@ -67,11 +67,11 @@ export async function startPlatform(): Promise<() => Promise<void>> {
 
 /** kubectl of this platform; `input` goes to its standard input. */
 export function kubectl(where: Platform, args: readonly string[], input?: string, limitMs = 120_000): Promise<Ran> {
-  const env = { ...process.env, KUBECONFIG: join(where.home, 'kubeconfig') };
-  return run(join(where.home, 'bin/kubectl'), args, env, limitMs, input);
+  const env = { ...process.env, KUBECONFIG: join(where.stateDirectory, 'kubeconfig') };
+  return run(join(where.stateDirectory, 'bin/kubectl'), args, env, limitMs, input);
 }
 
-/** The same, for what must succeed: gives standard output. */
+/** Like `kubectl`, but throws when it fails. Returns standard output. */
 export async function kubectlOk(where: Platform, args: readonly string[], input?: string, limitMs?: number): Promise<string> {
   const ran = await kubectl(where, args, input, limitMs);
   if (ran.code !== 0) throw new Error(`kubectl ${args.join(' ')} failed with ${ran.code}: ${ran.stderr}`);
@@ -103,9 +103,11 @@ function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv, l
   });
 }
 
-/** A `kubectl logs -f` or the like that runs along; `stop` ends it. */
+/** A `kubectl logs -f` or the like in the background; `stop` ends it. */
 export function kubectlFollow(where: Platform, args: readonly string[]): { output: () => string; stop: () => void } {
-  const child = spawn(join(where.home, 'bin/kubectl'), args, { env: { ...process.env, KUBECONFIG: join(where.home, 'kubeconfig') } });
+  const child = spawn(join(where.stateDirectory, 'bin/kubectl'), args, {
+    env: { ...process.env, KUBECONFIG: join(where.stateDirectory, 'kubeconfig') },
+  });
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
   return { output: () => text, stop: () => void child.kill() };

@@ -77,7 +77,7 @@ async function take(request: IncomingMessage, response: ServerResponse, received
   if (answer !== 'stall') response.writeHead(answer.status, answer.headers).end();
 }
 
-/** specification.md, Events: hex HMAC-SHA256 of the body, compared in constant time. */
+/** docs/design/events-and-jobs.md, Webhooks: hex HMAC-SHA256 of the body, compared in constant time. */
 export const verifiesHex = ({ body, headers }: Received, secret: string): boolean =>
   isSame(createHmac('sha256', secret).update(body).digest('hex'), headers['x-carrel-signature'] ?? '');
 

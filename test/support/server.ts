@@ -1,9 +1,12 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { type ServerConfig, serverConfigSchema } from '../../cmd/server/config.ts';
+import { FEATURES } from '../../cmd/server/features.ts';
 import { type CarrelServer, createServer } from '../../cmd/server/server.ts';
-import type { TransferLimits } from '../../pkg/content/content.ts';
-import { Passwords } from '../../pkg/identity/passwords.ts';
-import type { UserView } from '../../pkg/identity/users/users.schema.ts';
+import { contentFeature, type TransferLimits } from '../../pkg/content/content.ts';
+import type { Feature } from '../../pkg/feature/feature.ts';
+import { ensureAdministrator } from '../../pkg/accounts/administrator.ts';
+import { Passwords } from '../../pkg/accounts/passwords.ts';
+import type { UserView } from '../../pkg/accounts/users/users.schema.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
 import { createLogger, silentLogger } from '../../pkg/runtime/log.ts';
 import { dataKeys } from '../../pkg/operator/tenant/keys.ts';
@@ -13,14 +16,14 @@ import type { SealingKey } from '../../pkg/runtime/sealing.ts';
 import type { StoreAddresses } from '../../pkg/local/platform.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
-import { Shard, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
+import { ensureShard, ensureTenantDatabase, migrateTenant, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
 import { redisPrefix, redisUser, RedisUsers } from '../../pkg/store/redis/acl.ts';
 import { connectRedis, type Redis } from '../../pkg/store/redis/redis.ts';
 import { bucketName, StorageAdmin } from '../../pkg/store/s3/admin.ts';
 import { Objects } from '../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../pkg/store/unavailable.ts';
 import { Api } from './api.ts';
-import { parts } from './parts.ts';
+import { testBackends } from './backends.ts';
 import { untilServed } from './wait.ts';
 
 export interface TenantOptions {
@@ -31,6 +34,8 @@ export interface TenantOptions {
   /** As many at once as anybody likes, unless set. */
   readonly transfers?: Partial<TransferLimits>;
   readonly trustedProxies?: number;
+  /** Beside those of the server. */
+  readonly features?: readonly Feature[];
   readonly clock?: Clock;
   readonly random?: Random;
   /** Stores of the test's own, when it is going to break them. */
@@ -85,7 +90,7 @@ export interface TestTenant {
 const LOG = process.env.CARREL_TEST_LOG ? createLogger({ program: 'server', level: process.env.CARREL_TEST_LOG }) : silentLogger;
 
 export async function startTenant(options: TenantOptions = {}): Promise<TestTenant> {
-  const stores = options.stores ?? parts().stores;
+  const stores = options.stores ?? testBackends().stores;
   const made = await provision(stores, options.registered ?? madeUp());
   const port = await freePort();
   const env: Record<string, string> = {
@@ -106,13 +111,15 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
 
   const sql: string[] = [];
   const trips: string[][] = [];
+  const content = contentFeature({ perPerson: 1_000_000, ...options.transfers });
+  const features = [...FEATURES.map((feature) => (feature.name === content.name ? content : feature)), ...(options.features ?? [])];
   const start = (settings: Partial<ServerConfig>): Promise<CarrelServer> =>
     createServer(
       { ...config, ...settings },
       {
         log: LOG,
         exact: true,
-        transferLimits: { perPerson: 1_000_000, ...options.transfers },
+        features,
         ...(options.clock ? { clock: options.clock } : {}),
         ...(options.random ? { random: options.random } : {}),
         observeSql: (statement) => void sql.push(statement.sql),
@@ -212,11 +219,14 @@ async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys 
   const redisUsers = new RedisUsers({ url: stores.redis.adminUrl, log: silentLogger });
   const storage = new StorageAdmin(stores.s3);
   try {
-    const shard = new Shard({ pool, clock: systemClock, random: systemRandom });
-    await shard.ensureShard();
-    await shard.ensureTenantDatabase({ slug, tenantId, password: secret, connections: 30 });
-    await shard.migrateTenant({ slug, tenantId });
-    await shard.ensureAdministrator(slug, { email: administrator.email, passwordHash: await new Passwords().hash(administrator.password) });
+    const shard = { pool, clock: systemClock, random: systemRandom };
+    await ensureShard(shard);
+    await ensureTenantDatabase(shard, { slug, tenantId, password: secret, connections: 30 });
+    await migrateTenant(shard, { slug, tenantId });
+    await ensureAdministrator(shard, slug, {
+      email: administrator.email,
+      passwordHash: await new Passwords().hash(administrator.password),
+    });
     await untilThere(() => redisUsers.ensure({ slug, password: secret }));
     await untilThere(() => storage.ensureBucketWithUser(bucket));
   } finally {

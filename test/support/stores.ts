@@ -2,33 +2,33 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openHome, paths } from '../../pkg/local/home.ts';
-import { thisMachine } from '../../pkg/local/parts/resolve.ts';
+import { openStateDirectory, paths } from '../../pkg/local/state-directory.ts';
+import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
 
 export interface TestStores extends StoreAddresses {
-  /** Where they keep their data. */
+  /** The folder of their data. */
   readonly folder: string;
-  /** Ends one program as the kernel would; its supervisor starts it again. Resolves when it is gone. */
+  /** Sends a signal that ends a program; its supervisor starts it again. Resolves when the process has ended. */
   kill(program: 'postgres' | 'valkey' | 'versitygw', signal?: NodeJS.Signals): Promise<void>;
-  /** Sends a signal to a program that stays (SIGSTOP, SIGCONT). */
+  /** Sends a signal that does not end the program (SIGSTOP, SIGCONT). */
   signal(program: 'postgres' | 'valkey' | 'versitygw', signal: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 
 /**
- * Postgres, Valkey and S3 of one's own, for a test file that restarts, freezes or floods them. Data in a folder that goes with them.
- * `durable`: a commit is one, whatever is killed then; without it the stores are faster.
+ * Postgres, Valkey and S3 for one test file that restarts, freezes or floods them. `stop` removes their data too.
+ * `durable`: a commit survives a kill; without it the stores are faster.
  */
 export async function stores({ durable = false }: { durable?: boolean } = {}): Promise<TestStores> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-stores-'));
-  const home = await openHome(folder);
+  const stateDirectory = await openStateDirectory(folder);
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const running = await startStores({ home, machine: thisMachine(root), durable });
+  const running = await startStores({ stateDirectory, machine: thisMachine(root), durable });
   const pidOf = (program: string): number => Number(readFileSync(join(folder, 'run', `${program}.pid`), 'utf8'));
   return {
     ...running,
-    folder: paths(home.path).data,
+    folder: paths(stateDirectory.path).data,
     signal: (program, signal) => void process.kill(pidOf(program), signal),
     kill: async (program, signal = 'SIGKILL') => {
       const pid = pidOf(program);

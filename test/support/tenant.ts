@@ -4,17 +4,17 @@ import { systemRandom } from '../../pkg/runtime/random.ts';
 import { Sealer } from '../../pkg/runtime/sealing.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import { type ConnectionOptions, SqlPool } from '../../pkg/store/postgres/pool.ts';
-import { Shard, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
+import { ensureShard, ensureTenantDatabase, migrateTenant, type ShardAccess, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
 import type { TestStores } from './stores.ts';
 
 const time = { clock: systemClock, random: systemRandom };
 
 /** The operator's side of the test's own stores: a shard and a registry that are ready. */
-export async function operatorSide(running: TestStores): Promise<{ pool: SqlPool; shard: Shard; registry: Registry }> {
+export async function operatorSide(running: TestStores): Promise<{ pool: SqlPool; shard: ShardAccess; registry: Registry }> {
   const pool = new SqlPool({ url: running.postgres.operator, poolSize: 20, log: silentLogger });
-  const shard = new Shard({ pool, ...time });
-  await shard.ensureShard();
+  const shard = { pool, ...time };
+  await ensureShard(shard);
   const sealer = new Sealer([{ id: 'p1', key: systemRandom.bytes(32) }], systemRandom);
   const registry = new Registry({ pool, sealer, ...time });
   await registry.ensureSchema();
@@ -30,11 +30,11 @@ export interface TenantLogin {
 }
 
 /** A tenant's schema and role, migrated. */
-export async function newTenant(running: TestStores, shard: Shard, tenantId = '7'): Promise<TenantLogin> {
+export async function newTenant(running: TestStores, shard: ShardAccess, tenantId = '7'): Promise<TenantLogin> {
   const slug = `t-${systemRandom.hex(5)}`;
   const password = systemRandom.base64url(24);
-  await shard.ensureTenantDatabase({ slug, tenantId, password, connections: 30 });
-  await shard.migrateTenant({ slug, tenantId });
+  await ensureTenantDatabase(shard, { slug, tenantId, password, connections: 30 });
+  await migrateTenant(shard, { slug, tenantId });
   return { slug, role: tenantRole(slug), tenantId, password, url: tenantUrl(running, tenantRole(slug), password) };
 }
 

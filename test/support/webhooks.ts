@@ -1,6 +1,6 @@
 import { Events } from '../../pkg/events/events.ts';
-import { WakeUps } from '../../pkg/events/wake-ups.ts';
-import { WebhookSeal } from '../../pkg/events/webhooks/secrets.ts';
+import { WorkerNotifier } from '../../pkg/events/worker-notifier.ts';
+import { WebhookSeal } from '../../pkg/webhooks/sealing.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../pkg/runtime/log.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
@@ -61,7 +61,7 @@ export async function writtenEvents(tenant: TestTenant): Promise<WrittenEvent[]>
 /** `count` events of grade.submitted by the emitting API, a transaction each; gives their ids. */
 export async function emitGrades(tenant: Pick<TestTenant, 'db' | 'redis'>, count: number, together = 1): Promise<string[]> {
   const time = { clock: systemClock, random: systemRandom };
-  const events = new Events({ wakeUps: new WakeUps({ redis: tenant.redis, log: silentLogger }), ...time });
+  const events = new Events({ notifier: new WorkerNotifier({ redis: tenant.redis, log: silentLogger }), ...time });
   const ids = async (): Promise<string[]> =>
     (await tenant.db.query<{ uuid: string }>('SELECT uuid FROM carrel.events ORDER BY id')).map(({ uuid }) => uuid);
   const before = new Set(await ids());

@@ -64,7 +64,7 @@ describe('a move', () => {
   ])('%s', (_, here, there, ancestors, passes) => {
     const move = (): void => requireMove(me, { uuid: 'f', ownerId: 2, ancestors: [] }, ancestors, { here, there });
     if (passes) expect(move).not.toThrow();
-    else expect(move).toThrow(/Moving it there/);
+    else expect(move).toThrow(/This move would give/);
   });
 });
 
@@ -78,8 +78,8 @@ test('levels are cumulative', () => {
 });
 
 test('what one may not know of is not found; what one may see but not do is forbidden', () => {
-  expect(() => requireLevel(null, 'read')).toThrow('There is no such thing');
-  expect(() => requireLevel('read', 'write')).toThrow('This takes the level write; yours is read.');
+  expect(() => requireLevel(null, 'read')).toThrow('The resource does not exist, or the caller may not know of it.');
+  expect(() => requireLevel('read', 'write')).toThrow('Requires write access; you have read access.');
   expect(() => requireLevel('write', 'write')).not.toThrow();
 });
 

@@ -1,31 +1,31 @@
 import { type Actor, type Level, LEVELS } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 
-/** A folder above something: what it takes to decide by it. */
+/** A folder above a file or folder, as far as access depends on it. */
 export interface Ancestor {
   readonly uuid: string;
   readonly ownerId: number;
 }
 
-/** Something whose access is decided: its owner, and the folders above it (for a folder itself among them). */
+/** A file or folder whose access is decided: its owner, and the folders above it (a folder is the last of its own). */
 export interface Placed {
   readonly uuid: string;
   readonly ownerId: number;
   readonly ancestors: readonly Ancestor[];
 }
 
-/** What is granted to the actor on one very resource; a user's permission set is one. */
+/** The level that grants give the actor on one resource itself; a user's permission set is one. */
 export interface Granted {
   levelOf(kind: 'file' | 'folder', uuid: string): Level | null;
 }
 
-/** Whether the actor is admin of a thing by owning it or a folder above it: nobody gave them that, and it has no end. */
+/** Whether the actor is admin by owning the thing or a folder above it: such access comes from no grant and has no end. */
 export const isOwned = (thing: Placed, actor: Pick<Actor, 'userId'>): boolean =>
   thing.ownerId === actor.userId || thing.ancestors.some((folder) => folder.ownerId === actor.userId);
 
 /**
- * The highest level wins. An owner is admin; whoever owns a folder is admin of what lies below it, whosoever put it there;
- * a grant on a folder covers all that is below it. (specification: Permission; design: Permissions)
+ * The highest level wins. An owner is admin; the owner of a folder is admin of everything below it, whoever put it there;
+ * a grant on a folder covers everything below it (docs/design/api-conventions.md, Permissions).
  */
 export function levelOn(kind: 'file' | 'folder', actor: Pick<Actor, 'userId'>, thing: Placed, granted: Granted): Level | null {
   if (isOwned(thing, actor)) return 'admin';
@@ -34,21 +34,21 @@ export function levelOn(kind: 'file' | 'folder', actor: Pick<Actor, 'userId'>, t
 }
 
 /**
- * How many of the folders above something, from the root down, the actor may not know of. They see the others: rights on a folder go for all below it.
- * All of them, where the actor's rights are on the thing alone.
+ * How many of the folders above, counted from the root, the actor may not know of. They see the others, because rights on a folder hold for everything
+ * below it. All of the folders are hidden where the actor has rights on the thing alone.
  */
 export function hiddenAbove(actor: Pick<Actor, 'userId'>, ancestors: readonly Ancestor[], granted: Granted): number {
   const first = ancestors.findIndex(({ uuid, ownerId }) => ownerId === actor.userId || granted.levelOf('folder', uuid) !== null);
   return first === -1 ? ancestors.length : first;
 }
 
-/** Levels are cumulative (specification: Permission). */
+/** Levels are cumulative: admin includes write, write includes read. */
 export const allows = (level: Level | null, wanted: Level): boolean => level !== null && LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
 
-/** Throws `not_found` to whoever may not know of the thing, `forbidden` to whoever may see it but not do that. */
+/** Throws `not_found` where the actor may not know of the thing, `forbidden` where they may see it but not do that. */
 export function requireLevel(level: Level | null, wanted: Level): void {
   if (level === null) throw new Problem('not_found');
-  if (!allows(level, wanted)) throw new Problem('forbidden', `This takes the level ${wanted}; yours is ${level}.`);
+  if (!allows(level, wanted)) throw new Problem('forbidden', `Requires ${wanted} access; you have ${level} access.`);
 }
 
 /** What a grant gives the actor, and when that ends; null: never. */
@@ -76,12 +76,12 @@ export function requireMove(
   if (isOwned(file, actor)) return;
   const owns = ancestors.some(({ ownerId }) => ownerId === actor.userId);
   if (owns || !rights.there.every((right) => covers(rights.here, right)))
-    throw new Problem('forbidden', 'Moving it there would give you more rights on it than you have; its owner can move it.');
+    throw new Problem('forbidden', 'This move would give you more access than you have; the owner of the file can move it.');
   const admins = [file, ...file.ancestors].map(({ ownerId }) => ownerId);
   if (ancestors.some(({ ownerId }) => !admins.includes(ownerId)))
     throw new Problem(
       'forbidden',
-      'Moving it there would give the owner of that folder more rights on it than they have; its owner can move it.',
+      'This move would give the owner of that folder more access than they have; the owner of the file can move it.',
     );
 }
 

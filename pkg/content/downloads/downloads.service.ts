@@ -5,7 +5,7 @@ import { noneMatchHits, parseEntityTags } from '../../api/etag.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
-import type { FileRecord } from '../files/file.record.ts';
+import type { FileRecord } from '../files/files.sql.ts';
 import type { Files } from '../files/files.service.ts';
 import type { Transfers } from '../transfers/transfers.ts';
 import { attachment } from './disposition.policy.ts';

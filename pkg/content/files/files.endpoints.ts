@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
-import { noneMatchHits, parseEntityTags } from '../../api/etag.ts';
 import { queryBoolean, Uuid } from '../../api/schemas.ts';
 import type { Downloads } from '../downloads/downloads.service.ts';
-import { presentUpload, type Uploads } from '../uploads/uploads.service.ts';
-import { presentFile } from './file.record.ts';
-import { FileChanges, FilePage, FileQuery, FileView, UploadForm, UploadView, VersionForm } from './files.schema.ts';
+import type { Uploads } from '../uploads/uploads.service.ts';
+import { presentUpload } from './files.view.ts';
+import {
+  FileChanges,
+  FileGetQuery,
+  FilePage,
+  FileQuery,
+  FileView,
+  FileWithIncludes,
+  UploadForm,
+  UploadView,
+  VersionForm,
+} from './files.schema.ts';
 import type { Files } from './files.service.ts';
 
 const params = z.object({ id: Uuid });
@@ -52,12 +61,12 @@ export const fileEndpoints = (deps: { files: Files; uploads: Uploads; downloads:
       tag: 'files',
       caller: { permission: 'read:files' },
       params,
-      replies: { 200: FileView, 304: null },
+      query: FileGetQuery,
+      replies: { 200: FileWithIncludes },
       errors: ['not_found'],
-      handle: async ({ actor, params, request }) => {
-        const file = presentFile(await files.read(actor, params.id));
-        const known = parseEntityTags('If-None-Match', request.headers['if-none-match']);
-        return noneMatchHits(known, file.etag) ? reply(304, undefined, { etag: `"${file.etag}"` }) : tagged(200, file);
+      handle: async ({ actor, params, query }) => {
+        const { file, etag } = await files.show(actor, params.id, query.include);
+        return reply(200, file, { etag: `"${etag}"` });
       },
     }),
     endpoint({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { Bytes, changesOf, Etag, queryBoolean, SPACES, text, Timestamp, Uuid } from '../../api/schemas.ts';
 import { Name } from '../names/names.schema.ts';
+import { IncludedFields, IncludeList } from './file-includes.schema.ts';
 
 const Sha256 = z
   .string()
@@ -9,7 +10,7 @@ const Sha256 = z
   .meta({ description: 'SHA-256 of the content, hex', example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' });
 const Person = z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) });
 
-/** Metadata of a file (specification: File, API shapes). */
+/** Metadata of a file (docs/design/records.md, File). */
 export const FileView = z
   .object({
     id: Uuid,
@@ -32,7 +33,7 @@ export const FileView = z
   .meta({ id: 'File' });
 export type FileView = z.output<typeof FileView>;
 
-/** Reply to an upload (specification: File, API shapes). */
+/** Reply to an upload (docs/design/records.md, File). */
 export const UploadView = z
   .object({
     id: Uuid,
@@ -53,7 +54,11 @@ export const UploadView = z
   .meta({ id: 'Upload' });
 export type UploadView = z.output<typeof UploadView>;
 
-export const FilePage = pageOf(FileView).meta({ id: 'FilePage' });
+/** A file as GET shows it: with the fields that `include` names. */
+export const FileWithIncludes = FileView.extend(IncludedFields.shape).meta({ id: 'FileWithIncludes' });
+export type FileWithIncludes = z.output<typeof FileWithIncludes>;
+
+export const FilePage = pageOf(FileWithIncludes).meta({ id: 'FilePage' });
 
 const MIME_FILTER = new RegExp(`^[^/\\u0000${SPACES}]+/[^/\\u0000${SPACES}]+$`);
 const MimeFilter = z
@@ -71,6 +76,12 @@ const Part = text(1, 255)
 
 export const FILE_SORT_FIELDS = ['name', 'size', 'created_at', 'updated_at'] as const;
 
+export const FileGetQuery = z.object({
+  include: IncludeList.optional().describe(
+    'what to add to the metadata; the ETag header then covers it too, for If-None-Match, while If-Match takes `etag` of the body',
+  ),
+});
+
 export const FileQuery = z.object({
   ...pageQueryOf(FILE_SORT_FIELDS),
   folder_id: z
@@ -81,6 +92,7 @@ export const FileQuery = z.object({
   mime_type: MimeFilter.optional(),
   owner: Uuid.optional(),
   trashed: queryBoolean().optional().describe('true: the soft-deleted, of those one may write'),
+  include: IncludeList.optional().describe('what to add to each file; the page ends early where that is more than 4 MiB'),
 });
 export type FileQuery = z.output<typeof FileQuery>;
 

@@ -1,37 +1,31 @@
+import { FILE_METADATA_TTL_SECONDS } from '../../api/lifetimes.ts';
 import type { Actor, Level } from '../../api/actor.ts';
 import { requireMatch } from '../../api/etag.ts';
 import { type Page, page, pageRequest } from '../../api/paging.ts';
 import { invalid, Problem } from '../../api/problem.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
 import type { Events } from '../../events/events.ts';
-import type { WorkRequests } from '../../events/work.ts';
-import type { PermissionSets } from '../../identity/permission-sets.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
-import { type GenerationCache, subject } from '../../store/redis/generation.ts';
+import { grantsTag } from '../../access/tags.ts';
+import { PROFILES_TAG, USERS_TAG } from '../../accounts/users/users.tags.ts';
+import { fileTag, FOLDERS_TAG } from '../content.tags.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { allows, type Granted, grantedAtLeast, hiddenAbove, isOwned, levelOn, requireLevel, requireMove } from '../access/access.policy.ts';
-import { endOutOfReach, rightsOfMove } from '../access/grants-through.ts';
-import { type Writes, writesOf } from '../access/writes.ts';
+import { endOutOfReach, rightsOfMove } from '../access/grants-through.sql.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
-import { openFolder } from '../folders/folder.record.ts';
+import { openFolder } from '../folders/folders.sql.ts';
 import { extensionOf, pathFault, pathOf } from '../names/names.policy.ts';
-import { type FileSort, fileList, sortValueOf } from './file-list.query.ts';
-import { fileCreated, fileUpdated } from './file.events.ts';
-import {
-  fileEtag,
-  type FileRecord,
-  type FileRow,
-  fileSeenBy,
-  findFile,
-  keptRecord,
-  presentFile,
-  recordOf,
-  type SeenFile,
-} from './file.record.ts';
-import { FILE_SORT_FIELDS, type FileChanges, type FileQuery, type FileView } from './files.schema.ts';
-
-/** specification: Cached data, File metadata. */
-const FILE_METADATA_TTL_SECONDS = 3600;
+import { FILES, fileList } from './file-list.sql.ts';
+import { fileCreated, fileUpdated } from './files.events.ts';
+import { includedEtag, includedFields } from './file-includes.view.ts';
+import type { Include } from './file-includes.schema.ts';
+import { type FileRecord, type FileRow, findFile, cachedRecord, recordOf } from './files.sql.ts';
+import { fileEtag, fileSeenBy, presentFile, type SeenFile } from './files.view.ts';
+import type { FileChanges, FileQuery, FileView, FileWithIncludes } from './files.schema.ts';
+import { requestPurge } from '../objects/objects.jobs.ts';
 
 /** Where a file is or will be; `path` is the folder's, null in the owner's root. */
 type Place = Pick<FileRecord, 'folder' | 'ancestors'> & { readonly path: string | null };
@@ -49,43 +43,44 @@ type Place = Pick<FileRecord, 'folder' | 'ancestors'> & { readonly path: string 
  */
 export class Files {
   readonly #db: Database;
-  readonly #cache: GenerationCache;
-  readonly #permissionSets: PermissionSets;
-  readonly #writes: Writes;
-  readonly #work: WorkRequests;
+  readonly #cache: TaggedCache;
+  readonly #transactions: AuthorizedTransactions;
+  readonly #jobs: JobRequests;
   readonly #events: Events;
   readonly #clock: Clock;
 
-  constructor(deps: {
-    db: Database;
-    cache: GenerationCache;
-    permissionSets: PermissionSets;
-    work: WorkRequests;
-    events: Events;
-    clock: Clock;
-  }) {
+  constructor(deps: { db: Database; cache: TaggedCache; jobs: JobRequests; events: Events; clock: Clock }) {
     this.#db = deps.db;
     this.#cache = deps.cache;
-    this.#permissionSets = deps.permissionSets;
-    this.#writes = writesOf(deps);
-    this.#work = deps.work;
+    this.#transactions = authorizedTransactions(deps);
+    this.#jobs = deps.jobs;
     this.#events = deps.events;
     this.#clock = deps.clock;
   }
 
   /** A live file that the actor may read, as they see it. Warm: one round trip to Redis, no SQL. Throws `not_found`. */
   async read(actor: Actor, id: string): Promise<SeenFile> {
-    const [file, granted] = await Promise.all([this.#lookup(id), this.#permissionSets.of(actor)]);
+    const [file, granted] = await Promise.all([this.#lookup(id), actor.permissionSet()]);
     if (!file || file.deletedAt !== null) throw new Problem('not_found');
     requireLevel(levelOn('file', actor, file, granted), 'read');
     return fileSeenBy(actor, granted, file);
   }
 
-  /** The files that the actor may see; in the trash those that they may write. One statement. */
-  async list(actor: Actor, query: FileQuery): Promise<Page<FileView>> {
-    const request = pageRequest<FileSort>(query, { fields: FILE_SORT_FIELDS, fallback: '-updated_at', tieBreaker: 'id' });
+  /** The same with the fields that `include` names, for one statement more, and the entity tag of all of it. Throws `not_found`. */
+  async show(actor: Actor, id: string, include?: readonly Include[]): Promise<{ file: FileWithIncludes; etag: string }> {
+    const seen = await this.read(actor, id);
+    const file = presentFile(seen);
+    if (include === undefined) return { file, etag: file.etag };
+    const by = { actor, granted: await actor.permissionSet() };
+    const fields = (await includedFields(this.#db, by, [seen], include)).get(seen.id) ?? {};
+    return { file: { ...file, ...fields }, etag: includedEtag(file, fields) };
+  }
+
+  /** The files that the actor may see; in the trash those that they may write. One statement, and one more with `include`. */
+  async list(actor: Actor, query: FileQuery): Promise<Page<FileWithIncludes>> {
+    const request = pageRequest(query, FILES.order);
     const wanted = query.trashed ? 'write' : 'read';
-    const granted = await this.#permissionSets.of(actor);
+    const granted = await actor.permissionSet();
     const { sql, params } = fileList(
       { userId: actor.userId, ...grantedAtLeast(granted, wanted), known: grantedAtLeast(granted, 'read').folders },
       query,
@@ -94,17 +89,20 @@ export class Files {
     const rows = await this.#db.query<FileRow>(sql, params);
     if (rows.length === 0 && query.folder_id !== undefined && query.folder_id !== 'root') throw new Problem('not_found');
     const found = rows.filter(({ id }) => id !== null);
+    const onPage = (): FileRecord[] => found.slice(0, request.limit).map(recordOf);
+    const fields = query.include && (await includedFields(this.#db, { actor, granted }, onPage(), query.include));
     return page(
       request,
       found,
-      (row) => presentFile(fileSeenBy(actor, granted, recordOf(row))),
-      (row) => request.sort.map(({ field }) => sortValueOf(row, field)),
+      (row) => ({ ...presentFile(fileSeenBy(actor, granted, recordOf(row))), ...fields?.get(row.id) }),
+      (row) => FILES.valuesOf(request, row),
+      fields?.size,
     );
   }
 
   /** Renames and moves. A move needs write on the destination and gives nobody more rights; into the root only the owner moves. Throws `name_conflict`. */
   async change(actor: Actor, id: string, patch: FileChanges, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
-    return this.#writes.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
       const place = await this.#destination(tx, actor, granted, file, patch.folder_id);
       const name = patch.name ?? file.name;
@@ -115,8 +113,8 @@ export class Files {
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, changes));
       if (!row) throw new Problem('not_found');
       if (place.folder?.id !== file.folder?.id)
-        this.#cache.touch(tx, ...(await endOutOfReach(tx, file, place.ancestors)).map(subject.grants));
-      this.#cache.touch(tx, subject.file(id));
+        this.#cache.invalidate(tx, ...(await endOutOfReach(tx, file, place.ancestors)).map(grantsTag));
+      this.#cache.invalidate(tx, fileTag(id));
       const { revision, updatedAt } = row;
       const changed = { ...file, ...changes, folder: place.folder, revision, updatedAt: updatedAt.toISOString() };
       await this.#emitChanges(tx, file, changed);
@@ -126,25 +124,26 @@ export class Files {
 
   /** Moves the file to the trash. Throws `not_found` when it is there already. */
   async trash(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
-    await this.#writes.run(actor, async (tx, granted) => {
+    await this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
       const deletedAt = this.#clock.now();
       await tx.files.update({ id: file.id }, { deletedAt });
       await this.#events.emit(tx, 'file.deleted', { ...fileCreated(file), deleted_at: deletedAt.toISOString(), permanent: false });
-      this.#cache.touch(tx, subject.file(id));
+      this.#cache.invalidate(tx, fileTag(id));
     });
   }
 
   /** Deletes the file for ever, from the trash or directly: that takes the level admin, since nobody can bring it back. */
   async purge(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
-    await this.#writes.run(actor, async (tx, granted) => {
+    await this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'admin', { ifMatch, state: 'any' });
       const versions = await tx.fileVersions.list({ fileId: file.id });
       await tx.permissions.delete({ resourceType: 'file', resourceId: file.id });
       await tx.files.delete({ id: file.id });
       const freed = versions.reduce((sum, { size }) => sum + size, 0);
       await tx.query('UPDATE users SET storage_used = storage_used - $2 WHERE id = $1', [file.ownerId, freed]);
-      await this.#work.purgeObjects(
+      await requestPurge(
+        this.#jobs,
         tx,
         versions.map(({ blobName }) => blobName),
       );
@@ -152,20 +151,20 @@ export class Files {
         const deletedAt = this.#clock.now().toISOString();
         await this.#events.emit(tx, 'file.deleted', { ...fileCreated(file), deleted_at: deletedAt, permanent: true });
       }
-      this.#cache.touch(tx, subject.file(id), subject.users);
+      this.#cache.invalidate(tx, fileTag(id), USERS_TAG);
     });
   }
 
   /** Takes a file out of the trash; a live one is left as it is. Throws `name_conflict` when its name has been taken since. */
   async restore(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
-    return this.#writes.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch, state: 'any' });
       if (file.deletedAt === null) return presentFile(fileSeenBy(actor, granted, file));
       const folder = file.folder && (await tx.folders.find({ id: file.folder.id }, { lock: 'share' }));
-      if (folder?.deletedAt) throw new Problem('conflict', 'The folder of this file is in the trash; restore that first.');
+      if (folder?.deletedAt) throw new Problem('conflict', 'The folder of this file is in the trash; restore the folder first.');
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, { deletedAt: null }));
       if (!row) throw new Problem('not_found');
-      this.#cache.touch(tx, subject.file(id));
+      this.#cache.invalidate(tx, fileTag(id));
       const restored = { ...file, deletedAt: null, revision: row.revision, updatedAt: row.updatedAt.toISOString() };
       await this.#events.emit(tx, 'file.updated', fileUpdated(restored, ['restored']));
       return presentFile(fileSeenBy(actor, granted, restored));
@@ -202,12 +201,12 @@ export class Files {
   }
 
   async #lookup(id: string): Promise<FileRecord | null> {
-    const entry = { key: `file:${id}`, restsOn: [subject.file(id), subject.folders, subject.profiles] };
+    const entry = { key: `file:${id}`, tags: [fileTag(id), FOLDERS_TAG, PROFILES_TAG] };
     const lookup = await this.#cache.lookup(entry);
-    const kept = lookup.value === undefined ? undefined : keptRecord(lookup.value);
+    const kept = lookup.value === undefined ? undefined : cachedRecord(lookup.value);
     if (kept) return kept;
     const file = await findFile(this.#db.tables, id);
-    if (file) await lookup.keep(JSON.stringify(file), FILE_METADATA_TTL_SECONDS);
+    if (file) await lookup.put(JSON.stringify(file), FILE_METADATA_TTL_SECONDS);
     return file;
   }
 
@@ -217,7 +216,7 @@ export class Files {
     if (folderId === undefined || folderId === seen) return placeOf(file);
     if (folderId === null) {
       if (file.ownerId === actor.userId) return { folder: null, ancestors: [], path: null };
-      throw new Problem('forbidden', 'Only its owner moves a file into their root.');
+      throw new Problem('forbidden', 'Only the owner of a file can move it to their root folder.');
     }
     const folder = await openFolder(tx, actor, granted, folderId, 'folder_id');
     if (!isOwned(file, actor))

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Etag, Timestamp, Uuid } from '../../api/schemas.ts';
 import { Name } from '../names/names.schema.ts';
 
-/** specification: Folder. */
+/** docs/design/records.md, Folder. */
 export const FolderView = z
   .object({
     id: Uuid,

@@ -1,15 +1,15 @@
 import type { Actor } from '../../api/actor.ts';
 import { invalid, Problem } from '../../api/problem.ts';
-import type { PermissionSets } from '../../identity/permission-sets.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { CheckViolation } from '../../store/postgres/errors.ts';
-import type { GenerationCache } from '../../store/redis/generation.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { hiddenAbove, levelOn, requireLevel } from '../access/access.policy.ts';
-import { type Writes, writesOf } from '../access/writes.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { pathFault, pathOf } from '../names/names.policy.ts';
-import { findFolder, folderSeenBy, openFolder, presentFolder } from './folder.record.ts';
+import { findFolder, openFolder } from './folders.sql.ts';
+import { folderSeenBy, presentFolder } from './folders.view.ts';
 import type { FolderView, NewFolder } from './folders.schema.ts';
 
 /**
@@ -19,20 +19,18 @@ import type { FolderView, NewFolder } from './folders.schema.ts';
  */
 export class Folders {
   readonly #db: Database;
-  readonly #permissionSets: PermissionSets;
-  readonly #writes: Writes;
+  readonly #transactions: AuthorizedTransactions;
   readonly #random: Random;
 
-  constructor(deps: { db: Database; cache: GenerationCache; permissionSets: PermissionSets; random: Random }) {
+  constructor(deps: { db: Database; cache: TaggedCache; random: Random }) {
     this.#db = deps.db;
-    this.#permissionSets = deps.permissionSets;
-    this.#writes = writesOf(deps);
+    this.#transactions = authorizedTransactions(deps);
     this.#random = deps.random;
   }
 
   /** Throws `name_conflict`, `not_found` and `forbidden` (the parent), `validation_failed` (too deep, too long a path). */
   async create(actor: Actor, input: NewFolder): Promise<FolderView> {
-    return this.#writes.run(actor, async (tx, granted) => {
+    return this.#transactions.run(actor, async (tx, granted) => {
       const parent = input.parent_id ? await openFolder(tx, actor, granted, input.parent_id, 'parent_id') : null;
       const path = pathOf(parent?.path ?? null, input.name);
       const fault = pathFault(path, hiddenAbove(actor, parent?.ancestors ?? [], granted));
@@ -54,7 +52,7 @@ export class Folders {
   }
 
   async read(actor: Actor, id: string): Promise<FolderView> {
-    const [folder, granted] = await Promise.all([findFolder(this.#db.tables, id), this.#permissionSets.of(actor)]);
+    const [folder, granted] = await Promise.all([findFolder(this.#db.tables, id), actor.permissionSet()]);
     if (!folder) throw new Problem('not_found');
     requireLevel(levelOn('folder', actor, folder, granted), 'read');
     return presentFolder(folderSeenBy(actor, granted, folder));

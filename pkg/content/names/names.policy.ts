@@ -1,5 +1,5 @@
 /**
- * Names of files and folders (design 5, Files: Names; specification, File and Folder).
+ * Names of files and folders (docs/design/api-conventions.md, Files; docs/design/records.md, File).
  *
  * A name is NFC and 1 to 255 characters (code points, as Postgres counts them). What could not be a name is refused, never stripped:
  * whoever sent it learns so, and no two names become one behind their back.

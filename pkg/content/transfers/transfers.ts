@@ -6,7 +6,7 @@ import { LONGEST_UPLOAD_MS } from '../../store/s3/day.ts';
 export interface TransferLimits {
   /** Uploads and downloads of one person at once, at this server. */
   readonly perPerson: number;
-  /** A client that makes us wait so long, all in all, has to move `leastBytesPerSecond` in that time. */
+  /** Whenever the server has waited this long for a client, in total, the client must have moved `leastBytesPerSecond` in that time. */
   readonly measuredMs: number;
   readonly leastBytesPerSecond: number;
   readonly longestUploadMs: number;
@@ -14,14 +14,13 @@ export interface TransferLimits {
 
 const LIMITS: TransferLimits = { perPerson: 20, measuredMs: 60_000, leastBytesPerSecond: 1024, longestUploadMs: LONGEST_UPLOAD_MS };
 const LOOKS_A_MEASURE = 10;
-/** Nobody knows when one of them ends. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** An upload or download that is under way. */
+/** An upload or download in progress. */
 export interface Transfer {
-  /** Aborted when it is cut off, with what to throw or to end the stream with. */
+  /** Aborted when the transfer is cut off; the reason is what to throw or to end the stream with. */
   readonly signal: AbortSignal;
-  /** It is over, however that came. More than once does no harm. */
+  /** The transfer has ended, for whatever reason. Idempotent. */
   end(): void;
 }
 
@@ -37,12 +36,12 @@ interface Measured {
 }
 
 /**
- * Uploads and downloads that are under way at this server.
+ * Uploads and downloads in progress at this server.
  *
  * Invariants:
- * - A person has `perPerson` of them at most, through whatever tokens and tickets.
- * - One whose client is slower than the least rate is cut off. Only time in which we wait for the client counts: never that of our stores, nor that in
- *   which an upload waits for its share of memory.
+ * - A user has at most `perPerson` of them, through whatever tokens and download links.
+ * - A transfer whose client is slower than the least rate is cut off. Only the time counts in which the server waits for the client, not the time in
+ *   which stores work or an upload waits for its share of memory.
  * - One timer for all of them, and none while there are none.
  */
 export class Transfers {
@@ -57,12 +56,12 @@ export class Transfers {
     this.#limits = { ...LIMITS, ...deps.limits };
   }
 
-  /** `person`: uuid of whoever it counts to. Throws `too_many_transfers`. */
+  /** `person`: uuid of the user to whom it counts. Throws `too_many_transfers`. */
   begin(kind: Kind, person: string, traffic: Traffic): Transfer {
     const before = this.#ofPerson.get(person) ?? 0;
     const { perPerson } = this.#limits;
     if (before >= perPerson) {
-      const message = `${perPerson} uploads and downloads of yours are under way, which is as many as one may have. Try again when one of them has ended.`;
+      const message = `You have ${perPerson} uploads and downloads in progress, the most that a user may have. Try again when one has ended.`;
       throw new Problem('too_many_transfers', message, { retryAfter: RETRY_AFTER_SECONDS });
     }
     this.#ofPerson.set(person, before + 1);
@@ -96,7 +95,7 @@ export class Transfers {
     for (const measured of this.#underWay) {
       const { kind, cut, startedAt } = measured;
       if (kind === 'upload' && now - startedAt > this.#limits.longestUploadMs)
-        cut.abort(new Problem('request_timeout', `An upload may last ${this.#limits.longestUploadMs / 3_600_000} h at most.`));
+        cut.abort(new Problem('request_timeout', `An upload may take at most ${this.#limits.longestUploadMs / 3_600_000} h.`));
       else if (this.#isTooSlow(measured, passedMs)) cut.abort(kind === 'upload' ? this.#tooSlow() : cutOff());
     }
   }
@@ -114,11 +113,11 @@ export class Transfers {
 
   #tooSlow(): Problem {
     const { leastBytesPerSecond } = this.#limits;
-    return new Problem('request_timeout', `The upload came too slowly: it takes ${leastBytesPerSecond} bytes a second at least.`);
+    return new Problem('request_timeout', `The upload was too slow: it must send at least ${leastBytesPerSecond} bytes a second.`);
   }
 }
 
 const bytesOf = (kind: Kind, traffic: Traffic): number => (kind === 'upload' ? traffic.received : traffic.sent);
 
-/** The status is out already, so the connection is all that can tell it; nobody has to look into it. */
-const cutOff = (): Error => Object.assign(new Error('the download was taken in too slowly'), { code: 'ECANCELED' });
+/** The status is sent already, so only closing the connection can report it; it is no error of the server. */
+const cutOff = (): Error => Object.assign(new Error('the client read the download too slowly'), { code: 'ECANCELED' });

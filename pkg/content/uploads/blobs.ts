@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Problem } from '../../api/problem.ts';
-import type { WorkRequests } from '../../events/work.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -11,6 +11,7 @@ import { dayOf, lastWriteOf } from '../../store/s3/day.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import type { Reservation } from './reservation.ts';
+import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
 
 /** What lies in the bucket now and belongs to no row yet. */
 export interface StoredBlob {
@@ -45,7 +46,7 @@ export interface BlobOptions {
 export class Blobs {
   readonly #db: Database;
   readonly #objects: Objects;
-  readonly #work: WorkRequests;
+  readonly #jobs: JobRequests;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
@@ -53,10 +54,10 @@ export class Blobs {
   readonly #begun = new Set<string>();
   #sweep: { day: string; asked: Promise<void> } | undefined;
 
-  constructor(deps: { db: Database; objects: Objects; work: WorkRequests; clock: Clock; random: Random; log: Logger }) {
+  constructor(deps: { db: Database; objects: Objects; jobs: JobRequests; clock: Clock; random: Random; log: Logger }) {
     this.#db = deps.db;
     this.#objects = deps.objects;
-    this.#work = deps.work;
+    this.#jobs = deps.jobs;
     this.#clock = deps.clock;
     this.#random = deps.random;
     this.#log = deps.log;
@@ -127,13 +128,13 @@ export class Blobs {
     try {
       await this.#objects.delete([key]);
     } catch (error) {
-      this.#log.warn({ err: error, key }, 'an object without a row is left to the sweep');
+      this.#log.warn({ err: error, key }, 'could not delete orphaned object; the sweep will');
     }
   }
 
   async #sweepAskedFor(day: string): Promise<void> {
     if (this.#sweep?.day !== day) {
-      const asked = this.#work.sweepObjects(this.#db.tables, day, lastWriteOf(day));
+      const asked = this.#jobs.schedule(this.#db.tables, SWEEP_OBJECTS, { day }, lastWriteOf(day));
       this.#sweep = { day, asked };
       asked.catch(() => (this.#sweep = undefined));
     }

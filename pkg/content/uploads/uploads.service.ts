@@ -3,29 +3,31 @@ import type { RequestInfo } from '../../api/endpoint.ts';
 import { requireMatch } from '../../api/etag.ts';
 import { invalid, Problem } from '../../api/problem.ts';
 import type { Events } from '../../events/events.ts';
-import type { PermissionSets } from '../../identity/permission-sets.ts';
-import type { Sessions } from '../../identity/sessions.service.ts';
+import type { Sessions } from '../../access/sessions.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
-import { type GenerationCache, subject } from '../../store/redis/generation.ts';
+import { USERS_TAG } from '../../accounts/users/users.tags.ts';
+import { fileTag } from '../content.tags.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { type Granted, hiddenAbove, levelOn, requireLevel } from '../access/access.policy.ts';
-import { type Writes, writesOf } from '../access/writes.ts';
-import { fileCreated, fileUpdated } from '../files/file.events.ts';
-import { fileEtag, type FileRecord, fileSeenBy, presentFile, type SeenFile } from '../files/file.record.ts';
-import type { FileView, UploadView } from '../files/files.schema.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
+import { fileCreated, fileUpdated } from '../files/files.events.ts';
+import type { FileRecord } from '../files/files.sql.ts';
+import { fileEtag, fileSeenBy, presentFile, type SeenFile } from '../files/files.view.ts';
+import type { FileView } from '../files/files.schema.ts';
 import type { Files } from '../files/files.service.ts';
-import { openFolder } from '../folders/folder.record.ts';
+import { openFolder } from '../folders/folders.sql.ts';
 import { nameConflict } from '../names/name-conflict.ts';
 import { alternativeName, pathFault, pathOf } from '../names/names.policy.ts';
 import type { Transfers } from '../transfers/transfers.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
-import { countBytes, insertFile, insertVersion, type Room, roomOf } from './content.statements.ts';
+import { countBytes, insertFile, insertVersion, type Room, roomOf } from './uploads.sql.ts';
 import { type FilePart, readForm } from './multipart.ts';
 import { Reservation } from './reservation.ts';
-import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType, VERSION_FIELDS, versionFields } from './upload.fields.ts';
+import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType, VERSION_FIELDS, versionFields } from './uploads.schema.ts';
 
 interface Upload {
   readonly name: string;
@@ -59,10 +61,9 @@ const RENAME_ATTEMPTS = 100;
  */
 export class Uploads {
   readonly #db: Database;
-  readonly #cache: GenerationCache;
-  readonly #permissionSets: PermissionSets;
+  readonly #cache: TaggedCache;
   readonly #sessions: Sessions;
-  readonly #writes: Writes;
+  readonly #transactions: AuthorizedTransactions;
   readonly #files: Files;
   readonly #blobs: Blobs;
   readonly #transfers: Transfers;
@@ -75,8 +76,7 @@ export class Uploads {
 
   constructor(deps: {
     db: Database;
-    cache: GenerationCache;
-    permissionSets: PermissionSets;
+    cache: TaggedCache;
     sessions: Sessions;
     files: Files;
     blobs: Blobs;
@@ -91,9 +91,8 @@ export class Uploads {
   }) {
     this.#db = deps.db;
     this.#cache = deps.cache;
-    this.#permissionSets = deps.permissionSets;
     this.#sessions = deps.sessions;
-    this.#writes = writesOf(deps);
+    this.#transactions = authorizedTransactions(deps);
     this.#files = deps.files;
     this.#blobs = deps.blobs;
     this.#transfers = deps.transfers;
@@ -111,7 +110,7 @@ export class Uploads {
       const form = await this.#read(request, place, UPLOAD_FIELDS, (part) => this.#receive(actor, place, part));
       const fields = uploadFields(form.fields);
       const now = await this.#asOfNow(actor);
-      return this.#writes.run(now, async (tx, granted) => {
+      return this.#transactions.run(now, async (tx, granted) => {
         const { created, file } = await this.#commit(tx, now, granted, form.file, fields);
         return { created, file: fileSeenBy(now, granted, file) };
       });
@@ -121,7 +120,7 @@ export class Uploads {
   /** New content for a file: its next version. The file keeps its name. */
   async addVersion(actor: Actor, id: string, request: RequestInfo): Promise<FileView> {
     const file = await this.#files.read(actor, id);
-    requireLevel(levelOn('file', actor, file, await this.#permissionSets.of(actor)), 'write');
+    requireLevel(levelOn('file', actor, file, await actor.permissionSet()), 'write');
     requireMatch(request.ifMatch, fileEtag(file));
     return this.#upload(actor, request, async (place) => {
       const form = await this.#read(request, place, VERSION_FIELDS, async (part) => {
@@ -132,7 +131,7 @@ export class Uploads {
       });
       const comment = versionFields(form.fields).comment ?? null;
       const now = await this.#asOfNow(actor);
-      return this.#writes.run(now, async (tx, granted) => {
+      return this.#transactions.run(now, async (tx, granted) => {
         const locked = await this.#files.lock(tx, now, granted, id, 'write', { ifMatch: request.ifMatch });
         return presentFile(fileSeenBy(now, granted, await this.#replaceContent(tx, now, locked, form.file, comment)));
       });
@@ -169,13 +168,8 @@ export class Uploads {
    * Throws `unauthenticated`, `forbidden`.
    */
   async #asOfNow(actor: Actor): Promise<Actor> {
-    const [session, permissions] = await Promise.all([
-      this.#cache.lookup(this.#sessions.entry(actor)),
-      this.#cache.lookup(this.#permissionSets.entry(actor)),
-    ]);
-    const now = await this.#sessions.actor(actor, session);
+    const now = await this.#sessions.authenticate(actor);
     if (!now.permissions.has('write:files')) throw new Problem('forbidden', 'This needs the permission write:files.');
-    this.#permissionSets.prefetched(now, permissions);
     return now;
   }
 
@@ -199,7 +193,7 @@ export class Uploads {
     });
     if (!room) throw new Problem('unauthenticated');
     if (fields.folder_id !== undefined) {
-      const granted = await this.#permissionSets.of(actor);
+      const granted = await actor.permissionSet();
       requireLevel(room.folder && levelOn('folder', actor, room.folder, granted), 'write');
     }
     return { name, mimeType, room, blob: await this.#store(actor, place, part, mimeType, room) };
@@ -247,18 +241,9 @@ export class Uploads {
     const inserted = await insertFile(tx, row);
     if (!inserted) return null;
     await this.#count(tx, actor.userId, blob);
-    this.#cache.touch(tx, subject.users);
+    this.#cache.invalidate(tx, USERS_TAG);
     const file: FileRecord = {
-      ...row,
-      id: inserted.id,
-      size: blob.size,
-      checksum: blob.checksum,
-      blobName: blob.key,
-      version: 1,
-      revision: inserted.revision,
-      createdAt: inserted.createdAt.toISOString(),
-      updatedAt: inserted.updatedAt.toISOString(),
-      deletedAt: null,
+      ...inserted,
       ownerUuid: actor.userUuid,
       ownerName: upload.room.ownerName,
       folder,
@@ -288,22 +273,7 @@ export class Uploads {
     const replaced = await insertVersion(tx, file, { ...upload, createdBy: actor.userId, comment });
     await this.#count(tx, file.ownerId, upload.blob);
     await this.#events.emit(tx, 'file.updated', fileUpdated(replaced, ['content']));
-    this.#cache.touch(tx, subject.file(file.uuid), subject.users);
+    this.#cache.invalidate(tx, fileTag(file.uuid), USERS_TAG);
     return replaced;
   }
 }
-
-/** The upload response (specification: File, API shapes). `apiUrl` has no slash at the end. */
-export const presentUpload = (file: SeenFile, apiUrl: string): UploadView => ({
-  id: file.uuid,
-  name: file.name,
-  size: file.size,
-  mime_type: file.mimeType ?? 'application/octet-stream',
-  url: `${apiUrl}/files/${file.uuid}/download`,
-  created_at: file.createdAt,
-  updated_at: file.updatedAt,
-  folder_id: file.folder?.uuid ?? null,
-  version: file.version,
-  checksum: file.checksum,
-  etag: fileEtag(file),
-});

@@ -1,17 +1,18 @@
+import { REFUSED_LINGER_MS } from '../limits.ts';
 import type { PageProblem } from '../../api/page.ts';
 import { Problem } from '../../api/problem.ts';
 import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { REFUSED_LINGER_MS, replyLingering } from '../lingering.ts';
+import { replyLingering } from '../lingering.ts';
 import type { Context, Middleware } from '../state.ts';
 
-/** Seconds after which a client may try again when a store is away. */
+/** Seconds after which a client may try again when a store is unavailable. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** Why a request whose client has left is given up. */
+/** The abort reason of a request whose client has left. */
 export const clientGone = (): Error => new DOMException('the client went away', 'AbortError');
 
-/** The body of every error (design: Errors). */
+/** The body of every error (docs/design/api-conventions.md, Errors). */
 export interface ErrorBody {
   readonly error: string;
   readonly message: string;
@@ -41,7 +42,7 @@ export const errorBody = (problem: Problem | PageProblem, requestId: string): Er
   ...(problem instanceof Problem && problem.status === 429 ? { retry_after: problem.retryAfter ?? 1 } : {}),
 });
 
-/** Writes every failure in the one shape. Mistakes of ours are logged with their stack. */
+/** Writes every failure in one shape. Internal errors are logged with their stack. */
 export const errors: Middleware = async (ctx, next) => {
   try {
     await next();
@@ -49,7 +50,7 @@ export const errors: Middleware = async (ctx, next) => {
     if (ctx.res.closed && (error as Error).name === 'AbortError') return;
     const problem = problemOf(error);
     if (problem.code === 'internal') ctx.state.log().error({ err: problem.cause ?? problem }, 'a request failed');
-    else if (problem.code === 'unavailable') ctx.state.log().warn({ err: problem.cause }, 'a store is away');
+    else if (problem.code === 'unavailable') ctx.state.log().warn({ err: problem.cause }, 'a store is unavailable');
     if (ctx.headerSent) {
       ctx.res.destroy();
       return;

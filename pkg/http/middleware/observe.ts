@@ -6,16 +6,16 @@ import type { Random } from '../../runtime/random.ts';
 import type { Middleware } from '../state.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 
-/** What a request id of the client's own may look like; another is replaced. */
+/** A request id from the client must match this; any other is replaced. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
 
-/** A path that no endpoint has: one label for all of them, so that a scanner makes no metrics. */
+/** One label for all paths that no endpoint has, so that a scanner creates no metrics. */
 export const NO_ROUTE = '(none)';
 
-/** Who left before the reply began got none; nginx' number for it. */
+/** The client left before the reply began; nginx uses this number. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Gives a request its id, address and log; tells rate, errors and duration by route; one line of log when it is over. */
+/** Gives a request its id, address and logger; measures rate, errors and duration by route; logs one line when the request ends. */
 export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; random: Random }): Middleware {
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
@@ -25,7 +25,7 @@ export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; ran
     registers: [deps.metrics],
   });
 
-  // Its fields are the ones below, none of them secret: looking for secrets in them would cost more than the rest of the line.
+  // The fields below hold no secrets: to look for some would cost more than the rest of the line.
   const requests = deps.log.child({}, { redact: [] });
 
   return async (ctx, next) => {

@@ -4,7 +4,7 @@ import { ERROR_DETAILS, operation } from './operation.ts';
 import { type Json, SchemaBook } from './schema-book.ts';
 import { webhookDescriptions } from './webhooks.ts';
 
-/** `info.version` (specification: Versioning). */
+/** `info.version` (docs/design/api-conventions.md). */
 export const API_VERSION = '1.0';
 
 export interface DescribedApi {

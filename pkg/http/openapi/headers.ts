@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { type Endpoint, isStream, problemsOf, type ReplyShape } from '../../api/endpoint.ts';
+import { type Endpoint, hasField, problemsOf } from '../../api/endpoint.ts';
 
 interface HeaderDescription {
   readonly description: string;
@@ -67,11 +66,11 @@ const servesRanges = (endpoint: Endpoint): boolean => problemsOf(endpoint).inclu
 export function successHeaders(endpoint: Endpoint, status: number, created: boolean): HeaderName[] {
   const shape = endpoint.replies[status] ?? null;
   const content = servesRanges(endpoint);
-  const tagged = content || status === 304 || has(shape, 'etag');
+  const tagged = content || status === 304 || hasField(shape, 'etag');
   return [
     ...ALWAYS,
     ...(tagged ? (['ETag'] as const) : []),
-    ...(has(shape, 'pagination') ? (['Link'] as const) : []),
+    ...(hasField(shape, 'pagination') ? (['Link'] as const) : []),
     ...(status === 201 && created ? (['Location'] as const) : []),
     ...(endpoint.idempotent ? (['Idempotency-Replayed'] as const) : []),
     ...(endpoint.setsCookie ? (['Set-Cookie'] as const) : []),
@@ -89,9 +88,6 @@ export function failureHeaders(status: number): HeaderName[] {
     ...(status === 416 ? (['Content-Range'] as const) : []),
   ];
 }
-
-const has = (shape: ReplyShape, field: string): boolean =>
-  shape !== null && !isStream(shape) && shape instanceof z.ZodObject && field in shape.shape;
 
 export const headerRefs = (names: readonly HeaderName[]): Record<string, unknown> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -1,20 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
+import { ANONYMOUS_JSON_BYTES_MAX, BODIES_BYTES_MAX, JSON_BODY_TIMEOUT_MS, JSON_BYTES_MAX } from '../limits.ts';
 import { type Endpoint, isStreamBody } from '../../api/endpoint.ts';
 import { invalid, Problem } from '../../api/problem.ts';
 import { BodyBudget } from './body-budget.ts';
 import { parseJson, tooLarge } from './json.ts';
 
-export const JSON_BYTES_MAX = 1024 * 1024;
-/** Of whom nobody knows: nothing that they may ask for is longer. */
-const ANONYMOUS_JSON_BYTES_MAX = 64 * 1024;
-/** A JSON body must be there whole within this; uploads take as long as they move. */
-export const JSON_BODY_TIMEOUT_MS = 30_000;
-
 const JSON_TYPE = 'application/json';
 /** Seconds after which there may be room for a body again. */
 const RETRY_AFTER_SECONDS = 2;
-const BODIES = new BodyBudget(48 * 1024 * 1024);
+const BODIES = new BodyBudget(BODIES_BYTES_MAX);
 
 /** What came as a body: nothing, JSON with its bytes, or a stream that the endpoint reads. */
 export type Body = { readonly kind: 'none' | 'stream' } | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Buffer };
@@ -26,7 +21,7 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint, own
     await requireNoBody(request, endpoint, bounds);
     return { kind: 'none' };
   }
-  if (takesNothing(endpoint) && request.headers['content-type'] === undefined) {
+  if (request.headers['content-type'] === undefined && takesNothing(endpoint)) {
     // A proxy may have made an empty chunked body of none.
     const bytes = await readBytes(request, bounds);
     if (bytes.length === 0) return { kind: 'json', value: {}, bytes };
@@ -40,7 +35,7 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint, own
     throw new Problem('unsupported_media_type', `This operation takes ${taken.join(' or ')}.`);
   }
   const bytes = await readBytes(request, bounds);
-  return { kind: 'json', value: parseJson(bytes), bytes };
+  return { kind: 'json', value: await parseJson(bytes), bytes };
 }
 
 /** The schema of the JSON that the endpoint takes. */

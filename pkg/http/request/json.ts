@@ -1,23 +1,47 @@
+import { JSON_BYTES_MAX, JSON_DEPTH_MAX } from '../limits.ts';
 import { invalid, Problem } from '../../api/problem.ts';
-
-/** Deeper JSON than any of our shapes is an attack on whatever walks it. */
-export const JSON_DEPTH_MAX = 32;
+import { bodyParser } from './koa-body.ts';
 
 /**
- * Parses a JSON body. A 400 for: text that is not UTF-8 or not JSON, nesting past JSON_DEPTH_MAX, numbers that a double cannot hold exactly
- * (integers above 2^53−1, infinities), and text that the database cannot keep (NUL, lone surrogates).
+ * Parses a JSON body. A 400 for: text that is not UTF-8 or not JSON, nesting past JSON_DEPTH_MAX, a key `__proto__`, numbers that a double
+ * cannot hold exactly (integers above 2^53−1, infinities), and text that the database cannot keep (NUL, lone surrogates).
  */
-export function parseJson(bytes: Buffer): unknown {
+export async function parseJson(bytes: Buffer): Promise<unknown> {
   const text = decode(bytes);
   requireShallow(text);
+  if (text === '') throw notJson(); // koa-body takes it
+  const value = await parse(bytes).catch((error: unknown) => {
+    throw refusalOf(text) ?? error;
+  });
+  requireKept(value, []);
+  return value;
+}
+
+/** Strict would mean: objects and lists alone. What a value must be, its schema says. */
+const parse = bodyParser({ json: true, jsonStrict: false, jsonLimit: JSON_BYTES_MAX });
+
+/** Why koa-body refused a text: it names no place. */
+function refusalOf(text: string): Problem | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalid('body', 'is not JSON');
+    return notJson();
   }
-  requireKept(value, []);
-  return value;
+  const path = pathOfPrototype(value);
+  return path && invalid(nameOf(path), 'is not known here');
+}
+
+const notJson = (): Problem => invalid('body', 'is not JSON');
+
+function pathOfPrototype(value: unknown): string[] | undefined {
+  if (value === null || typeof value !== 'object') return undefined;
+  if (Object.hasOwn(value, '__proto__')) return ['__proto__'];
+  for (const [key, item] of Object.entries(value)) {
+    const path = pathOfPrototype(item);
+    if (path) return [key, ...path];
+  }
+  return undefined;
 }
 
 function decode(bytes: Buffer): string {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invalid } from '../../api/problem.ts';
 import { requireText } from './json.ts';
 
-/** Unknown keys are a 400 wherever we know the keys (design: unknown parameters); an object that says what else it takes is left alone. */
+/** Unknown keys are a 400 wherever the keys are known (docs/design/api-conventions.md, Requests and replies), except in an object whose schema says what else it takes. */
 export const strict = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 

@@ -7,14 +7,14 @@ import { sqlState } from '../../store/postgres/errors.ts';
 import { SqlPool } from '../../store/postgres/pool.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { LocalError, messageOf } from '../errors.ts';
-import { existingHome, paths } from '../home.ts';
+import { existingStateDirectory, paths } from '../state-directory.ts';
 
 /** "schema does not exist", "relation does not exist": no operator of this version has run yet. */
 const NO_REGISTRY = new Set(['3F000', '42P01']);
 
 /** Prints a token for the retained data of this slug: the token alone on standard output, what to do with it on standard error. */
-export async function adoptionToken(slug: string, options: { home: string; shardsDir: string | undefined }): Promise<void> {
-  const dir = options.shardsDir || paths(existingHome(options.home).path).shards;
+export async function adoptionToken(slug: string, options: { stateDirectory: string; shardsDir: string | undefined }): Promise<void> {
+  const dir = options.shardsDir || paths(existingStateDirectory(options.stateDirectory).path).shards;
   const pool = new SqlPool({ url: registryUrl(dir), poolSize: 1, log: silentLogger });
   try {
     const { token } = await newAdoptionToken(pool, slug, systemRandom);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { LocalError } from '../errors.ts';
-import { isHome, paths } from '../home.ts';
+import { isStateDirectory, paths } from '../state-directory.ts';
 import { holderOf, lock } from '../lock.ts';
 import { endAll, endLeftovers } from '../processes.ts';
 import { outsideFolder } from '../programs/unprivileged.ts';
@@ -9,33 +9,33 @@ import { outsideFolder } from '../programs/unprivileged.ts';
 /** The supervisor ends its programs one after the other: pods, then the control plane and the stores. */
 const SUPERVISOR_GRACE_MS = 60_000;
 
-/** Ends everything that runs in this home; the data stay. False when nothing ran. */
-export async function down(home: string): Promise<boolean> {
-  if (!existsSync(paths(home).run)) return false;
-  const held = await lock(paths(home).upLock, { timeoutMs: SUPERVISOR_GRACE_MS });
+/** Ends all processes of the platform and keeps its data. Returns false when none ran. */
+export async function down(stateDirectory: string): Promise<boolean> {
+  if (!existsSync(paths(stateDirectory).run)) return false;
+  const held = await lock(paths(stateDirectory).upLock, { timeoutMs: SUPERVISOR_GRACE_MS });
   try {
-    return await endPlatform(home);
+    return await endPlatform(stateDirectory);
   } finally {
     held.release();
   }
 }
 
-/** As `down`, by one who holds the home's lock. */
-export async function endPlatform(home: string): Promise<boolean> {
-  const supervisor = holderOf(paths(home).supervisorLock);
+/** As `down`, for a caller who holds the state directory's lock. */
+export async function endPlatform(stateDirectory: string): Promise<boolean> {
+  const supervisor = holderOf(paths(stateDirectory).supervisorLock);
   if (supervisor !== undefined) await endAll([supervisor], SUPERVISOR_GRACE_MS);
-  const left = await endLeftovers(home);
+  const left = await endLeftovers(stateDirectory);
   return supervisor !== undefined || left.length > 0;
 }
 
 /** `down`, then forgets the data. Removes only what is ours, so that a wrong CARREL_HOME costs nothing. */
-export async function clean(home: string): Promise<void> {
-  if (!existsSync(home)) return;
-  const known = paths(home);
-  if (!isHome(home)) {
-    throw new LocalError(`${home} does not look like a home of Carrel, so nothing was removed. Look at CARREL_HOME.`);
+export async function clean(stateDirectory: string): Promise<void> {
+  if (!existsSync(stateDirectory)) return;
+  const known = paths(stateDirectory);
+  if (!isStateDirectory(stateDirectory)) {
+    throw new LocalError(`${stateDirectory} is not a state directory of Carrel, so nothing was removed. Check CARREL_HOME.`);
   }
-  await down(home);
+  await down(stateDirectory);
   for (const path of [
     known.bin,
     known.logs,
@@ -52,5 +52,5 @@ export async function clean(home: string): Promise<void> {
     rmSync(path, { recursive: true, force: true });
   }
   for (const store of ['postgres', 's3']) rmSync(outsideFolder(join(known.data, store)), { recursive: true, force: true });
-  if (readdirSync(home).length === 0) rmdirSync(home);
+  if (readdirSync(stateDirectory).length === 0) rmdirSync(stateDirectory);
 }

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { LocalError } from '../errors.ts';
-import { paths } from '../home.ts';
+import { paths } from '../state-directory.ts';
 import { readLog } from '../node/logs.ts';
 
 /** Prints the log of a program of the platform. A tenant's server is a pod: its log is `kubectl logs`. */
-export async function logs(home: string, program: string, options: { lines: number; follow: boolean }): Promise<void> {
-  const folder = paths(home).logs;
+export async function logs(stateDirectory: string, program: string, options: { lines: number; follow: boolean }): Promise<void> {
+  const folder = paths(stateDirectory).logs;
   const file = join(folder, `${program}.log`);
   if (!/^[\w-]+$/.test(program) || !existsSync(file)) {
     const names = existsSync(folder) ? readdirSync(folder).flatMap((name) => (name.endsWith('.log') ? [name.slice(0, -4)] : [])) : [];

@@ -14,23 +14,23 @@ const READY_MS = 60_000;
  * Makes the sources of now run: operator and worker are ended, which their supervisor answers by starting them again, and the tenants'
  * Deployments roll. With names: just these programs.
  */
-export async function restart(home: string, programs: readonly string[]): Promise<void> {
-  const report = readReport(home);
-  if (!report) throw new LocalError(`the platform in ${home} is down. Start it: make up`);
+export async function restart(stateDirectory: string, programs: readonly string[]): Promise<void> {
+  const report = readReport(stateDirectory);
+  if (!report) throw new LocalError(`the platform in ${stateDirectory} is down. Start it: make up`);
   const unknown = programs.find((name) => !(name in report.programs));
   if (unknown !== undefined) throw new LocalError(`there is no program ${unknown}; there are ${Object.keys(report.programs).join(', ')}.`);
   const chosen = programs.length > 0 ? programs : ['operator', 'worker'].filter((name) => name in report.programs);
-  const tasks: ListrTask[] = chosen.map((name) => ({ title: name, task: () => restartProgram(home, name) }));
-  if (programs.length === 0) tasks.push({ title: 'tenants', task: () => restartTenants(home) });
+  const tasks: ListrTask[] = chosen.map((name) => ({ title: name, task: () => restartProgram(stateDirectory, name) }));
+  if (programs.length === 0) tasks.push({ title: 'tenants', task: () => restartTenants(stateDirectory) });
   await runTasks(tasks, { concurrent: true });
 }
 
-async function restartProgram(home: string, name: string): Promise<void> {
-  const before = readReport(home)?.programs[name];
+async function restartProgram(stateDirectory: string, name: string): Promise<void> {
+  const before = readReport(stateDirectory)?.programs[name];
   if (before?.pid !== undefined) signal(before.pid, name === 'postgres' ? 'SIGINT' : 'SIGTERM');
   const deadline = performance.now() + READY_MS;
   for (;;) {
-    const now = readReport(home)?.programs[name];
+    const now = readReport(stateDirectory)?.programs[name];
     if (now?.state === 'ready' && now.pid !== before?.pid) return;
     if (performance.now() > deadline)
       throw new LocalError(`${name} does not come back: ${now?.reason ?? 'no reason known'}. Its log: carrel logs ${name}`);
@@ -38,9 +38,9 @@ async function restartProgram(home: string, name: string): Promise<void> {
   }
 }
 
-async function restartTenants(home: string): Promise<void> {
+async function restartTenants(stateDirectory: string): Promise<void> {
   const listed = await kubectl(
-    home,
+    stateDirectory,
     'get',
     'deployments',
     '-A',
@@ -53,7 +53,7 @@ async function restartTenants(home: string): Promise<void> {
     .split('\n')
     .filter(Boolean)
     .map((line) => line.split(' ') as [string, string]);
-  for (const [namespace, name] of deployments) await kubectl(home, '-n', namespace, 'rollout', 'restart', `deployment/${name}`);
+  for (const [namespace, name] of deployments) await kubectl(stateDirectory, '-n', namespace, 'rollout', 'restart', `deployment/${name}`);
   for (const [namespace, name] of deployments)
-    await kubectl(home, '-n', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=90s');
+    await kubectl(stateDirectory, '-n', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=90s');
 }

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { relative } from 'node:path';
 import { messageOf } from '../errors.ts';
-import { existingHome, paths, readSettings } from '../home.ts';
+import { existingStateDirectory, paths, readSettings } from '../state-directory.ts';
 import { apiserverUrl } from '../programs/controlplane.ts';
 import { DEMO_HOSTS } from '../programs/own.ts';
 import { clientOf } from '../run.ts';
@@ -15,19 +15,23 @@ type Colour = 'green' | 'yellow' | 'red' | 'bold';
 const coloured = (colour: Colour, text: string): string => styleText(colour, text, { stream: process.stdout });
 
 /** Prints programs, tenants and addresses. False when the platform is down or something of it is not ready. */
-export async function status(home: string): Promise<boolean> {
-  const report = readReport(home);
+export async function status(stateDirectory: string): Promise<boolean> {
+  const report = readReport(stateDirectory);
   if (!report) {
-    const known = readSettings(home) !== undefined;
-    print(known ? `The platform in ${home} is down. Start it: make up` : `There is no platform in ${home}. Start one: make up`);
+    const known = readSettings(stateDirectory) !== undefined;
+    print(
+      known
+        ? `The platform in ${stateDirectory} is down. Start it: make up`
+        : `There is no platform in ${stateDirectory}. Start one: make up`,
+    );
     return false;
   }
   print(coloured('bold', 'Programs'));
   for (const [name, program] of Object.entries(report.programs)) print(`  ${programLine(name, program)}`);
-  const { ready, problem } = await printTenants(home);
+  const { ready, problem } = await printTenants(stateDirectory);
   print(coloured('bold', 'Addresses'));
-  const { settings } = existingHome(home);
-  print(`  API server  ${apiserverUrl({ path: home, settings })} (export KUBECONFIG=${paths(home).kubeconfig})`);
+  const { settings } = existingStateDirectory(stateDirectory);
+  print(`  API server  ${apiserverUrl({ path: stateDirectory, settings })} (export KUBECONFIG=${paths(stateDirectory).kubeconfig})`);
   if ('demo' in report.programs) {
     const [lms, receiver] = DEMO_HOSTS.map((host) => `http://${host}:${settings.routerPort}`);
     print(`  demo LMS    ${lms} (links that launch into the tenants)`);
@@ -49,13 +53,13 @@ function programLine(name: string, { state, pid, restarts, reason }: ProgramStat
   return `${name.padEnd(24)} ${coloured(colour, state.padEnd(10))} ${more.filter(Boolean).join('  ')}`.trimEnd();
 }
 
-async function printTenants(home: string): Promise<{ ready: boolean; problem?: string }> {
-  const client = clientOf(home);
+async function printTenants(stateDirectory: string): Promise<{ ready: boolean; problem?: string }> {
+  const client = clientOf(stateDirectory);
   try {
     const tenants = await listTenants(client);
     if (tenants.length === 0) return { ready: true };
     print(coloured('bold', 'Tenants'));
-    for (const tenant of tenants) for (const line of tenantLines(home, tenant)) print(`  ${line}`);
+    for (const tenant of tenants) for (const line of tenantLines(stateDirectory, tenant)) print(`  ${line}`);
     return { ready: tenants.every(({ state }) => state === 'ready' || state === 'suspended') };
   } catch (error) {
     return { ready: false, problem: `The API server does not answer: ${messageOf(error)}` };
@@ -65,12 +69,12 @@ async function printTenants(home: string): Promise<{ ready: boolean; problem?: s
 }
 
 /** Where a tenant answers and how to sign in; the password is one command away, so that it stays out of scroll-back and logs. */
-export function tenantLines(home: string, tenant: TenantReport): string[] {
+export function tenantLines(stateDirectory: string, tenant: TenantReport): string[] {
   const colour = tenant.state === 'ready' ? 'green' : tenant.state === 'refused' ? 'red' : 'yellow';
   const head = `${tenant.key.padEnd(24)} ${coloured(colour, tenant.state.padEnd(10))} ${tenant.state === 'ready' ? (tenant.appUrl ?? '') : tenant.reason}`;
   if (tenant.state !== 'ready' || tenant.administrator === undefined) return [head.trimEnd()];
-  const kubeconfig = relative(process.cwd(), paths(home).kubeconfig) || paths(home).kubeconfig;
-  const kubectl = `${relative(process.cwd(), paths(home).bin)}/kubectl --kubeconfig ${kubeconfig}`;
+  const kubeconfig = relative(process.cwd(), paths(stateDirectory).kubeconfig) || paths(stateDirectory).kubeconfig;
+  const kubectl = `${relative(process.cwd(), paths(stateDirectory).bin)}/kubectl --kubeconfig ${kubeconfig}`;
   const secret = `${kubectl} -n ${tenant.namespace} get secret ${tenant.name}-admin -o jsonpath='{.data.password}' | base64 -d`;
   return [head, `  sign in as ${tenant.administrator}, password: ${secret}`];
 }

@@ -6,16 +6,16 @@ import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { LocalError } from '../errors.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
-import { existingHome, paths } from '../home.ts';
+import { existingStateDirectory, paths } from '../state-directory.ts';
 import { holderOf, tryLock } from '../lock.ts';
-import { lastLine } from '../parts/run.ts';
-import { thisMachine } from '../parts/resolve.ts';
+import { lastLine } from '../binaries/run.ts';
+import { thisMachine } from '../binaries/resolve.ts';
 import { ALL_GROUPS, programsOf, type Group } from '../platform.ts';
 import { marks } from '../processes.ts';
 import { compileCache } from '../programs/own.ts';
 import { Supervisor, type ProgramStatus } from '../supervisor.ts';
 
-/** `run/status.json`: what the supervisor tells the commands, rewritten whole at each change. */
+/** `run/status.json`: what the supervisor reports to the commands; replaced as a whole at each change. */
 export interface Report {
   readonly groups: readonly Group[];
   readonly programs: Readonly<Record<string, ProgramStatus>>;
@@ -27,29 +27,35 @@ const Report = z.object({
 });
 
 /** What the running supervisor says; undefined when there is none. */
-export function readReport(home: string): Report | undefined {
-  if (holderOf(paths(home).supervisorLock) === undefined) return undefined;
+export function readReport(stateDirectory: string): Report | undefined {
+  if (holderOf(paths(stateDirectory).supervisorLock) === undefined) return undefined;
   try {
-    return Report.parse(JSON.parse(readIfThere(paths(home).status) ?? ''));
+    return Report.parse(JSON.parse(readIfThere(paths(stateDirectory).status) ?? ''));
   } catch {
     return undefined; // it has only just started
   }
 }
 
 /**
- * The supervisor as a process: runs the groups of the home until SIGTERM or SIGINT, then ends them and itself.
- * `run/supervisor.pid` is its lock. Throws LocalError when another supervisor holds it, or a part cannot be had.
+ * The supervisor as a process: runs the groups of programs until SIGTERM or SIGINT, then ends them and itself.
+ * `run/supervisor.pid` is its lock. Throws LocalError when another supervisor holds it, or a binary is unavailable.
  */
-export async function supervise(options: { home: string; root: string; groups: readonly Group[] }): Promise<void> {
+export async function supervise(options: { stateDirectory: string; root: string; groups: readonly Group[] }): Promise<void> {
   const { groups, root } = options;
-  const held = tryLock(paths(options.home).supervisorLock);
+  const held = tryLock(paths(options.stateDirectory).supervisorLock);
   if (!('release' in held)) throw new LocalError(`process ${held.pid} runs this platform already.`);
-  const home = existingHome(options.home);
-  const specs = await programsOf({ home, machine: thisMachine(root), groups });
+  const stateDirectory = existingStateDirectory(options.stateDirectory);
+  const specs = await programsOf({ stateDirectory, machine: thisMachine(root), groups });
   const report = (programs: Record<string, ProgramStatus>): void => {
-    writeAtomically(paths(home.path).status, JSON.stringify({ groups, programs } satisfies Report));
+    writeAtomically(paths(stateDirectory.path).status, JSON.stringify({ groups, programs } satisfies Report));
   };
-  const supervisor = new Supervisor({ home: home.path, specs, clock: systemClock, random: systemRandom, onChange: report });
+  const supervisor = new Supervisor({
+    stateDirectory: stateDirectory.path,
+    specs,
+    clock: systemClock,
+    random: systemRandom,
+    onChange: report,
+  });
   const stop = (): void => {
     void supervisor.stop().then(() => {
       held.release();
@@ -63,16 +69,18 @@ export async function supervise(options: { home: string; root: string; groups: r
 }
 
 /** Starts the supervisor in the background. `failed` gives its last words when it ends by itself. */
-export function startSupervisor(options: { home: string; root: string; groups: readonly Group[] }): { failed: () => string | undefined } {
-  const log = join(paths(options.home).logs, 'supervisor.log');
+export function startSupervisor(options: { stateDirectory: string; root: string; groups: readonly Group[] }): {
+  failed: () => string | undefined;
+} {
+  const log = join(paths(options.stateDirectory).logs, 'supervisor.log');
   const output = openSync(log, 'a', 0o600);
   const words = [join(options.root, 'cmd', 'carrel', 'main.ts'), 'run', 'supervisor', '--groups', options.groups.join(',')];
   let ended = false;
-  rmSync(paths(options.home).status, { force: true }); // the last one's words are no longer true
+  rmSync(paths(options.stateDirectory).status, { force: true }); // the report of the last supervisor is outdated
   try {
     const child = spawn(process.execPath, words, {
       stdio: ['ignore', output, output],
-      env: { ...process.env, ...compileCache(options.root), ...marks(options.home, 'supervisor') },
+      env: { ...process.env, ...compileCache(options.root), ...marks(options.stateDirectory, 'supervisor') },
       detached: true,
     });
     child.once('exit', () => (ended = true));

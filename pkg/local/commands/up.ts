@@ -1,55 +1,55 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ListrTask } from 'listr2';
 import { LocalError } from '../errors.ts';
-import { makeFolders, openHome, paths, readSettings } from '../home.ts';
+import { makeFolders, openStateDirectory, paths, readSettings } from '../state-directory.ts';
 import { lock } from '../lock.ts';
-import { thisMachine } from '../parts/resolve.ts';
+import { thisMachine } from '../binaries/resolve.ts';
 import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, untilReady } from '../platform.ts';
 import { probePort, probePortPatiently } from '../ports.ts';
 import { runTasks } from '../progress.ts';
 import { applySamples, installResources } from '../resources.ts';
 import { clientOf } from '../run.ts';
 import { endPlatform } from './down.ts';
-import { partTasks } from './parts.ts';
+import { binaryTasks } from './binaries.ts';
 import { readReport, startSupervisor } from './supervise.ts';
 import { listTenants } from './tenants.ts';
 
 export interface UpOptions {
-  readonly home: string;
+  readonly stateDirectory: string;
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
-  /** CARREL_PORT; undefined: what the home had, else 8080. */
+  /** CARREL_PORT; undefined: the port of the existing settings, else 8080. */
   readonly port: number | undefined;
   /** Without operator, worker, resources and samples. */
   readonly onlyPlatform: boolean;
 }
 
-/** Another `up` may be building parts. */
+/** Another `up` may be building binaries. */
 const OTHER_UP_MS = 45 * 60_000;
 const TENANTS_MS = 180_000;
 
 /**
- * Brings the platform up, or finishes what an earlier `up` began: parts, programs, custom resources, samples, until all tenants are Ready.
- * Safe to repeat and to run twice at once. Throws LocalError with one line for whatever is in the way.
+ * Brings the platform up, or completes an earlier `up`: binaries, programs, custom resources, samples, until all tenants are Ready.
+ * Safe to repeat and to run twice at once. Throws LocalError with one line when something prevents it.
  */
 export async function up(options: UpOptions): Promise<void> {
-  const { home } = options;
+  const { stateDirectory } = options;
   const groups = options.onlyPlatform ? GROUPS_OF_PLATFORM : ALL_GROUPS;
-  makeFolders(home);
-  const held = await lock(paths(home).upLock, {
+  makeFolders(stateDirectory);
+  const held = await lock(paths(stateDirectory).upLock, {
     timeoutMs: OTHER_UP_MS,
-    onWait: (pid) => process.stderr.write(`waiting for process ${pid}, which is at work in ${home}\n`),
+    onWait: (pid) => process.stderr.write(`waiting for process ${pid}, which uses ${stateDirectory}\n`),
   });
   try {
     const machine = thisMachine(options.root, options.env);
     const tasks: ListrTask[] = [
-      { title: 'Parts', task: (_, task) => task.newListr(partTasks(groups, machine)) },
+      { title: 'Binaries', task: (_, task) => task.newListr(binaryTasks(groups, machine)) },
       { title: 'Programs', task: (_, task) => startPrograms(options, groups, onChange(task)) },
     ];
     if (!options.onlyPlatform) {
       tasks.push(
-        { title: 'Samples', task: () => applySamples(home, options.root) },
-        { title: 'Tenants', task: (_, task) => untilTenantsReady(home, onChange(task)) },
+        { title: 'Samples', task: () => applySamples(stateDirectory, options.root) },
+        { title: 'Tenants', task: (_, task) => untilTenantsReady(stateDirectory, onChange(task)) },
       );
     }
     await runTasks(tasks);
@@ -58,7 +58,7 @@ export async function up(options: UpOptions): Promise<void> {
   }
 }
 
-/** Tells each new text once: without a terminal every telling is a line. */
+/** Reports each new text once: without a terminal every report is a line. */
 function onChange(task: { output: string }): (text: string) => void {
   let last = '';
   return (text) => {
@@ -67,36 +67,36 @@ function onChange(task: { output: string }): (text: string) => void {
   };
 }
 
-async function startPrograms(options: UpOptions, groups: readonly Group[], tell: (text: string) => void): Promise<void> {
-  const { home, root } = options;
-  const running = readReport(home);
+async function startPrograms(options: UpOptions, groups: readonly Group[], report: (text: string) => void): Promise<void> {
+  const { stateDirectory, root } = options;
+  const running = readReport(stateDirectory);
   if (running) refuseOtherPort(options);
   let failed: () => string | undefined = () => undefined;
   const startedHere = !running || groups.some((group) => !running.groups.includes(group));
   if (startedHere) {
-    await endPlatform(home);
-    const { settings } = await openHome(home, { routerPort: options.port });
+    await endPlatform(stateDirectory);
+    const { settings } = await openStateDirectory(stateDirectory, { routerPort: options.port });
     await requireFreePort(settings.routerPort);
-    ({ failed } = startSupervisor({ home, root, groups }));
+    ({ failed } = startSupervisor({ stateDirectory, root, groups }));
   }
-  const ready = untilReady(home, () => {
+  const ready = untilReady(stateDirectory, () => {
     const last = failed();
     if (last !== undefined) throw new LocalError(last.replace(/^carrel: /, ''));
-    const programs = readReport(home)?.programs;
+    const programs = readReport(stateDirectory)?.programs;
     const late = Object.entries(programs ?? {}).filter(([, { state }]) => state !== 'ready');
-    tell(late.map(([name, { state, reason }]) => (state === 'restarting' ? `${name}: ${reason}` : name)).join(', '));
+    report(late.map(([name, { state, reason }]) => (state === 'restarting' ? `${name}: ${reason}` : name)).join(', '));
     return programs;
   });
   await ready.catch(async (error: unknown) => {
-    if (startedHere) await endPlatform(home); // what cannot come up is not left trying
+    if (startedHere) await endPlatform(stateDirectory); // a platform that cannot start is ended
     throw error;
   });
-  // The sources may have changed since it was started. Once it is ready: an earlier `up` may have been ended while it was not.
-  if (!startedHere && groups.includes('programs')) await installResources(home, root);
+  // The sources may have changed since the start. This waits for readiness, since an earlier `up` may have been ended before it.
+  if (!startedHere && groups.includes('programs')) await installResources(stateDirectory, root);
 }
 
-function refuseOtherPort({ home, port }: UpOptions): void {
-  const current = readSettings(home)?.routerPort;
+function refuseOtherPort({ stateDirectory, port }: UpOptions): void {
+  const current = readSettings(stateDirectory)?.routerPort;
   if (port !== undefined && current !== undefined && port !== current) {
     throw new LocalError(
       `the platform is up on port ${current} already. To move it to ${port}: make down, then CARREL_PORT=${port} make up`,
@@ -113,18 +113,20 @@ async function requireFreePort(port: number): Promise<void> {
   }
 }
 
-/** Waits for the tenants that can become Ready: not for those that are suspended, or whose resource is refused. */
-async function untilTenantsReady(home: string, tell: (text: string) => void): Promise<void> {
-  const client = clientOf(home);
+/** Waits for the tenants that can become Ready: not for suspended ones, nor those whose resource is rejected. */
+async function untilTenantsReady(stateDirectory: string, report: (text: string) => void): Promise<void> {
+  const client = clientOf(stateDirectory);
   const deadline = performance.now() + TENANTS_MS;
   try {
     for (;;) {
       const waiting = (await listTenants(client)).filter(({ state }) => state === 'waiting');
       const [first] = waiting;
       if (!first) return;
-      tell(waiting.map(({ key, reason }) => `${key} (${reason})`).join(', '));
+      report(waiting.map(({ key, reason }) => `${key} (${reason})`).join(', '));
       if (performance.now() > deadline) {
-        throw new LocalError(`tenant ${first.key} is not Ready: ${first.reason}. More: make status, and logs/operator.log in ${home}`);
+        throw new LocalError(
+          `tenant ${first.key} is not Ready: ${first.reason}. More: make status, and logs/operator.log in ${stateDirectory}`,
+        );
       }
       await sleep(300);
     }

@@ -17,7 +17,7 @@ export const PORTS_ANNOTATION = 'carrel.dev/local-ports';
 const FIRST = 10;
 const LAST = 254;
 
-/** The addresses x.y.z.10 to .254 of the home's network, each with one pod at a time. */
+/** The addresses x.y.z.10 to .254 of the platform's network, each with one pod at a time. */
 export class PodAddresses {
   readonly #network: string | null;
   readonly #shared: string;

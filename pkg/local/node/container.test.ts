@@ -31,14 +31,14 @@ function start(word: () => string): ContainerRunner {
   const secret = async (): Promise<Secret> => ({ data: { word: Buffer.from(word()).toString('base64') } });
   const settings = () => ({ secret, configMap: async () => undefined });
   const context = {
-    home: folder,
+    stateDirectory: folder,
     root: folder,
     clock,
     random,
     log: silentLogger,
     settings,
     stopping: new AbortController().signal,
-    tell() {},
+    recordEvent() {},
   };
   const address = () => ({ ip: '127.0.0.1', ports: {} });
   const runner = new ContainerRunner({ context, container, pod: () => pod, address, folder, isInit: false, onChange() {} });
@@ -51,7 +51,7 @@ async function until(is: () => boolean): Promise<void> {
 }
 const log = (runner: ContainerRunner): string => readFileSync(runner.logFile({ previous: false }), 'utf8');
 
-test('a process that cannot be started yet, such as on a full disk, is told why and started once it can', async () => {
+test('a process that cannot be started yet, such as on a full disk, reports why and is started once it can', async () => {
   writeFileSync(join(folder, 'logs'), 'in the way');
   const runner = start(() => 'up');
   await until(() => runner.status.state?.waiting?.message !== undefined);
@@ -64,7 +64,7 @@ test('a process that cannot be started yet, such as on a full disk, is told why 
   expect(waiting).toMatchObject({ reason: 'CreateContainerError', message: expect.stringContaining('logs') });
 });
 
-test('a value that no environment can hold is told without it, and its correction is taken', async () => {
+test('a value that no environment can hold is reported without it, and its correction is applied', async () => {
   let word = 'private\0word';
   const runner = start(() => word);
   await until(() => runner.status.state?.waiting?.message !== undefined);

@@ -23,7 +23,7 @@ export type ContainerStatus = Json<V1ContainerStatus>;
 
 /** What all containers of a node share. */
 export interface NodeContext {
-  readonly home: string;
+  readonly stateDirectory: string;
   /** The checkout that `carrel:*` stands for. */
   readonly root: string;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface NodeContext {
   /** Aborted when the node itself stops: from then on nothing waits for the API server. */
   readonly stopping: AbortSignal;
   /** An Event beside the pod. */
-  tell(pod: Pod, occurrence: Occurrence): void;
+  recordEvent(pod: Pod, occurrence: Occurrence): void;
 }
 
 /** A process and what it was started with. */
@@ -143,7 +143,7 @@ export class ContainerRunner {
         ready: false,
         started: false,
       });
-      this.#tell('Warning', 'BackOff', `Back-off restarting failed container ${this.#name}`);
+      this.#recordEvent('Warning', 'BackOff', `Back-off restarting failed container ${this.#name}`);
       await clock.sleep(waitMs, this.#stop.signal).catch(() => {});
       if (!this.#stop.signal.aborted) this.#set({ restartCount: this.#status.restartCount + 1 });
     }
@@ -174,14 +174,14 @@ export class ContainerRunner {
     } catch (error) {
       const reason = error instanceof NotStartable ? error.reason : 'CreateContainerError';
       this.#set({ image: container.image ?? '', state: { waiting: { reason, message: messageOf(error) } } });
-      this.#tell('Warning', 'Failed', `Error: ${reason}: ${messageOf(error)}`);
+      this.#recordEvent('Warning', 'Failed', `Error: ${reason}: ${messageOf(error)}`);
       await clock.sleep(CONFIG_RETRY_MS, this.#stop.signal).catch(() => {});
       return undefined;
     }
   }
 
   async #prepare(container: Container): Promise<Launch> {
-    const { root, home, settings } = this.#context;
+    const { root, stateDirectory, settings } = this.#context;
     const pod = this.#pod();
     requireImage(container);
     const own = await resolveEnvironment(container, pod, settings(pod.metadata?.namespace ?? ''));
@@ -194,7 +194,7 @@ export class ContainerRunner {
       ...mountVolumes(container, this.#folder),
       ...withPorts(own, this.#address()),
       CARREL_LISTEN_HOST: this.#address().ip,
-      ...marks(home, 'container'),
+      ...marks(stateDirectory, 'container'),
       CARREL_POD: `${pod.metadata?.namespace}/${pod.metadata?.name}`,
       CARREL_POD_UID: pod.metadata?.uid ?? '',
     };
@@ -215,11 +215,11 @@ export class ContainerRunner {
       started: !container.startupProbe,
       ready: !container.startupProbe && !container.readinessProbe,
     });
-    this.#tell('Normal', 'Started', `Started container ${this.#name}`);
+    this.#recordEvent('Normal', 'Started', `Started container ${this.#name}`);
     let killed: string | undefined;
     const ending = this.#endWhenAsked(process, launch, (why) => {
       killed ??= why;
-      this.#tell('Normal', 'Killing', why);
+      this.#recordEvent('Normal', 'Killing', why);
     });
     void this.#watch(launch, process.over);
     const { code, signal, error } = await process.ended;
@@ -237,10 +237,10 @@ export class ContainerRunner {
   }
 
   /** Waits until the pod stops, or a probe or a new image asks for a restart; then ends the process. */
-  async #endWhenAsked(process: ContainerProcess, launch: Launch, tell: (why: string) => void): Promise<void> {
+  async #endWhenAsked(process: ContainerProcess, launch: Launch, onEnding: (why: string) => void): Promise<void> {
     const asked = Promise.withResolvers<void>();
     this.#restart = (why) => {
-      tell(why);
+      onEnding(why);
       this.#graceMs = (this.#pod().spec?.terminationGracePeriodSeconds ?? 30) * 1000;
       asked.resolve();
     };
@@ -264,7 +264,7 @@ export class ContainerRunner {
       if (hook?.sleep) await this.#context.clock.sleep(hook.sleep.seconds * 1000);
       else if (hook) await tryProbe({ ...hook, timeoutSeconds: this.#graceMs / 1000 }, this.#target(launch));
     } catch (error) {
-      this.#tell('Warning', 'FailedPreStopHook', messageOf(error));
+      this.#recordEvent('Warning', 'FailedPreStopHook', messageOf(error));
     }
   }
 
@@ -312,8 +312,8 @@ export class ContainerRunner {
     };
   }
 
-  #tell(type: 'Normal' | 'Warning', reason: string, message: string): void {
-    this.#context.tell(this.#pod(), { type, reason, message, action: 'Run' });
+  #recordEvent(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    this.#context.recordEvent(this.#pod(), { type, reason, message, action: 'Run' });
   }
 
   #set(change: Partial<ContainerStatus>): void {

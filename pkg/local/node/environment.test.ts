@@ -68,7 +68,7 @@ test('carrel:* runs the checkout’s TypeScript by this Node; any other image ca
 
   expect(commandOf(own, { NAME: 'x' }, root)).toEqual([process.execPath, 'cmd/carrel/main.ts', '--name=x']);
   expect(() => requireImage({ ...own, image: 'nginx:1' })).toThrow(expect.objectContaining({ reason: 'ErrImagePull' }));
-  expect(() => requireImage({ ...own, image: 'carrelly/x:1' })).toThrow('image carrelly/x:1 cannot be had');
+  expect(() => requireImage({ ...own, image: 'carrelly/x:1' })).toThrow('image carrelly/x:1 is unavailable');
 });
 
 test('each pod has an address of its own, keeps it over a restart of the node, and gives it back at its end', async () => {

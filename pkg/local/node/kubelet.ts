@@ -18,8 +18,8 @@ export interface KubeletView {
  * The port at which the API server asks a node (kubelet's API, as far as `kubectl logs` needs it). Only the API server's own client
  * certificate opens it; `/healthz` is open.
  */
-export async function startKubelet(options: { home: string; address: string; port: number; view: KubeletView }): Promise<Server> {
-  const files = pkiPaths(options.home);
+export async function startKubelet(options: { stateDirectory: string; address: string; port: number; view: KubeletView }): Promise<Server> {
+  const files = pkiPaths(options.stateDirectory);
   const server = createServer(
     {
       cert: readFileSync(files.kubelet.certificate),

@@ -13,8 +13,8 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { closeServer } from '../../runtime/ops.ts';
 import type { Random } from '../../runtime/random.ts';
-import { paths, type Home } from '../home.ts';
-import { PARTS } from '../parts/parts.ts';
+import { paths, type StateDirectory } from '../state-directory.ts';
+import { BINARIES } from '../binaries/binaries.ts';
 import { endAll, processesOf } from '../processes.ts';
 import { PodAddresses } from './addresses.ts';
 import type { NodeContext } from './container.ts';
@@ -28,7 +28,7 @@ export interface RunningNode {
 }
 
 export interface NodeOptions {
-  readonly home: Home;
+  readonly stateDirectory: StateDirectory;
   /** The checkout that images `carrel:*` stand for. */
   readonly root: string;
   readonly client: KubeClient;
@@ -45,18 +45,18 @@ const BIND_RETRY_MS = 1_000;
 
 /**
  * Starts the process node: Node `local` is registered, pending pods are bound to it, and each pod's containers run as child processes.
- * What an earlier node of this home left running is ended first, so no container runs twice.
+ * It first ends the containers that an earlier node of this platform left running, so that none runs twice.
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { home, client, clock, log } = options;
+  const { stateDirectory, client, clock, log } = options;
   const stopping = new AbortController();
-  const left = processesOf(home.path).filter(({ program }) => program === 'container');
+  const left = processesOf(stateDirectory.path).filter(({ program }) => program === 'container');
   await endAll(
     left.map(({ pid }) => pid),
     LEFTOVER_GRACE_MS,
   );
-  const { address, ports } = home.settings;
-  const registration = { client, clock, log, address, kubeletPort: ports.kubelet, version: `v${PARTS['kube-apiserver'].version}` };
+  const { address, ports } = stateDirectory.settings;
+  const registration = { client, clock, log, address, kubeletPort: ports.kubelet, version: `v${BINARIES['kube-apiserver'].version}` };
   await register(registration, stopping.signal);
   const events = new EventRecorder({
     client,
@@ -72,7 +72,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   await pods.store.waitForSync(stopping.signal);
   node.forgetAllBut(new Set(pods.store.list().map(({ metadata }) => metadata.uid)));
   pods.store.onChange((change) => node.onPod(change));
-  const kubelet = await startKubelet({ home: home.path, address, port: ports.kubelet, view: node });
+  const kubelet = await startKubelet({ stateDirectory: stateDirectory.path, address, port: ports.kubelet, view: node });
   log.info({ address }, 'the node is ready');
   return {
     stop: async () => {
@@ -95,14 +95,14 @@ class ProcessNode {
   readonly #stopping = new AbortController();
 
   constructor(options: NodeOptions, events: EventRecorder) {
-    const { home, root, client, clock, random, log } = options;
+    const { stateDirectory, root, client, clock, random, log } = options;
     this.#options = options;
     this.#api = new ResourceApi(client, POD);
-    this.#addresses = new PodAddresses(home.settings.podNetwork, home.settings.address);
+    this.#addresses = new PodAddresses(stateDirectory.settings.podNetwork, stateDirectory.settings.address);
     const secrets = new ResourceApi(client, SECRET);
     const configMaps = new ResourceApi(client, CONFIG_MAP);
     this.#context = {
-      home: home.path,
+      stateDirectory: stateDirectory.path,
       root,
       clock,
       random,
@@ -112,13 +112,13 @@ class ProcessNode {
         secret: (name) => secrets.find({ namespace, name }),
         configMap: (name) => configMaps.find({ namespace, name }),
       }),
-      tell: (pod, occurrence) => events.record(pod as Observed<Pod>, POD, occurrence),
+      recordEvent: (pod, occurrence) => events.record(pod as Observed<Pod>, POD, occurrence),
     };
   }
 
   /** Folders of pods that went while no node ran. */
   forgetAllBut(uids: ReadonlySet<string>): void {
-    const folder = paths(this.#options.home.path).pods;
+    const folder = paths(this.#options.stateDirectory.path).pods;
     for (const uid of readdirSync(folder)) if (!uids.has(uid)) rmSync(join(folder, uid), { recursive: true, force: true });
   }
 
@@ -146,12 +146,12 @@ class ProcessNode {
   #start(pod: Observed<Pod>): void {
     const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
     if (isOver && !isDeleting(pod)) return;
-    const { home, log } = this.#options;
+    const { stateDirectory, log } = this.#options;
     const runner = new PodRunner({
       context: this.#context,
       api: this.#api,
       addresses: this.#addresses,
-      hostIP: home.settings.address,
+      hostIP: stateDirectory.settings.address,
       pod,
     });
     // One that was on its way out when the node started has no process any more.

@@ -5,7 +5,7 @@ import { isConflict, isNotFound } from '../../kube/errors.ts';
 import { isDeleting, keyOf, type Observed } from '../../kube/object.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
 import { messageOf } from '../errors.ts';
-import { paths } from '../home.ts';
+import { paths } from '../state-directory.ts';
 import { PORTS_ANNOTATION, type PodAddress, type PodAddresses } from './addresses.ts';
 import { ContainerRunner, type NodeContext } from './container.ts';
 import { NotStartable } from './environment.ts';
@@ -93,7 +93,7 @@ export class PodRunner {
   }
 
   get #folder(): string {
-    return join(paths(this.#context.home).pods, this.#pod.metadata.uid);
+    return join(paths(this.#context.stateDirectory).pods, this.#pod.metadata.uid);
   }
 
   #runner(container: ConstructorParameters<typeof ContainerRunner>[0]['container'], isInit: boolean): ContainerRunner {
@@ -122,7 +122,7 @@ export class PodRunner {
         return true;
       } catch (error) {
         this.#blocked = { reason: error instanceof NotStartable ? error.reason : 'CreatePodSandboxError', message: messageOf(error) };
-        this.#context.tell(this.#pod, { type: 'Warning', action: 'Run', ...this.#blocked });
+        this.#context.recordEvent(this.#pod, { type: 'Warning', action: 'Run', ...this.#blocked });
         this.#changed();
         await clock.sleep(RETRY_MS, this.#stopping.signal).catch(() => {});
       }

@@ -56,8 +56,8 @@ test('an answer of 400 or above fails', async () => {
   statusCode = 200;
 });
 
-test('a failure is told after failureThreshold tries in a row, a success after the first pass', async () => {
-  const told: string[] = [];
+test('a failure is reported after failureThreshold tries in a row, a success after the first pass', async () => {
+  const reported: string[] = [];
   const over = new AbortController();
   let code = 0;
   const probe: Probe = { exec: { command: [] }, periodSeconds: 0.01, failureThreshold: 3 };
@@ -70,18 +70,18 @@ test('a failure is told after failureThreshold tries in a row, a success after t
     clock: systemClock,
     signal: over.signal,
     onSuccess: () => {
-      told.push(`passed after ${tries}`);
+      reported.push(`passed after ${tries}`);
       tries = 0;
       code = 1;
     },
     onFailure: (why) => {
-      told.push(`failed after ${tries}: ${why}`);
+      reported.push(`failed after ${tries}: ${why}`);
       over.abort();
     },
   });
   await watching;
 
-  expect(told).toEqual(['passed after 1', 'failed after 3: command exited with 1']);
+  expect(reported).toEqual(['passed after 1', 'failed after 3: command exited with 1']);
 });
 
 test('asking eagerly finds a container ready sooner, and fails it no sooner', async () => {

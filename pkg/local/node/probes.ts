@@ -44,7 +44,7 @@ export interface ProbeLoop {
 
 /**
  * Asks for as long as the signal allows, by the rules of a kubelet: `successThreshold` passes in a row are a success,
- * `failureThreshold` failures in a row a failure, told each time the threshold is reached anew. Before the first success it
+ * `failureThreshold` failures in a row a failure, reported each time the threshold is reached anew. Before the first success it
  * may ask more often (`eagerMs`); failures then count by the time that the thresholds give, so nothing fails sooner.
  */
 export async function watchProbe(loop: ProbeLoop): Promise<void> {

@@ -47,12 +47,12 @@ type Files = Record<string, string>;
 async function contentOf(volume: Json<V1Volume>, pod: Pod, settings: Settings): Promise<Files> {
   if (volume.emptyDir) return {};
   if (volume.projected) {
-    const parts: Files[] = [];
+    const sources: Files[] = [];
     for (const source of volume.projected.sources ?? []) {
       const secret = source.secret && { secretName: source.secret.name ?? '', ...source.secret };
-      parts.push(await filesOf({ ...source, ...(secret ? { secret } : {}) } as Source, volume.name, pod, settings));
+      sources.push(await filesOf({ ...source, ...(secret ? { secret } : {}) } as Source, volume.name, pod, settings));
     }
-    return Object.assign({}, ...parts) as Files;
+    return Object.assign({}, ...sources) as Files;
   }
   return filesOf(volume, volume.name, pod, settings);
 }

@@ -3,18 +3,18 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openHome, type Home } from '../home.ts';
+import { openStateDirectory, type StateDirectory } from '../state-directory.ts';
 import { pkiPaths, writeCredentials } from './controlplane.ts';
 
-let home: Home;
+let stateDirectory: StateDirectory;
 beforeEach(async () => {
-  home = await openHome(mkdtempSync(join(tmpdir(), 'carrel-pki-')), { routerPort: 0 });
+  stateDirectory = await openStateDirectory(mkdtempSync(join(tmpdir(), 'carrel-pki-')), { routerPort: 0 });
 });
-afterEach(() => rmSync(home.path, { recursive: true, force: true }));
+afterEach(() => rmSync(stateDirectory.path, { recursive: true, force: true }));
 
 const authorityAt = (time: string): X509Certificate => {
-  writeCredentials(home, new Date(time));
-  return new X509Certificate(readFileSync(pkiPaths(home.path).authority.certificate));
+  writeCredentials(stateDirectory, new Date(time));
+  return new X509Certificate(readFileSync(pkiPaths(stateDirectory.path).authority.certificate));
 };
 
 test('the authority is kept from start to start', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Agent, fetch } from 'undici';
 import { codeOf } from '../errors.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
-import { addressOf, paths, type Home } from '../home.ts';
+import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 import { createAuthority, createCertificate, type CertificatePair } from './certificates.ts';
 
@@ -14,15 +14,15 @@ const SERVICE_ADDRESS = '10.96.0.1';
 /** Documentation address (RFC 5737): it must name one that is no loopback, and nothing here uses it. */
 const ADVERTISED = '192.0.2.1';
 
-export interface ControlPlaneParts {
+export interface ControlPlaneBinaries {
   readonly etcd: string;
   readonly 'kube-apiserver': string;
   readonly 'kube-controller-manager': string;
 }
 
 /** Files of `.carrel/pki`; `kubelet` is the process node's own, for `kubectl logs`. */
-export const pkiPaths = (home: string) => {
-  const folder = paths(home).pki;
+export const pkiPaths = (stateDirectory: string) => {
+  const folder = paths(stateDirectory).pki;
   const pair = (name: string) => ({ certificate: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) });
   return {
     authority: pair('ca'),
@@ -44,9 +44,9 @@ export const KUBELET_CLIENT = 'kube-apiserver-kubelet-client';
  * Keys, tokens and kubeconfigs. Authority and service-account key are kept (tokens were signed by them); a leaf costs nothing and is
  * made anew, for the address of today, which mends whatever was lost or cut off.
  */
-export function writeCredentials(home: Home, now: Date): void {
-  const files = pkiPaths(home.path);
-  const { address, secrets } = home.settings;
+export function writeCredentials(stateDirectory: StateDirectory, now: Date): void {
+  const files = pkiPaths(stateDirectory.path);
+  const { address, secrets } = stateDirectory.settings;
   const authority = keptAuthority(files.authority, now);
   const write = (to: { certificate: string; key: string }, pair: CertificatePair): void => {
     writeAtomically(to.certificate, pair.certificate);
@@ -63,8 +63,8 @@ export function writeCredentials(home: Home, now: Date): void {
     [secrets.controllerManagerToken, 'system:kube-controller-manager', 'kube-controller-manager', ''],
   ];
   writeAtomically(files.tokens, tokens.map((row) => `${row.map((field) => `"${field}"`).join(',')}\n`).join(''));
-  writeAtomically(paths(home.path).kubeconfig, kubeconfig(home, authority.certificate, secrets.adminToken));
-  writeAtomically(files.controllerManagerKubeconfig, kubeconfig(home, authority.certificate, secrets.controllerManagerToken));
+  writeAtomically(paths(stateDirectory.path).kubeconfig, kubeconfig(stateDirectory, authority.certificate, secrets.adminToken));
+  writeAtomically(files.controllerManagerKubeconfig, kubeconfig(stateDirectory, authority.certificate, secrets.controllerManagerToken));
 }
 
 function keptAuthority(files: { certificate: string; key: string }, now: Date): CertificatePair {
@@ -94,7 +94,7 @@ function keepServiceAccountKey(files: { serviceAccountKey: string; serviceAccoun
   writeAtomically(files.serviceAccountPublicKey, publicKey.export({ type: 'spki', format: 'pem' }) as string);
 }
 
-const kubeconfig = (home: Home, authority: string, token: string): string =>
+const kubeconfig = (stateDirectory: StateDirectory, authority: string, token: string): string =>
   `${JSON.stringify(
     {
       apiVersion: 'v1',
@@ -103,7 +103,7 @@ const kubeconfig = (home: Home, authority: string, token: string): string =>
       clusters: [
         {
           name: 'carrel',
-          cluster: { server: apiserverUrl(home), 'certificate-authority-data': Buffer.from(authority).toString('base64') },
+          cluster: { server: apiserverUrl(stateDirectory), 'certificate-authority-data': Buffer.from(authority).toString('base64') },
         },
       ],
       users: [{ name: 'carrel', user: { token } }],
@@ -113,22 +113,26 @@ const kubeconfig = (home: Home, authority: string, token: string): string =>
     2,
   )}\n`;
 
-export const apiserverUrl = (home: Home): string => `https://${addressOf(home, 'apiserver')}`;
+export const apiserverUrl = (stateDirectory: StateDirectory): string => `https://${addressOf(stateDirectory, 'apiserver')}`;
 
 /** etcd, kube-apiserver and kube-controller-manager, in the order in which they wait for each other. */
-export function controlPlaneSpecs(home: Home, parts: ControlPlaneParts, options: { durable: boolean }): ProgramSpec[] {
+export function controlPlaneSpecs(
+  stateDirectory: StateDirectory,
+  binaries: ControlPlaneBinaries,
+  options: { durable: boolean },
+): ProgramSpec[] {
   return [
-    etcdSpec(home, parts.etcd, options),
-    apiserverSpec(home, parts['kube-apiserver']),
-    controllerManagerSpec(home, parts['kube-controller-manager']),
+    etcdSpec(stateDirectory, binaries.etcd, options),
+    apiserverSpec(stateDirectory, binaries['kube-apiserver']),
+    controllerManagerSpec(stateDirectory, binaries['kube-controller-manager']),
   ];
 }
 
-function etcdSpec(home: Home, program: string, options: { durable: boolean }): ProgramSpec {
-  const files = pkiPaths(home.path);
-  const data = join(paths(home.path).data, 'etcd');
-  const url = `https://${addressOf(home, 'etcd')}`;
-  const peer = `https://${addressOf(home, 'etcdPeer')}`;
+function etcdSpec(stateDirectory: StateDirectory, program: string, options: { durable: boolean }): ProgramSpec {
+  const files = pkiPaths(stateDirectory.path);
+  const data = join(paths(stateDirectory.path).data, 'etcd');
+  const url = `https://${addressOf(stateDirectory, 'etcd')}`;
+  const peer = `https://${addressOf(stateDirectory, 'etcdPeer')}`;
   return {
     name: 'etcd',
     command: program,
@@ -159,21 +163,21 @@ function etcdSpec(home: Home, program: string, options: { durable: boolean }): P
     prepare: () => {
       mkdirSync(data, { recursive: true, mode: 0o700 });
     },
-    ready: (signal) => probe(home, `${url}/health`, signal, files.etcd),
+    ready: (signal) => probe(stateDirectory, `${url}/health`, signal, files.etcd),
   };
 }
 
-function apiserverSpec(home: Home, program: string): ProgramSpec {
-  const files = pkiPaths(home.path);
+function apiserverSpec(stateDirectory: StateDirectory, program: string): ProgramSpec {
+  const files = pkiPaths(stateDirectory.path);
   return {
     name: 'kube-apiserver',
     command: program,
     args: flags({
-      'bind-address': home.settings.address,
-      'secure-port': home.settings.ports.apiserver,
+      'bind-address': stateDirectory.settings.address,
+      'secure-port': stateDirectory.settings.ports.apiserver,
       'advertise-address': ADVERTISED,
       'endpoint-reconciler-type': 'none',
-      'etcd-servers': `https://${addressOf(home, 'etcd')}`,
+      'etcd-servers': `https://${addressOf(stateDirectory, 'etcd')}`,
       'etcd-cafile': files.authority.certificate,
       'etcd-certfile': files.etcd.certificate,
       'etcd-keyfile': files.etcd.key,
@@ -196,7 +200,7 @@ function apiserverSpec(home: Home, program: string): ProgramSpec {
       'shutdown-delay-duration': '0s',
     }),
     after: ['etcd'],
-    ready: (signal) => probe(home, `${apiserverUrl(home)}/readyz`, signal),
+    ready: (signal) => probe(stateDirectory, `${apiserverUrl(stateDirectory)}/readyz`, signal),
   };
 }
 
@@ -216,8 +220,8 @@ const CONTROLLERS_OFF = [
   'persistentvolume-expander-controller',
 ];
 
-function controllerManagerSpec(home: Home, program: string): ProgramSpec {
-  const files = pkiPaths(home.path);
+function controllerManagerSpec(stateDirectory: StateDirectory, program: string): ProgramSpec {
+  const files = pkiPaths(stateDirectory.path);
   const kubeconfig = files.controllerManagerKubeconfig;
   return {
     name: 'kube-controller-manager',
@@ -226,36 +230,41 @@ function controllerManagerSpec(home: Home, program: string): ProgramSpec {
       kubeconfig,
       'authentication-kubeconfig': kubeconfig,
       'authorization-kubeconfig': kubeconfig,
-      'bind-address': home.settings.address,
-      'secure-port': home.settings.ports.controllerManager,
+      'bind-address': stateDirectory.settings.address,
+      'secure-port': stateDirectory.settings.ports.controllerManager,
       'tls-cert-file': files.apiserver.certificate,
       'tls-private-key-file': files.apiserver.key,
       'leader-elect': 'false',
       'use-service-account-credentials': 'true',
       'root-ca-file': files.authority.certificate,
       'service-account-private-key-file': files.serviceAccountKey,
-      'flex-volume-plugin-dir': join(paths(home.path).data, 'volume-plugins'),
+      'flex-volume-plugin-dir': join(paths(stateDirectory.path).data, 'volume-plugins'),
       profiling: 'false',
       controllers: ['*', ...CONTROLLERS_OFF.map((name) => `-${name}`)].join(','),
     }),
     after: ['kube-apiserver'],
-    ready: (signal) => probe(home, `https://${addressOf(home, 'controllerManager')}/healthz`, signal),
+    ready: (signal) => probe(stateDirectory, `https://${addressOf(stateDirectory, 'controllerManager')}/healthz`, signal),
   };
 }
 
 const flags = (settings: Record<string, string | number>): string[] =>
   Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
 
-/** GET of a program of the home, by its authority, as the administrator or by a client certificate. Throws with what was answered instead of 200. */
-export async function probe(home: Home, url: string, signal: AbortSignal, client?: { certificate: string; key: string }): Promise<void> {
-  const ca = readIfThere(pkiPaths(home.path).authority.certificate);
+/** GET of a program of the control plane, with its authority, as the administrator or with a client certificate. Throws Error with the reply when it is not 200. */
+export async function probe(
+  stateDirectory: StateDirectory,
+  url: string,
+  signal: AbortSignal,
+  client?: { certificate: string; key: string },
+): Promise<void> {
+  const ca = readIfThere(pkiPaths(stateDirectory.path).authority.certificate);
   const pair = client ? { cert: readIfThere(client.certificate), key: readIfThere(client.key) } : {};
   const agent = new Agent({ connect: { ...(ca === undefined ? {} : { ca }), ...pair } });
   try {
     const answer = await fetch(url, {
       dispatcher: agent,
       signal,
-      headers: client ? {} : { authorization: `Bearer ${home.settings.secrets.adminToken}` },
+      headers: client ? {} : { authorization: `Bearer ${stateDirectory.settings.secrets.adminToken}` },
     });
     const text = await answer.text();
     if (answer.status !== 200)

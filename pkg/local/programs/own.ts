@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { addressOf, paths, type Home } from '../home.ts';
+import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 import { probe } from './controlplane.ts';
 import { valkeyUrl } from './valkey.ts';
@@ -11,7 +11,7 @@ export interface Checkout {
 }
 
 /**
- * Node keeps what it compiled of the sources, for all homes of a checkout: a start costs a quarter less time, and the process does
+ * Node keeps what it compiled of the sources, for all state directories of a checkout: a start costs a quarter less time, and the process does
  * without the 35 MB of the TypeScript stripper.
  */
 export const compileCache = (root: string): Record<string, string> => ({
@@ -26,61 +26,61 @@ const entry = ({ root }: Checkout, file: string, env: Record<string, string> = {
   env: { ...compileCache(root), ...env },
 });
 
-export function nodeSpec(home: Home, checkout: Checkout): ProgramSpec {
+export function nodeSpec(stateDirectory: StateDirectory, checkout: Checkout): ProgramSpec {
   return {
     name: 'node',
     ...entry(checkout, 'cmd/carrel/main.ts', {}, 'run', 'node'),
     // The stores too, so that they outlive the pods that use them.
     after: ['kube-controller-manager', 'postgres', 'valkey', 'versitygw'],
-    ready: (signal) => probe(home, `https://${addressOf(home, 'kubelet')}/healthz`, signal),
+    ready: (signal) => probe(stateDirectory, `https://${addressOf(stateDirectory, 'kubelet')}/healthz`, signal),
   };
 }
 
-export function routerSpec(home: Home, checkout: Checkout): ProgramSpec {
+export function routerSpec(stateDirectory: StateDirectory, checkout: Checkout): ProgramSpec {
   return {
     name: 'router',
     ...entry(checkout, 'cmd/carrel/main.ts', {}, 'run', 'router'),
     after: ['kube-apiserver'],
     // By address it knows no host, and says so once it has read the Ingress objects.
-    ready: (signal) => answers(`http://127.0.0.1:${home.settings.routerPort}/`, signal, 404),
+    ready: (signal) => answers(`http://127.0.0.1:${stateDirectory.settings.routerPort}/`, signal, 404),
   };
 }
 
-export function operatorSpec(home: Home, checkout: Checkout): ProgramSpec {
-  const s3 = s3Access(home);
+export function operatorSpec(stateDirectory: StateDirectory, checkout: Checkout): ProgramSpec {
+  const s3 = s3Access(stateDirectory);
   return {
     name: 'operator',
     ...entry(checkout, 'cmd/operator/main.ts', {
-      ...sharedEnvironment(home),
-      KUBECONFIG: paths(home.path).kubeconfig,
-      CARREL_REDIS_ADDRESS: addressOf(home, 'valkey'),
+      ...sharedEnvironment(stateDirectory),
+      KUBECONFIG: paths(stateDirectory.path).kubeconfig,
+      CARREL_REDIS_ADDRESS: addressOf(stateDirectory, 'valkey'),
       CARREL_S3_ADMIN_ENDPOINT: s3.adminEndpoint,
       CARREL_BASE_DOMAIN: 'localhost',
       // Whoever reaches the API server here owns the machine.
       CARREL_ALLOWED_HOSTS: '*',
       CARREL_RESERVED_HOSTS: DEMO_HOSTS.join(','),
       CARREL_PUBLIC_SCHEME: 'http',
-      CARREL_PUBLIC_PORT: String(home.settings.routerPort),
+      CARREL_PUBLIC_PORT: String(stateDirectory.settings.routerPort),
       CARREL_IMAGE: 'carrel:dev',
       CARREL_IMAGE_REPOSITORIES: 'carrel',
       CARREL_LEADER_ELECTION_NAMESPACE: 'carrel-system',
-      CARREL_OPS_PORT: String(home.settings.ports.operatorOps),
+      CARREL_OPS_PORT: String(stateDirectory.settings.ports.operatorOps),
     }),
     after: ['postgres', 'valkey', 'versitygw', 'kube-controller-manager', 'node'],
-    ready: (signal) => answers(`http://${addressOf(home, 'operatorOps')}/readyz`, signal, 200),
+    ready: (signal) => answers(`http://${addressOf(stateDirectory, 'operatorOps')}/readyz`, signal, 200),
   };
 }
 
-export function workerSpec(home: Home, checkout: Checkout): ProgramSpec {
+export function workerSpec(stateDirectory: StateDirectory, checkout: Checkout): ProgramSpec {
   return {
     name: 'worker',
     ...entry(checkout, 'cmd/worker/main.ts', {
-      ...sharedEnvironment(home),
-      CARREL_OPS_PORT: String(home.settings.ports.workerOps),
+      ...sharedEnvironment(stateDirectory),
+      CARREL_OPS_PORT: String(stateDirectory.settings.ports.workerOps),
     }),
     // The operator makes the schemas that the worker reads.
     after: ['operator'],
-    ready: (signal) => answers(`http://${addressOf(home, 'workerOps')}/readyz`, signal, 200),
+    ready: (signal) => answers(`http://${addressOf(stateDirectory, 'workerOps')}/readyz`, signal, 200),
   };
 }
 
@@ -88,33 +88,33 @@ export function workerSpec(home: Home, checkout: Checkout): ProgramSpec {
 export const DEMO_HOSTS = ['lms.localhost', 'receiver.localhost'];
 
 /** The demo's other side. It is no part of the product, so a checkout without its tests does without it. */
-export function demoSpec(home: Home, checkout: Checkout): ProgramSpec {
+export function demoSpec(stateDirectory: StateDirectory, checkout: Checkout): ProgramSpec {
   return {
     name: 'demo',
     ...entry(checkout, 'test/support/demo/main.ts', {
-      KUBECONFIG: paths(home.path).kubeconfig,
-      CARREL_LISTEN_HOST: home.settings.address,
-      CARREL_DEMO_PORT: String(home.settings.ports.demo),
-      CARREL_PUBLIC_PORT: String(home.settings.routerPort),
+      KUBECONFIG: paths(stateDirectory.path).kubeconfig,
+      CARREL_LISTEN_HOST: stateDirectory.settings.address,
+      CARREL_DEMO_PORT: String(stateDirectory.settings.ports.demo),
+      CARREL_PUBLIC_PORT: String(stateDirectory.settings.routerPort),
     }),
     after: ['kube-apiserver'],
-    ready: (signal) => answers(`http://${addressOf(home, 'demo')}/healthz`, signal, 200),
+    ready: (signal) => answers(`http://${addressOf(stateDirectory, 'demo')}/healthz`, signal, 200),
   };
 }
 
-/** What operator and worker are both told. */
-function sharedEnvironment(home: Home): Record<string, string> {
-  const s3 = s3Access(home);
+/** The settings that operator and worker share. */
+function sharedEnvironment(stateDirectory: StateDirectory): Record<string, string> {
+  const s3 = s3Access(stateDirectory);
   return {
-    CARREL_SHARDS_DIR: paths(home.path).shards,
-    CARREL_PLATFORM_KEYS: home.settings.platformKeys,
-    CARREL_REDIS_ADMIN_URL: valkeyUrl(home),
+    CARREL_SHARDS_DIR: paths(stateDirectory.path).shards,
+    CARREL_PLATFORM_KEYS: stateDirectory.settings.platformKeys,
+    CARREL_REDIS_ADMIN_URL: valkeyUrl(stateDirectory),
     CARREL_S3_ENDPOINT: s3.endpoint,
     CARREL_S3_REGION: s3.region,
     CARREL_S3_ACCESS_KEY_ID: s3.accessKeyId,
     CARREL_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
-    CARREL_LISTEN_HOST: home.settings.address,
-    // Receivers and LMSs of a developer run on this machine; in a cluster nothing inward is open.
+    CARREL_LISTEN_HOST: stateDirectory.settings.address,
+    // A developer's receivers and LMSs run on this machine. In a cluster no private range is allowed by default.
     CARREL_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
   };
 }

@@ -6,8 +6,8 @@ import { PLATFORM_CONNECTIONS } from '../../store/postgres/connections.ts';
 import { REVOKE_PUBLIC_RIGHTS } from '../../store/postgres/provisioning/public-rights.ts';
 import { LocalError } from '../errors.ts';
 import { readIfThere, writeAtomically } from '../files.ts';
-import { addressOf, paths, type Home } from '../home.ts';
-import { lastLine, run } from '../parts/run.ts';
+import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
+import { lastLine, run } from '../binaries/run.ts';
 import { isAlive } from '../processes.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 import { seatOf, type Seat } from './unprivileged.ts';
@@ -22,11 +22,11 @@ const MAX_CONNECTIONS = 400;
 const RESERVES_SINCE = 16;
 
 /** PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. Everything else is the operator's to make. */
-export async function postgresSpec(home: Home, program: string, options: { durable: boolean }): Promise<ProgramSpec> {
-  const seat = await seatOf(program, join(paths(home.path).data, 'postgres'), dirname(dirname(program)));
+export async function postgresSpec(stateDirectory: StateDirectory, program: string, options: { durable: boolean }): Promise<ProgramSpec> {
+  const seat = await seatOf(program, join(paths(stateDirectory.path).data, 'postgres'), dirname(dirname(program)));
   const settings = {
-    listen_addresses: home.settings.address,
-    port: home.settings.ports.postgres,
+    listen_addresses: stateDirectory.settings.address,
+    port: stateDirectory.settings.ports.postgres,
     unix_socket_directories: '',
     max_connections: MAX_CONNECTIONS,
     ...((await majorVersion(program)) >= RESERVES_SINCE ? { reserved_connections: PLATFORM_CONNECTIONS } : {}),
@@ -51,11 +51,11 @@ export async function postgresSpec(home: Home, program: string, options: { durab
     after: [],
     stopSignal: 'SIGINT',
     prepare: async () => {
-      await createCluster(home, seat);
+      await createCluster(stateDirectory, seat);
       removeStrangersPid(seat.data);
     },
-    ready: () => asSuperuser(home, 'postgres', async () => {}),
-    afterReady: () => createShard(home),
+    ready: () => asSuperuser(stateDirectory, 'postgres', async () => {}),
+    afterReady: () => createShard(stateDirectory),
     explain: (log) =>
       log.includes('initialized by PostgreSQL version')
         ? `its data in ${seat.data} are of another major version; make clean forgets them`
@@ -69,17 +69,17 @@ async function majorVersion(program: string): Promise<number> {
 }
 
 /** The cluster is made aside and renamed: a folder of that name is a whole one. */
-async function createCluster(home: Home, seat: Seat): Promise<void> {
+async function createCluster(stateDirectory: StateDirectory, seat: Seat): Promise<void> {
   if (existsSync(join(seat.data, 'PG_VERSION'))) return;
   if (existsSync(seat.data) && readdirSync(seat.data).length > 0) {
-    throw new LocalError(`${seat.data} is no whole PostgreSQL folder. Put a copy of it back, or forget the data: make clean`);
+    throw new LocalError(`${seat.data} is not a complete PostgreSQL data directory. Restore a copy of it, or delete the data: make clean`);
   }
   const aside = `${seat.data}.new`;
   rmSync(aside, { recursive: true, force: true });
   const passwords = mkdtempSync(join(tmpdir(), 'carrel-initdb-'));
   const file = join(passwords, 'superuser');
   try {
-    writeFileSync(file, home.settings.secrets.postgresSuperuser, { mode: 0o600 });
+    writeFileSync(file, stateDirectory.settings.secrets.postgresSuperuser, { mode: 0o600 });
     if (seat.uid !== undefined && seat.gid !== undefined) for (const path of [passwords, file]) chownSync(path, seat.uid, seat.gid);
     const flags = ['--encoding=UTF8', '--locale=C.UTF-8', `--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${file}`];
     const [command = '', ...args] = [...seat.prefix, join(dirname(seat.program), 'initdb'), '-D', aside, ...flags];
@@ -103,12 +103,12 @@ function removeStrangersPid(data: string): void {
   if (!readIfThere(`/proc/${pid}/cmdline`)?.includes('postgres')) rmSync(file, { force: true });
 }
 
-async function asSuperuser<T>(home: Home, database: string, work: (client: Client) => Promise<T>): Promise<T> {
+async function asSuperuser<T>(stateDirectory: StateDirectory, database: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({
-    ...hostOf(home),
+    ...hostOf(stateDirectory),
     database,
     user: SUPERUSER,
-    password: home.settings.secrets.postgresSuperuser,
+    password: stateDirectory.settings.secrets.postgresSuperuser,
     connectionTimeoutMillis: 3_000,
   });
   client.on('error', () => {}); // ended under us: the query in flight tells
@@ -120,12 +120,15 @@ async function asSuperuser<T>(home: Home, database: string, work: (client: Clien
   }
 }
 
-const hostOf = ({ settings }: Home): { host: string; port: number } => ({ host: settings.address, port: settings.ports.postgres });
+const hostOf = ({ settings }: StateDirectory): { host: string; port: number } => ({
+  host: settings.address,
+  port: settings.ports.postgres,
+});
 
 /** Roles and database of the shard, asserted at each start; then the files that operator and worker read it from. */
-async function createShard(home: Home): Promise<void> {
-  const { postgresOperator, postgresWorker } = home.settings.secrets;
-  await asSuperuser(home, 'postgres', async (client) => {
+async function createShard(stateDirectory: StateDirectory): Promise<void> {
+  const { postgresOperator, postgresWorker } = stateDirectory.settings.secrets;
+  await asSuperuser(stateDirectory, 'postgres', async (client) => {
     await assertRole(client, OPERATOR, `LOGIN CREATEROLE CREATEDB PASSWORD '${postgresOperator}'`);
     await assertRole(client, WORKER, `LOGIN NOINHERIT PASSWORD '${postgresWorker}'`);
     const known = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [SHARD_DATABASE]);
@@ -135,15 +138,17 @@ async function createShard(home: Home): Promise<void> {
     await client.query(`GRANT ${WORKER} TO ${OPERATOR} WITH ADMIN OPTION`);
     const reserving = await client.query(`SELECT 1 FROM pg_roles WHERE rolname = 'pg_use_reserved_connections'`);
     if (reserving.rowCount === 1) await client.query(`GRANT pg_use_reserved_connections TO ${OPERATOR}, ${WORKER} WITH INHERIT TRUE`);
+    // So that it can bound what a tenant's queries write to the disk.
+    await client.query(`GRANT SET ON PARAMETER temp_file_limit TO ${OPERATOR}`);
     // A tenant's role has nothing to do there, and the operator deletes what it may have left.
     await client.query(`REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC`);
     await client.query(`GRANT CONNECT ON DATABASE postgres, template1 TO ${OPERATOR}`);
   });
-  await asSuperuser(home, SHARD_DATABASE, (client) => client.query(REVOKE_PUBLIC_RIGHTS));
-  const folder = join(paths(home.path).shards, 'main');
-  writeAtomically(join(folder, 'url'), postgresUrl(home, OPERATOR, postgresOperator));
-  writeAtomically(join(folder, 'worker-url'), postgresUrl(home, WORKER, postgresWorker));
-  writeAtomically(join(folder, 'tenant-address'), addressOf(home, 'postgres'));
+  await asSuperuser(stateDirectory, SHARD_DATABASE, (client) => client.query(REVOKE_PUBLIC_RIGHTS));
+  const folder = join(paths(stateDirectory.path).shards, 'main');
+  writeAtomically(join(folder, 'url'), postgresUrl(stateDirectory, OPERATOR, postgresOperator));
+  writeAtomically(join(folder, 'worker-url'), postgresUrl(stateDirectory, WORKER, postgresWorker));
+  writeAtomically(join(folder, 'tenant-address'), addressOf(stateDirectory, 'postgres'));
 }
 
 /** `attributes` holds a generated password of letters, digits, - and _ only. */
@@ -152,13 +157,13 @@ async function assertRole(client: Client, name: string, attributes: string): Pro
   await client.query(`${known.rowCount === 0 ? 'CREATE' : 'ALTER'} ROLE ${name} ${attributes}`);
 }
 
-const postgresUrl = (home: Home, role: string, password: string): string =>
-  `postgres://${role}:${password}@${addressOf(home, 'postgres')}/${SHARD_DATABASE}`;
+const postgresUrl = (stateDirectory: StateDirectory, role: string, password: string): string =>
+  `postgres://${role}:${password}@${addressOf(stateDirectory, 'postgres')}/${SHARD_DATABASE}`;
 
 /** What the test harness dials as. */
-export const postgresUrls = (home: Home) => ({
-  superuser: `postgres://${SUPERUSER}:${home.settings.secrets.postgresSuperuser}@${addressOf(home, 'postgres')}/${SHARD_DATABASE}`,
-  operator: postgresUrl(home, OPERATOR, home.settings.secrets.postgresOperator),
-  worker: postgresUrl(home, WORKER, home.settings.secrets.postgresWorker),
-  tenantAddress: addressOf(home, 'postgres'),
+export const postgresUrls = (stateDirectory: StateDirectory) => ({
+  superuser: `postgres://${SUPERUSER}:${stateDirectory.settings.secrets.postgresSuperuser}@${addressOf(stateDirectory, 'postgres')}/${SHARD_DATABASE}`,
+  operator: postgresUrl(stateDirectory, OPERATOR, stateDirectory.settings.secrets.postgresOperator),
+  worker: postgresUrl(stateDirectory, WORKER, stateDirectory.settings.secrets.postgresWorker),
+  tenantAddress: addressOf(stateDirectory, 'postgres'),
 });

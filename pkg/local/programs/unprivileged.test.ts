@@ -2,14 +2,14 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { run } from '../parts/run.ts';
+import { run } from '../binaries/run.ts';
 import { outsideFolder, seatOf, seatOfServiceUser } from './unprivileged.ts';
 
 const isRoot = process.getuid?.() === 0;
 
 test('a store of root’s runs as another user, with a program and data that this user can reach', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'carrel-seat-')); // 0700
-  const [release, data] = [join(home, 'release'), join(home, 'data', 's3')];
+  const stateDirectory = mkdtempSync(join(tmpdir(), 'carrel-seat-')); // 0700
+  const [release, data] = [join(stateDirectory, 'release'), join(stateDirectory, 'data', 's3')];
   mkdirSync(release);
   writeFileSync(join(release, 'store'), '#!/bin/sh\n[ "$1" = --version ] && exit 0\nid -u\n');
   chmodSync(join(release, 'store'), 0o755);
@@ -32,5 +32,5 @@ test('a store of root’s runs as another user, with a program and data that thi
     expect(statSync(join(outsideFolder(data), 'data')).uid).toBe(uid);
   }
   rmSync(outsideFolder(data), { recursive: true, force: true });
-  rmSync(home, { recursive: true });
+  rmSync(stateDirectory, { recursive: true });
 });

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { basename, dirname, join, relative } from 'node:path';
-import { run, lastLine } from '../parts/run.ts';
+import { run, lastLine } from '../binaries/run.ts';
 import { LocalError } from '../errors.ts';
 
 /** As whom a store runs, and with which program and data folder: Postgres refuses root, and S3 must not be it. */
@@ -18,9 +18,9 @@ const USER_NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=100
 
 /**
  * Not root: as we are. Root on Linux: in a user namespace where it calls itself user 1000 and has no privileges. To the machine it is still
- * root: the files are root's, and it can read and write all that root owns, such as a 0700 home.
+ * root: the files are root's, and it can read and write all that root owns, such as a 0700 state directory.
  * Where the kernel refuses that, as `postgres` or `nobody`, with data – and programs, when that user cannot reach them – in a folder
- * of /var/tmp named after the home. `release`: the folder with all that the program needs. Throws LocalError when none works.
+ * of /var/tmp named after the state directory. `release`: the folder with all that the program needs. Throws LocalError when none works.
  */
 export async function seatOf(program: string, data: string, release = dirname(program)): Promise<Seat> {
   if (process.getuid?.() !== 0) return { prefix: [], program, data };
@@ -54,7 +54,7 @@ export async function seatOfServiceUser(program: string, data: string, release: 
   return { prefix: [], ...user, program: await reachable(program, release, folder, user), data: join(own, basename(data)) };
 }
 
-/** Where data of a home lie that root's stores cannot keep in it; `carrel clean` removes it. */
+/** The folder of the data that a store without root cannot keep in the state directory; `carrel clean` removes it. */
 export const outsideFolder = (data: string): string =>
   join('/var/tmp', `carrel-${createHash('sha256').update(data).digest('hex').slice(0, 12)}`);
 

@@ -3,18 +3,18 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { readIfThere, writeAtomically } from '../files.ts';
-import { addressOf, paths, type Home } from '../home.ts';
+import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 
 const ADMIN = 'carrel_admin';
 
 /** Valkey with users in a file (`ACL SAVE` keeps those that the operator makes), nobody let in without one, and no eviction. */
-export function valkeySpec(home: Home, program: string, options: { durable: boolean }): ProgramSpec {
-  const folder = join(paths(home.path).data, 'valkey');
+export function valkeySpec(stateDirectory: StateDirectory, program: string, options: { durable: boolean }): ProgramSpec {
+  const folder = join(paths(stateDirectory.path).data, 'valkey');
   const users = join(folder, 'users.acl');
   const settings = {
-    bind: home.settings.address,
-    port: home.settings.ports.valkey,
+    bind: stateDirectory.settings.address,
+    port: stateDirectory.settings.ports.valkey,
     dir: folder,
     aclfile: users,
     appendonly: 'yes',
@@ -32,9 +32,9 @@ export function valkeySpec(home: Home, program: string, options: { durable: bool
     after: [],
     prepare: () => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      assertAdministrator(users, home.settings.secrets.valkeyAdmin);
+      assertAdministrator(users, stateDirectory.settings.secrets.valkeyAdmin);
     },
-    ready: () => ping(home),
+    ready: () => ping(stateDirectory),
   };
 }
 
@@ -48,8 +48,8 @@ export function assertAdministrator(file: string, password: string): void {
   writeAtomically(file, `${[...wanted, ...others].join('\n')}\n`);
 }
 
-async function ping(home: Home): Promise<void> {
-  const redis = new Redis(valkeyUrl(home), {
+async function ping(stateDirectory: StateDirectory): Promise<void> {
+  const redis = new Redis(valkeyUrl(stateDirectory), {
     lazyConnect: true,
     retryStrategy: null,
     connectTimeout: 2_000,
@@ -66,4 +66,5 @@ async function ping(home: Home): Promise<void> {
 }
 
 /** CARREL_REDIS_ADMIN_URL of operator and worker. */
-export const valkeyUrl = (home: Home): string => `redis://${ADMIN}:${home.settings.secrets.valkeyAdmin}@${addressOf(home, 'valkey')}`;
+export const valkeyUrl = (stateDirectory: StateDirectory): string =>
+  `redis://${ADMIN}:${stateDirectory.settings.secrets.valkeyAdmin}@${addressOf(stateDirectory, 'valkey')}`;

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LocalError } from '../errors.ts';
-import { addressOf, paths, type Home } from '../home.ts';
-import { lastLine, run } from '../parts/run.ts';
+import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
+import { lastLine, run } from '../binaries/run.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 import { outsideFolder, seatOf, serviceUser, type Seat } from './unprivileged.ts';
 
@@ -23,20 +23,20 @@ export const S3_REGION = 'us-east-1';
 const ROOT = 'root';
 
 /**
- * versitygw: S3 over a folder, users in a folder beside it, the admin interface on a port of its own; the build of hack/parts/versitygw.
+ * versitygw: S3 over a folder, users in a folder beside it, the admin interface on a port of its own; the build of hack/binaries/versitygw.
  * It keeps an object's metadata in extended attributes of user.*; without them it refuses to start, and `--sidecar` would not survive a
  * crash. Started by root it runs as a service user, since a hole in it must not reach the whole machine; only where there is no such user, or
  * none that root may become, it runs in a user namespace (`seatOf`), which takes its privileges but leaves it the files of root.
  */
-export async function versitygwSpec(home: Home, program: string): Promise<ProgramSpec> {
-  const inHome = join(paths(home.path).data, 's3');
+export async function versitygwSpec(stateDirectory: StateDirectory, program: string): Promise<ProgramSpec> {
+  const inStateDirectory = join(paths(stateDirectory.path).data, 's3');
   const user = await serviceUser();
-  const seat: Seat = user ? { prefix: [], ...user, program, data: inHome } : await seatOf(program, inHome);
+  const seat: Seat = user ? { prefix: [], ...user, program, data: inStateDirectory } : await seatOf(program, inStateDirectory);
   const { data } = seat;
   const users = `${data}-users`;
-  // Root enters the folder before the service user has it, so no path from the outside is needed: the home may be root's alone.
+  // Root enters the folder before the service user has it, so no path from the outside is needed: the state directory may be root's alone.
   const names = user ? { program: '../versitygw', data: '/proc/self/cwd', users: '../s3-users' } : { program: seat.program, data, users };
-  const listen = ['--port', addressOf(home, 's3'), '--admin-port', addressOf(home, 's3Admin')];
+  const listen = ['--port', addressOf(stateDirectory, 's3'), '--admin-port', addressOf(stateDirectory, 's3Admin')];
   const [command, ...args] = [...seat.prefix, names.program, ...listen, '--region', S3_REGION, '--iam-dir', names.users];
   return {
     name: 'versitygw',
@@ -44,16 +44,16 @@ export async function versitygwSpec(home: Home, program: string): Promise<Progra
     args: [...args, '--keep-alive', '--quiet', 'posix', names.data],
     ...(user ? { cwd: data } : {}),
     ...(seat.uid === undefined || seat.gid === undefined ? {} : { uid: seat.uid, gid: seat.gid }),
-    env: { ROOT_ACCESS_KEY: ROOT, ROOT_SECRET_KEY: home.settings.secrets.s3Secret },
+    env: { ROOT_ACCESS_KEY: ROOT, ROOT_SECRET_KEY: stateDirectory.settings.secrets.s3Secret },
     after: [],
     prepare: async () => {
-      const folder = outsideFolder(inHome);
+      const folder = outsideFolder(inStateDirectory);
       const outside = join(folder, 'data', 's3');
       // Anybody can make a folder of that name.
       const isOurs = lstatSync(folder, { throwIfNoEntry: false })?.uid === 0;
       for (const end of ['', '-users'])
-        if (data !== inHome) await move(`${inHome}${end}`, `${data}${end}`);
-        else if (isOurs) await move(`${outside}${end}`, `${inHome}${end}`);
+        if (data !== inStateDirectory) await move(`${inStateDirectory}${end}`, `${data}${end}`);
+        else if (isOurs) await move(`${outside}${end}`, `${inStateDirectory}${end}`);
       for (const folder of [data, users]) {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         await giveTo(seat, folder);
@@ -63,7 +63,7 @@ export async function versitygwSpec(home: Home, program: string): Promise<Progra
     ready: async (signal) => {
       // Unsigned, so refused: it answers, which is all that is asked.
       const answers = await Promise.all(
-        ['s3', 's3Admin'].map((port) => fetch(`http://${addressOf(home, port as 's3' | 's3Admin')}/`, { signal })),
+        ['s3', 's3Admin'].map((port) => fetch(`http://${addressOf(stateDirectory, port as 's3' | 's3Admin')}/`, { signal })),
       );
       for (const answer of answers) await answer.body?.cancel();
     },
@@ -106,10 +106,10 @@ function provide(program: string, folder: string): void {
 }
 
 /** CARREL_S3_* of operator and worker. */
-export const s3Access = (home: Home) => ({
-  endpoint: `http://${addressOf(home, 's3')}`,
-  adminEndpoint: `http://${addressOf(home, 's3Admin')}`,
+export const s3Access = (stateDirectory: StateDirectory) => ({
+  endpoint: `http://${addressOf(stateDirectory, 's3')}`,
+  adminEndpoint: `http://${addressOf(stateDirectory, 's3Admin')}`,
   region: S3_REGION,
   accessKeyId: ROOT,
-  secretAccessKey: home.settings.secrets.s3Secret,
+  secretAccessKey: stateDirectory.settings.secrets.s3Secret,
 });

@@ -143,7 +143,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, { objec
     503,
     page(
       'Not ready',
-      `<p>No pod of Service <code>${escape(route.service)}</code> is ready just now. <code>make status</code> tells more.</p>`,
+      `<p>No pod of Service <code>${escape(route.service)}</code> is ready just now. <code>make status</code> shows more.</p>`,
     ),
   );
 }

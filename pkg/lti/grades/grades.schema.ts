@@ -10,7 +10,7 @@ export const GRADE_STATUS = ['pending', 'submitted', 'failed'] as const;
 
 const COMMENT_MAX = 10_000;
 
-/** specification.md, LTI grade: decimal, 5 digits with 2 decimals. */
+/** docs/design/records.md, LTI: decimal, 5 digits with 2 decimals. */
 const Score = z.number().min(0).max(999.99).multipleOf(0.01, 'must not have more than two decimals');
 /** `sub` of an id_token: printable ASCII, 255 characters at most (LTI Core 1.3 §5.3.6). */
 const LmsUser = z

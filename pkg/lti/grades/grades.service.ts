@@ -1,13 +1,14 @@
 import type { Actor } from '../../api/actor.ts';
 import type { Page } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
-import type { WorkRequests } from '../../events/work.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
-import { hashOf } from '../login-state.ts';
-import type { CourseRole } from '../roles.policy.ts';
-import { listGrades } from './grades.query.ts';
+import { sha256Hex } from '../../runtime/sha256.ts';
+import { mayGrade } from '../launch/launch.policy.ts';
+import type { CourseRole } from '../launch/roles.policy.ts';
+import { listGrades } from './grades.sql.ts';
 import {
   GRADE_COLUMNS,
   type GradeQuery,
@@ -17,6 +18,7 @@ import {
   presentGrade,
   SCORE_SCOPE,
 } from './grades.schema.ts';
+import { SUBMIT_GRADE } from './grades.jobs.ts';
 
 interface GradedLaunch {
   readonly lineItem: string | null;
@@ -34,7 +36,7 @@ const LAUNCH = `
   WHERE l.launch_id = $1`;
 
 /**
- * A launch that has grades is kept for them; its token has served its turn (design: section 6).
+ * A launch that has grades is kept for them; its token has served its turn (docs/design/lti.md, Grades).
  *
  * Every pending grade of the cell is locked, in the order in which a worker locks them, since a worker moves the timestamp of its own only under
  * that lock (`renewTimestamp`). So a timestamp that moved before shows here (a row that was waited for is read anew), and none moves until this
@@ -53,7 +55,7 @@ const INSERT = `
   SELECT * FROM written`;
 
 /**
- * Grades that people here give and the LMS is told of (specification: Grade passback; design: section 6, AGS).
+ * Grades that people here give and the LMS is told of (docs/design/lti.md, Grades).
  *
  * Invariants:
  * - A grade and the request to send it are there together or not at all.
@@ -64,13 +66,13 @@ const INSERT = `
  */
 export class Grades {
   readonly #db: Database;
-  readonly #work: WorkRequests;
+  readonly #jobs: JobRequests;
   readonly #clock: Clock;
   readonly #random: Random;
 
-  constructor(deps: { db: Database; work: WorkRequests; clock: Clock; random: Random }) {
+  constructor(deps: { db: Database; jobs: JobRequests; clock: Clock; random: Random }) {
     this.#db = deps.db;
-    this.#work = deps.work;
+    this.#jobs = deps.jobs;
     this.#clock = deps.clock;
     this.#random = deps.random;
   }
@@ -83,7 +85,7 @@ export class Grades {
       if (!launch.scopes.includes(SCORE_SCOPE)) throw new Problem('score_scope_missing');
       if (!launch.isActive) throw new Problem('registration_inactive');
       const written = await this.#insert(tx, launchId, launch.lineItem, input);
-      await this.#work.submitGrade(tx, written.uuid);
+      await this.#jobs.request(tx, SUBMIT_GRADE, { grade: written.uuid });
       return written;
     });
     return presentGrade(grade);
@@ -106,7 +108,7 @@ export class Grades {
 
   async #insert(tx: Tx, launchId: string, lineItem: string, input: NewGrade): Promise<GradeRow> {
     const { user_id: userId, score, score_maximum: maximum, comment = null } = input;
-    const cell = hashOf(JSON.stringify([lineItem, userId]));
+    const cell = sha256Hex(JSON.stringify([lineItem, userId]));
     const row = [this.#random.uuid(), launchId, userId, score, maximum, comment, lineItem, cell, this.#clock.now()];
     for (;;) {
       const [written] = await tx.prepared<GradeRow>('lti-grade-insert', INSERT, row);
@@ -119,8 +121,7 @@ export class Grades {
 /** The launch as this actor may grade it. One statement. Throws Problem not_found, forbidden. */
 async function gradedLaunch(sql: Executor, actor: Actor, launchId: string): Promise<GradedLaunch> {
   const [launch] = await sql.prepared<GradedLaunch>('lti-graded-launch', LAUNCH, [launchId, actor.userId]);
-  const mayGrade = actor.roles.includes('admin') || launch?.courseRole === 'instructor';
-  if (launch && mayGrade) return launch;
+  if (launch && mayGrade(actor, launch.courseRole)) return launch;
   if (launch?.courseRole == null) throw new Problem('not_found');
-  throw new Problem('forbidden', 'Grades are given by administrators and the instructors of the course.');
+  throw new Problem('forbidden', 'Only administrators and instructors of the course can grade.');
 }

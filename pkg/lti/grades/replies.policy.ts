@@ -29,7 +29,7 @@ export const isFinalEgress = ({ code }: EgressError): boolean => FINAL.has(code)
 const PASSING = new Set([408, 425, 429]);
 
 /**
- * What a status says (design: section 6, AGS; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
+ * What a status says (docs/design/lti.md, Grades; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
  * (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`: shownAnswer.
  */
 export function verdictOf(status: number, reply: { isResend: boolean; text: string; retryAfter: string | undefined }): Verdict {

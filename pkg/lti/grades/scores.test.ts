@@ -14,7 +14,7 @@ test.each([
   expect(scoresAddress(lineItem)).toBe(address);
 });
 
-test('a score has the members of the specification, and a comment only where there is one', () => {
+test('a score has the members that LTI names, and a comment only where there is one', () => {
   const score = {
     lineItem: 'https://lms.example',
     userId: 'u',

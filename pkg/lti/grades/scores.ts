@@ -25,7 +25,7 @@ export function scoresAddress(lineItem: string): string {
   return url.href;
 }
 
-/** specification.md, Grade passback. The same row gives the same bytes. */
+/** docs/design/lti.md, Grades. The same row gives the same bytes. */
 export const scoreBody = (score: Score): string =>
   JSON.stringify({
     timestamp: score.timestamp.toISOString(),

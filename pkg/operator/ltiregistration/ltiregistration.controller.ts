@@ -1,48 +1,58 @@
 import type { Observed } from '../../kube/object.ts';
-import { type AllowedRange, literalInwardAddress } from '../../net/inward.ts';
+import { relationsOf, type Relations } from '../../lti/registrations/conflicts.policy.ts';
+import { deepLinkingModeOf, endpointsOf } from '../../lti/registrations/presets.ts';
+import {
+  ClientIdTaken,
+  removeOtherRegistrations,
+  removeRegistration,
+  syncRegistration,
+  type KeySource,
+  type Published,
+  type Registration,
+} from '../../lti/registrations/registration.sql.ts';
+import { periodMs } from '../../lti/registrations/rotation.policy.ts';
+import { givenToolKey, InvalidToolKey, newToolKey, type ToolKey } from '../../lti/registrations/tool-key.ts';
+import { type AllowedRange, literalPrivateAddress } from '../../net/private-address.ts';
 import { BY_TENANT } from '../informers.ts';
 import type { LtiRegistration, LtiRegistrationStatus, ObservedTenant } from '../kinds.ts';
-import { LinkedReconciler, referenceOf, type LinkedDeps, type LinkedKind } from '../linked.ts';
+import { TenantScopedReconciler, referenceOf, type TenantScopedDeps, type TenantScopedKind } from '../tenant-scoped.ts';
 import type { Secrets } from '../secrets.ts';
-import { NotYet, type Outcome, type Steps } from '../steps.ts';
-import type { TenantRows } from '../tenant-rows.ts';
-import { standingOf, type Standing } from './conflicts.ts';
-import { givenToolKey, newToolKey, type ToolKey } from './keys.ts';
-import { deepLinkingModeOf, endpointsOf } from './presets.ts';
-import { periodMs } from './rotation.policy.ts';
-import { removeRegistration, syncRegistration, type Registration } from './rows.ts';
+import { ConditionError, type StepResult, type ConditionRunner } from '../conditions/runner.ts';
+import type { TenantRows, TenantSchema } from '../../store/postgres/tenant-schema.ts';
 
-interface Deps extends LinkedDeps<LtiRegistration> {
+interface Deps extends TenantScopedDeps<LtiRegistration> {
   readonly secrets: Secrets;
   readonly egressAllow: readonly AllowedRange[];
 }
 
-export const ltiRegistrationReconciler = (deps: Deps): LinkedReconciler<LtiRegistration> =>
-  new LinkedReconciler(deps, new LtiRegistrations(deps));
+export const ltiRegistrationReconciler = (deps: Deps): TenantScopedReconciler<LtiRegistration> =>
+  new TenantScopedReconciler(deps, new LtiRegistrations(deps));
 
-/** Two clocks may not agree to the millisecond on what is due. */
+/** A tool that no resource made is not watched. */
+const CLIENT_ID_RETRY_MS = 60_000;
+/** The clocks of operator and database may differ. */
 const MIN_WAIT_MS = 1_000;
 
 const CLIENT_ID_MISSING = 'paste the addresses of the status at the LMS, then set spec.clientId to the client id that it shows';
 
-/** The columns of a platform's addresses (specification.md, LTI platform). */
+/** The columns of a platform's addresses (docs/design/records.md, LTI). */
 const MAX_ADDRESS = 500;
 
 interface Accepted {
   readonly tenant: ObservedTenant;
   readonly clientId: string;
-  readonly standing: Standing;
+  readonly relations: Relations<Observed<LtiRegistration>>;
 }
 
 /** An LtiRegistration becomes a tool, its platform and its deployments in the tenant's schema; its status is what an LMS administrator pastes. */
-class LtiRegistrations implements LinkedKind<LtiRegistration> {
+class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
   readonly #deps: Deps;
 
   constructor(deps: Deps) {
     this.#deps = deps;
   }
 
-  async pass(registration: Observed<LtiRegistration>, steps: Steps): Promise<{ status: LtiRegistrationStatus; message: string }> {
+  async pass(registration: Observed<LtiRegistration>, steps: ConditionRunner): Promise<{ status: LtiRegistrationStatus; message: string }> {
     const accepted = await steps.run('Accepted', {}, () => this.#accept(registration));
     const synced = await steps.run('Synced', { accepted }, ({ accepted }) => this.#sync(registration, accepted));
     // Also of one that is not accepted: an LMS makes the client id once these are pasted there.
@@ -55,43 +65,47 @@ class LtiRegistrations implements LinkedKind<LtiRegistration> {
     return removeRegistration(rows, referenceOf(registration));
   }
 
-  async #accept(registration: Observed<LtiRegistration>): Promise<Outcome<Accepted>> {
+  removeOthers(schema: TenantSchema, references: readonly string[]): Promise<void> {
+    return removeOtherRegistrations(schema, references);
+  }
+
+  async #accept(registration: Observed<LtiRegistration>): Promise<StepResult<Accepted>> {
     const { informer, access } = this.#deps;
     const { metadata, spec } = registration;
     const tenant = access.require(metadata.namespace, spec.tenantRef.name);
     this.#requireAddresses(spec);
     const { clientId } = spec;
-    if (clientId === undefined) throw new NotYet('ClientIdMissing', CLIENT_ID_MISSING, { isStuck: true });
-    const standing = standingOf(registration, informer.store.byIndex(BY_TENANT, `${metadata.namespace}/${spec.tenantRef.name}`));
-    if (standing.conflict) throw new NotYet('Conflict', standing.conflict, { isStuck: true });
-    return { value: { tenant, clientId, standing }, reason: 'Accepted', message: `belongs to Tenant ${tenant.metadata.name}` };
+    if (clientId === undefined) throw new ConditionError('ClientIdMissing', CLIENT_ID_MISSING, { isTerminal: true });
+    const relations = relationsOf(registration, informer.store.byIndex(BY_TENANT, `${metadata.namespace}/${spec.tenantRef.name}`));
+    if (relations.conflict) throw new ConditionError('Conflict', relations.conflict, { isTerminal: true });
+    return { value: { tenant, clientId, relations }, reason: 'Accepted', message: `belongs to Tenant ${tenant.metadata.name}` };
   }
 
-  /** The two that server and worker dial must not lead inside; the browser goes to the third. A name that resolves to inside is found when it is dialled. */
+  /** The two that server and worker dial must not lead to private addresses; the browser goes to the third. A name that resolves to inside is found when it is dialled. */
   #requireAddresses(spec: LtiRegistration['spec']): void {
     const { authEndpoint, tokenEndpoint, jwksEndpoint } = endpointsOf(spec);
     const refuse = (reason: string, message: string): never => {
-      throw new NotYet(reason, message, { isStuck: true });
+      throw new ConditionError(reason, message, { isTerminal: true });
     };
     for (const [name, address] of Object.entries({ authEndpoint, tokenEndpoint, jwksEndpoint })) {
       if (address.length > MAX_ADDRESS) refuse('AddressTooLong', `${name} of the preset is longer than ${MAX_ADDRESS} characters`);
       // The schema's isURL takes what no client can dial: a port above 65535, an IPv4 address out of range.
-      if (!URL.canParse(address)) refuse('AddressInvalid', `spec.platform.${name} is no address that can be dialled`);
+      if (!URL.canParse(address)) refuse('AddressInvalid', `spec.platform.${name} is not an address that can be dialled`);
     }
     for (const [name, address] of Object.entries({ tokenEndpoint, jwksEndpoint })) {
-      const inward = literalInwardAddress(address, this.#deps.egressAllow);
-      if (inward === undefined) continue;
+      const privateAddress = literalPrivateAddress(address, this.#deps.egressAllow);
+      if (privateAddress === undefined) continue;
       const advice = "the platform's operator opens such addresses in CARREL_EGRESS_ALLOW";
-      refuse('AddressRefused', `address_refused: spec.platform.${name} leads inside (${inward}); ${advice}`);
+      refuse('AddressRefused', `address_refused: spec.platform.${name} leads to a private address (${privateAddress}); ${advice}`);
     }
   }
 
-  async #sync(registration: Observed<LtiRegistration>, { tenant, clientId, standing }: Accepted): Promise<Outcome<string[]>> {
+  async #sync(registration: Observed<LtiRegistration>, { tenant, clientId, relations }: Accepted): Promise<StepResult<string[]>> {
     const rows = await this.#deps.access.open(tenant);
     const given = await this.#givenKey(registration);
-    const wanted = wantedOf(registration, { tenant, clientId, standing });
+    const wanted = wantedOf(registration, { tenant, clientId, relations });
     const { keyRotationPeriod } = registration.spec;
-    const { keyIds, dueAt } = await syncRegistration(rows, referenceOf(registration), wanted, {
+    const { keyIds, dueAt } = await synced(rows, referenceOf(registration), wanted, {
       given,
       generate: newToolKey,
       period: keyRotationPeriod === undefined ? undefined : periodMs(keyRotationPeriod),
@@ -100,7 +114,7 @@ class LtiRegistrations implements LinkedKind<LtiRegistration> {
     return {
       value: [...keyIds],
       reason: 'Synced',
-      message: `client ${clientId} is known to the tenant`,
+      message: `client ${clientId} is registered in the tenant`,
       ...(dueAt ? { retryAfterMs: Math.max(MIN_WAIT_MS, dueAt.getTime() - this.#deps.clock.now().getTime()) } : {}),
     };
   }
@@ -109,12 +123,24 @@ class LtiRegistrations implements LinkedKind<LtiRegistration> {
     if (!spec.keySecretRef) return undefined;
     const { name, key } = spec.keySecretRef;
     const data = await this.#deps.secrets.named('spec.keySecretRef', { namespace: metadata.namespace, name }, [key]);
-    return givenToolKey(data[key] ?? '');
+    return givenToolKey(data[key] ?? '').catch((error: unknown) => {
+      if (!(error instanceof InvalidToolKey)) throw error;
+      throw new ConditionError('KeyInvalid', `spec.keySecretRef: ${error.message}`, { isTerminal: true, cause: error });
+    });
+  }
+}
+
+async function synced(rows: TenantRows, reference: string, wanted: Registration, keys: KeySource): Promise<Published> {
+  try {
+    return await syncRegistration(rows, reference, wanted, keys);
+  } catch (error) {
+    if (!(error instanceof ClientIdTaken)) throw error;
+    throw new ConditionError('Conflict', error.message, { isTerminal: true, retryAfterMs: CLIENT_ID_RETRY_MS, cause: error });
   }
 }
 
 /** Registrations of one issuer share its platform: it is called as the earliest says, and framed where any of them says. */
-export function wantedOf({ spec }: LtiRegistration, { tenant, clientId, standing: { peers } }: Accepted): Registration {
+export function wantedOf({ spec }: LtiRegistration, { tenant, clientId, relations: { peers } }: Accepted): Registration {
   const { tokenAudience, ...endpoints } = endpointsOf(spec);
   return {
     platform: {
@@ -136,7 +162,7 @@ export function wantedOf({ spec }: LtiRegistration, { tenant, clientId, standing
   };
 }
 
-/** specification.md, LTI endpoints: the addresses of a tool registration. */
+/** docs/design/lti.md, A launch: the addresses of a tool registration. */
 function addresses({ status }: ObservedTenant): LtiRegistrationStatus {
   const { appUrl, ltiUrl } = status ?? {};
   if (!appUrl || !ltiUrl) return {};

@@ -4,6 +4,7 @@ import { LEASE, type Lease } from '../../kube/kinds.ts';
 import { counter, gauge } from '../../kube/metrics.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
+import { sleepUnlessAborted } from '../../runtime/abort.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
@@ -33,11 +34,11 @@ const WAIT_MS = { first: 5_000, most: 300_000 };
 
 /**
  * While CARREL_PLATFORM_KEYS has older keys: seals with the first one what they sealed, in the registry and in every tenant's schema, retained data
- * included, until the older ones may be taken away.
+ * included, until the older ones can be removed.
  *
- * - It is over when two passes in a row found nothing under an older key, and no server seals with one any more. An Event at the Lease says so.
- * - A pass writes each value by itself and only over the one that it read: it may be ended anywhere, and two operators may be at it.
- * - A value that no key opens holds nothing up: it is logged.
+ * - It ends when two passes in a row found nothing under an older key and no server seals with one. An Event at the Lease says so.
+ * - A pass writes each value in a statement of its own and only over the value that it read: it may be stopped anywhere, and two operators may run it.
+ * - A value that no key opens is logged and skipped.
  */
 export class Resealing {
   readonly #deps: Deps;
@@ -64,14 +65,14 @@ export class Resealing {
     while (!signal.aborted) {
       // A server of the former keys alone could not open what is sealed with the first one.
       const late = lateServers();
-      if (late > 0) log.info({ servers: late }, 'resealing waits for servers that do not have the present platform keys yet');
+      if (late > 0) log.info({ servers: late }, 'resealing waits until all servers have the current platform keys');
       const isClean = late === 0 && (await this.#pass(signal).catch((error: unknown) => this.#failed(error, signal))) === 0;
       cleanPasses = isClean && lateServers() === 0 ? cleanPasses + 1 : 0;
       if (cleanPasses === 2) return this.#end(signal);
       waitMs = cleanPasses > 0 ? WAIT_MS.first : Math.min(waitMs * 2, WAIT_MS.most);
-      await clock.sleep(waitMs, signal).catch(() => undefined);
+      await sleepUnlessAborted(clock, waitMs, signal);
     }
-    log.debug('resealing ends with the leadership; the next leader goes on');
+    log.debug('resealing stopped: leadership lost; the next leader continues');
   }
 
   /** How many values it sealed anew. */
@@ -87,26 +88,26 @@ export class Resealing {
       const { pool } = await shards.open(shard);
       const of = { tenantId, slug, keyId: keys[0]?.id ?? '', sealer: new Sealer(keys, random) };
       const found = await resealTenant(pool, of, signal);
-      if (found.unopenable > 0) log.warn({ tenant: slug, values: found.unopenable }, 'sealed values of a tenant open with no platform key');
+      if (found.unopenable > 0) log.warn({ tenant: slug, values: found.unopenable }, 'no platform key opens sealed values of a tenant');
       this.#resealed.inc(found.resealed);
       resealed += found.resealed;
       unopenable += found.unopenable;
       this.#left.set(tenants.length - index - 1);
     }
-    log.info({ resealed, unopenable, tenants: tenants.length }, 'looked for values that an older platform key sealed');
+    log.info({ resealed, unopenable, tenants: tenants.length }, 'resealing: pass finished');
     return resealed;
   }
 
   #failed(error: unknown, signal: AbortSignal): undefined {
-    if (!signal.aborted) this.#deps.log.warn({ err: error }, 'resealing did not get through; it is tried again');
+    if (!signal.aborted) this.#deps.log.warn({ err: error }, 'resealing failed; will retry');
   }
 
   async #end(signal: AbortSignal): Promise<void> {
     const { platformKeys, leases, lease, events, log } = this.#deps;
     const [first, ...older] = platformKeys.map(({ id }) => id);
-    const message = `everything is sealed with platform key ${first}; nothing needs ${older.join(', ')} any more, which may be taken out of CARREL_PLATFORM_KEYS`;
+    const message = `everything is sealed with platform key ${first}; ${older.join(', ')} can be removed from CARREL_PLATFORM_KEYS`;
     this.#needed.set(0);
-    log.info({ key: first, older }, 'older platform keys are not needed any more');
+    log.info({ key: first, older }, 'older platform keys are no longer needed');
     const object = await leases.find(lease, { signal }).catch(() => undefined);
     if (object) events.record(object, LEASE, { type: 'Normal', reason: 'PlatformKeysResealed', message });
   }

@@ -1,5 +1,5 @@
-import { WebhookSeal, type SealedColumn } from '../../events/webhooks/secrets.ts';
-import { privateKeyPlace } from '../../lti/private-key.ts';
+import { WebhookSeal, type SealedColumn } from '../../webhooks/sealing.ts';
+import { privateKeyAssociatedData } from '../../lti/private-key.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
@@ -41,11 +41,11 @@ const keyColumn = (table: string, reference: string): Column => ({
   table,
   column: 'private_key',
   reference,
-  open: ({ sealer, tenantId }, managedRef, sealed) => sealer.open(sealed, privateKeyPlace(tenantId, managedRef)),
-  seal: ({ sealer, tenantId }, managedRef, plain) => sealer.seal(plain, privateKeyPlace(tenantId, managedRef)),
+  open: ({ sealer, tenantId }, managedRef, sealed) => sealer.open(sealed, privateKeyAssociatedData(tenantId, managedRef)),
+  seal: ({ sealer, tenantId }, managedRef, plain) => sealer.seal(plain, privateKeyAssociatedData(tenantId, managedRef)),
 });
 
-/** What else is sealed with a data key lives for minutes: logins and tickets. */
+/** What else is sealed with a data key lives for minutes: logins and download links. */
 const COLUMNS: readonly Column[] = [
   webhookColumn('secret'),
   webhookColumn('previous_secret'),

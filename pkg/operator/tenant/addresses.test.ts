@@ -31,4 +31,7 @@ test('hosts come from the slug and the base domain where none are given', () => 
     app: 'x.example',
     lti: 'lti.n.files.example',
   });
+  expect(hostsOf(tenantWith({ hosts: { app: 'x.example' } }), { ...settings, baseDomain: undefined })).toEqual({
+    missing: ['spec.hosts.lti'],
+  });
 });

@@ -15,13 +15,13 @@ export interface Addresses {
 
 type Public = Pick<OperatorSettings, 'baseDomain' | 'publicScheme' | 'publicPort'>;
 
-/** The hosts of a tenant; a field is undefined where it is not given and the operator has no base domain. */
-export function hostsOf(tenant: Tenant, settings: Public): { app: string | undefined; lti: string | undefined } {
-  const own = settings.baseDomain === undefined ? undefined : `${slugOf(tenant)}.${settings.baseDomain}`;
-  return {
-    app: tenant.spec.hosts?.app ?? own,
-    lti: tenant.spec.hosts?.lti ?? (own === undefined ? undefined : `lti.${own}`),
-  };
+/** The hosts of a tenant: those that it names, else those of its slug below the base domain. `missing`: the fields without which it has none. */
+export function hostsOf(tenant: Tenant, { baseDomain }: Public): Hosts | { readonly missing: readonly string[] } {
+  const own = baseDomain === undefined ? undefined : `${slugOf(tenant)}.${baseDomain}`;
+  const app = tenant.spec.hosts?.app ?? own;
+  const lti = tenant.spec.hosts?.lti ?? (own === undefined ? undefined : `lti.${own}`);
+  if (app !== undefined && lti !== undefined) return { app, lti };
+  return { missing: Object.entries({ app, lti }).flatMap(([name, host]) => (host === undefined ? [`spec.hosts.${name}`] : [])) };
 }
 
 /** Addresses as a client dials them, without a slash at the end. With a certificate of the tenant's own it is https on its standard port. */

@@ -1,31 +1,31 @@
 import { createHmac } from 'node:crypto';
-import { Passwords } from '../../identity/passwords.ts';
-import { NewPassword } from '../../identity/users/users.schema.ts';
+import { EmailTakenError, ensureAdministrator } from '../../accounts/administrator.ts';
+import { Passwords } from '../../accounts/passwords.ts';
+import { NewPassword } from '../../accounts/users/users.schema.ts';
 import { wholeBytes } from '../../kube/quantity.ts';
 import type { Random } from '../../runtime/random.ts';
 import { tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
-import { EmailTakenError } from '../../store/postgres/provisioning/accounts.ts';
 import type { ObservedTenant } from '../kinds.ts';
 import { ADMINISTRATOR_ANNOTATION, secretNames } from '../names.ts';
 import { dataOf, type Secrets } from '../secrets.ts';
-import { NotYet } from '../steps.ts';
-import type { Claim } from './claims.ts';
+import { ConditionError } from '../conditions/runner.ts';
+import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
 import { secretOwner } from './owner.ts';
 
 const PASSWORD_BYTES = 18;
 const MAX_EMAIL = 255;
-/** An address is freed through the API, which nobody here watches. */
+/** An address is released through the API, which the operator does not watch. */
 const EMAIL_TAKEN_RETRY_MS = 30_000;
 
 /**
  * The first administrator of a tenant and the Secret that holds its password.
  *
  * Invariants:
- * - The password is written to the database when it or the e-mail changed, never else: setting it ends that person's sessions.
+ * - The password is written to the database only when it or the e-mail changed: setting it ends that person's sessions.
  * - Deleting Secret `<tenant>-admin` sets a new password, editing it sets that one. It is the one generated Secret that has no sealed copy.
- * - Nobody whom the operator did not make becomes administrator by having the address: that is `EmailTaken`.
- * - It is set in the database first, then told in the Secret: what the Secret says signs in.
+ * - An account that the operator did not make does not become administrator by its address: that is `EmailTaken`.
+ * - It is set in the database first, then written to the Secret: what the Secret holds signs in.
  */
 export class Administrators {
   readonly #secrets: Secrets;
@@ -39,43 +39,43 @@ export class Administrators {
     this.#random = deps.random;
   }
 
-  /** Says where the password is to be found. */
-  async ensure(tenant: ObservedTenant, claim: Claim, database: DatabaseAccess): Promise<string> {
+  /** Returns a message that says which Secret holds the password. */
+  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess): Promise<string> {
     const reference = tenant.spec.admin?.passwordSecretRef;
-    if (reference) return this.#fromNamedSecret(tenant, claim, database, reference);
+    if (reference) return this.#fromNamedSecret(tenant, accepted, database, reference);
     const name = secretNames(tenant).admin;
     const live = this.#secrets.find(secretOwner(tenant), name);
     const known = live && dataOf(live);
-    const email = tenant.spec.admin?.email ?? known?.['email'] ?? defaultEmail(claim);
+    const email = tenant.spec.admin?.email ?? known?.['email'] ?? defaultEmail(accepted);
     const password = known?.['password'] || this.#random.base64url(PASSWORD_BYTES);
-    const { mark, isSet } = this.#mark(claim, email, password, live?.metadata.annotations);
-    await this.#forgetNamed(tenant);
-    if (!isSet) await this.#set(tenant, claim, database, { email, password });
+    const { mark, isSet } = this.#mark(accepted, email, password, live?.metadata.annotations);
+    await this.#dropNamedMark(tenant);
+    if (!isSet) await this.#set(tenant, accepted, database, { email, password });
     await this.#secrets.write(secretOwner(tenant), name, { email, password }, { [ADMINISTRATOR_ANNOTATION]: mark });
-    return `the administrator's password lies in Secret ${name}`;
+    return `the administrator's password is in Secret ${name}`;
   }
 
-  /** What was set last stands on the Secret of the keys: the named Secret is not ours to write to. */
+  /** What was set last is recorded at the Secret of the keys: the named Secret is not ours to write to. */
   async #fromNamedSecret(
     tenant: ObservedTenant,
-    claim: Claim,
+    accepted: AcceptedTenant,
     database: DatabaseAccess,
     reference: { name: string; key: string },
   ): Promise<string> {
     const { namespace } = tenant.metadata;
     const named = await this.#secrets.named('spec.admin.passwordSecretRef', { namespace, name: reference.name }, [reference.key]);
-    const email = tenant.spec.admin?.email ?? defaultEmail(claim);
+    const email = tenant.spec.admin?.email ?? defaultEmail(accepted);
     const password = named[reference.key] ?? '';
     const keys = this.#secrets.find(secretOwner(tenant), secretNames(tenant).keys);
-    const { mark, isSet } = this.#mark(claim, email, password, keys?.metadata.annotations);
-    if (!isSet) await this.#set(tenant, claim, database, { email, password });
+    const { mark, isSet } = this.#mark(accepted, email, password, keys?.metadata.annotations);
+    if (!isSet) await this.#set(tenant, accepted, database, { email, password });
     if (keys?.metadata.annotations?.[ADMINISTRATOR_ANNOTATION] !== mark)
       await this.#secrets.annotate({ namespace, name: secretNames(tenant).keys }, { [ADMINISTRATOR_ANNOTATION]: mark });
-    return `the administrator's password lies in Secret ${reference.name}`;
+    return `the administrator's password is in Secret ${reference.name}`;
   }
 
-  /** A named password that comes again later is set again: another one holds meanwhile. */
-  async #forgetNamed(tenant: ObservedTenant): Promise<void> {
+  /** A named password that is named again later is set again: another one is valid meanwhile. */
+  async #dropNamedMark(tenant: ObservedTenant): Promise<void> {
     const name = secretNames(tenant).keys;
     const keys = this.#secrets.find(secretOwner(tenant), name);
     if (keys?.metadata.annotations?.[ADMINISTRATOR_ANNOTATION] === undefined) return;
@@ -84,28 +84,28 @@ export class Administrators {
 
   async #set(
     { spec }: ObservedTenant,
-    { slug }: Claim,
+    { slug }: AcceptedTenant,
     { shard }: DatabaseAccess,
     { email, password }: { email: string; password: string },
   ): Promise<void> {
     if (email.length > MAX_EMAIL || !/^[^@\s]+@[^@\s]+$/.test(email)) {
-      throw new NotYet('EmailInvalid', `the administrator's e-mail is not an address: ${email.slice(0, 80)}`, { isStuck: true });
+      throw new ConditionError('EmailInvalid', `the administrator's e-mail is not an address: ${email.slice(0, 80)}`, { isTerminal: true });
     }
     if (!NewPassword.safeParse(password).success) {
-      throw new NotYet('PasswordInvalid', "the administrator's password must have 8 to 256 characters", { isStuck: true });
+      throw new ConditionError('PasswordInvalid', "the administrator's password must have 8 to 256 characters", { isTerminal: true });
     }
     if (await this.#passwords.isCommon(password)) {
       const message = "the administrator's password must not be one of the 10,000 most common passwords";
-      throw new NotYet('PasswordInvalid', message, { isStuck: true });
+      throw new ConditionError('PasswordInvalid', message, { isTerminal: true });
     }
     const passwordHash = await this.#passwords.hash(password);
     const storageQuota = wholeBytes(spec.storage.defaultUserQuota);
     try {
-      await shard.shard.ensureAdministrator(slug, { email, passwordHash, storageQuota });
+      await ensureAdministrator(shard, slug, { email, passwordHash, storageQuota });
     } catch (error) {
       if (!(error instanceof EmailTakenError)) throw error;
       const message = `the address ${email.slice(0, 80)} belongs to an account that the operator did not make: give that account another address, or set another spec.admin.email`;
-      throw new NotYet('EmailTaken', message, { isStuck: true, retryAfterMs: EMAIL_TAKEN_RETRY_MS, cause: error });
+      throw new ConditionError('EmailTaken', message, { isTerminal: true, retryAfterMs: EMAIL_TAKEN_RETRY_MS, cause: error });
     }
   }
 
@@ -114,7 +114,7 @@ export class Administrators {
    * so that the password is not set again once the older key is gone.
    */
   #mark(
-    { tenantId }: Claim,
+    { tenantId }: AcceptedTenant,
     email: string,
     password: string,
     annotations: Record<string, string> | undefined,
@@ -129,4 +129,4 @@ export class Administrators {
   }
 }
 
-const defaultEmail = ({ hosts }: Claim): string => `admin@${hosts.app}`;
+const defaultEmail = ({ hosts }: AcceptedTenant): string => `admin@${hosts.app}`;

@@ -43,9 +43,9 @@ test('a rollout past its deadline and pods that are refused are stuck', () => {
     status: 'False',
     reason: 'RolloutFailed',
     message: 'pods do not become ready: why',
-    isStuck: true,
+    isTerminal: true,
   });
-  expect(availabilityOf(deployment(refused), false)).toEqual({ status: 'False', reason: 'PodsRefused', message: 'why', isStuck: true });
+  expect(availabilityOf(deployment(refused), false)).toEqual({ status: 'False', reason: 'PodsRefused', message: 'why', isTerminal: true });
 });
 
 test('no pods are no availability', () => {

@@ -1,12 +1,13 @@
 import type { Deployment } from '../../kube/kinds.ts';
-import type { Outcome } from '../steps.ts';
+import { findCondition } from '../../kube/status.ts';
+import type { StepResult } from '../conditions/runner.ts';
 
-type Availability = Omit<Outcome<unknown>, 'value'>;
+type Availability = Omit<StepResult<unknown>, 'value'>;
 
 /**
- * Whether a Deployment serves what is wanted of it.
- * A new wish needs its whole rollout; once that was there (`wasAvailable`, for the present generation of the Tenant), the Deployment's own
- * word counts, so that a pod that is replaced does not take the tenant's readiness away while the others serve.
+ * Whether the pods of a Deployment serve.
+ * A new generation needs its whole rollout. After that (`wasAvailable`, for the present generation of the Tenant) the Deployment's own condition
+ * `Available` counts, so that the tenant stays ready while a pod is replaced and the others serve.
  */
 export function availabilityOf(deployment: Deployment, wasAvailable: boolean): Availability {
   const { metadata, spec, status } = deployment;
@@ -16,17 +17,20 @@ export function availabilityOf(deployment: Deployment, wasAvailable: boolean): A
   const isCurrent = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
   const isRolledOut = isCurrent && status?.updatedReplicas === wanted && status.replicas === wanted && status.availableReplicas === wanted;
   if (isRolledOut) return { reason: 'Available', message: `${wanted} of ${wanted} pods are ready` };
-  if (isCurrent && wasAvailable && conditionOf(deployment, 'Available')?.status === 'True') {
+  if (isCurrent && wasAvailable && findCondition(status?.conditions, 'Available')?.status === 'True') {
     return { reason: 'Available', message: `${ready} of ${wanted} pods are ready` };
   }
-  const progressing = conditionOf(deployment, 'Progressing');
+  const progressing = findCondition(status?.conditions, 'Progressing');
   if (isCurrent && progressing?.reason === 'ProgressDeadlineExceeded') {
-    return { status: 'False', reason: 'RolloutFailed', message: `pods do not become ready: ${progressing.message ?? ''}`, isStuck: true };
+    return {
+      status: 'False',
+      reason: 'RolloutFailed',
+      message: `pods do not become ready: ${progressing.message ?? ''}`,
+      isTerminal: true,
+    };
   }
-  const failure = conditionOf(deployment, 'ReplicaFailure');
+  const failure = findCondition(status?.conditions, 'ReplicaFailure');
   if (isCurrent && failure?.status === 'True')
-    return { status: 'False', reason: 'PodsRefused', message: failure.message ?? '', isStuck: true };
+    return { status: 'False', reason: 'PodsRefused', message: failure.message ?? '', isTerminal: true };
   return { status: 'False', reason: 'RollingOut', message: `${ready} of ${wanted} pods are ready` };
 }
-
-const conditionOf = (deployment: Deployment, type: string) => deployment.status?.conditions?.find((condition) => condition.type === type);

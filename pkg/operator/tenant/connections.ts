@@ -6,7 +6,7 @@ import { MAX_SURGE, runningReplicasOf } from './children/deployment.ts';
 /** For a person with psql, and for a pod that ends late. */
 const SPARE_CONNECTIONS = 2;
 
-/** How many connections the tenant's role may hold (design: section 3); none while it is suspended. */
+/** How many connections the tenant's role may hold (docs/design/tenancy-and-isolation.md, Postgres); none while it is suspended. */
 export const connectionsOf = (tenant: Tenant): number =>
   tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (runningReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
 
@@ -14,7 +14,7 @@ export const connectionsOf = (tenant: Tenant): number =>
 const ENDING_MS = 60_000;
 
 /**
- * Pods of a suspended tenant keep its connections while they end, for a time at most: whoever may create pods in its namespace can make one that
+ * Pods of a suspended tenant keep its connections while they end, for a bounded time: whoever may create pods in its namespace can create one that
  * never ends.
  */
 export class EndingPods {
@@ -26,14 +26,14 @@ export class EndingPods {
     this.#clock = clock;
   }
 
-  /** The time begins with the first question. */
+  /** The time begins with the first call. */
   mayLast(tenantId: string): boolean {
     const until = this.#until.get(tenantId) ?? this.#clock.monotonic() + ENDING_MS;
     this.#until.set(tenantId, until);
     return this.#clock.monotonic() < until;
   }
 
-  /** The role is as the Tenant wants it. */
+  /** The role has its new limit. */
   end(tenantId: string): void {
     this.#until.delete(tenantId);
   }

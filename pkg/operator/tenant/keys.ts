@@ -4,9 +4,9 @@ import type { ObservedTenant } from '../kinds.ts';
 import { secretNames } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Shards } from '../shards.ts';
-import type { Outcome } from '../steps.ts';
+import type { StepResult } from '../conditions/runner.ts';
 import type { Administrators } from './administrator.ts';
-import type { Claim } from './claims.ts';
+import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
 import { secretOwner } from './owner.ts';
 
@@ -28,12 +28,12 @@ export class Keys {
     this.#platformKeys = deps.platformKeys;
   }
 
-  async ensure(tenant: ObservedTenant, claim: Claim, database: DatabaseAccess): Promise<Outcome<KeysAccess>> {
+  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess): Promise<StepResult<KeysAccess>> {
     const name = secretNames(tenant).keys;
-    const signing = this.#secrets.intact(secretOwner(tenant), name)?.['signing.json'] ?? (await this.#sealedKeys(claim.tenantId));
-    const data = { 'signing.json': signing, 'data.json': dataKeys(this.#platformKeys, claim.tenantId) };
+    const signing = this.#secrets.intact(secretOwner(tenant), name)?.['signing.json'] ?? (await this.#sealedKeys(accepted.tenantId));
+    const data = { 'signing.json': signing, 'data.json': dataKeys(this.#platformKeys, accepted.tenantId) };
     const checksum = await this.#secrets.write(secretOwner(tenant), name, data);
-    const administrator = await this.#administrators.ensure(tenant, claim, database);
+    const administrator = await this.#administrators.ensure(tenant, accepted, database);
     return { value: { checksum }, reason: 'KeysReady', message: administrator };
   }
 

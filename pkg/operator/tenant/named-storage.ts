@@ -5,12 +5,12 @@ import { Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
 
 const KEYS_AT_ONCE = 1_000;
 
-/** `left`: the location does not say that it is the tenant's, so nothing was deleted. */
+/** `left`: no marker says that the location is the tenant's, so nothing was deleted. */
 export type Removal = 'gone' | 'more' | 'left';
 
 /**
- * Deletes a tenant's contents and half uploads in storage that it named, its marker last. The bucket stays, with every object whose key
- * Carrel did not give. Call again while it gives `more`.
+ * Deletes a tenant's contents and unfinished uploads in storage that it named, its marker last. The bucket and objects whose key Carrel did not
+ * create stay. Call again while it returns `more`.
  * Throws StoreUnavailableError and what the store refuses with.
  */
 export async function removeNamedObjects(

@@ -2,7 +2,7 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Registry } from '../../store/postgres/registry.ts';
 import { bucketName } from '../../store/s3/admin.ts';
 import type { ObjectsOptions } from '../../store/s3/objects.ts';
-import { text } from './moved-storage.ts';
+import { locationText } from './storage-migration.ts';
 import { markShared } from './storage-location.ts';
 
 interface Deps {
@@ -14,8 +14,8 @@ interface Deps {
 
 /**
  * Records the locations of all tenants that have one, also of those that are refused or retained and whose own reconcile records nothing,
- * and marks those that several tenants share. A marker that cannot be written holds nobody up: the registry knows the location as shared, so
- * that no tenant writes its own marker there.
+ * and marks those that several tenants share. A marker that cannot be written is logged only: the registry knows the location as shared, so no tenant
+ * writes its own marker there.
  */
 export async function recordStorage({ registry, options, log }: Deps): Promise<void> {
   const { shared, unreadable } = await registry.recordStorage((sealed, slug) => {
@@ -23,18 +23,18 @@ export async function recordStorage({ registry, options, log }: Deps): Promise<v
     if (!URL.canParse(endpoint)) return null;
     return { endpoint, bucket, prefix, isOwn: bucket === bucketName(slug) && accessKeyId === bucket };
   });
-  if (unreadable > 0) log.warn({ unreadable }, 'storage locations that cannot be read are not protected against another tenant');
+  if (unreadable > 0) log.warn({ unreadable }, 'unreadable storage locations are not protected against other tenants');
   await Promise.all(
     shared.map(async (sealed) => {
       const storage = options(sealed);
       await markShared(storage).catch((error: unknown) =>
-        log.warn({ err: error, location: text(storage) }, 'a storage location that several tenants share is not marked as shared'),
+        log.warn({ err: error, location: locationText(storage) }, 'could not mark a shared storage location'),
       );
     }),
   );
 }
 
-/** Runs `record` once, before the first who waits for it goes on; a failure is tried again by the next one. */
+/** Runs `record` once; concurrent callers wait for the same run. The next caller retries a failed run. */
 export function once(record: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   return () => {

@@ -2,12 +2,12 @@ import type { Logger } from '../../runtime/log.ts';
 import { RedisUsers } from '../../store/redis/acl.ts';
 
 /**
- * The tenants' Redis users. Each is asserted once, and again after every connection that was lost, since a server that was started
- * anew may have forgotten its users, and whenever this process begins to lead; in between nothing is asked.
+ * The tenants' Redis users. Each is asserted once, again after each lost connection, since a restarted server may have lost its users, and
+ * whenever this process acquires leadership; no call in between.
  */
 export class TenantRedis {
   readonly #users: RedisUsers;
-  /** Password by slug, as asserted over the present connection. */
+  /** Password by slug, as asserted since the last connection. */
   readonly #asserted = new Map<string, string>();
   readonly #onReconnect = new Set<() => void>();
   #connections = 0;
@@ -21,7 +21,7 @@ export class TenantRedis {
     if (this.#asserted.get(slug) === password) return;
     const connection = this.#connections;
     await this.#users.ensure({ slug, password });
-    // Over the first connection, or over the one it began on; else a restart may have come between.
+    // A reconnection during the call may hide a restart.
     if (connection === this.#connections || this.#connections === 1) this.#asserted.set(slug, password);
   }
 
@@ -30,15 +30,15 @@ export class TenantRedis {
     await this.#users.remove(slug);
   }
 
-  /** Another process may have led since, and removed or changed any of them: each is looked at anew. */
+  /** For a new leader: another one may have removed or changed users, so each is asserted again. */
   forget(): void {
     this.#asserted.clear();
   }
 
-  /** Calls `again` whenever all users must be looked at anew, until the answer is called. */
-  onReconnect(again: () => void): () => void {
-    this.#onReconnect.add(again);
-    return () => this.#onReconnect.delete(again);
+  /** Calls `resync` when all users must be checked again. Returns a function that unsubscribes. */
+  onReconnect(resync: () => void): () => void {
+    this.#onReconnect.add(resync);
+    return () => this.#onReconnect.delete(resync);
   }
 
   close(): Promise<void> {
@@ -49,6 +49,6 @@ export class TenantRedis {
     this.#connections += 1;
     if (this.#connections === 1) return;
     this.#asserted.clear();
-    for (const again of this.#onReconnect) again();
+    for (const resync of this.#onReconnect) resync();
   }
 }

@@ -3,24 +3,24 @@ import type { Registry } from '../../store/postgres/registry.ts';
 import { StorageTaken } from '../../store/postgres/storage-locations.ts';
 import { markerOf, MARKER_KEY, writeFirstMarker, writeMarker } from '../../store/s3/marker.ts';
 import { Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
-import { NotYet } from '../steps.ts';
-import { isSame, type Place, text } from './moved-storage.ts';
+import { ConditionError } from '../conditions/runner.ts';
+import { isSameLocation, type StorageLocation, locationText } from './storage-migration.ts';
 
-/** Nobody tells us when another tenant leaves a location. */
+/** A location that another tenant releases is not watched. */
 const TAKEN_RETRY_MS = 60_000;
 const UNREACHABLE_RETRY_MS = 30_000;
-/** In the marker of a location where two tenants had their objects before anybody recorded it: neither's sweep deletes there. */
+/** The marker of a location that two tenants shared before locations were recorded: neither's sweep deletes there. */
 const SHARED = 'shared by several tenants';
 
-/** What the marker object of a tenant says. */
+/** The text of a tenant's marker object. */
 export const markerText = (tenantId: string, installation: string): string => `tenant ${tenantId} of ${installation}`;
 
 interface Taking {
   readonly registry: Registry;
   readonly tenantId: string;
   readonly isOwn: boolean;
-  /** Where the tenant's objects lie as far as the registry knows. */
-  readonly before: Place | undefined;
+  /** Where the tenant's objects are, as far as the registry knows. */
+  readonly before: StorageLocation | undefined;
   /** With its marker; sealed into the registry as JSON. */
   readonly wanted: ObjectsOptions & { readonly marker: string };
   /** What is sealed. */
@@ -29,7 +29,7 @@ interface Taking {
 
 /**
  * Takes a storage location for a tenant: in the registry together with the sealed access, and by a marker object, which also another
- * installation at the same store sees. Throws NotYet StorageTaken, which never tells whose it is.
+ * installation at the same store reads. Throws ConditionError StorageTaken, which never says whose it is.
  */
 export async function takeStorage({ registry, tenantId, isOwn, before, wanted, sealed }: Taking): Promise<void> {
   const objects = new Objects(wanted);
@@ -39,7 +39,7 @@ export async function takeStorage({ registry, tenantId, isOwn, before, wanted, s
     });
   try {
     const found = await asked(markerOf(objects));
-    const isThere = before !== undefined && isSame(before, wanted);
+    const isThere = before !== undefined && isSameLocation(before, wanted);
     const isShared = isThere && (await registry.sharesStorage(tenantId));
     if (found !== null && found !== wanted.marker && !(isShared && found === SHARED)) {
       if (isThere && found !== SHARED) await asked(writeMarker(objects, SHARED));
@@ -55,7 +55,7 @@ export async function takeStorage({ registry, tenantId, isOwn, before, wanted, s
       if (found !== SHARED) await asked(writeMarker(objects, SHARED));
       return;
     }
-    // Who shares the location may have said so meanwhile.
+    // A tenant that shares the location may have marked it meanwhile.
     const marker = await asked(writeFirstMarker(objects, wanted.marker));
     if (marker !== wanted.marker) throw marked(wanted);
   } finally {
@@ -63,20 +63,20 @@ export async function takeStorage({ registry, tenantId, isOwn, before, wanted, s
   }
 }
 
-const marked = (wanted: Place): NotYet =>
+const marked = (wanted: StorageLocation): ConditionError =>
   taken(
     wanted,
     `says its object ${wanted.prefix ?? ''}${MARKER_KEY}; name another bucket or prefix, or delete that object once nobody else keeps files there`,
   );
 
-const taken = (wanted: Place, why: string, cause?: unknown): NotYet =>
-  new NotYet('StorageTaken', `spec.storage: ${text(wanted)} is another tenant's, ${why}`, {
-    isStuck: true,
+const taken = (wanted: StorageLocation, why: string, cause?: unknown): ConditionError =>
+  new ConditionError('StorageTaken', `spec.storage: ${locationText(wanted)} is another tenant's, ${why}`, {
+    isTerminal: true,
     retryAfterMs: TAKEN_RETRY_MS,
     cause,
   });
 
-/** Says in the marker that nobody's sweep may delete there. Throws what the store refuses with. */
+/** Writes a marker that stops every sweep there. Throws the store's error. */
 export async function markShared(storage: ObjectsOptions): Promise<void> {
   const objects = new Objects(storage);
   try {
@@ -86,7 +86,7 @@ export async function markShared(storage: ObjectsOptions): Promise<void> {
   }
 }
 
-/** Whether storage that a tenant named can be reached with its key. Throws NotYet StorageUnreachable, EndpointRefused. */
+/** Whether storage that a tenant named can be reached with its key. Throws ConditionError StorageUnreachable, EndpointRefused. */
 export async function reach(storage: ObjectsOptions): Promise<void> {
   const objects = new Objects(storage);
   try {
@@ -98,17 +98,21 @@ export async function reach(storage: ObjectsOptions): Promise<void> {
   }
 }
 
-function unreachable(storage: ObjectsOptions, cause: unknown): NotYet {
+function unreachable(storage: ObjectsOptions, cause: unknown): ConditionError {
   const refused = refusalIn(cause);
   if (refused)
-    return new NotYet('EndpointRefused', `spec.storage: ${storage.endpoint} is not dialled: ${refused.message} (CARREL_EGRESS_ALLOW)`, {
-      isStuck: true,
-      retryAfterMs: UNREACHABLE_RETRY_MS,
-      cause,
-    });
+    return new ConditionError(
+      'EndpointRefused',
+      `spec.storage: ${storage.endpoint} is not dialled: ${refused.message} (CARREL_EGRESS_ALLOW)`,
+      {
+        isTerminal: true,
+        retryAfterMs: UNREACHABLE_RETRY_MS,
+        cause,
+      },
+    );
   // Messages of a store bear an id of the request: another one each time.
   const why = cause instanceof Error ? nameOf(cause) : String(cause);
-  return new NotYet('StorageUnreachable', `spec.storage: bucket ${storage.bucket} cannot be reached with the key given (${why})`, {
+  return new ConditionError('StorageUnreachable', `spec.storage: bucket ${storage.bucket} cannot be reached with the key given (${why})`, {
     retryAfterMs: UNREACHABLE_RETRY_MS,
     cause,
   });

@@ -3,7 +3,6 @@ import type { ResourceApi } from '../../kube/resource.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import { normalizedEndpoint } from '../../store/postgres/storage-locations.ts';
-import { redisUser } from '../../store/redis/acl.ts';
 import { BucketTaken, bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
 import type { Connect } from '../../store/s3/client.ts';
 import type { ObjectsOptions } from '../../store/s3/objects.ts';
@@ -12,20 +11,19 @@ import { secretNames, selectorText } from '../names.ts';
 import type { SecretData, Secrets } from '../secrets.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { Shards } from '../shards.ts';
-import { NotYet, type Outcome } from '../steps.ts';
-import type { Claim } from './claims.ts';
-import { isMove, requireFiles, requireNoPods } from './moved-storage.ts';
+import { ConditionError, type StepResult } from '../conditions/runner.ts';
+import type { AcceptedTenant } from './acceptance.ts';
+import { isMove, requireFiles, requireNoPods } from './storage-migration.ts';
 import { secretOwner } from './owner.ts';
 import { once, recordStorage } from './recorded-storage.ts';
 import { markerText, reach, takeStorage } from './storage-location.ts';
-import type { TenantRedis } from './redis.ts';
 
 export interface StorageAccess {
-  /** Checksums of the Secrets that pods read. */
-  readonly checksums: readonly string[];
+  /** Checksum of the Secret that pods read. */
+  readonly checksum: string;
 }
 
-/** The tenant's access to the object store, as it stands in its Secret and, sealed, in the registry, where the worker finds it. */
+/** The tenant's access to the object store: in its Secret and, sealed, in the registry, where the worker reads it. */
 export interface StorageCredentials extends SecretData {
   readonly endpoint: string;
   readonly region: string;
@@ -33,26 +31,24 @@ export interface StorageCredentials extends SecretData {
   readonly prefix: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** `true`: the endpoint is one that the tenant named, and dialled by the guarded connector. */
+  /** `true`: the tenant named the endpoint, and the guarded connector dials it. */
   readonly guarded: string;
   /** What the marker object of the location says. */
   readonly marker: string;
 }
 
-const PASSWORD_BYTES = 24;
 const SECRET_KEY_BYTES = 30;
 
-/** The step `StorageReady`: a bucket and a key of the tenant's own, or those it named, and its Redis user. No call when nothing changed. */
+/** The step `StorageReady`: a bucket and a key of the tenant's own, or those that it named, and their Secret. No call when nothing changed. */
 export class Storages {
   readonly #settings: OperatorSettings;
   readonly #shards: Shards;
   readonly #secrets: Secrets;
   readonly #admin: StorageAdmin | undefined;
   readonly #connect: Connect;
-  readonly #redis: TenantRedis;
   readonly #pods: ResourceApi<Pod>;
   readonly #random: Random;
-  /** Before the first location is taken by this leader. */
+  /** Runs before this leader takes its first location. */
   readonly #recorded: () => Promise<void>;
 
   constructor(deps: {
@@ -63,7 +59,6 @@ export class Storages {
     admin: StorageAdmin | undefined;
     /** For endpoints that tenants named. */
     connect: Connect;
-    redis: TenantRedis;
     pods: ResourceApi<Pod>;
     random: Random;
     log: Logger;
@@ -73,7 +68,6 @@ export class Storages {
     this.#secrets = deps.secrets;
     this.#admin = deps.admin;
     this.#connect = deps.connect;
-    this.#redis = deps.redis;
     this.#pods = deps.pods;
     this.#random = deps.random;
     const { shards, connect, log } = deps;
@@ -81,43 +75,32 @@ export class Storages {
     this.#recorded = once(async () => recordStorage({ registry: await shards.registry(), options, log }));
   }
 
-  async ensure(tenant: ObservedTenant, claim: Claim): Promise<Outcome<StorageAccess>> {
-    const [objects, redis] = await Promise.allSettled([this.#ensureObjects(tenant, claim), this.#ensureRedis(tenant, claim)]);
-    if (objects.status === 'rejected') throw objects.reason;
-    if (redis.status === 'rejected') throw redis.reason;
-    const { bucket, checksum } = objects.value;
-    return {
-      value: { checksums: [checksum, redis.value] },
-      reason: 'StorageReady',
-      message: `bucket ${bucket}, Redis user ${redisUser(claim.slug)}`,
-    };
-  }
-
-  async #ensureObjects(tenant: ObservedTenant, claim: Claim): Promise<{ bucket: string; checksum: string }> {
+  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<StorageAccess>> {
     const name = secretNames(tenant).storage;
     const present = this.#secrets.intact(secretOwner(tenant), name);
     const registry = await this.#shards.registry();
-    const marker = markerText(claim.tenantId, await registry.installation());
+    const marker = markerText(accepted.tenantId, await registry.installation());
     const named = tenant.spec.storage.credentialsSecretRef;
-    const wanted = named ? await this.#namedStorage(tenant, named.name, marker) : await this.#ownStorage(claim, present, marker);
+    const wanted = named ? await this.#namedStorage(tenant, named.name, marker) : await this.#ownStorage(accepted, present, marker);
     if (!same(present, wanted)) {
-      // The Secret comes last: where it stands, all this was done.
+      // The Secret is written last: where it exists, everything before it was done.
       const options = openable(wanted, this.#connect);
       if (named) await reach(options);
       else await this.#makeBucket(wanted);
       await this.#recorded();
-      const sealed = await registry.getSecret(claim.tenantId, 'storage');
+      const sealed = await registry.getSecret(accepted.tenantId, 'storage');
       const before = sealed === null ? undefined : (JSON.parse(sealed) as StorageCredentials);
-      await this.#requireMovable(tenant, claim, before, options);
-      const { tenantId } = claim;
+      await this.#requireMovable(tenant, accepted, before, options);
+      const { tenantId } = accepted;
       await takeStorage({ registry, tenantId, isOwn: !named, before, wanted: { ...options, marker }, sealed: JSON.stringify(wanted) });
     }
-    return { bucket: wanted.bucket, checksum: await this.#secrets.write(secretOwner(tenant), name, wanted) };
+    const checksum = await this.#secrets.write(secretOwner(tenant), name, wanted);
+    return { value: { checksum }, reason: 'StorageReady', message: `bucket ${wanted.bucket}` };
   }
 
   async #requireMovable(
     tenant: ObservedTenant,
-    claim: Claim,
+    accepted: AcceptedTenant,
     before: StorageCredentials | undefined,
     wanted: ObjectsOptions,
   ): Promise<void> {
@@ -125,21 +108,21 @@ export class Storages {
       const pods = await this.#pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
       requireNoPods(pods.length, before, wanted);
     }
-    await requireFiles((await this.#shards.open(claim.shard)).pool, claim.slug, before, wanted);
+    await requireFiles((await this.#shards.open(accepted.shard)).pool, accepted.slug, before, wanted);
   }
 
-  async #ownStorage({ tenantId, slug }: Claim, present: SecretData | undefined, marker: string): Promise<StorageCredentials> {
+  async #ownStorage({ tenantId, slug }: AcceptedTenant, present: SecretData | undefined, marker: string): Promise<StorageCredentials> {
     const { s3Endpoint, s3Region } = this.#settings;
     const bucket = bucketName(slug);
-    const place = { endpoint: s3Endpoint, region: s3Region, bucket, prefix: '', guarded: 'false', marker };
+    const location = { endpoint: s3Endpoint, region: s3Region, bucket, prefix: '', guarded: 'false', marker };
     const { accessKeyId, secretAccessKey } = present ?? {};
-    if (accessKeyId && secretAccessKey && same(present, { ...place, accessKeyId, secretAccessKey }))
-      return { ...place, accessKeyId, secretAccessKey };
+    if (accessKeyId && secretAccessKey && same(present, { ...location, accessKeyId, secretAccessKey }))
+      return { ...location, accessKeyId, secretAccessKey };
     const registry = await this.#shards.registry();
     const sealed = await registry.ensureSecret(tenantId, 'bucket', () =>
       JSON.stringify({ accessKeyId: bucket, secretAccessKey: this.#random.base64url(SECRET_KEY_BYTES) }),
     );
-    return { ...place, ...(JSON.parse(sealed) as { accessKeyId: string; secretAccessKey: string }) };
+    return { ...location, ...(JSON.parse(sealed) as { accessKeyId: string; secretAccessKey: string }) };
   }
 
   async #namedStorage(tenant: ObservedTenant, name: string, marker: string): Promise<StorageCredentials> {
@@ -147,13 +130,17 @@ export class Storages {
     const named = await this.#secrets.named('spec.storage.credentialsSecretRef', key, ['accessKeyId', 'secretAccessKey']);
     const endpoint = named['endpoint'] ?? this.#settings.s3Endpoint;
     if (!isEndpoint(endpoint))
-      throw new NotYet('EndpointInvalid', `spec.storage: the endpoint in Secret ${name} is no address such as https://s3.example.org`, {
-        isStuck: true,
-      });
+      throw new ConditionError(
+        'EndpointInvalid',
+        `spec.storage: the endpoint in Secret ${name} is not an address such as https://s3.example.org`,
+        {
+          isTerminal: true,
+        },
+      );
     const { bucket = '', prefix = '' } = tenant.spec.storage;
-    // A store that keeps files would take `./a/` for `a/`, which may be another tenant's.
+    // A store on a file system would read `./a/` as `a/`, which may be another tenant's.
     if (prefix.split('/').some((segment) => segment === '.' || segment === '..'))
-      throw new NotYet('PrefixInvalid', 'spec.storage.prefix: no segment may be "." or ".."', { isStuck: true });
+      throw new ConditionError('PrefixInvalid', 'spec.storage.prefix: no segment may be "." or ".."', { isTerminal: true });
     return {
       endpoint,
       region: named['region'] ?? this.#settings.s3Region,
@@ -168,35 +155,22 @@ export class Storages {
 
   async #makeBucket({ bucket, accessKeyId, secretAccessKey }: StorageCredentials): Promise<void> {
     if (!this.#admin)
-      throw new NotYet(
+      throw new ConditionError(
         'StorageNotNamed',
         'this platform makes no buckets (CARREL_S3_ADMIN_ENDPOINT): name a bucket and the Secret of its key in spec.storage',
-        { isStuck: true },
+        { isTerminal: true },
       );
     try {
       await this.#admin.ensureBucketWithUser({ bucket, accessKeyId, secretAccessKey });
     } catch (error) {
       if (error instanceof BucketTaken)
-        throw new NotYet('BucketTaken', `bucket ${bucket} belongs to somebody else`, { isStuck: true, retryAfterMs: 60_000, cause: error });
+        throw new ConditionError('BucketTaken', `bucket ${bucket} has another owner`, {
+          isTerminal: true,
+          retryAfterMs: 60_000,
+          cause: error,
+        });
       throw error;
     }
-  }
-
-  async #ensureRedis(tenant: ObservedTenant, { tenantId, slug }: Claim): Promise<string> {
-    const name = secretNames(tenant).redis;
-    const password = passwordIn(this.#secrets.intact(secretOwner(tenant), name)) ?? (await this.#redisPassword(tenantId));
-    await this.#redis.ensure(slug, password);
-    const { redisAddress, redisTls } = this.#settings;
-    const url = `${redisTls ? 'rediss' : 'redis'}://${encodeURIComponent(redisUser(slug))}:${encodeURIComponent(password)}@${redisAddress}`;
-    return this.#secrets.write(secretOwner(tenant), name, { url });
-  }
-
-  async #redisPassword(tenantId: string): Promise<string> {
-    const registry = await this.#shards.registry();
-    const sealed = await registry.ensureSecret(tenantId, 'redis', () =>
-      JSON.stringify({ password: this.#random.base64url(PASSWORD_BYTES) }),
-    );
-    return (JSON.parse(sealed) as { password: string }).password;
   }
 }
 
@@ -216,8 +190,3 @@ function isEndpoint(text: string): boolean {
 
 const same = (a: SecretData | undefined, b: SecretData): boolean =>
   a !== undefined && Object.keys(a).length === Object.keys(b).length && Object.entries(b).every(([key, value]) => a[key] === value);
-
-function passwordIn(data: SecretData | undefined): string | undefined {
-  const url = data?.['url'];
-  return url !== undefined && URL.canParse(url) ? decodeURIComponent(new URL(url).password) || undefined : undefined;
-}

@@ -1,14 +1,25 @@
 import { expect, test } from '@jest/globals';
+import { NAMESPACE } from '../../kube/kinds.ts';
 import { Store } from '../../kube/store.ts';
 import { TENANT } from '../kinds.ts';
 import { TenantReconciler } from './tenant.controller.ts';
 import { tenantWith } from './tenant.fixture.ts';
 
-test('a Tenant in a terminating namespace is not touched, and looked at again: the namespace may have been made anew', async () => {
-  const store = new Store({ kind: TENANT });
-  store.upsert(tenantWith());
-  const untouchable = { tenants: { api: {}, store }, claims: { isTerminating: () => true } } as unknown;
-  const reconciler = new TenantReconciler(untouchable as ConstructorParameters<typeof TenantReconciler>[0]);
+test('a Tenant in a terminating namespace is not touched, and reconciled again: the namespace may have been made anew', async () => {
+  const tenants = new Store({ kind: TENANT });
+  tenants.upsert(tenantWith());
+  const namespaces = new Store({ kind: NAMESPACE });
+  const { metadata } = tenantWith();
+  namespaces.upsert({ metadata: { ...metadata, name: metadata.namespace, namespace: '', deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  // Whatever else the reconciler asks for fails the test.
+  const untouchable = new Proxy({}, { get: (_, name) => expect(name).toBe('untouched') });
+  const others = ['conditions', 'finalizer', 'acceptance', 'databases', 'storages', 'redis', 'keys', 'workloads', 'clock'];
+  const deps = {
+    ...Object.fromEntries(others.map((name) => [name, untouchable])),
+    tenants: { api: untouchable, store: tenants },
+    namespaces,
+  };
+  const reconciler = new TenantReconciler(deps as unknown as ConstructorParameters<typeof TenantReconciler>[0]);
 
   const result = await reconciler.reconcile({ namespace: 'schools', name: 'north' }, new AbortController().signal);
 

@@ -1,63 +1,82 @@
-import { newSecret } from '../../events/webhooks/secrets.ts';
+import { newSecret } from '../../webhooks/sealing.ts';
 import { ownerReference } from '../../kube/owner.ts';
 import type { Observed } from '../../kube/object.ts';
-import { type AllowedRange, literalInwardAddress } from '../../net/inward.ts';
+import { type AllowedRange, literalPrivateAddress } from '../../net/private-address.ts';
 import type { Random } from '../../runtime/random.ts';
 import { WEBHOOK, type Webhook, type WebhookStatus } from '../kinds.ts';
-import { LinkedReconciler, referenceOf, type LinkedDeps, type LinkedKind } from '../linked.ts';
+import { TenantScopedReconciler, referenceOf, type TenantScopedDeps, type TenantScopedKind } from '../tenant-scoped.ts';
 import { FIELD_MANAGER, MANAGED_BY_LABEL } from '../names.ts';
 import type { SecretOwner, Secrets } from '../secrets.ts';
-import { NotYet, type Outcome, type Steps } from '../steps.ts';
-import type { TenantRows } from '../tenant-rows.ts';
-import { findEndpoint, openSecret, removeEndpoint, syncEndpoint, type EndpointState } from './rows.ts';
+import { ConditionError, type StepResult, type ConditionRunner } from '../conditions/runner.ts';
+import type { TenantRows, TenantSchema } from '../../store/postgres/tenant-schema.ts';
+import {
+  findManagedWebhook,
+  deleteOtherManagedWebhooks,
+  openSecret,
+  removeManagedWebhook,
+  syncManagedWebhook,
+} from '../../webhooks/managed-webhooks.ts';
+import { TooManyWebhooks } from '../../webhooks/webhooks.policy.ts';
+import type { Webhook as WebhookRow } from '../../store/postgres/tables.ts';
 
-interface Deps extends LinkedDeps<Webhook> {
+interface Deps extends TenantScopedDeps<Webhook> {
   readonly secrets: Secrets;
   readonly egressAllow: readonly AllowedRange[];
   readonly random: Random;
 }
 
-export const webhookReconciler = (deps: Deps): LinkedReconciler<Webhook> => new LinkedReconciler(deps, new Webhooks(deps));
+export const webhookReconciler = (deps: Deps): TenantScopedReconciler<Webhook> => new TenantScopedReconciler(deps, new Webhooks(deps));
 
 const SECRET_KEY = 'secret';
 const MAX_SECRET_LENGTH = 1_024;
+/** The operator does not watch the webhooks that REST deletes. */
+const TOO_MANY_RETRY_MS = 30_000;
 
 export const webhookSecretName = (webhook: Webhook): string => `${webhook.metadata.name}-webhook`;
 
 /** A Webhook becomes an endpoint in its tenant's schema, with a signing secret of its own or of its owner's. */
-class Webhooks implements LinkedKind<Webhook> {
+class Webhooks implements TenantScopedKind<Webhook> {
   readonly #deps: Deps;
 
   constructor(deps: Deps) {
     this.#deps = deps;
   }
 
-  async pass(webhook: Observed<Webhook>, steps: Steps): Promise<{ status: WebhookStatus; message: string }> {
+  async pass(webhook: Observed<Webhook>, steps: ConditionRunner): Promise<{ status: WebhookStatus; message: string }> {
     const accepted = await steps.run('Accepted', {}, () => this.#accept(webhook));
     const synced = await steps.run('Synced', { accepted }, () => this.#sync(webhook));
     return { status: synced.value ? statusOf(synced.value) : {}, message: `delivers to ${webhook.spec.url}` };
   }
 
   remove(webhook: Observed<Webhook>, rows: TenantRows): Promise<void> {
-    return removeEndpoint(rows, referenceOf(webhook));
+    return removeManagedWebhook(rows, referenceOf(webhook));
   }
 
-  async #accept({ metadata, spec }: Observed<Webhook>): Promise<Outcome<object>> {
+  removeOthers(schema: TenantSchema, references: readonly string[]): Promise<void> {
+    return deleteOtherManagedWebhooks(schema, references);
+  }
+
+  async #accept({ metadata, spec }: Observed<Webhook>): Promise<StepResult<object>> {
     this.#deps.access.require(metadata.namespace, spec.tenantRef.name);
     // The schema's isURL takes what no client can dial: a port above 65535, an IPv4 address out of range.
-    if (!URL.canParse(spec.url)) throw new NotYet('AddressInvalid', 'spec.url is no address that can be dialled', { isStuck: true });
-    const inward = literalInwardAddress(spec.url, this.#deps.egressAllow);
-    if (inward !== undefined) throw new NotYet('AddressRefused', `address_refused: spec.url leads inside (${inward})`, { isStuck: true });
+    if (!URL.canParse(spec.url))
+      throw new ConditionError('AddressInvalid', 'spec.url is not an address that can be dialled', { isTerminal: true });
+    const privateAddress = literalPrivateAddress(spec.url, this.#deps.egressAllow);
+    if (privateAddress !== undefined)
+      throw new ConditionError('AddressRefused', `address_refused: spec.url leads to a private address (${privateAddress})`, {
+        isTerminal: true,
+      });
     return { value: {}, reason: 'Accepted', message: `belongs to Tenant ${spec.tenantRef.name}` };
   }
 
-  async #sync(webhook: Observed<Webhook>): Promise<Outcome<EndpointState>> {
+  async #sync(webhook: Observed<Webhook>): Promise<StepResult<WebhookRow>> {
     const { access, random } = this.#deps;
     const { metadata, spec } = webhook;
     const rows = await access.open(access.require(metadata.namespace, spec.tenantRef.name));
     const secret = spec.secretRef ? await this.#namedSecret(webhook, spec.secretRef) : await this.#ownSecret(webhook, rows);
     const { url, events, active, headers = {} } = spec;
-    const state = await syncEndpoint(rows, referenceOf(webhook), { url, events, secret, headers, active }, random);
+    const wanted = { url, events, secret, headers, active };
+    const state = await syncManagedWebhook(rows, referenceOf(webhook), wanted, random).catch(asConditionError);
     if (state.disabledReason !== null) return { value: state, ...disabled(state.disabledReason) };
     return { value: state, reason: 'Synced', message: `is endpoint ${state.uuid}` };
   }
@@ -66,7 +85,7 @@ class Webhooks implements LinkedKind<Webhook> {
     const data = await this.#deps.secrets.named('spec.secretRef', { namespace: metadata.namespace, name }, [key]);
     const secret = data[key] ?? '';
     if (secret.length > MAX_SECRET_LENGTH)
-      throw new NotYet('SecretTooLong', `spec.secretRef: a signing secret has at most ${MAX_SECRET_LENGTH} characters`);
+      throw new ConditionError('SecretTooLong', `spec.secretRef: a signing secret has at most ${MAX_SECRET_LENGTH} characters`);
     return secret;
   }
 
@@ -82,8 +101,13 @@ class Webhooks implements LinkedKind<Webhook> {
   }
 }
 
+function asConditionError(error: unknown): never {
+  if (!(error instanceof TooManyWebhooks)) throw error;
+  throw new ConditionError('TooManyWebhooks', error.message, { isTerminal: true, retryAfterMs: TOO_MANY_RETRY_MS });
+}
+
 async function storedSecret(rows: TenantRows, webhook: Webhook): Promise<string | undefined> {
-  const row = await findEndpoint(rows, referenceOf(webhook));
+  const row = await findManagedWebhook(rows, referenceOf(webhook));
   return row && openSecret(rows, row);
 }
 
@@ -94,15 +118,15 @@ const secretOwner = (webhook: Observed<Webhook>): SecretOwner => ({
 });
 
 /** The endpoint is not active although its resource says so. */
-const disabled = (why: string): Omit<Outcome<never>, 'value'> => ({
+const disabled = (why: string): Omit<StepResult<never>, 'value'> => ({
   status: 'False',
   reason: 'Disabled',
   message: `${why}; change the resource, or set spec.active to false and true, to begin again`,
-  isStuck: true,
+  isTerminal: true,
 });
 
 /** What is undefined is not so any more. */
-const statusOf = (state: EndpointState): WebhookStatus =>
+const statusOf = (state: WebhookRow): WebhookStatus =>
   ({
     endpointId: state.uuid,
     lastDeliveryTime: state.lastDeliveryAt?.toISOString(),

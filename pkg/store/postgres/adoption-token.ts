@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../../runtime/sha256.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Owner, TenantState } from './claim.ts';
 import type { Sql } from './pool.ts';
@@ -34,8 +34,6 @@ export class AdoptionRefused extends Error {
   }
 }
 
-const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
-
 /**
  * A token that lets another resource adopt the retained data of this slug: 32 random bytes in base64url, valid for 24 hours and once.
  * It replaces a former one. Only its hash is stored. FOR UPDATE: the state may not change before the token is there. Throws NotRetained.
@@ -47,7 +45,7 @@ export async function newAdoptionToken(sql: Sql, slug: string, random: Random): 
      SELECT id, $2, now() + $3 * interval '1 hour' FROM registry.tenants WHERE slug = $1 AND state = 'retained' FOR UPDATE
      ON CONFLICT (tenant_id) DO UPDATE SET token_hash = excluded.token_hash, expires_at = excluded.expires_at
      RETURNING expires_at AS "expiresAt"`,
-    [slug, hashOf(token), ADOPTION_TOKEN_HOURS],
+    [slug, sha256Hex(token), ADOPTION_TOKEN_HOURS],
   );
   if (made) return { token, expiresAt: made.expiresAt };
   const [tenant] = await sql.query<{ state: TenantState }>('SELECT state FROM registry.tenants WHERE slug = $1', [slug]);
@@ -74,7 +72,7 @@ export async function refusedBefore(
     [tenantId, owner.namespaceUid, owner.name],
   );
   if (!before) return undefined;
-  const wasCompared = before.tokenHash === hashOf(token);
+  const wasCompared = before.tokenHash === sha256Hex(token);
   return wasCompared || before.isWaiting ? new AdoptionRefused(slug, { ...before, wasCompared }) : undefined;
 }
 
@@ -89,7 +87,7 @@ export async function useAdoptionToken(
   token: string,
 ): Promise<AdoptionRefused | undefined> {
   const { tenantId, slug } = tenant;
-  const hash = hashOf(token);
+  const hash = sha256Hex(token);
   const refused = await refusedBefore(tx, tenant, owner, token);
   if (refused) return refused;
   const spent = await tx.query(

@@ -3,7 +3,7 @@ import { claimConnections, type ConnectionRequest } from './connections.ts';
 import { claimHosts, type OwnHosts } from './hosts.ts';
 import type { Sql } from './pool.ts';
 
-/** The resource that a tenant belongs to. A namespace made anew under an old name has another uid. */
+/** The resource that a tenant belongs to. A recreated namespace has another uid. */
 export interface Owner {
   readonly namespace: string;
   readonly namespaceUid: string;
@@ -36,9 +36,9 @@ export interface RegisteredTenant {
   readonly shard: string;
   readonly state: TenantState;
   readonly owner: Owner;
-  /** Without those that it left. */
+  /** Without the hosts that it left. */
   readonly hosts: readonly string[];
-  /** It took up data that were kept, until `endAdoption`, whatever dies between. */
+  /** It adopted retained data; true until `endAdoption`, also after a crash. */
   readonly isAdopting: boolean;
   /** How many connections are counted for its role: never fewer than the role may hold; null: not known yet. */
   readonly connections: number | null;
@@ -48,7 +48,7 @@ export interface Claim extends RegisteredTenant {
   readonly outcome: 'existing' | 'new' | 'adopted';
 }
 
-/** The slug is another resource's, or was and its data are kept. */
+/** The slug belongs to another resource, or to retained data of one. */
 export class SlugTaken extends Error {
   override readonly name = 'SlugTaken';
   readonly slug: string;
@@ -57,17 +57,17 @@ export class SlugTaken extends Error {
     super(
       state === 'active'
         ? `the slug ${slug} belongs to another tenant`
-        : `the slug ${slug} belongs to a deleted tenant whose data are ${state === 'retained' ? 'kept' : 'still being removed'}`,
+        : `the slug ${slug} belongs to a deleted tenant whose data are ${state === 'retained' ? 'retained' : 'still being removed'}`,
     );
     this.slug = slug;
     this.retained = state === 'retained';
   }
 }
-/** No configured shard has room, or the one that was asked for is not there. */
+/** No configured shard has room, or the requested one does not exist. */
 export class NoShard extends Error {
   override readonly name = 'NoShard';
 }
-/** The tenant asks for another shard than its data lie on; tenants do not move. */
+/** The tenant requests another shard than that of its data; tenants do not move. */
 export class ShardConflict extends Error {
   override readonly name = 'ShardConflict';
 }
@@ -88,7 +88,7 @@ const sameHosts = (have: readonly string[], want: readonly string[]): boolean =>
   return have.length === wanted.size && have.every((host) => wanted.has(host));
 };
 
-/** Nothing is to be written: the tenant is this resource's and has all that it asks for. */
+/** Nothing needs to be written: the tenant belongs to this resource and has all that it requests. */
 export const holdsAlready = (tenant: RegisteredTenant, { owner, hosts, connections }: ClaimRequest): boolean =>
   tenant.state === 'active' &&
   isOwner(tenant, owner) &&
@@ -100,7 +100,7 @@ export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): voi
     throw new ShardConflict(`the tenant's data lie on shard ${tenant.shard}; tenants do not move to another (${request.shard})`);
 }
 
-/** The claim itself, in one transaction; `budgets` by shard, as far as they are known. Throws BudgetUnknown. A wrong adoption token is returned, not thrown: that it was given is to be committed. */
+/** The claim itself, in one transaction; `budgets` by shard, as far as they are known. Throws BudgetUnknown. A wrong adoption token is returned, not thrown, so that the attempt is committed. */
 export async function claimIn(tx: Sql, request: ClaimRequest, budgets: ReadonlyMap<string, number>): Promise<Claim | AdoptionRefused> {
   let outcome: Claim['outcome'] = 'existing';
   let tenant = await lockTenant(tx, request.slug);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { translateError } from './errors.ts';
 
-/** A statement that went to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (design: section 12). */
+/** A statement that went to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (docs/design/testing.md, Speed and size). */
 export interface ObservedStatement {
   readonly sql: string;
   readonly ms: number;

@@ -1,7 +1,7 @@
 import type { TenantState } from './claim.ts';
 import type { Sql } from './pool.ts';
 
-/** Hosts that belong to the claiming slug whoever holds them: those that another tenant came to hold are taken from it. */
+/** Hosts that belong to the claiming slug: a tenant that holds one of them loses it. */
 export interface OwnHosts {
   readonly hosts: readonly string[];
   /** Ends the sessions of a tenant before one of its hosts becomes another's. */
@@ -13,7 +13,7 @@ type Holding = TenantState | 'left';
 
 const WHY: Readonly<Record<Holding, string>> = {
   active: 'belongs to another tenant',
-  retained: 'belongs to a deleted tenant whose data are kept; it is free once they are adopted or deleted',
+  retained: 'belongs to a deleted tenant whose data are retained; it is free once they are adopted or deleted',
   deleting: 'belongs to a deleted tenant whose data are still being removed',
   left: 'was left by another tenant; it is free 91 days after that, or once the data of that tenant are deleted',
 };
@@ -26,17 +26,17 @@ export class HostTaken extends Error {
     this.host = host;
   }
 }
-/** A tenant has left so many hosts that it may leave no more for now. */
+/** A tenant has left so many hosts that it may leave no more at present. */
 export class HostsExceeded extends Error {
   override readonly name = 'HostsExceeded';
 }
 
 /** Browsers go on sending the cookies of sessions, which end 90 days after their sign-in; servers may answer there for some hours more. */
 const KEPT = '91 days';
-/** Of one tenant: whoever changes hosts over and over keeps no more than these from others. */
+/** Of one tenant: frequent changes of hosts reserve no more than these. */
 export const MAX_LEFT_HOSTS = 20;
 
-/** The tenant has these hosts and no others; those that it had stay nobody else's for a while. Throws HostTaken, HostsExceeded. */
+/** The tenant gets these hosts and no others; hosts that it left stay reserved for it (KEPT). Throws HostTaken, HostsExceeded. */
 export async function claimHosts(tx: Sql, tenantId: string, hosts: readonly string[], own?: OwnHosts): Promise<void> {
   const wanted = [...new Set(hosts)].sort();
   if (own) await takeBack(tx, tenantId, own);
@@ -69,7 +69,7 @@ async function takeBack(tx: Sql, tenantId: string, { hosts, endSessions }: OwnHo
      SELECT DISTINCT t.slug, t.shard, t.state FROM registry.tenants t JOIN taken ON taken.tenant_id = t.id`,
     [tenantId, [...hosts]],
   );
-  // Of others they ended when the resource went.
+  // Sessions of other states ended when the resource was deleted.
   for (const holder of holders) if (holder.state === 'active') await endSessions(holder);
 }
 

@@ -11,10 +11,10 @@ export interface Leased {
   readonly fence: string;
 }
 
-/** A row that is set aside for a job: the lease has no fence yet, so nobody holds it. */
-export type SetAside<Row extends Leased = Leased> = Omit<Row, 'fence'> & { readonly fence: null };
+/** A row that is leased for dispatch: the lease has no fence yet, so no worker holds it. */
+export type Unclaimed<Row extends Leased = Leased> = Omit<Row, 'fence'> & { readonly fence: null };
 
-/** Which lease a job is about. It grants nothing: whoever runs the job must first claim the lease. */
+/** Names a lease in a job. It grants nothing: the runner must first claim the lease. */
 export type LeaseRef = Pick<Leased, 'tenant' | 'id'> & { readonly attempt: number };
 
 /**
@@ -23,7 +23,7 @@ export type LeaseRef = Pick<Leased, 'tenant' | 'id'> & { readonly attempt: numbe
  * Rows whose `due_at` is null or `infinity` are never due.
  *
  * Invariants:
- * - A row is leased to one worker at a time; an expired lease goes to the next, and one that its worker renews to nobody, whatever Redis says.
+ * - A row is leased to one worker at a time; an expired lease goes to the next, and a lease that its worker renews goes to nobody, whatever Redis says.
  * - Only the holder of the newest lease changes it (the fence decides).
  * - At most `perTenant` rows of a tenant are in flight, those leased already included, so that its backlog never delays another's.
  */
@@ -50,8 +50,8 @@ export class LeasedRows<Row extends Leased, Claimed extends Row = Row> {
    * What is due and not leased among the oldest `perTenant` rows of each tenant, at most `limit` in all; the first of each tenant go before the
    * second of any. Only tenants with something due are visited: 2,000 with work for tomorrow cost 0.3 ms.
    */
-  async takeDue(options: { limit: number; perTenant: number; leaseSeconds: number }): Promise<SetAside<Row>[]> {
-    return this.sql.query<SetAside<Row>>(
+  async leaseDue(options: { limit: number; perTenant: number; leaseSeconds: number }): Promise<Unclaimed<Row>[]> {
+    return this.sql.query<Unclaimed<Row>>(
       `WITH RECURSIVE tenants AS (
          (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.due_at <= now() ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
          UNION ALL
@@ -77,8 +77,8 @@ export class LeasedRows<Row extends Leased, Claimed extends Row = Row> {
   }
 
   /**
-   * Takes the leases of those very attempts, with fences; in the order of `leases`. Null: the row is done, another attempt has begun,
-   * or a worker that lives is at this one (BullMQ may think it stalled).
+   * Claims the leases of exactly these attempts, with fences; in the order of `leases`. Null: the row is done, another attempt has begun,
+   * or a living worker holds this one (BullMQ may think it stalled).
    */
   async claim(leases: readonly LeaseRef[], leaseSeconds: number): Promise<(Claimed | null)[]> {
     const rows = await this.sql.query<Claimed>(
@@ -99,8 +99,8 @@ export class LeasedRows<Row extends Leased, Claimed extends Row = Row> {
   }
 
   /**
-   * Keeps the leases; in the order of `rows`. False: it had passed to another. What somebody is just writing is passed by, not waited for:
-   * of two statements about many rows each would else wait for the other's.
+   * Extends the leases; in the order of `rows`. False: the lease had passed to another worker. SKIP LOCKED: two multi-row statements could otherwise
+   * deadlock.
    */
   async extend(rows: readonly Leased[], leaseSeconds: number): Promise<boolean[]> {
     const held = await this.sql.query<{ fence: string }>(
@@ -119,21 +119,21 @@ export class LeasedRows<Row extends Leased, Claimed extends Row = Row> {
     return rows.map(({ fence }) => fences.has(fence));
   }
 
-  /** Gives the lease back: the row is as due as it was. False: it had passed to another. */
-  async release({ tenant, id, attempts, fence }: Leased | SetAside): Promise<boolean> {
+  /** Releases the lease: the row is due as before. False: the lease had passed to another worker. */
+  async release({ tenant, id, attempts, fence }: Leased | Unclaimed): Promise<boolean> {
     const sql = `UPDATE ${this.#table} SET leased_until = NULL, fence = NULL
       WHERE tenant = $1 AND id = $2 AND attempts = $3 AND fence IS NOT DISTINCT FROM $4::uuid RETURNING id`;
     return (await this.sql.query(sql, [tenant, id, attempts, fence])).length > 0;
   }
 
-  /** Gives back what is set aside: Redis has forgotten the jobs that it was for. What a worker is at stays with it. */
-  async releaseAll(): Promise<void> {
+  /** Releases unclaimed leases: Redis has lost the jobs that they were for. Leases that workers hold stay. */
+  async releaseUnclaimed(): Promise<void> {
     await this.sql.query(
       `UPDATE ${this.#table} w SET leased_until = NULL WHERE ${this.#only} AND w.leased_until > now() AND w.fence IS NULL`,
     );
   }
 
-  /** Sets columns of a row, parameters from $4 on, where its lease is still held. False: it had passed to another. */
+  /** Sets columns of a row, parameters from $4 on, where its lease is still held. False: the lease had passed to another worker. */
   protected async change(row: Leased, assignments: string, params: readonly unknown[]): Promise<boolean> {
     const sql = `UPDATE ${this.#table} SET ${assignments} WHERE tenant = $1 AND id = $2 AND fence = $3 RETURNING id`;
     return (await this.sql.query(sql, [row.tenant, row.id, row.fence, ...params])).length > 0;

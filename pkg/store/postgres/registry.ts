@@ -40,9 +40,9 @@ export { HostsExceeded, HostTaken, MAX_LEFT_HOSTS } from './hosts.ts';
  * The registry of all tenants, in the first shard: slugs, ids, hosts, owners, and sealed copies of what was generated.
  *
  * Invariants:
- * - The first insert wins: a slug and a host belong to one tenant, however many ask at once (unique constraints decide).
- * - A claim that holds already is one statement that writes nothing; one with a token that was wrong before is two, and takes no lock.
- * - A secret is generated once: whoever comes second gets the first one's.
+ * - The first insert wins: a slug and a host belong to one tenant, however many claim them at once (unique constraints decide).
+ * - Confirming a claim is one statement that writes nothing; one with a token that was wrong before is two, and takes no lock.
+ * - A secret is generated once: later callers get the stored one.
  */
 export class Registry {
   readonly #pool: SqlPool;
@@ -111,7 +111,7 @@ export class Registry {
     }
   }
 
-  /** A resource that is refused keeps what it has, up to the most that one tenant may have. */
+  /** Bounds the connections of a refused resource, which keeps what it has, to the most that one tenant may have. */
   async boundConnections(slug: string, owner: Owner, shards: ShardConnections): Promise<void> {
     const known = await this.#counted(await this.find(slug), owner, shards);
     if (known?.state !== 'active' || !isOwner(known, owner) || known.connections === null || known.connections <= shards.most) return;
@@ -119,14 +119,14 @@ export class Registry {
     await this.lowerConnections(known.tenantId, { from: known.connections, to: shards.most });
   }
 
-  /** The tenant, once it is known what its role may hold. */
+  /** The tenant, with the number of connections that its role may hold. */
   async #counted(known: RegisteredTenant | null, owner: Owner, shards: ShardConnections | undefined): Promise<RegisteredTenant | null> {
     if (!shards || known?.state !== 'active' || known.connections !== null || !isOwner(known, owner)) return known;
     await this.#takeOver(known.shard, shards);
     return this.find(known.slug);
   }
 
-  /** Once for all that ask at the same time. */
+  /** One call for all concurrent callers. */
   #takeOver(shard: string, { limitsOf }: ShardConnections): Promise<void> {
     const running = this.#takingOver.get(shard);
     if (running) return running;
@@ -145,7 +145,7 @@ export class Registry {
     return tenant ?? null;
   }
 
-  /** All that a resource ever claimed and that is not gone; one, unless it came again with another slug. */
+  /** All tenants that a resource claimed and that still exist; one, unless the resource was recreated with another slug. */
   async findByOwner(owner: Owner): Promise<RegisteredTenant[]> {
     return this.#pool.query<RegisteredTenant>(`${TENANT} WHERE t.namespace_uid = $1 AND t.name = $2 ORDER BY t.id`, [
       owner.namespaceUid,
@@ -157,39 +157,39 @@ export class Registry {
     return this.#pool.query<RegisteredTenant>(`${TENANT} ORDER BY t.id`);
   }
 
-  /** How many tenants each shard holds, those included whose data are kept. */
+  /** How many tenants each shard holds, retained ones included. */
   async shards(): Promise<{ name: string; tenants: number }[]> {
     return this.#pool.query(
       `SELECT s.name, (SELECT count(*) FROM registry.tenants t WHERE t.shard = s.name) AS tenants FROM registry.shards s ORDER BY s.name`,
     );
   }
 
-  /** What it took up is clean: its claim is told as any other's from now on. */
+  /** The adoption is finished: the tenant's claim is reported like any other from now on. */
   async endAdoption(tenantId: string): Promise<void> {
     await this.#pool.query('UPDATE registry.tenants SET adopting = false WHERE id = $1', [tenantId]);
   }
 
-  /** The resource went, its data stay, and with them slug and hosts: who came back to a host of theirs would send its cookies to a stranger. */
+  /** The resource is deleted; its data stay, with slug and hosts: a browser that returns to one of these hosts would else send its cookies to another tenant. */
   async retain(tenantId: string): Promise<void> {
     await this.#setState(tenantId, 'retained');
   }
 
-  /** The data are being removed: nobody can claim or adopt it any more. */
+  /** The data are being removed: the tenant can no longer be claimed or adopted. */
   async markDeleting(tenantId: string): Promise<void> {
     await this.#setState(tenantId, 'deleting');
   }
 
-  /** Forgets a tenant whose data are gone, with its hosts and secrets. Its id is never given again. */
+  /** Deletes a tenant whose data are removed, with its hosts and secrets. Its id is never used again. */
   async remove(tenantId: string): Promise<void> {
     await this.#pool.query('DELETE FROM registry.tenants WHERE id = $1', [tenantId]);
   }
 
-  /** The role may hold `to` connections now and no more: the rest is free for others. Nothing happens where the count is not `from` any more. */
+  /** The role may hold only `to` connections now, so the rest is free for others. Nothing happens when the count is no longer `from`. */
   async lowerConnections(tenantId: string, { from, to }: { from: number; to: number }): Promise<void> {
     await this.#pool.query('UPDATE registry.tenants SET connections = $3 WHERE id = $1 AND connections = $2', [tenantId, from, to]);
   }
 
-  /** Retained data have no login; of data that are being removed it may still stand. Tokens are of one time of being retained. */
+  /** Retained data have no login; while data are being removed it may still exist. Adoption tokens are valid for one retention. */
   async #setState(tenantId: string, state: TenantState): Promise<void> {
     await this.#pool.transaction(async (tx) => {
       const changed = await tx.query(
@@ -201,11 +201,11 @@ export class Registry {
     });
   }
 
-  /** The secret of this name; the first time, the one that `generate` makes. All who ask at once get the same. Throws SealError. */
+  /** The secret of this name; the first call stores the one that `generate` returns. Concurrent callers get the same. Throws SealError. */
   async ensureSecret(tenantId: string, name: string, generate: () => string | Promise<string>): Promise<string> {
     const known = await this.getSecret(tenantId, name);
     if (known !== null) return known;
-    const made = this.#sealer.seal(await generate(), placeOf(tenantId, name));
+    const made = this.#sealer.seal(await generate(), associatedDataOf(tenantId, name));
     await this.#pool.query('INSERT INTO registry.secrets (tenant_id, name, sealed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
       tenantId,
       name,
@@ -215,7 +215,7 @@ export class Registry {
       tenantId,
       name,
     ]);
-    return this.#sealer.open(row?.sealed ?? made, placeOf(tenantId, name));
+    return this.#sealer.open(row?.sealed ?? made, associatedDataOf(tenantId, name));
   }
 
   /** Opened; null when there is none. Throws SealError. */
@@ -224,7 +224,7 @@ export class Registry {
       tenantId,
       name,
     ]);
-    return row ? this.#sealer.open(row.sealed, placeOf(tenantId, name)) : null;
+    return row ? this.#sealer.open(row.sealed, associatedDataOf(tenantId, name)) : null;
   }
 
   /** All secrets of a tenant by name, opened: one statement where several are needed. Throws SealError. */
@@ -233,7 +233,7 @@ export class Registry {
       'SELECT name, sealed FROM registry.secrets WHERE tenant_id = $1',
       [tenantId],
     );
-    return new Map(rows.map(({ name, sealed }) => [name, this.#sealer.open(sealed, placeOf(tenantId, name))]));
+    return new Map(rows.map(({ name, sealed }) => [name, this.#sealer.open(sealed, associatedDataOf(tenantId, name))]));
   }
 
   async setSecret(tenantId: string, name: string, value: string): Promise<void> {
@@ -244,7 +244,7 @@ export class Registry {
     await sql.query(
       `INSERT INTO registry.secrets (tenant_id, name, sealed) VALUES ($1, $2, $3)
        ON CONFLICT (tenant_id, name) DO UPDATE SET sealed = excluded.sealed, updated_at = now()`,
-      [tenantId, name, this.#sealer.seal(value, placeOf(tenantId, name))],
+      [tenantId, name, this.#sealer.seal(value, associatedDataOf(tenantId, name))],
     );
   }
 
@@ -273,7 +273,7 @@ export class Registry {
            WHERE s.name = 'storage'`,
         );
         return rows.flatMap(({ tenantId, slug, sealed }) => {
-          const value = this.#opened(sealed, placeOf(tenantId, 'storage'));
+          const value = this.#opened(sealed, associatedDataOf(tenantId, 'storage'));
           const location = value === undefined ? null : read(value, slug);
           if (value === undefined || location === null) {
             unreadable += 1;
@@ -287,7 +287,7 @@ export class Registry {
     });
   }
 
-  /** Whether another tenant keeps its objects where this one does. */
+  /** Whether another tenant has its objects in the same location. */
   async sharesStorage(tenantId: string): Promise<boolean> {
     return isShared(this.#pool, tenantId);
   }
@@ -302,7 +302,7 @@ export class Registry {
     return rows.length > 0;
   }
 
-  /** What tells this registry from others, whose tenants have the same numbers. */
+  /** Distinguishes this registry from others, whose tenants have the same ids. */
   installation(): Promise<string> {
     this.#installation ??= this.#pool
       .query<{ id: string }>('SELECT id::text AS id FROM registry.installation')
@@ -323,10 +323,10 @@ export class Registry {
     );
     let [resealed, unopenable] = [0, 0];
     for (const { tenantId, name, sealed } of rows.filter((row) => this.#sealer.isStale(row.sealed))) {
-      const anew = this.#anew(sealed, placeOf(tenantId, name));
+      const anew = this.#anew(sealed, associatedDataOf(tenantId, name));
       if (anew === undefined) unopenable += 1;
       else {
-        // Only where nobody has written a newer value meanwhile.
+        // Only where no newer value was written meanwhile.
         await this.#pool.query('UPDATE registry.secrets SET sealed = $4 WHERE tenant_id = $1 AND name = $2 AND sealed = $3', [
           tenantId,
           name,
@@ -339,15 +339,15 @@ export class Registry {
     return { resealed, unopenable };
   }
 
-  #anew(sealed: string, place: string[]): string | undefined {
-    const opened = this.#opened(sealed, place);
-    return opened === undefined ? undefined : this.#sealer.seal(opened, place);
+  #anew(sealed: string, associatedData: string[]): string | undefined {
+    const opened = this.#opened(sealed, associatedData);
+    return opened === undefined ? undefined : this.#sealer.seal(opened, associatedData);
   }
 
   /** Undefined: no key opens it. */
-  #opened(sealed: string, place: string[]): string | undefined {
+  #opened(sealed: string, associatedData: string[]): string | undefined {
     try {
-      return this.#sealer.open(sealed, place);
+      return this.#sealer.open(sealed, associatedData);
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;
@@ -355,4 +355,4 @@ export class Registry {
   }
 }
 
-const placeOf = (tenantId: string, name: string): string[] => [tenantId, 'registry.secrets', name, 'sealed'];
+const associatedDataOf = (tenantId: string, name: string): string[] => [tenantId, 'registry.secrets', name, 'sealed'];

@@ -1,6 +1,6 @@
 import type { Sql } from './pool.ts';
 
-/** Where a tenant's objects lie. */
+/** Where a tenant's objects are stored. */
 export interface StorageLocation {
   readonly endpoint: string;
   readonly bucket: string;
@@ -8,7 +8,7 @@ export interface StorageLocation {
   readonly prefix: string;
 }
 
-/** The location, one around it or one within it is another tenant's. */
+/** The location, one that contains it or one within it belongs to another tenant. */
 export class StorageTaken extends Error {
   override readonly name = 'StorageTaken';
 

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from '../unavailable.ts';
 import { BufferPool } from './buffer-pool.ts';
 
 const never = new AbortController().signal;
-const pool = (waitLimitMs = 60_000): BufferPool => new BufferPool({ size: 8, most: 3, kept: 1, waitLimitMs });
+const pool = (waitLimitMs = 60_000): BufferPool => new BufferPool({ size: 8, most: 3, maxIdle: 1, waitLimitMs });
 
 test('no more than the bound are in use; who waits has their turn in the order in which they came', async () => {
   const buffers = pool();

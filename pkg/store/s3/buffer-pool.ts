@@ -19,18 +19,18 @@ export class BufferPool {
   readonly size: number;
   readonly #most: number;
   readonly #mostOfOne: number;
-  readonly #kept: number;
+  readonly #maxIdle: number;
   readonly #waitLimitMs: number;
   readonly #idle: Buffer[] = [];
   readonly #inUse = new Map<Buffer, string>();
   readonly #waiting = new Set<Waiting>();
 
-  /** `size` in bytes; `kept`: how many stay allocated while nobody uses them. */
-  constructor(options: { size: number; most: number; kept: number; waitLimitMs?: number }) {
+  /** `size` in bytes; `maxIdle`: how many unused buffers stay allocated. */
+  constructor(options: { size: number; most: number; maxIdle: number; waitLimitMs?: number }) {
     this.size = options.size;
     this.#most = options.most;
     this.#mostOfOne = Math.ceil(options.most / 3);
-    this.#kept = options.kept;
+    this.#maxIdle = options.maxIdle;
     this.#waitLimitMs = options.waitLimitMs ?? WAIT_LIMIT_MS;
   }
 
@@ -74,7 +74,7 @@ export class BufferPool {
       this.#waiting.delete(waiting);
       waiting.resolve(this.#hand(waiting.owner));
     }
-    this.#idle.splice(this.#kept);
+    this.#idle.splice(this.#maxIdle);
   }
 
   #mayHave(owner: string): boolean {

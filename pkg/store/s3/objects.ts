@@ -27,6 +27,8 @@ export interface ObjectsOptions extends ClientOptions {
   readonly bucket: string;
   /** In front of every key, where a bucket is shared; empty or ending in `/`. */
   readonly prefix?: string;
+  /** Of one listing, 1,000 keys each; left out: 10,000. */
+  readonly mostPages?: number;
 }
 
 export interface PutOptions {
@@ -73,10 +75,12 @@ export class Objects {
   /** Connections of their own: readers that stand still hold up no upload. */
   readonly #downloads: S3Client;
   readonly #prefix: string;
+  readonly #mostPages: number;
 
   constructor(options: ObjectsOptions) {
     this.bucket = options.bucket;
     this.#prefix = options.prefix ?? '';
+    this.#mostPages = options.mostPages ?? MOST_PAGES;
     this.#client = newClient(options);
     this.#downloads = newClient(options);
     leaveBytesUnsigned(this.#client);
@@ -174,7 +178,7 @@ export class Objects {
   /** All but the marker, in the keys' order, pages fetched as they are asked for. `after` is the last key of an earlier listing. */
   async *list(options: { prefix?: string; after?: string } = {}): AsyncGenerator<StoredObject> {
     let token: string | undefined;
-    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    for (let pages = 0; pages < this.#mostPages; pages += 1) {
       const page = await this.#send('', () =>
         this.#client.send(
           new ListObjectsV2Command({
@@ -201,7 +205,7 @@ export class Objects {
   async abandonUploads(prefix: string): Promise<void> {
     let first = '';
     let after: string | undefined;
-    for (let pages = 0, repeats = 0; pages < MOST_PAGES && repeats < MOST_REPEATS; pages += 1) {
+    for (let pages = 0, repeats = 0; pages < this.#mostPages && repeats < MOST_REPEATS; pages += 1) {
       const page = await this.#send('', () =>
         this.#client.send(
           new ListMultipartUploadsCommand({

@@ -32,8 +32,8 @@ const SURE_AFTER = 1;
 const MIB = 1 << 20;
 /** Of all uploads of this process: 48 MiB for what is not large yet, and 144 MiB for parts, the latter as large as every part but the last. */
 export const UPLOAD_BUFFERS = {
-  small: new BufferPool({ size: MIB, most: 48, kept: 8 }),
-  part: new BufferPool({ size: 8 * MIB, most: 18, kept: 3 }),
+  small: new BufferPool({ size: MIB, most: 48, maxIdle: 8 }),
+  part: new BufferPool({ size: 8 * MIB, most: 18, maxIdle: 3 }),
 } as const;
 
 export interface UploadOptions {

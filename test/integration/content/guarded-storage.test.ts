@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { tenantStorage } from '../../../pkg/jobs/tenants.ts';
+import { tenantStorage } from '../../../pkg/store/tenant-resources.ts';
 import { guardedSockets } from '../../../pkg/net/guarded-sockets.ts';
-import { parseAllowedRanges } from '../../../pkg/net/inward.ts';
+import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await running?.stop();
 });
 
-test('a server dials no inward storage that its tenant named, unless the range is allowed', async () => {
+test('a server dials no storage at a private address that its tenant named, unless the range is allowed', async () => {
   const { api } = await tenant.user();
   await tenant.restart({ CARREL_S3_GUARDED: true, CARREL_EGRESS_ALLOW: [] });
   const refused = await api.upload('/files', { file: Buffer.from('inside'), name: 'inside' });
@@ -30,7 +30,7 @@ test('a server dials no inward storage that its tenant named, unless the range i
   expect((await api.get(`/files/${allowed.body.id}/download`)).status).toBe(200);
 });
 
-test('a worker dials no inward storage that a tenant named, nor one of which the registry does not say whose it is', async () => {
+test('a worker dials no storage at a private address that a tenant named, nor one of which the registry does not say whose it is', async () => {
   const { pool, registry } = await operatorSide(running);
   await pool.query(`INSERT INTO registry.shards (name) VALUES ('one') ON CONFLICT DO NOTHING`);
   const owner = { namespace: 'n', namespaceUid: 'u', name: 'n' };

@@ -38,7 +38,7 @@ describe('whoever may write a file', () => {
     for (const into of [own, below]) {
       const refused = await move(bob, file, into);
       expect(refused).toMatchObject({ status: 403, body: { error: 'forbidden' } });
-      expect(refused.body.message).toMatch(/more rights .* its owner can move it/);
+      expect(refused.body.message).toMatch(/more access than you have; the owner of the file can move it/);
     }
     expect((await bob.api.put(`/files/${file.id}`, { name: 'b.txt', folder_id: own.id })).status).toBe(403);
 

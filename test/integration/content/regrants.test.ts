@@ -49,7 +49,7 @@ describe('whoever is admin for a time', () => {
     for (const terms of [{}, { expires_at: null }, { expires_at: inSeconds(3600) }, { expires_at: inSeconds(30) }]) {
       const refused = await grant(bob, onFolder, bob, 'admin', terms);
       expect(refused).toMatchObject({ status: 403, body: { error: 'forbidden' } });
-      expect(refused.body.message).toMatch(/Your own grant/);
+      expect(refused.body.message).toMatch(/your own grant/);
     }
     expect((await ada.api.get(`${onFolder}/permissions`)).body.data).toEqual([bobs]);
 

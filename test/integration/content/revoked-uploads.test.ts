@@ -29,7 +29,7 @@ async function uploadAround(scene: Scene, path: string, form: Form, change: () =
   const file = Readable.from(
     (async function* () {
       yield Buffer.alloc(100_000, 1);
-      await waitFor('the room that the server looks up before it takes bytes', () =>
+      await waitFor('the statement that reads the quota before the bytes flow', () =>
         tenant.observed.sql.slice(statements).some((sql) => sql.includes('storage_quota')),
       );
       expect((await change()).status).toBeLessThan(300);

@@ -64,7 +64,7 @@ describe('uploads and downloads of one person', () => {
     );
   };
 
-  test('are so many at once, through whatever tokens and tickets; one more is told when to come again', async () => {
+  test('are so many at once, through whatever tokens and download links; one more is told when to come again', async () => {
     const [ada, bob] = [await tenant.user(), await tenant.user()];
     const big = await untilServed(() => ada.api.upload('/files', { file: Buffer.alloc(24 * MIB), name: 'big' }));
     const path = `/files/${big.body.id}/download`;
@@ -89,7 +89,7 @@ describe('uploads and downloads of one person', () => {
         body: { error: 'too_many_transfers', retry_after: 5 },
         headers: { 'retry-after': '5' },
       });
-      expect(refused.body.message).toMatch(/^4 uploads and downloads of yours are under way/);
+      expect(refused.body.message).toMatch(/^You have 4 uploads and downloads in progress/);
     }
     expect((await ada.api.head(path)).status).toBe(200);
     expect((await ada.api.get('/files')).status).toBe(200);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Events } from '../../../pkg/events/events.ts';
-import { WakeUps } from '../../../pkg/events/wake-ups.ts';
+import { WorkerNotifier } from '../../../pkg/events/worker-notifier.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
@@ -141,7 +141,7 @@ test('each active endpoint that wants the event has a delivery; an event that no
 
 test('what is rolled back leaves no event, and one of another shape is refused', async () => {
   const events = new Events({
-    wakeUps: new WakeUps({ redis: tenant.redis, log: silentLogger }),
+    notifier: new WorkerNotifier({ redis: tenant.redis, log: silentLogger }),
     clock: systemClock,
     random: systemRandom,
   });

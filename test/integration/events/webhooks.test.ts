@@ -77,7 +77,7 @@ test('the replies that show a secret are not kept for an Idempotency-Key', async
 });
 
 test.each([
-  ['an inward address', { url: 'https://10.1.2.3/hook' }, [422, 'address_refused', ['url']]],
+  ['a private address', { url: 'https://10.1.2.3/hook' }, [422, 'address_refused', ['url']]],
   ['a metadata service', { url: 'https://169.254.169.254/latest' }, [422, 'address_refused', ['url']]],
   ['a disguised loopback', { url: 'https://[::ffff:10.0.0.1]/' }, [422, 'address_refused', ['url']]],
   ['plain http', { url: 'http://receiver.example.org/' }, [400, 'validation_failed', ['url']]],
@@ -102,9 +102,7 @@ test('of 60 creations at once exactly 50 are made, and the others say what to do
   const replies = await Promise.all(range(60).map(() => untilServed(() => admin.post('/webhooks', hook))));
 
   expect(countBy(replies, ({ status }) => status)).toEqual({ 201: 50, 409: 10 });
-  expect(replies.find(({ status }) => status === 409)?.body.message).toBe(
-    'There are 50 webhooks, which is the most a tenant may have; delete one first.',
-  );
+  expect(replies.find(({ status }) => status === 409)?.body.message).toBe('The tenant has 50 webhooks, the maximum; delete one first.');
 });
 
 test('the list goes by creation, page by page, and by event and state', async () => {
@@ -158,7 +156,7 @@ test('headers do not follow a webhook to another origin: they are given again wi
     expect(refusal(await admin.put(`/webhooks/${id}`, { ...whole, url }))).toEqual([400, 'validation_failed', ['headers']]);
   }
   expect((await admin.patch(`/webhooks/${id}`, { url: elsewhere[0] })).body.details[0].message).toBe(
-    'must be given again with an address at another origin, which would receive them; {} for none',
+    'must be re-sent when url moves to another origin ({} to clear)',
   );
   expect((await admin.get(`/webhooks/${id}`)).body).toMatchObject({ url: URL, header_names: ['Authorization'] });
   expect((await admin.patch(`/webhooks/${id}`, { url: `${URL}/2?x` })).body.header_names).toEqual(['Authorization']);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, expect, test } from '@jest/globals';
 import { TestRun } from '../../../hack/test-run.ts';
 import { markedProcesses, type MarkedProcess, startTime } from '../../../pkg/local/processes.ts';
-import { ROOT } from '../../support/parts.ts';
+import { ROOT } from '../../support/backends.ts';
 import { waitFor } from '../../support/wait.ts';
 
 /** A run of the tests that is ended from outside while its stores run. */
@@ -23,7 +23,7 @@ async function runWithStores(): Promise<Run> {
   const runner = spawn(process.execPath, ['hack/test.ts', '--selectProjects', 'integration', '--testPathPatterns', 'store/outage'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, CARREL_TEST_PARTS: '', CARREL_TEST_RUN: '', JEST_WORKER_ID: '9' },
+    env: { ...process.env, CARREL_TEST_BACKENDS: '', CARREL_TEST_RUN: '', JEST_WORKER_ID: '9' },
   });
   runners.push(runner);
   let text = '';

@@ -9,19 +9,19 @@ import { DEPLOYMENT, INGRESS, POD, SECRET, SERVICE } from '../../../pkg/kube/kin
 import type { KubeObject, Kind, Observed } from '../../../pkg/kube/object.ts';
 import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import type { KubeClient } from '../../../pkg/kube/transport.ts';
-import { openHome, paths, type Home } from '../../../pkg/local/home.ts';
-import { run } from '../../../pkg/local/parts/run.ts';
-import { thisMachine } from '../../../pkg/local/parts/resolve.ts';
+import { openStateDirectory, paths, type StateDirectory } from '../../../pkg/local/state-directory.ts';
+import { run } from '../../../pkg/local/binaries/run.ts';
+import { thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { type RunningPlatform, startPlatform } from '../../../pkg/local/platform.ts';
 import { pkiPaths } from '../../../pkg/local/programs/controlplane.ts';
 import { isAlive, processesOf } from '../../../pkg/local/processes.ts';
 import { clientOf } from '../../../pkg/local/run.ts';
-import { ROOT } from '../../support/parts.ts';
+import { ROOT } from '../../support/backends.ts';
 import { waitFor } from '../../support/wait.ts';
 
 /** A control plane with process node and router of its own: the tests kill its programs. */
 let folder: string;
-let home: Home;
+let stateDirectory: StateDirectory;
 let platform: RunningPlatform;
 let client: KubeClient;
 
@@ -29,9 +29,9 @@ beforeAll(async () => {
   const place = join(ROOT, '.carrel', 'test');
   await mkdir(place, { recursive: true });
   folder = await mkdtemp(join(place, 'local-'));
-  home = await openHome(join(folder, 'home'), { routerPort: 0 });
-  platform = await startPlatform({ home, machine: thisMachine(ROOT), groups: ['controlplane', 'node'], durable: false });
-  client = clientOf(home.path);
+  stateDirectory = await openStateDirectory(join(folder, 'state'), { routerPort: 0 });
+  platform = await startPlatform({ stateDirectory, machine: thisMachine(ROOT), groups: ['controlplane', 'node'], durable: false });
+  client = clientOf(stateDirectory.path);
 }, 120_000);
 
 afterAll(async () => {
@@ -92,7 +92,7 @@ const ingress = (name: string): Ingress => ({
 const create = <T extends KubeObject>(kind: Kind<T>, object: T): Promise<Observed<T>> => new ResourceApi(client, kind).create(object);
 const podsOf = (name: string): Promise<Observed<Pod>[]> =>
   new ResourceApi(client, POD).list({ namespace: 'default', labelSelector: `app=${name}` });
-const containers = () => processesOf(home.path).filter(({ program }) => program === 'container');
+const containers = () => processesOf(stateDirectory.path).filter(({ program }) => program === 'container');
 const pidsOf = (name: string): number[] =>
   containers().flatMap(({ pid, environment }) => (environment['CARREL_POD']?.startsWith(`default/${name}-`) ? [pid] : []));
 const waitingOf = async (name: string) => (await podsOf(name))[0]?.status?.containerStatuses?.[0]?.state?.waiting;
@@ -102,7 +102,7 @@ function get(name: string, path = '/'): Promise<{ status: number; body: string }
   return new Promise((resolve, reject) => {
     const options = {
       host: '127.0.0.1',
-      port: home.settings.routerPort,
+      port: stateDirectory.settings.routerPort,
       path,
       headers: { host: `${name}.localhost` },
       agent: false as const,
@@ -128,7 +128,7 @@ test('a Deployment of carrel:dev answers at its Ingress’ host, through the rou
 
   const [pod] = await podsOf('first');
   expect(JSON.parse(body)).toEqual({ greeting: 'hello first', pod: pod?.metadata.name, from: '127.0.0.1' });
-  expect(pod?.status?.podIP).toMatch(new RegExp(`^${home.settings.podNetwork}\\.`));
+  expect(pod?.status?.podIP).toMatch(new RegExp(`^${stateDirectory.settings.podNetwork}\\.`));
   const deployed = await waitFor('the Deployment is available', async () => {
     const found = await new ResourceApi(client, DEPLOYMENT).get({ namespace: 'default', name: 'first' });
     return found.status?.availableReplicas === 1 && found;
@@ -138,7 +138,7 @@ test('a Deployment of carrel:dev answers at its Ingress’ host, through the rou
 
 test('kubectl logs shows what the container printed', async () => {
   await serve('logged');
-  const { kubeconfig, bin } = paths(home.path);
+  const { kubeconfig, bin } = paths(stateDirectory.path);
 
   const { stdout, output } = await run(join(bin, 'kubectl'), ['--kubeconfig', kubeconfig, 'logs', 'deployment/logged', '--tail=1']);
 
@@ -165,7 +165,7 @@ test('an image that is not this checkout is ErrImagePull, with the reason', asyn
 
   const waiting = await waitFor('it is told', () => waitingOf('foreign'));
 
-  expect(waiting).toMatchObject({ reason: 'ErrImagePull', message: expect.stringContaining('image nginx:1.27 cannot be had') });
+  expect(waiting).toMatchObject({ reason: 'ErrImagePull', message: expect.stringContaining('image nginx:1.27 is unavailable') });
   expect(pidsOf('foreign')).toEqual([]);
 });
 
@@ -194,7 +194,7 @@ test('a deleted Deployment takes its pods, processes and folders along', async (
 test('a node that is killed comes back, and no container runs twice', async () => {
   await serve('steady');
   const before = pidsOf('steady');
-  const node = Number(await readFile(join(paths(home.path).run, 'node.pid'), 'utf8'));
+  const node = Number(await readFile(join(paths(stateDirectory.path).run, 'node.pid'), 'utf8'));
 
   process.kill(node, 'SIGKILL');
 
@@ -207,10 +207,10 @@ test('a node that is killed comes back, and no container runs twice', async () =
   await waitFor('one restart in its status', async () => (await podsOf('steady'))[0]?.status?.containerStatuses?.[0]?.restartCount === 1);
 });
 
-test("etcd's port for peers speaks only TLS, and only to who has a certificate of the home's authority", async () => {
-  const { authority, etcd } = pkiPaths(home.path);
+test("etcd's port for peers speaks only TLS, and only to who has a certificate of the platform's authority", async () => {
+  const { authority, etcd } = pkiPaths(stateDirectory.path);
   const [ca, cert, key] = await Promise.all([authority.certificate, etcd.certificate, etcd.key].map((file) => readFile(file)));
-  const { address, ports } = home.settings;
+  const { address, ports } = stateDirectory.settings;
   /** GET of what a peer asks first; a peer comes from the address of its certificate. */
   const members = (client: object): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
@@ -237,16 +237,16 @@ test("etcd's port for peers speaks only TLS, and only to who has a certificate o
 
 test('a settings file that is cut off is told in one line, and no other is made', async () => {
   const other = join(folder, 'other');
-  await openHome(other, { routerPort: 0 });
+  await openStateDirectory(other, { routerPort: 0 });
   const { settings } = paths(other);
   await writeFile(settings, (await readFile(settings, 'utf8')).slice(0, 40));
 
-  await expect(openHome(other)).rejects.toThrow(`${settings} is damaged, and the data's passwords with it.`);
+  await expect(openStateDirectory(other)).rejects.toThrow(`${settings} is damaged, and the data's passwords with it.`);
 });
 
-test('two homes have networks, and so addresses, of their own', async () => {
-  const other = await openHome(join(folder, 'second'), { routerPort: 0 });
+test('two state directories have networks, and so addresses, of their own', async () => {
+  const other = await openStateDirectory(join(folder, 'second'), { routerPort: 0 });
 
-  expect(other.settings.address).not.toBe(home.settings.address);
-  expect(other.settings.secrets).not.toEqual(home.settings.secrets);
+  expect(other.settings.address).not.toBe(stateDirectory.settings.address);
+  expect(other.settings.secrets).not.toEqual(stateDirectory.settings.secrets);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { JWK } from 'jose';
-import { newToolKey } from '../../../pkg/operator/ltiregistration/keys.ts';
+import { newToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { type Registration, registeredLms } from './registration.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { OPEN_LOGINS_MAX } from '../../../pkg/lti/login-state.ts';
+import { OPEN_LOGINS_MAX } from '../../../pkg/lti/login/login-state.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { Browser, formOf, toTheForm } from '../../support/lms/browser.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';

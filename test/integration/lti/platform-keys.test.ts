@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { guardedClient } from '../../../pkg/net/client.ts';
-import { parseAllowedRanges } from '../../../pkg/net/inward.ts';
-import { PlatformKeys } from '../../../pkg/lti/platform-keys.ts';
+import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
+import { PlatformKeys } from '../../../pkg/lti/launch/platform-keys.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';

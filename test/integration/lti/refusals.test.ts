@@ -3,7 +3,7 @@ import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
 import { LTI } from '../../support/lms/claims.ts';
 import { FAULTS, ODDITIES } from '../../support/lms/faults.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
-import { LTI_REFUSALS } from '../../../pkg/lti/refusal.ts';
+import { LAUNCH_ERRORS } from '../../../pkg/lti/launch-error.ts';
 import { REFUSED } from './refused.ts';
 import { registeredLms, type Registration } from './registration.ts';
 
@@ -35,7 +35,7 @@ test.each(Object.entries(REFUSED))('%s is refused as %s and leaves no session, l
   const page = await follow(new Browser(), own.lms.open(own.clientId, {}, FAULTS[name as keyof typeof FAULTS]));
 
   if (own !== at) await own.lms.stop();
-  expect([page.status, page.code]).toEqual([LTI_REFUSALS[code].status, code]);
+  expect([page.status, page.code]).toEqual([LAUNCH_ERRORS[code].status, code]);
   expect(page.headers.location).toBeUndefined();
   expect(await traces()).toEqual(before);
 });
@@ -141,7 +141,8 @@ test('a body that is no form is a readable 415', async () => {
 });
 
 test.each([
-  [80_000, 400, 'state_missing'],
+  [900, 400, 'state_missing'],
+  [80_000, 413, 'payload_too_large'],
   [300_000, 413, 'payload_too_large'],
 ])('a form that repeats one parameter %i times is read at once, or refused', async (times, status, code) => {
   const fields = new URLSearchParams('a&'.repeat(times));

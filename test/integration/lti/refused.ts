@@ -1,8 +1,8 @@
-import type { LtiRefusalCode } from '../../../pkg/lti/refusal.ts';
+import type { LaunchErrorCode } from '../../../pkg/lti/launch-error.ts';
 import type { FAULTS } from '../../support/lms/faults.ts';
 
 /** Each broken rule, and the code that says so. */
-export const REFUSED: Readonly<Record<keyof typeof FAULTS, LtiRefusalCode>> = {
+export const REFUSED: Readonly<Record<keyof typeof FAULTS, LaunchErrorCode>> = {
   'login without iss': 'iss_missing',
   'login by an unknown issuer': 'issuer_unknown',
   'login by the issuer with a slash at the end': 'issuer_unknown',

@@ -1,5 +1,5 @@
-import { newToolKey } from '../../../pkg/operator/ltiregistration/keys.ts';
-import { privateKeyPlace } from '../../../pkg/lti/private-key.ts';
+import { newToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
+import { privateKeyAssociatedData } from '../../../pkg/lti/private-key.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import type { TestTenant } from '../../support/server.ts';
@@ -38,7 +38,7 @@ export async function registeredLms(tenant: TestTenant, standing?: Registration)
     platformId,
     keyId,
     publicKey,
-    privateKey: sealer.seal(privateKey, privateKeyPlace(tenant.tenantId, managedRef)),
+    privateKey: sealer.seal(privateKey, privateKeyAssociatedData(tenant.tenantId, managedRef)),
     managedBy: 'kubernetes',
     managedRef,
   });

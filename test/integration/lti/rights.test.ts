@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { Passwords } from '../../../pkg/identity/passwords.ts';
+import { ensureAdministrator } from '../../../pkg/accounts/administrator.ts';
+import { Passwords } from '../../../pkg/accounts/passwords.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { Shard } from '../../../pkg/store/postgres/provisioning.ts';
+import { type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
 import type { Api } from '../../support/api.ts';
 import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
-import { parts } from '../../support/parts.ts';
+import { testBackends } from '../../support/backends.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { launched } from './course.ts';
 import { registeredLms, type Registration } from './registration.ts';
@@ -16,12 +17,12 @@ import { registeredLms, type Registration } from './registration.ts';
 let tenant: TestTenant;
 let at: Registration;
 let pool: SqlPool;
-let shard: Shard;
+let shard: ShardAccess;
 beforeAll(async () => {
   tenant = await startTenant();
   at = await registeredLms(tenant);
-  pool = new SqlPool({ url: parts().stores.postgres.operator, poolSize: 1, log: silentLogger });
-  shard = new Shard({ pool, clock: systemClock, random: systemRandom });
+  pool = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
+  shard = { pool, clock: systemClock, random: systemRandom };
 });
 afterAll(async () => {
   await Promise.all([tenant.stop(), pool.close()]);
@@ -32,7 +33,7 @@ const rolesIn = (api: Api): unknown => decodeJwt(String(api.token)).roles;
 
 /** What the operator does for a new or changed Secret of the administrator. */
 const reset = async (email: string, password: string, of = tenant): Promise<void> =>
-  shard.ensureAdministrator(of.slug, { email, passwordHash: await new Passwords().hash(password) });
+  ensureAdministrator(shard, of.slug, { email, passwordHash: await new Passwords().hash(password) });
 
 /** An account with a password whose person is also known to the LMS, as `sub`. */
 async function linked(sub: string, roles: string[]) {

@@ -10,7 +10,7 @@ import { registeredLms, type Registration } from './registration.ts';
 let running: TestStores;
 let tenant: TestTenant;
 let lms: Registration;
-/** Stores of the test's own: the operators of other tests hear what they find in the common ones. */
+/** Stores of the test's own: the operators of other tests handle what they find in the common ones. */
 beforeAll(async () => {
   running = await stores();
   tenant = await startTenant({ stores: running });

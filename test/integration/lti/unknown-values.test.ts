@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { UnknownValues } from '../../../pkg/lti/unknown-values.ts';
+import { UnknownValues } from '../../../pkg/lti/login/unknown-values.ts';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
 import type { Fault } from '../../support/lms/faults.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, expect, test } from '@jest/globals';
-import { INWARD_ADDRESSES } from '../../support/inward-addresses.ts';
+import { PRIVATE_ADDRESSES } from '../../support/private-addresses.ts';
 import { Net, NOTHING_ALLOWED, refusal } from './harness.ts';
 
 const net = new Net();
@@ -14,23 +14,23 @@ const neverOpened = (): never => {
 };
 
 test.each([
-  ['an inward IPv4 address', ['10.0.0.1']],
+  ['a private IPv4 address', ['10.0.0.1']],
   ['a metadata service', ['169.254.169.254']],
-  ['an inward IPv6 address', ['fd00:ec2::254']],
+  ['a private IPv6 address', ['fd00:ec2::254']],
   ['a mapped one', ['::ffff:127.0.0.1']],
   ['a link-local one with its zone', ['fe80::1%eth0']],
-  ['a public and an inward address', [PUBLIC, '10.0.0.1']],
-  ['an inward address behind many public ones', [...Array.from({ length: 40 }, (_, i) => `8.8.4.${i}`), '127.0.0.1']],
+  ['a public and a private address', [PUBLIC, '10.0.0.1']],
+  ['a private address behind many public ones', [...Array.from({ length: 40 }, (_, i) => `8.8.4.${i}`), '127.0.0.1']],
   ['something that is no address', ['0x7f.1']],
 ])('a name that resolves to %s is refused before a connection is begun', async (_, answer) => {
   const client = net.client({ allow: NOTHING_ALLOWED, resolve: async () => answer, openSocket: neverOpened });
 
   const error = await refusal(client.request({ url: 'https://hooks.example.com/x?token=secret' }));
 
-  expect(error).toMatchObject({ code: 'address_refused', message: 'hooks.example.com leads to an inward address' });
+  expect(error).toMatchObject({ code: 'address_refused', message: 'hooks.example.com leads to a private address' });
 });
 
-test.each(INWARD_ADDRESSES)('%s is refused without a look-up', async (url) => {
+test.each(PRIVATE_ADDRESSES)('%s is refused without a look-up', async (url) => {
   const client = net.client({ allow: NOTHING_ALLOWED, resolve: neverOpened, openSocket: neverOpened });
 
   expect(await refusal(client.request({ url }))).toMatchObject({ code: 'address_refused' });

@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { EgressError } from '../../../pkg/net/egress-error.ts';
 import { type EgressReply, type GuardedClient, guardedClient, type GuardedClientOptions } from '../../../pkg/net/client.ts';
-import { parseAllowedRanges } from '../../../pkg/net/inward.ts';
+import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { createMetrics, type Metrics } from '../../../pkg/runtime/metrics.ts';
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { parts, programEnvironment, ROOT } from '../../support/parts.ts';
+import { testBackends, programEnvironment, ROOT } from '../../support/backends.ts';
 
 export interface Outcome {
   readonly code: number;
@@ -10,7 +10,7 @@ export interface Outcome {
 
 /** Runs `carrel` as a person does beside an operator: with the operator's own settings. */
 export function carrel(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  const settings = { CARREL_SHARDS_DIR: parts().stores.shardsDir, CARREL_HOME: join(parts().scratch, 'no-home'), ...env };
+  const settings = { CARREL_SHARDS_DIR: testBackends().stores.shardsDir, CARREL_HOME: join(testBackends().scratch, 'no-state'), ...env };
   return new Promise((resolve) => {
     execFile(
       process.execPath,

@@ -1,42 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Kind, KubeObject, Observed } from '../../../pkg/kube/object.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { Passwords } from '../../../pkg/identity/passwords.ts';
+import { Passwords } from '../../../pkg/accounts/passwords.ts';
 import { waitFor } from '../../support/wait.ts';
-import {
-  children,
-  condition,
-  conditionOf,
-  newNamespace,
-  playPods,
-  ready,
-  secretValues,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  type Cluster,
-} from './harness.ts';
+import { children, condition, conditionOf, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-let namespace: string;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-  playPods(cluster);
-  await startOperator(cluster);
-  namespace = await newNamespace(cluster);
-}, 120_000);
-
-afterAll(() => cluster.close());
-
-async function readyTenant(spec: object = {}): Promise<{ namespace: string; name: string }> {
-  const key = { namespace, name: unique() };
-  await cluster.tenants.create(tenantOf(namespace, key.name, spec));
-  await ready(cluster.tenants, key);
-  return key;
-}
+const { cluster, namespace, readyTenant } = operatorSuite();
 
 const { CONFIG_MAP, DEPLOYMENT, INGRESS, SECRET, SERVICE, SERVICE_ACCOUNT } = children;
 const kinds = [SERVICE_ACCOUNT, CONFIG_MAP, DEPLOYMENT, SERVICE, INGRESS] as readonly Kind<KubeObject>[];
@@ -70,7 +41,12 @@ test.each(kinds)('a deleted $kind comes back as it was', async (kind) => {
 test.each<[string, Kind<KubeObject>, object]>([
   ['a port of the Service', SERVICE as Kind<KubeObject>, { spec: { ports: [{ name: 'http', port: 81, targetPort: 'http' }] } }],
   ['a setting of the ConfigMap', CONFIG_MAP as Kind<KubeObject>, { data: { CARREL_LIMIT_USER_PER_MINUTE: '9' } }],
-  ['the image of the Deployment', DEPLOYMENT as Kind<KubeObject>, { spec: { replicas: 7 } }],
+  ['the number of replicas of the Deployment', DEPLOYMENT as Kind<KubeObject>, { spec: { replicas: 7 } }],
+  [
+    'the image of the Deployment',
+    DEPLOYMENT as Kind<KubeObject>,
+    { spec: { template: { spec: { containers: [{ name: 'server', image: 'elsewhere/carrel:1' }] } } } },
+  ],
   [
     'a container that somebody added',
     DEPLOYMENT as Kind<KubeObject>,
@@ -83,8 +59,9 @@ test.each<[string, Kind<KubeObject>, object]>([
   const api = cluster.of(kind);
   const before = content(await api.get(key));
 
-  await api.patch(key, change);
+  const changed = await api.patch(key, change);
 
+  expect(content(changed)).not.toEqual(before);
   await waitFor('the repair', async () => JSON.stringify(content(await api.get(key))) === JSON.stringify(before));
 });
 

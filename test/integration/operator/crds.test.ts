@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { isInvalid, KubeError } from '../../../pkg/kube/errors.ts';
 import type { KubeObject } from '../../../pkg/kube/object.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK } from '../../../pkg/operator/kinds.ts';
-import { children, documentsOf, newNamespace, registrationOf, startCluster, tenantOf, unique, webhookOf, type Cluster } from './harness.ts';
+import { children, documentsOf, registrationOf, tenantOf, unique, webhookOf } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-let namespace: string;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-  namespace = await newNamespace(cluster);
-}, 120_000);
-
-afterAll(() => cluster.close());
+const { cluster, namespace } = operatorSuite({ operator: false });
 
 /** The message that kubectl shows for a refused resource. */
 async function refusal(write: Promise<unknown>): Promise<string> {

@@ -1,51 +1,29 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { LEASE } from '../../../pkg/kube/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { stores as startStores, type TestStores } from '../../support/stores.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import {
   children,
   condition,
   conditionOf,
-  newNamespace,
-  playPods,
   ready,
   secretValues,
-  startCluster,
   startOperator,
   tenantOf,
   unique,
-  type Cluster,
   type OperatorProcess,
-} from './harness.ts';
+} from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-let stores: TestStores;
+const { cluster, stores, namespace, readyTenant } = operatorSuite({ ownStores: true, operator: false });
 let operator: OperatorProcess | undefined;
-let namespace: string;
 
 beforeAll(async () => {
-  [cluster, stores] = await Promise.all([startCluster(), startStores()]);
-  playPods(cluster);
   operator = await startOperator(cluster, { stores });
-  namespace = await newNamespace(cluster);
-}, 180_000);
-
-afterAll(async () => {
-  await cluster.close();
-  await stores.stop();
-});
-
-async function readyTenant(spec: object = {}): Promise<ObjectKey> {
-  const key = { namespace, name: unique() };
-  await cluster.tenants.create(tenantOf(namespace, key.name, spec));
-  await ready(cluster.tenants, key);
-  return key;
-}
+}, 60_000);
 
 test('a Redis that forgot its users gets them again', async () => {
   const key = await readyTenant();
@@ -73,8 +51,8 @@ test('a Redis that forgot its users gets them again', async () => {
 });
 
 test.each([
-  ['versitygw', 'StorageReady', 'ObjectStoreUnavailable', 'the object store does not answer; it is tried again'],
-  ['valkey', 'StorageReady', 'RedisUnavailable', 'Redis does not answer; it is tried again'],
+  ['versitygw', 'StorageReady', 'ObjectStoreUnavailable', 'the object store does not answer; will retry'],
+  ['valkey', 'RedisReady', 'RedisUnavailable', 'Redis does not answer; will retry'],
 ] as const)(
   'while %s is away the condition says so, what does not need it goes on, and then the rest',
   async (program, type, reason, message) => {
@@ -88,7 +66,7 @@ test.each([
       expect(conditionOf(waiting, 'Ready')).toMatchObject({ status: 'False', reason });
       expect(conditionOf(waiting, 'DatabaseReady')?.status).toBe('True');
       expect(conditionOf(waiting, 'Exposed')?.status).toBe('True');
-      expect(conditionOf(waiting, 'WorkloadAvailable')).toMatchObject({ status: 'Unknown', reason: 'WaitingForStorageReady' });
+      expect(conditionOf(waiting, 'WorkloadAvailable')).toMatchObject({ status: 'Unknown', reason: `WaitingFor${type}` });
     } finally {
       stores.signal(program, 'SIGCONT');
     }

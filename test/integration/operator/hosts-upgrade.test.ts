@@ -1,29 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { waitFor } from '../../support/wait.ts';
-import {
-  children,
-  condition,
-  newNamespace,
-  playPods,
-  ready,
-  secretValues,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  type Cluster,
-} from './harness.ts';
+import { children, condition, newNamespace, ready, secretValues, startOperator, tenantOf, unique } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-  playPods(cluster);
-}, 120_000);
-
-afterAll(() => cluster.close());
+const { cluster } = operatorSuite({ operator: false });
 
 test("hosts of other slugs that Tenants have from before they were refused lead there no more, and are their slug's, without the sessions that began there", async () => {
   const [namespace, stranger] = [await newNamespace(cluster), await newNamespace(cluster)];

@@ -1,36 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { waitFor } from '../../support/wait.ts';
-import {
-  children,
-  condition,
-  conditionOf,
-  newNamespace,
-  playPods,
-  ready,
-  secretValues,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  type Cluster,
-} from './harness.ts';
+import { children, condition, conditionOf, newNamespace, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-let namespace: string;
+const { cluster, namespace } = operatorSuite({ env: (namespace) => ({ CARREL_ALLOWED_HOSTS: `example.org,${namespace}=school.example` }) });
 /** Of a customer who may make Tenants in it and nothing else. */
 let stranger: string;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  playPods(cluster);
-  [namespace, stranger] = [await newNamespace(cluster), await newNamespace(cluster)];
-  await startOperator(cluster, { env: { CARREL_ALLOWED_HOSTS: `example.org,${namespace}=school.example` } });
-}, 120_000);
-
-afterAll(() => cluster.close());
+  stranger = await newNamespace(cluster);
+}, 60_000);
 
 async function create(where: string, spec: object = {}): Promise<ObjectKey> {
   const key = { namespace: where, name: unique() };
@@ -111,7 +93,7 @@ test('the hosts of data that are kept stay theirs until the data are deleted; th
   await remove(key);
   await ready(cluster.tenants, squatter);
 
-  expect(kept).toBe(`the host ${host} belongs to a deleted tenant whose data are kept; it is free once they are adopted or deleted`);
+  expect(kept).toBe(`the host ${host} belongs to a deleted tenant whose data are retained; it is free once they are adopted or deleted`);
   expect(again.status?.appUrl).toBe(`http://${host}:8080`);
   expect(open).toEqual([]);
 });

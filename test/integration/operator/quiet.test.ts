@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
+import { isDeepStrictEqual } from 'node:util';
+import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { Operator } from '../../../pkg/operator/operator.ts';
 import { readShards, Shards } from '../../../pkg/operator/shards.ts';
 import { settingsWith } from '../../../pkg/operator/tenant/tenant.fixture.ts';
@@ -10,35 +12,19 @@ import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
 import { waitFor } from '../../support/wait.ts';
-import {
-  difference,
-  newNamespace,
-  playPods,
-  ready,
-  registrationOf,
-  startCluster,
-  tenantOf,
-  unique,
-  webhookOf,
-  writes,
-  type Cluster,
-} from './harness.ts';
+import { difference, ready, registrationOf, webhookOf, writes } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
 const metrics = createMetrics('test');
 const statements: string[] = [];
-/** For news. */
+/** For changes of shards. */
 const looks: string[] = [];
 const stopping = new AbortController();
-let running: TestStores;
-let cluster: Cluster;
-let close: () => Promise<unknown>;
+const { cluster, stores: running, namespace, readyTenant } = operatorSuite({ ownStores: true, operator: false });
 
-/** The operator in this process, so that its statements can be counted; stores of the test's own, since it hears what all tenants of a shard left it. */
-beforeAll(async () => {
-  [running, cluster] = await Promise.all([stores(), startCluster()]);
-  playPods(cluster);
+/** The operator in this process, so that its statements can be counted; stores of the test's own, since it handles what all tenants of a shard left it. */
+beforeAll(() => {
   const platformKeys = parseSealingKeys(running.platformKeys);
   const sealer = new Sealer(platformKeys, random);
   const shards = new Shards({
@@ -47,7 +33,7 @@ beforeAll(async () => {
     clock,
     random,
     log,
-    observe: ({ sql }) => void (/AS news|pg_stat_activity/.test(sql) ? looks : statements).push(sql),
+    observe: ({ sql }) => void (/AS change|pg_stat_activity/.test(sql) ? looks : statements).push(sql),
   });
   const redis = new TenantRedis({ url: running.redis.adminUrl, log });
   const client = new KubeClient({ kubeConfig: cluster.operatorConfig, metrics });
@@ -73,22 +59,17 @@ beforeAll(async () => {
     metrics,
   });
   const works = Promise.all([operator.watch(stopping.signal), operator.lead(stopping.signal)]);
-  close = async () => {
+  cluster.onClose(async () => {
     stopping.abort(new Error('the test is over'));
     await works;
     await Promise.all([shards.close(), redis.close(), client.close()]);
-  };
-}, 120_000);
-
-afterAll(async () => {
-  await close();
-  await cluster.close();
-  await running.stop();
+  });
 });
 
 /** What each controller's reconcile asks of Postgres when it finds nothing to do. */
 const STATEMENTS = { tenant: 2, webhook: 1, ltiregistration: 1 } as const;
 type Controller = keyof typeof STATEMENTS;
+const CONTROLLERS = Object.keys(STATEMENTS) as Controller[];
 
 const valuesOf = async (metric: string) => (await metrics.getSingleMetric(metric)?.get())?.values ?? [];
 
@@ -104,48 +85,55 @@ async function isAtWork(): Promise<boolean> {
   return values.flat().some(({ value }) => value > 0);
 }
 
-/** Resolves when nothing waits or is worked on, and nothing has been for a second. */
-async function atRest(): Promise<void> {
-  let before = '';
-  await waitFor('rest', async () => {
-    const now = JSON.stringify([await reconciles(), statements.length]);
-    if (now === before && !(await isAtWork())) return true;
-    before = now;
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    return false;
-  });
+interface Snapshot {
+  readonly reconciles: Record<Controller, number>;
+  readonly statements: number;
+  readonly writes: Record<string, number>;
 }
 
+/** Taken while no reconcile runs or waits, so that its counts belong together. */
+const snapshot = (): Promise<Snapshot> =>
+  waitFor('a moment without a reconcile', async () => {
+    if (await isAtWork()) return undefined;
+    const before = await reconciles();
+    const taken = { reconciles: before, statements: statements.length, writes: await writes(cluster) };
+    return JSON.stringify(await reconciles()) === JSON.stringify(before) && !(await isAtWork()) ? taken : undefined;
+  });
+
+/** An annotation of no meaning at each of the three, a reconcile of each controller, and what that added. */
+async function touchAll(key: ObjectKey): Promise<Snapshot> {
+  const before = await snapshot();
+  const touched = { metadata: { annotations: { touched: random.hex(4) } } };
+  await cluster.webhooks.patch(key, touched);
+  await cluster.registrations.patch(key, touched);
+  await cluster.tenants.patch(key, touched);
+  const after = await waitFor('a reconcile of each', async () => {
+    const now = await snapshot();
+    return CONTROLLERS.every((name) => now.reconciles[name] > before.reconciles[name]) ? now : undefined;
+  });
+  const more = CONTROLLERS.map((name) => [name, after.reconciles[name] - before.reconciles[name]]);
+  return {
+    reconciles: Object.fromEntries(more) as Record<Controller, number>,
+    statements: after.statements - before.statements,
+    writes: difference(before.writes, after.writes),
+  };
+}
+
+/** The patches of touchAll. */
+const TOUCHES = { 'PATCH webhooks': 1, 'PATCH ltiregistrations': 1, 'PATCH tenants': 1 };
+
 test('a reconcile that finds nothing to do is two statements for a Tenant, one for a Webhook or an LtiRegistration, and no write', async () => {
-  const namespace = await newNamespace(cluster);
-  const key = { namespace, name: unique() };
-  await cluster.tenants.create(tenantOf(namespace, key.name));
-  await ready(cluster.tenants, key);
+  const key = await readyTenant();
   const tenantRef = { name: key.name };
   await cluster.webhooks.create(webhookOf(namespace, key.name, { tenantRef, url: 'https://example.com/', events: ['file.created'] }));
   const platform = { preset: 'moodle', issuer: 'https://moodle.example' };
   await cluster.registrations.create(registrationOf(namespace, key.name, { tenantRef, platform, clientId: 'x' }));
   await Promise.all([ready(cluster.webhooks, key), ready(cluster.registrations, key)]);
-  await atRest();
-  const before = { reconciles: await reconciles(), statements: statements.length, writes: await writes(cluster) };
+  // What followed from the creation, such as Events, is written some time after Ready.
+  await waitFor('the end of the writes', async () => isDeepStrictEqual((await touchAll(key)).writes, TOUCHES));
 
-  // An annotation of no meaning. The Tenant's change is looked at by all three.
-  const touched = { metadata: { annotations: { touched: 'yes' } } };
-  await cluster.webhooks.patch(key, touched);
-  await cluster.registrations.patch(key, touched);
-  await cluster.tenants.patch(key, touched);
-  const grown = async (): Promise<[Controller, number][]> => {
-    const now = await reconciles();
-    return Object.entries(before.reconciles).map(([name, count]) => [name as Controller, now[name as Controller] - count]);
-  };
-  await waitFor('a reconcile of each', async () => (await grown()).every(([, more]) => more > 0));
-  await atRest();
+  const found = await touchAll(key);
 
-  const due = (await grown()).reduce((sum, [name, more]) => sum + more * STATEMENTS[name], 0);
-  expect(statements.slice(before.statements)).toHaveLength(due);
-  expect(difference(before.writes, await writes(cluster))).toEqual({
-    'PATCH webhooks': 1,
-    'PATCH ltiregistrations': 1,
-    'PATCH tenants': 1,
-  });
+  expect(found.statements).toBe(CONTROLLERS.reduce((sum, name) => sum + found.reconciles[name] * STATEMENTS[name], 0));
+  expect(found.writes).toEqual(TOUCHES);
 });

@@ -2,10 +2,10 @@ import { afterAll, expect, test } from '@jest/globals';
 import { TenantRedis } from '../../../pkg/operator/tenant/redis.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { RedisUsers } from '../../../pkg/store/redis/acl.ts';
-import { parts } from '../../support/parts.ts';
-import { unique } from './harness.ts';
+import { testBackends } from '../../support/backends.ts';
+import { unique } from '../../support/operator.ts';
 
-const url = parts().stores.redis.adminUrl;
+const url = testBackends().stores.redis.adminUrl;
 const operator = new TenantRedis({ url, log: silentLogger });
 const other = new RedisUsers({ url, log: silentLogger });
 

@@ -1,36 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import {
-  condition,
-  conditionOf,
-  newNamespace,
-  playPods,
-  ready,
-  registrationOf,
-  secretValues,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  type Cluster,
-} from './harness.ts';
+import { condition, conditionOf, ready, registrationOf, secretValues, unique } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-let namespace: string;
+const { cluster, namespace, readyTenant } = operatorSuite();
 let tenant: string;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  playPods(cluster);
-  await startOperator(cluster);
-  namespace = await newNamespace(cluster);
-  tenant = unique();
-  await cluster.tenants.create(tenantOf(namespace, tenant));
-  await ready(cluster.tenants, { namespace, name: tenant });
-}, 120_000);
-
-afterAll(() => cluster.close());
+  tenant = (await readyTenant()).name;
+}, 60_000);
 
 async function toolOf(registration: string): Promise<Record<string, unknown> | undefined> {
   const { url = '' } = (await secretValues(cluster, namespace, `${tenant}-database`)) ?? {};
@@ -82,19 +61,19 @@ test.each([
     'the key set',
     { jwksEndpoint: 'https://169.254.169.254/jwks' },
     'AddressRefused',
-    'spec.platform.jwksEndpoint leads inside (169.254.169.254)',
+    'spec.platform.jwksEndpoint leads to a private address (169.254.169.254)',
   ],
   [
     'the token endpoint',
     { tokenEndpoint: 'https://10.0.0.5:8443/token' },
     'AddressRefused',
-    'spec.platform.tokenEndpoint leads inside (10.0.0.5)',
+    'spec.platform.tokenEndpoint leads to a private address (10.0.0.5)',
   ],
   [
     'an address that nobody can dial',
     { jwksEndpoint: 'https://lms.example:99999/' },
     'AddressInvalid',
-    'jwksEndpoint is no address that can be dialled',
+    'jwksEndpoint is not an address that can be dialled',
   ],
 ])('an LtiRegistration is refused for %s where no launch or grade could get there', async (_what, change, reason, message) => {
   const key = { namespace, name: unique() };

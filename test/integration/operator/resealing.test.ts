@@ -1,46 +1,33 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { WebhookSeal } from '../../../pkg/events/webhooks/secrets.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { formatSealingKeys, Sealer, tenantDataKey, type SealingKey } from '../../../pkg/runtime/sealing.ts';
 import { resealTenant } from '../../../pkg/operator/resealing/tenant-values.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
 import { newTenant, operatorSide } from '../../support/tenant.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import {
   children,
   condition,
-  newNamespace,
-  playPods,
   ready,
   registrationOf,
   secretValues,
-  startCluster,
   startOperator,
   tenantOf,
   unique,
   webhookOf,
-  type Cluster,
   type OperatorProcess,
-} from './harness.ts';
+} from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
 const [old, young] = ['old', 'young'].map((id) => ({ id, key: random.bytes(32) })) as [SealingKey, SealingKey];
-let running: TestStores;
-let cluster: Cluster;
-let namespace: string;
+const { cluster, stores: running, namespace } = operatorSuite({ ownStores: true, operator: false });
 let pool: SqlPool;
 
-beforeAll(async () => {
-  [running, cluster] = await Promise.all([stores(), startCluster()]);
-  playPods(cluster);
-  namespace = await newNamespace(cluster);
+beforeAll(() => {
   pool = new SqlPool({ url: running.postgres.operator, poolSize: 4, log });
-}, 120_000);
-afterAll(async () => {
-  await cluster.close();
-  await pool.close();
-  await running.stop();
+  cluster.onClose(() => pool.close());
 });
 
 const operatorWith = (...keys: SealingKey[]): Promise<OperatorProcess> =>
@@ -112,7 +99,7 @@ test('an older platform key is replaced everywhere, told at the Lease when nothi
   expect(told).toMatchObject({
     type: 'Normal',
     regarding: { kind: 'Lease', name: 'carrel-operator' },
-    note: 'everything is sealed with platform key young; nothing needs old any more, which may be taken out of CARREL_PLATFORM_KEYS',
+    note: 'everything is sealed with platform key young; old can be removed from CARREL_PLATFORM_KEYS',
   });
   expect(inUse).toEqual(['young']);
   for (const line of ['carrel_older_platform_keys_needed{program="operator"} 0', 'carrel_reseal_tenants_left{program="operator"} 0'])

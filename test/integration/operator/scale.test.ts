@@ -1,33 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { isConditionTrue } from '../../../pkg/kube/status.ts';
 import { TENANT, type Tenant } from '../../../pkg/operator/kinds.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import {
-  children,
-  difference,
-  follow,
-  newNamespace,
-  playPods,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  writes,
-  type Cluster,
-} from './harness.ts';
+import { children, difference, follow, newNamespace, tenantOf, unique, writes } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
 const TENANTS = 200;
 const REST_MS = 60_000;
 
-let cluster: Cluster;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-  playPods(cluster);
-  await startOperator(cluster);
-}, 120_000);
-
-afterAll(() => cluster.close());
+const { cluster } = operatorSuite();
 
 test('200 Tenants applied at once become Ready, and then there is no write for a minute', async () => {
   const namespace = await newNamespace(cluster);

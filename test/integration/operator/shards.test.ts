@@ -7,7 +7,7 @@ import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
-import { parts } from '../../support/parts.ts';
+import { testBackends } from '../../support/backends.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 
 let running: TestStores;
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test('a shard that does not answer is asked for its budget once in 10 s, and holds up no other one', async () => {
-  const dir = await mkdtemp(join(parts().scratch, 'shards-'));
+  const dir = await mkdtemp(join(testBackends().scratch, 'shards-'));
   const urls = { main: running.postgres.operator, away: `postgres://o:p@127.0.0.1:${(silent.address() as AddressInfo).port}/carrel` };
   for (const [name, url] of Object.entries(urls)) {
     await mkdir(join(dir, name));

@@ -8,14 +8,14 @@ import {
   PutBucketPolicyCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { MARKER_KEY } from '../../../pkg/store/s3/marker.ts';
 import { newClient, Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { parts } from '../../support/parts.ts';
+import { testBackends } from '../../support/backends.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import {
   children,
@@ -29,25 +29,21 @@ import {
   startOperator,
   tenantOf,
   unique,
-  type Cluster,
-} from './harness.ts';
+} from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
+const { cluster } = operatorSuite();
 let admin: StorageAdmin;
 
-beforeAll(async () => {
-  cluster = await startCluster();
-  playPods(cluster);
-  await startOperator(cluster);
-  admin = new StorageAdmin(parts().stores.s3);
-}, 120_000);
-
-afterAll(async () => {
-  admin?.close();
-  await cluster.close();
+beforeAll(() => {
+  admin = new StorageAdmin(testBackends().stores.s3);
+  cluster.onClose(async () => admin.close());
 });
 
-const access = (): { endpoint: string; region: string } => ({ endpoint: parts().stores.s3.endpoint, region: parts().stores.s3.region });
+const access = (): { endpoint: string; region: string } => ({
+  endpoint: testBackends().stores.s3.endpoint,
+  region: testBackends().stores.s3.region,
+});
 
 /** A bucket of a person's own; its key lies in Secret `my-storage` of the namespaces. */
 async function ownBucket(namespaces: readonly string[], more: Record<string, string> = {}): Promise<TenantBucket> {
@@ -168,7 +164,7 @@ test('a place that another installation has marked is not taken, and nothing is 
   objects.close();
 });
 
-test('an endpoint that leads inside, or a prefix that has two spellings, is refused with a condition that says so', async () => {
+test('an endpoint that leads to a private address, or a prefix that has two spellings, is refused with a condition that says so', async () => {
   const namespace = await newNamespace(cluster);
   await ownBucket([namespace], { endpoint: 'http://169.254.169.254' });
   const key = { namespace, name: unique() };
@@ -184,7 +180,7 @@ test('an endpoint that leads inside, or a prefix that has two spellings, is refu
   await gone(key);
 
   expect(conditionOf(refused, 'StorageReady')?.message).toBe(
-    'spec.storage: http://169.254.169.254 is not dialled: 169.254.169.254 leads to an inward address (CARREL_EGRESS_ALLOW)',
+    'spec.storage: http://169.254.169.254 is not dialled: 169.254.169.254 leads to a private address (CARREL_EGRESS_ALLOW)',
   );
 });
 
@@ -236,7 +232,7 @@ test('the key that the operator makes for a tenant opens its bucket alone, whate
 });
 
 test('who adopts a bucket gets it without the policy and the access list that its former owner had left', async () => {
-  const [slug, root] = [unique(), newClient(parts().stores.s3)];
+  const [slug, root] = [unique(), newClient(testBackends().stores.s3)];
   const bucket = { bucket: bucketName(slug), accessKeyId: bucketName(slug), secretAccessKey: 'one-secret-of-a-key' };
   await admin.ensureBucketWithUser(bucket);
   const everybody = {
@@ -287,7 +283,7 @@ test('a platform without a store of its own runs tenants that name theirs, to th
     await waitFor('the tenant to be gone', async () => (await away.tenants.find(named)) === undefined);
 
     expect(conditionOf(told, 'StorageReady')?.message).toContain('name a bucket and the Secret of its key in spec.storage');
-    const root = newClient(parts().stores.s3);
+    const root = newClient(testBackends().stores.s3);
     expect((await root.send(new ListObjectsV2Command({ Bucket: own.bucket }))).KeyCount).toBe(0);
     root.destroy();
   } finally {

@@ -1,43 +1,23 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { POD } from '../../../pkg/kube/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { adoptionToken } from './carrel.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { parts } from '../../support/parts.ts';
+import { testBackends } from '../../support/backends.ts';
 import { waitFor } from '../../support/wait.ts';
-import {
-  children,
-  condition,
-  conditionOf,
-  newNamespace,
-  playPods,
-  ready,
-  secretValues,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  type Cluster,
-} from './harness.ts';
+import { children, condition, conditionOf, newNamespace, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-  playPods(cluster);
-  await startOperator(cluster);
-}, 120_000);
-
-afterAll(() => cluster.close());
+const { cluster } = operatorSuite();
 
 test('storage of a person’s own is used once its key opens the bucket, and is theirs still when the tenant is deleted with its data', async () => {
   const namespace = await newNamespace(cluster);
   const key = { namespace, name: unique() };
   const secret = { namespace, name: 'my-storage' };
   const own = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
-  const { s3 } = parts().stores;
+  const { s3 } = testBackends().stores;
   await new StorageAdmin(s3).ensureBucketWithUser(own);
   const storage = { credentialsSecretRef: { name: secret.name }, bucket: own.bucket, prefix: 'files/' };
 
@@ -67,7 +47,7 @@ test('storage of a person’s own is used once its key opens the bucket, and is 
 test('another place is taken only once the files are there; until then the tenant stays with what it has', async () => {
   const namespace = await newNamespace(cluster);
   const key = { namespace, name: unique() };
-  const { s3 } = parts().stores;
+  const { s3 } = testBackends().stores;
   const named = await ownStorage(namespace);
   await cluster.tenants.create(tenantOf(namespace, key.name, { deletionPolicy: 'Delete' }));
   const { status } = await ready(cluster.tenants, key);
@@ -122,13 +102,13 @@ test('who adopts data must name the place where their files are', async () => {
   await cluster.tenants.patch(elsewhere, { spec: { storage } });
   await ready(cluster.tenants, elsewhere);
 
-  expect(conditionOf(refused, 'StorageReady')?.message).toContain("the tenant's files are in another place; of 1 looked for");
+  expect(conditionOf(refused, 'StorageReady')?.message).toContain("the tenant's files are in another location; of 1 looked for");
 });
 
 /** A bucket of a person's own; its key lies in Secret `my-storage` of the namespaces. */
 async function ownStorage(...namespaces: string[]): Promise<{ bucket: string; accessKeyId: string; secretAccessKey: string }> {
   const named = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
-  await new StorageAdmin(parts().stores.s3).ensureBucketWithUser(named);
+  await new StorageAdmin(testBackends().stores.s3).ensureBucketWithUser(named);
   const { accessKeyId, secretAccessKey } = named;
   for (const namespace of namespaces)
     await cluster.of(children.SECRET).create({ metadata: { namespace, name: 'my-storage' }, stringData: { accessKeyId, secretAccessKey } });

@@ -1,33 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { ENDPOINT_SLICE } from '../../../pkg/kube/kinds.ts';
 import { waitFor } from '../../support/wait.ts';
-import {
-  children,
-  condition,
-  newNamespace,
-  playPods,
-  ready,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  type Cluster,
-  type OperatorProcess,
-} from './harness.ts';
+import { children, condition, ready, startOperator, tenantOf, unique, type OperatorProcess } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-let namespace: string;
+const { cluster, namespace } = operatorSuite({ operator: false });
 let operator: OperatorProcess;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  playPods(cluster);
   // The API server takes no address of loopback here; the port answers on loopback all the same.
   operator = await operatorAt('10.1.2.3');
-  namespace = await newNamespace(cluster);
-}, 120_000);
-
-afterAll(() => cluster.close());
+}, 60_000);
 
 const operatorAt = (address: string): Promise<OperatorProcess> =>
   startOperator(cluster, { env: { CARREL_POD_IP: address, CARREL_SUSPENDED_PORT: '0' } });

@@ -9,15 +9,15 @@ import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
-import { parts } from '../../support/parts.ts';
-import { unique } from './harness.ts';
+import { testBackends } from '../../support/backends.ts';
+import { unique } from '../../support/operator.ts';
 
 let shards: Shards;
-const platformKeys = () => parseSealingKeys(parts().stores.platformKeys);
+const platformKeys = () => parseSealingKeys(testBackends().stores.platformKeys);
 
 beforeAll(() => {
   const sealer = new Sealer(platformKeys(), random);
-  shards = new Shards({ shards: readShards(parts().stores.shardsDir), sealer, clock, random, log });
+  shards = new Shards({ shards: readShards(testBackends().stores.shardsDir), sealer, clock, random, log });
 });
 afterAll(() => shards.close());
 

@@ -1,46 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { POD } from '../../../pkg/kube/kinds.ts';
 import { TENANT, WEBHOOK, type Tenant } from '../../../pkg/operator/kinds.ts';
 import { podLabels } from '../../../pkg/operator/names.ts';
 import { WAIT_LIMIT_MS, waitFor } from '../../support/wait.ts';
-import { parts } from '../../support/parts.ts';
+import { testBackends } from '../../support/backends.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import {
-  condition,
-  children,
-  conditionOf,
-  follow,
-  newNamespace,
-  playPods,
-  ready,
-  secretValues,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  webhookOf,
-  type Cluster,
-} from './harness.ts';
+import { condition, children, conditionOf, follow, ready, secretValues, tenantOf, unique, webhookOf } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-let namespace: string;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-  playPods(cluster);
-  await startOperator(cluster);
-  namespace = await newNamespace(cluster);
-}, 120_000);
-
-afterAll(() => cluster.close());
-
-async function readyTenant(spec: object = {}): Promise<{ namespace: string; name: string }> {
-  const key = { namespace, name: unique() };
-  await cluster.tenants.create(tenantOf(namespace, key.name, spec));
-  await ready(cluster.tenants, key);
-  return key;
-}
+const { cluster, namespace, readyTenant } = operatorSuite();
 
 const withDatabase = async <T>(url: string, work: (sql: SqlPool) => Promise<T>): Promise<T> => {
   const pool = new SqlPool({ url, poolSize: 1, log: silentLogger });
@@ -73,6 +42,7 @@ test('a Tenant of one line becomes Ready, with everything a client needs in its 
     'Accepted=True',
     'DatabaseReady=True',
     'StorageReady=True',
+    'RedisReady=True',
     'KeysReady=True',
     'WorkloadAvailable=True',
     'Exposed=True',
@@ -109,7 +79,7 @@ test('suspending takes the pods away and says so; the data stay', async () => {
 
 test('connections to Postgres follow the size of the Tenant, up to the bounds of operator and shard, and are none while it is suspended', async () => {
   const key = await readyTenant({ replicas: 3 });
-  const operator = new SqlPool({ url: parts().stores.postgres.operator, poolSize: 1, log: silentLogger });
+  const operator = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
   const limit = async (): Promise<unknown> =>
     (await operator.query(`SELECT rolconnlimit AS limit FROM pg_roles WHERE rolname = $1`, [`tenant_${key.name}`]))[0]?.['limit'];
   const counted = async (): Promise<unknown> =>

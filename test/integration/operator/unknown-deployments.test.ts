@@ -1,54 +1,27 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { noteUnknownDeployment } from '../../../pkg/lti/unknown-deployments.ts';
-import { UnknownValues } from '../../../pkg/lti/unknown-values.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { noteUnknownDeployment } from '../../../pkg/lti/launch/unknown-deployments.sql.ts';
+import { UnknownValues } from '../../../pkg/lti/login/unknown-values.ts';
 import type { LtiRegistration } from '../../../pkg/operator/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import {
-  children,
-  difference,
-  newNamespace,
-  playPods,
-  ready,
-  registrationOf,
-  secretValues,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  writes,
-  type Cluster,
-} from './harness.ts';
+import { children, difference, ready, registrationOf, unique, writes } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-let running: TestStores;
-let namespace: string;
+/** Stores of the test's own: an operator handles what all tenants of a shard left it. */
+const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true });
 let tenant: string;
 /** As the tenant's server has it. */
 let server: Database;
 let pool: SqlPool;
 
-/** Stores of the test's own: an operator takes what all tenants of a shard left it. */
 beforeAll(async () => {
-  [running, cluster] = await Promise.all([stores(), startCluster()]);
-  playPods(cluster);
-  await startOperator(cluster, { stores: running });
-  namespace = await newNamespace(cluster);
-  tenant = unique();
-  await cluster.tenants.create(tenantOf(namespace, tenant));
-  await ready(cluster.tenants, { namespace, name: tenant });
-  const { url = '' } = (await secretValues(cluster, namespace, `${tenant}-database`)) ?? {};
-  server = new Database({ url, poolSize: 2, log: silentLogger });
+  const key = await readyTenant();
+  tenant = key.name;
+  server = new Database({ url: await databaseUrl(key), poolSize: 2, log: silentLogger });
   pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger });
-}, 120_000);
-
-afterAll(async () => {
-  await Promise.all([server?.close(), pool?.close()]);
-  await cluster?.close();
-  await running?.stop();
+  cluster.onClose(() => Promise.all([server.close(), pool.close()]));
 }, 60_000);
 
 async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
@@ -88,7 +61,7 @@ const told = (name: string, count: number) =>
     return notes.length >= count ? notes : undefined;
   });
 const untilTold = (reference: string) =>
-  waitFor('the news to be read', async () => (await rowsOf(reference)).every(({ isTold }) => isTold));
+  waitFor('the notes to be read', async () => (await rowsOf(reference)).every(({ isTold }) => isTold));
 const message = (id: string): string =>
   `Warning launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${id}`;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Observed } from '../../../pkg/kube/object.ts';
 import type { Webhook } from '../../../pkg/operator/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
@@ -8,65 +8,37 @@ import { Database } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { emitGrades } from '../../support/webhooks.ts';
 import { startWorkerProcess, type WorkerProcess } from '../worker/worker-process.ts';
-import {
-  children,
-  condition,
-  conditionOf,
-  difference,
-  newNamespace,
-  playPods,
-  ready,
-  secretValues,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-  webhookOf,
-  writes,
-  type Cluster,
-} from './harness.ts';
+import { children, condition, conditionOf, difference, ready, unique, webhookOf, writes } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
 
-let cluster: Cluster;
-let running: TestStores;
+/** Stores of the test's own: a worker handles what all tenants of a shard left it. */
+const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true });
 let worker: WorkerProcess;
 let receiver: Receiver;
-let namespace: string;
 let tenant: string;
 let pool: SqlPool;
 let outbox: { db: Database; redis: Redis };
 
-/** Stores of the test's own: a worker takes what all tenants of a shard left it. */
 beforeAll(async () => {
-  [running, cluster, receiver] = await Promise.all([stores(), startCluster(), startReceiver()]);
-  playPods(cluster);
-  await startOperator(cluster, { stores: running });
-  namespace = await newNamespace(cluster);
-  tenant = unique();
-  await cluster.tenants.create(tenantOf(namespace, tenant));
-  await ready(cluster.tenants, { namespace, name: tenant });
-  const { url = '' } = (await secretValues(cluster, namespace, `${tenant}-database`)) ?? {};
+  const key = await readyTenant();
+  tenant = key.name;
   outbox = {
-    db: new Database({ url, poolSize: 2, log: silentLogger }),
+    db: new Database({ url: await databaseUrl(key), poolSize: 2, log: silentLogger }),
     redis: connectRedis({ url: running.redis.adminUrl, prefix: '', log: silentLogger }),
   };
   pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger });
+  cluster.onClose(() => Promise.all([outbox.db.close(), outbox.redis.close(), pool.close()]));
+  receiver = await startReceiver();
+  cluster.onClose(() => receiver.close());
   const workerUrl = readFileSync(join(running.shardsDir, 'main', 'worker-url'), 'utf8').trim();
   worker = await startWorkerProcess(
     { stores: running, workerUrl, platformKeys: running.platformKeys },
     { CARREL_WEBHOOK_RETRY_SECONDS: range(200).fill(0.3).join(',') },
   );
-}, 120_000);
-
-afterAll(async () => {
-  await worker?.end('SIGTERM');
-  await receiver?.close();
-  await Promise.all([outbox?.db.close(), outbox?.redis.close(), pool?.close()]);
-  await cluster?.close();
-  await running?.stop();
+  cluster.onClose(() => worker.end('SIGTERM'));
 }, 60_000);
 
 async function newHook(): Promise<{ key: { namespace: string; name: string }; status(): Promise<Webhook['status']> }> {
@@ -88,7 +60,7 @@ const until = (what: string, hook: { status(): Promise<Webhook['status']> }, is:
     return status && is(status) ? status : undefined;
   });
 
-const news = async (): Promise<number> =>
+const changes = async (): Promise<number> =>
   (await pool.query<{ count: number }>('SELECT count(*) AS count FROM carrel.webhook_health'))[0]?.count ?? -1;
 
 test('the status tells the first delivery, failing, recovery; between changes of health nothing is written', async () => {
@@ -101,7 +73,7 @@ test('the status tells the first delivery, failing, recovery; between changes of
   const failing = await until('failing since', hook, ({ failingSince }) => failingSince !== undefined);
   receiver.answer({ status: 204 });
   const recovered = await until('the recovery', hook, ({ failingSince }) => failingSince === undefined);
-  await waitFor('the news to be read', async () => (await news()) === 0);
+  await waitFor('the changes to be read', async () => (await changes()) === 0);
   const before = { writes: await writes(cluster), rows: await outbox.db.tables.webhooks.list({}) };
   const arrived = receiver.received.length;
   await emitGrades(outbox, 50);
@@ -112,20 +84,20 @@ test('the status tells the first delivery, failing, recovery; between changes of
   expect(failing).toMatchObject({ endpointId: well.endpointId, lastStatusCode: 503 });
   expect(recovered).toMatchObject({ lastStatusCode: 204 });
   expect(await outbox.db.tables.webhooks.list({})).toEqual(before.rows);
-  expect(await news()).toBe(0);
+  expect(await changes()).toBe(0);
   expect(difference(before.writes, await writes(cluster))).toEqual({});
 });
 
-test('news of an endpoint that is nobody’s, or that names another’s Webhook, writes nothing', async () => {
+test('a change of an endpoint that is nobody’s, or that names another’s Webhook, writes nothing', async () => {
   const hook = await newHook();
-  await waitFor('the news to be read', async () => (await news()) === 0);
+  await waitFor('the changes to be read', async () => (await changes()) === 0);
   const before = await writes(cluster);
   const insert = `INSERT INTO carrel.webhook_health (tenant, endpoint, managed_ref, noted_at) VALUES ($1, gen_random_uuid(), $2, now() - interval '2 hours')`;
 
   await pool.query(insert, ['tenant_other', `${namespace}/${hook.key.name}`]);
   await pool.query(insert, ['tenant_other', 'nowhere/nothing']);
 
-  await waitFor('it to be let go of', async () => (await news()) === 0);
+  await waitFor('it to be deleted', async () => (await changes()) === 0);
   expect(difference(before, await writes(cluster))).toEqual({});
 });
 

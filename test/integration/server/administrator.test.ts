@@ -1,33 +1,34 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Passwords } from '../../../pkg/identity/passwords.ts';
+import { ensureAdministrator } from '../../../pkg/accounts/administrator.ts';
+import { Passwords } from '../../../pkg/accounts/passwords.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { Shard } from '../../../pkg/store/postgres/provisioning.ts';
-import { CLEAR_CACHES, renewGenerations } from '../../../pkg/store/redis/generation.ts';
-import { parts } from '../../support/parts.ts';
+import { type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
+import { CLEAR_CACHES, invalidateTags } from '../../../pkg/store/redis/tagged-cache.ts';
+import { testBackends } from '../../support/backends.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 
 let tenant: TestTenant;
 let pool: SqlPool;
-let shard: Shard;
+let shard: ShardAccess;
 beforeAll(async () => {
   tenant = await startTenant();
-  pool = new SqlPool({ url: parts().stores.postgres.operator, poolSize: 1, log: silentLogger });
-  shard = new Shard({ pool, clock: systemClock, random: systemRandom });
+  pool = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
+  shard = { pool, clock: systemClock, random: systemRandom };
 });
 afterAll(() => Promise.all([tenant.stop(), pool.close()]));
 
 const ensure = async (email: string, password: string): Promise<void> =>
-  shard.ensureAdministrator(tenant.slug, { email, passwordHash: await new Passwords().hash(password) });
+  ensureAdministrator(shard, tenant.slug, { email, passwordHash: await new Passwords().hash(password) });
 
 /** What the worker does with the work that was asked for. */
 async function clearCaches(): Promise<void> {
   const work = await tenant.db.query<{ payload: { subjects: string[] } }>('SELECT payload FROM carrel.work WHERE kind = $1', [
     CLEAR_CACHES,
   ]);
-  for (const { payload } of work) await renewGenerations(tenant.redis, systemRandom, payload.subjects);
+  for (const { payload } of work) await invalidateTags(tenant.redis, systemRandom, payload.subjects);
 }
 
 test('the administrator of the Secret who was stripped and renamed is shown and let in as one again', async () => {

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { CLEAR_CACHES, GenerationCache, renewGenerations } from '../../../pkg/store/redis/generation.ts';
+import { CLEAR_CACHES, TaggedCache, invalidateTags } from '../../../pkg/store/redis/tagged-cache.ts';
 import { connectRedis } from '../../../pkg/store/redis/redis.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 
 let tenant: TestTenant;
-let cache: GenerationCache;
+let cache: TaggedCache;
 beforeAll(async () => {
   tenant = await startTenant();
-  cache = new GenerationCache({ redis: tenant.redis, random: systemRandom, log: silentLogger });
+  cache = new TaggedCache({ redis: tenant.redis, random: systemRandom, log: silentLogger });
 });
 afterAll(() => tenant.stop());
 
-const entry = { key: 'thing', restsOn: ['one', 'two'] };
+const entry = { key: 'thing', tags: ['one', 'two'] };
 const value = async (): Promise<string | undefined> => (await cache.lookup(entry)).value;
-const fill = async (text = 'kept'): Promise<void> => (await cache.lookup(entry)).keep(text, 60);
-const write = (...subjects: string[]): Promise<void> => cache.transaction(tenant.db, async (tx) => cache.touch(tx, ...subjects));
+const fill = async (text = 'kept'): Promise<void> => (await cache.lookup(entry)).put(text, 60);
+const write = (...subjects: string[]): Promise<void> => cache.transaction(tenant.db, async (tx) => cache.invalidate(tx, ...subjects));
 
 describe("GET of a file's metadata", () => {
   test('asks no SQL when warm, and Redis twice at most, with session, limits and permissions', async () => {
@@ -75,7 +75,7 @@ describe('a cached value', () => {
   test('that was loaded before a write and kept after it is not served', async () => {
     const before = await cache.lookup(entry);
     await write('one');
-    await before.keep('old', 60);
+    await before.put('old', 60);
 
     expect(await value()).toBeUndefined();
   });
@@ -84,9 +84,9 @@ describe('a cached value', () => {
     await fill();
     const during: (string | undefined)[] = [];
     const slow = cache.transaction(tenant.db, async (tx) => {
-      cache.touch(tx, 'one');
+      cache.invalidate(tx, 'one');
       // Two writers at once: the first to end does not lift the mark of the other.
-      await cache.transaction(tenant.db, async (inner) => cache.touch(inner, 'one'));
+      await cache.transaction(tenant.db, async (inner) => cache.invalidate(inner, 'one'));
     });
     await slow;
     during.push(await value());
@@ -114,7 +114,7 @@ describe('a cached value', () => {
     await fill();
     await cache
       .transaction(tenant.db, async (tx) => {
-        cache.touch(tx, 'one');
+        cache.invalidate(tx, 'one');
         throw new Error('no');
       })
       .catch(() => undefined);
@@ -122,7 +122,7 @@ describe('a cached value', () => {
     expect(await value()).toBe('kept');
   });
 
-  test('whose generations are gone counts as old', async () => {
+  test('whose tags have lost their versions counts as old', async () => {
     await fill();
     await tenant.redis.delete('g:one', 'g:two');
 
@@ -132,16 +132,16 @@ describe('a cached value', () => {
   test('that could not be cleared is cleared by work of the same transaction', async () => {
     await fill();
     const nowhere = connectRedis({ url: 'redis://127.0.0.1:1', prefix: '', log: silentLogger });
-    const away = new GenerationCache({ redis: nowhere, random: systemRandom, log: silentLogger });
+    const away = new TaggedCache({ redis: nowhere, random: systemRandom, log: silentLogger });
     await tenant.db.query('SELECT 1');
 
-    await away.transaction(tenant.db, async (tx) => away.touch(tx, 'one'));
+    await away.transaction(tenant.db, async (tx) => away.invalidate(tx, 'one'));
 
     const requested = await tenant.db.query<{ kind: string; payload: { subjects: string[] } }>(
       'SELECT kind, payload FROM carrel.work WHERE kind = $1',
       [CLEAR_CACHES],
     );
-    await renewGenerations(
+    await invalidateTags(
       tenant.redis,
       systemRandom,
       requested.flatMap(({ payload }) => payload.subjects),

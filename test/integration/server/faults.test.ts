@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { renewGenerations } from '../../../pkg/store/redis/generation.ts';
+import { invalidateTags } from '../../../pkg/store/redis/tagged-cache.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
@@ -59,7 +59,7 @@ test('a session can be ended while Redis is frozen: nobody gets in by it then, n
   await waitFor('Redis is back', () => tenant.redis.ping().then(() => true));
 
   const work = await tenant.db.query<{ payload: { subjects: string[] } }>(`SELECT payload FROM carrel.work WHERE kind = 'cache.clear'`);
-  for (const { payload } of work) await renewGenerations(tenant.redis, systemRandom, payload.subjects);
+  for (const { payload } of work) await invalidateTags(tenant.redis, systemRandom, payload.subjects);
 
   expect([...replies, (await api.get('/users/me')).status]).toEqual([204, 401, 401]);
 });

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
-import { Passwords } from '../../../pkg/identity/passwords.ts';
+import { Passwords } from '../../../pkg/accounts/passwords.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 import { filePart, FORM } from '../content/raw-form.ts';

@@ -183,7 +183,7 @@ test('two networks that ask for all they can leave a third of every limit withou
   expect(taken).toEqual({ reference: [6, 200], login: [6, 401], refresh: [30, 401], page: [30, 400] });
 });
 
-test('what is asked without a token keeps nobody from a download by ticket, from staying signed in or from signing in', async () => {
+test('what is asked without a token keeps nobody from a download by link, from staying signed in or from signing in', async () => {
   const tenant = await start({ limits: { tenant: 50, user: 20 } });
   const { body: file } = await tenant.admin.upload('/files', { file: Buffer.from('x'), name: 'x' });
   const { url } = (await tenant.admin.post(`/files/${file.id}/ticket`)).body;
@@ -199,7 +199,7 @@ test('what is asked without a token keeps nobody from a download by ticket, from
   expect(served.map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-test('a download by ticket counts against the person and the tenant, and one by what is no ticket against those without a token', async () => {
+test('a download by link counts against the person and the tenant, and one by an invalid link against those without a token', async () => {
   const tenant = await start({ limits: { tenant: 100, user: 6 } });
   const { body: file } = await tenant.admin.upload('/files', { file: Buffer.from('x'), name: 'x' });
   const { url } = (await tenant.admin.post(`/files/${file.id}/ticket`)).body;

@@ -35,7 +35,7 @@ test('it is 3.1, of interface version 1.0, at the address of the API, and needs 
   expect([document.openapi, document.info.version, document.servers]).toEqual(['3.1.0', '1.0', [{ url: tenant.apiUrl }]]);
 });
 
-test('it has every operation of the specification that stands', () => {
+test('it has every operation that clients were promised', () => {
   const names = new Set(operations().map(([name]) => name));
 
   for (const name of [
@@ -186,6 +186,13 @@ test('what parameters may be is said as exactly as it is enforced', () => {
   expect(
     ['', 'name,name', 'name,-name', 'owner', 'name,', '--name', 'name,size,created_at,updated_at'].filter((text) => sort.test(text)),
   ).toEqual([]);
+  for (const name of ['get /files', 'get /files/{id}']) {
+    const include = new RegExp(parameter(name, 'include')?.pattern as string);
+    expect(['tags', 'metadata,tags', 'permissions,versions_count,metadata,tags'].filter((text) => !include.test(text))).toEqual([]);
+    expect(
+      ['', 'tags,', 'tags,tags', 'tags,metadata,tags', 'tags, metadata', 'Tags', 'owner'].filter((text) => include.test(text)),
+    ).toEqual([]);
+  }
   expect(parameter('get /files', 'X-Tenant-ID')).toEqual({ type: 'string', pattern: `^(${tenant.slug}|${tenant.tenantId})$` });
   expect(parameter('patch /files/{id}', 'If-Match')?.pattern).toContain('(W/)?"');
   expect(parameter('get /files/{id}', 'If-None-Match')?.pattern).toContain('(W/)?"');

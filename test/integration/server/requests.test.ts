@@ -268,6 +268,22 @@ describe('what Node refuses before the application', () => {
   });
 });
 
+test('a GET of a resource that the client has already is answered 304, whichever resource it is', async () => {
+  const folder = await tenant.admin.post('/folders', { name: 'known' });
+  const paths = ['/users/me', `/folders/${folder.body.id}`];
+  const shown = await Promise.all(paths.map((path) => tenant.admin.get(path)));
+  const again = (etag: (reply: ApiReply) => string) =>
+    Promise.all(shown.map((reply, index) => tenant.admin.get(paths[index] as string, { headers: { 'if-none-match': etag(reply) } })));
+  const known = await again(({ headers }) => `"x", W/${headers['etag']}`);
+  const other = await again(() => '"x"');
+  const malformed = await again(() => 'x');
+
+  expect(known.map(({ status, bytes, headers }) => [status, bytes.length, headers['etag']])).toEqual(
+    shown.map(({ headers }) => [304, 0, headers['etag']]),
+  );
+  expect([...other, ...malformed].map(({ status }) => status)).toEqual([200, 200, 400, 400]);
+});
+
 test('probes and metrics answer on their own port, by route and not by path', async () => {
   await tenant.admin.get('/users/7b0c6d6e-0000-4000-8000-000000000000');
   const [health, ready, metrics] = await Promise.all(['healthz', 'readyz', 'metrics'].map((name) => fetch(`${tenant.opsUrl}/${name}`)));

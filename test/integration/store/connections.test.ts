@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import type { Shard } from '../../../pkg/store/postgres/provisioning.ts';
+import { boundConnections, ensureTenantDatabase, type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
 import { BASIC_CONNECTIONS, type ClaimRequest, type Registry } from '../../../pkg/store/postgres/registry.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { newTenant, operatorSide } from '../../support/tenant.ts';
@@ -9,7 +9,7 @@ import { newTenant, operatorSide } from '../../support/tenant.ts';
 let running: TestStores;
 let pool: SqlPool;
 let registry: Registry;
-let shard: Shard;
+let shard: ShardAccess;
 
 beforeAll(async () => {
   running = await stores();
@@ -84,15 +84,15 @@ test('what a role may hold is brought down to the bound, is counted from then on
   await pool.query('UPDATE registry.tenants SET connections = NULL WHERE id = $1', [tenantId]);
   await pool.query(`ALTER ROLE "${login.role}" CONNECTION LIMIT 5052`);
   const { owner } = request(name, {});
-  const bounds = { ...shardOf(0, 0), limitsOf: () => shard.boundConnections(50) };
+  const bounds = { ...shardOf(0, 0), limitsOf: () => boundConnections(shard, 50) };
 
   await registry.boundConnections(name, { ...owner, namespaceUid: 'of another' }, bounds);
   const byAnother = await limit();
   await registry.boundConnections(name, owner, bounds);
 
   expect([byAnother, await limit(), (await registry.get(tenantId))?.connections]).toEqual([5052, 50, 50]);
-  await shard.ensureTenantDatabase({ ...login, tenantId, connections: 20 });
+  await ensureTenantDatabase(shard, { ...login, tenantId, connections: 20 });
   await pool.query(`ALTER ROLE "${login.role}" CONNECTION LIMIT 40`);
-  expect(await shard.ensureTenantDatabase({ ...login, tenantId, connections: 20 })).toMatchObject({ changed: true });
+  expect(await ensureTenantDatabase(shard, { ...login, tenantId, connections: 20 })).toMatchObject({ changed: true });
   expect(await limit()).toBe(20);
 });

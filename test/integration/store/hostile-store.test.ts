@@ -8,10 +8,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAuthority, createCertificate } from '../../../pkg/local/programs/certificates.ts';
 import { EgressError } from '../../../pkg/net/egress-error.ts';
 import { guardedSockets } from '../../../pkg/net/guarded-sockets.ts';
-import { parseAllowedRanges } from '../../../pkg/net/inward.ts';
+import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
+import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
@@ -20,6 +21,8 @@ import { range } from '../../support/wait.ts';
 const MIB = 1 << 20;
 /** A reply may go so far past its bound as buffers of the kernel are deep. */
 const LEEWAY = 6 * MIB;
+/** What is sent to a client that does not end by itself: it fails the test, and leaves the machine its memory. */
+const MOST_SENT = 64 * MIB;
 
 interface HostileStore {
   readonly port: number;
@@ -78,6 +81,7 @@ const endless =
     const chunk = Buffer.from(filler.repeat(Math.ceil((64 * 1024) / filler.length)));
     const write = (): void => {
       while (!response.destroyed && hostile.taken < most) {
+        if (hostile.taken > MOST_SENT) return void response.destroy();
         hostile.taken += chunk.length;
         if (!response.write(chunk)) return void response.once('drain', write);
       }
@@ -111,23 +115,41 @@ test.each<[string, number, (objects: Objects) => Promise<unknown>]>([
   expect(hostile.taken).toBeLessThan(2 * (8 * MIB + LEEWAY));
 });
 
-test('a listing that hands out the same page for ever, or marks uploads that never go, comes to an end', async () => {
-  const objects = open();
-  let page = 0;
+/** A page of objects and one of uploads, of which more are always said to follow. */
+const onePage = (key: string, token: string): string =>
+  `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${token}</NextContinuationToken><Contents><Key>${key}</Key></Contents></ListBucketResult>`;
+const oneUpload = (key: string, id: string): string =>
+  `<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload></ListMultipartUploadsResult>`;
+
+function answerLists(pageOf: (isUploads: boolean, page: number) => string): void {
+  hostile.requests.length = 0;
   hostile.answer = (request, response) => {
-    page += 1;
-    const isUploads = request.url?.includes('uploads');
     response.writeHead(request.method === 'DELETE' ? 204 : 200, { 'content-type': 'application/xml' });
-    if (request.method === 'DELETE') return void response.end();
-    response.end(
-      isUploads
-        ? '<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><Upload><Key>a</Key><UploadId>u</UploadId></Upload></ListMultipartUploadsResult>'
-        : `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken><Contents><Key>k${page}</Key></Contents></ListBucketResult>`,
-    );
+    response.end(request.method === 'DELETE' ? '' : pageOf(request.url?.includes('uploads') ?? false, hostile.requests.length));
   };
+}
+
+test('a listing that hands out the same page for ever, or uploads that never go, ends after a few requests', async () => {
+  const objects = open({ mostPages: 100 });
+  const key = newContentKey('20260102', systemRandom);
+  answerLists((isUploads, page) => (isUploads ? oneUpload(key, 'u') : onePage(`k${page}`, 'again')));
+
+  await expect(pages(objects)).rejects.toThrow('the listing of bucket bucket does not end');
+  const listed = hostile.requests.length;
+  await expect(objects.abandonUploads('')).rejects.toThrow('the listing of bucket bucket does not end');
+
+  expect(listed).toBe(2);
+  expect(hostile.requests.length - listed).toBeLessThan(20);
+});
+
+test('a listing whose pages never end, each of them another one, ends at its bound', async () => {
+  const objects = open({ mostPages: 50 });
+  answerLists((isUploads, page) => (isUploads ? oneUpload(`somebody-elses-${page}`, `u${page}`) : onePage(`k${page}`, `t${page}`)));
 
   await expect(pages(objects)).rejects.toThrow('the listing of bucket bucket does not end');
   await expect(objects.abandonUploads('')).rejects.toThrow('the listing of bucket bucket does not end');
+
+  expect(hostile.requests).toHaveLength(100);
 });
 
 test('as many downloads as there are connections stand still, and an upload goes on', async () => {
@@ -148,7 +170,7 @@ test('as many downloads as there are connections stand still, and an upload goes
   for (const { body } of bodies) body.destroy();
 });
 
-test('an endpoint that a tenant named is not dialled where it leads inside, by whatever name, nor spoken to without TLS', async () => {
+test('an endpoint that a tenant named is not dialled where it leads to a private address, by whatever name, nor spoken to without TLS', async () => {
   hostile.requests.length = 0;
   hostile.answer = (_request, response) => void response.end();
   const resolve = async (name: string): Promise<string[]> => (name === 'inside.example' ? ['127.0.0.1'] : ['93.184.216.34']);
@@ -175,7 +197,7 @@ test('an endpoint that a tenant named is not dialled where it leads inside, by w
   expect(hostile.requests).toEqual([]);
 });
 
-test('an inward store is used where its range is allowed, by http and with its certificate checked by https', async () => {
+test('a store at a private address is used where its range is allowed, by http and with its certificate checked by https', async () => {
   const bucket = bucketName(`t-${systemRandom.hex(5)}`);
   const made = { bucket, accessKeyId: bucket, secretAccessKey: systemRandom.base64url(24) };
   const admin = new StorageAdmin(running.s3);

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import type { Shard } from '../../../pkg/store/postgres/provisioning.ts';
+import { dropTenant, ensureShard, type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
 import { REVOKE_PUBLIC_RIGHTS } from '../../../pkg/store/postgres/provisioning/public-rights.ts';
-import { ROOT } from '../../support/parts.ts';
+import { ROOT } from '../../support/backends.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { newTenant, operatorSide, type TenantLogin } from '../../support/tenant.ts';
 
@@ -15,7 +15,7 @@ import { newTenant, operatorSide, type TenantLogin } from '../../support/tenant.
  */
 let running: TestStores;
 let pool: SqlPool;
-let shard: Shard;
+let shard: ShardAccess;
 let superuser: SqlPool;
 let attacker: TenantLogin;
 const opened: SqlPool[] = [];
@@ -72,7 +72,7 @@ test('docs/operate.md gives a database administrator the very statement that the
   expect(readFileSync(join(ROOT, 'docs/operate.md'), 'utf8')).toContain(`${REVOKE_PUBLIC_RIGHTS.trim()};\n`);
 });
 
-test('of the settings that bound what its statements cost all, a tenant’s role lifts time-outs and memory alone', async () => {
+test('of the settings that bound what its statements cost all, a tenant’s role lifts time-outs and memory alone, and not that on temporary files', async () => {
   const sql = as(attacker);
   const lifted = ['statement_timeout = 0', 'idle_in_transaction_session_timeout = 0', 'lock_timeout = 0', `work_mem = '1GB'`];
   const held = [
@@ -90,6 +90,7 @@ test('of the settings that bound what its statements cost all, a tenant’s role
   const outcomes = async (settings: string[]) =>
     Promise.all(settings.map(async (setting) => `${setting}: ${(await outcomeOf(sql.query(`SET ${setting}`))) === 'allowed'}`));
 
+  expect(await sql.query('SHOW temp_file_limit')).toEqual([{ temp_file_limit: '1GB' }]);
   expect(await outcomes(lifted)).toEqual(lifted.map((setting) => `${setting}: true`));
   expect(await outcomes(held)).toEqual(held.map((setting) => `${setting}: false`));
 });
@@ -123,7 +124,7 @@ test("an operator's role that no policy names sees the shared rows again from it
   await pool.query('ALTER POLICY events_of_operator ON carrel.events TO pg_read_server_files; DROP POLICY work_of_operator ON carrel.work');
   const without = await policies();
 
-  await shard.ensureShard();
+  await ensureShard(shard);
 
   expect(all.length).toBeGreaterThanOrEqual(5);
   expect(without).not.toEqual(all);
@@ -192,13 +193,13 @@ test('a tenant that owns large objects, default privileges and things in another
   });
 
   const passes: boolean[] = [];
-  while (passes.at(-1) !== true) passes.push(await shard.dropTenant(tenant.slug, { budgetMs: passes.length === 0 ? 0 : 60_000 }));
+  while (passes.at(-1) !== true) passes.push(await dropTenant(shard, tenant.slug, { budgetMs: passes.length === 0 ? 0 : 60_000 }));
 
   const elsewhere = open(running.postgres.superuser.replace(/\/carrel$/, '/postgres'));
   expect(passes).toEqual([false, true]);
   expect(await pool.query('SELECT FROM pg_roles WHERE rolname = $1', [tenant.role])).toEqual([]);
   expect([await superuser.query(LARGE_OBJECTS), await elsewhere.query(LARGE_OBJECTS)]).toEqual([[{ left: 0 }], [{ left: 0 }]]);
-  expect(await shard.dropTenant(tenant.slug)).toBe(true);
+  expect(await dropTenant(shard, tenant.slug)).toBe(true);
 });
 
 test('a deletion that cannot reach what a role owns in another database names role and database', async () => {
@@ -208,9 +209,9 @@ test('a deletion that cannot reach what a role owns in another database names ro
   });
   await superuser.query('REVOKE CONNECT ON DATABASE postgres FROM carrel_operator');
 
-  const refused = await outcomeOf(shard.dropTenant(tenant.slug));
+  const refused = await outcomeOf(dropTenant(shard, tenant.slug));
   await superuser.query('GRANT CONNECT ON DATABASE postgres TO carrel_operator');
 
   expect(refused).toContain(`the role ${tenant.role} owns something in database postgres, which the operator cannot delete there: `);
-  expect(await shard.dropTenant(tenant.slug)).toBe(true);
+  expect(await dropTenant(shard, tenant.slug)).toBe(true);
 });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { Database } from '../../../pkg/store/postgres/database.ts';
+import { Database, type Tx } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { asTenant, requestWork, type WorkItem, WorkQueue } from '../../../pkg/store/postgres/work.ts';
+import { insertJob, type JobRow, JobStore } from '../../../pkg/store/postgres/job-store.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { newTenant, openDatabase, operatorSide, type TenantLogin } from '../../support/tenant.ts';
 
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 test("a tenant's role reaches nothing of another's, nor of the registry, nor of the shard's own", async () => {
-  await dbB.transaction((tx) => requestWork(tx, 'secret', { of: 'b' }));
+  await dbB.transaction((tx) => insertJob(tx, { kind: 'secret', payload: { of: 'b' } }));
   const attempts = [
     `SELECT * FROM "${b.role}".users`,
     `INSERT INTO "${b.role}".users (uuid, email, username) VALUES (gen_random_uuid(), 'x', 'x')`,
@@ -89,14 +89,14 @@ test("a tenant's role reaches nothing of another's, nor of the registry, nor of 
 
 test('work is asked for in the tenant’s name and commits with what it follows', async () => {
   const rollback = dbA.transaction(async (tx) => {
-    await requestWork(tx, 'purge', { keys: ['gone'] });
+    await insertJob(tx, { kind: 'purge', payload: { keys: ['gone'] } });
     throw new Error('no');
   });
   await expect(rollback).rejects.toThrow('no');
-  await dbA.transaction((tx) => requestWork(tx, 'purge', { keys: ['x'] }, new Date(Date.now() + 3_600_000)));
-  await dbA.transaction((tx) => requestWork(tx, 'purge', { keys: ['kept'] }));
+  await dbA.transaction((tx) => insertJob(tx, { kind: 'purge', payload: { keys: ['x'] }, dueAt: new Date(Date.now() + 3_600_000) }));
+  await dbA.transaction((tx) => insertJob(tx, { kind: 'purge', payload: { keys: ['kept'] } }));
 
-  const [item, ...more] = (await new WorkQueue(workerPool).takeDue({ limit: 10, perTenant: 10, leaseSeconds: 60 })).filter(
+  const [item, ...more] = (await new JobStore(workerPool).leaseDue({ limit: 10, perTenant: 10, leaseSeconds: 60 })).filter(
     ({ tenant }) => tenant === a.role,
   );
 
@@ -113,13 +113,13 @@ test('work is asked for in the tenant’s name and commits with what it follows'
 test('an item has one holder at a time; who lost the lease changes nothing; a failed one comes again', async () => {
   await pool.query('DELETE FROM carrel.work');
   await dbA.transaction(async (tx) => {
-    for (let n = 0; n < 40; n += 1) await requestWork(tx, 'n', n);
+    for (let n = 0; n < 40; n += 1) await insertJob(tx, { kind: 'n', payload: n });
   });
-  const queue = new WorkQueue(workerPool);
-  const takers = Array.from({ length: 8 }, () => queue.takeDue({ limit: 10, perTenant: 10, leaseSeconds: 60 }));
+  const queue = new JobStore(workerPool);
+  const takers = Array.from({ length: 8 }, () => queue.leaseDue({ limit: 10, perTenant: 10, leaseSeconds: 60 }));
   const taken = (await Promise.all(takers)).flat().toSorted((one, another) => one.id - another.id);
   expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length);
-  const claim = async (rows: readonly Pick<WorkItem, 'tenant' | 'id' | 'attempts'>[]): Promise<(WorkItem | null)[]> =>
+  const claim = async (rows: readonly Pick<JobRow, 'tenant' | 'id' | 'attempts'>[]): Promise<(JobRow | null)[]> =>
     queue.claim(
       rows.map(({ tenant, id, attempts }) => ({ tenant, id, attempt: attempts })),
       60,
@@ -128,11 +128,11 @@ test('an item has one holder at a time; who lost the lease changes nothing; a fa
   if (!item || !other) throw new Error('nothing was taken');
   const [both, third] = [await claim([item, other]), taken[2]];
   expect(both).toEqual([null, null]);
-  await queue.releaseAll();
+  await queue.releaseUnclaimed();
   expect(await claim(third ? [third] : [])).toEqual([null]);
 
   expect(await queue.extend([item], -1)).toEqual([true]);
-  const [retaken] = await queue.takeDue({ limit: 1, perTenant: 1, leaseSeconds: 60 });
+  const [retaken] = await queue.leaseDue({ limit: 1, perTenant: 1, leaseSeconds: 60 });
   expect(retaken).toMatchObject({ id: item.id, attempts: 2 });
   const [again] = await claim(retaken ? [retaken] : []);
   expect(await queue.extend([item, other], 60)).toEqual([false, true]);
@@ -140,24 +140,24 @@ test('an item has one holder at a time; who lost the lease changes nothing; a fa
   expect(await queue.fail(item, { error: 'late', waitMs: 0 })).toBe(false);
   expect(again && (await queue.finish(again))).toBe(true);
   expect(await queue.fail(other, { error: 'x'.repeat(5000), waitMs: 0 })).toBe(true);
-  expect((await queue.takeDue({ limit: 100, perTenant: 100, leaseSeconds: 60 })).map(({ id }) => id)).toContain(other.id);
-  expect((await queue.depth()).count).toBe(39);
+  expect((await queue.leaseDue({ limit: 100, perTenant: 100, leaseSeconds: 60 })).map(({ id }) => id)).toContain(other.id);
+  expect(await queue.statistics()).toEqual([expect.objectContaining({ kind: 'n', due: 39 })]);
 });
 
 test('leases are kept many at a time; a row that somebody writes is passed by, not waited for', async () => {
   await pool.query('DELETE FROM carrel.work');
   await dbA.transaction(async (tx) => {
-    for (const kind of ['written', 'free', 'lost']) await requestWork(tx, kind, {});
+    for (const kind of ['written', 'free', 'lost']) await insertJob(tx, { kind, payload: {} });
   });
-  const queue = new WorkQueue(workerPool);
-  const taken = await queue.takeDue({ limit: 3, perTenant: 3, leaseSeconds: 60 });
+  const queue = new JobStore(workerPool);
+  const taken = await queue.leaseDue({ limit: 3, perTenant: 3, leaseSeconds: 60 });
   const claimed = await queue.claim(
     taken.map(({ tenant, id, attempts }) => ({ tenant, id, attempt: attempts })),
     60,
   );
   const rows = claimed.filter((row) => row !== null).toSorted((one, other) => one.id - other.id);
   const [written, , lost] = rows;
-  await queue.release(lost as WorkItem);
+  await queue.release(lost as JobRow);
 
   const kept = await worker.transaction(async (tx) => {
     await tx.query('SELECT FROM carrel.work WHERE id = $1 FOR UPDATE', [written?.id]);
@@ -179,28 +179,30 @@ test('leases are kept many at a time; a row that somebody writes is passed by, n
 test('a backlog of one tenant takes its window only, and another’s work comes along', async () => {
   await pool.query('DELETE FROM carrel.work');
   await pool.query(`INSERT INTO carrel.work (tenant, kind, payload) SELECT $1, 'many', '{}' FROM generate_series(1, 5000)`, [a.role]);
-  await dbB.transaction((tx) => requestWork(tx, 'one', {}));
+  await dbB.transaction((tx) => insertJob(tx, { kind: 'one', payload: {} }));
 
-  const taken = await new WorkQueue(workerPool).takeDue({ limit: 20, perTenant: 5, leaseSeconds: 60 });
+  const taken = await new JobStore(workerPool).leaseDue({ limit: 20, perTenant: 5, leaseSeconds: 60 });
 
   expect(taken.filter(({ tenant }) => tenant === a.role)).toHaveLength(5);
   expect(taken.filter(({ tenant }) => tenant === b.role)).toHaveLength(1);
 });
 
+const asTenant = <T>(role: string, fn: (tx: Tx) => Promise<T>): Promise<T> => worker.transaction(fn, { role });
+
 test('the worker acts as one tenant for one transaction, and has nothing of any outside it', async () => {
   const uuid = systemRandom.uuid();
-  await asTenant(worker, b.role, (tx) => tx.users.insert({ uuid, email: 'w@example.org', username: 'w' }));
+  await asTenant(b.role, (tx) => tx.users.insert({ uuid, email: 'w@example.org', username: 'w' }));
 
   const seen = await Promise.all(
-    [a, b, a, b].map(({ role }) => asTenant(worker, role, async (tx) => (await tx.users.find({ uuid }))?.username ?? null)),
+    [a, b, a, b].map(({ role }) => asTenant(role, async (tx) => (await tx.users.find({ uuid }))?.username ?? null)),
   );
-  const asB = asTenant(worker, b.role, (tx) => tx.query(`SELECT * FROM "${a.role}".users`));
+  const asB = asTenant(b.role, (tx) => tx.query(`SELECT * FROM "${a.role}".users`));
 
   expect(seen).toEqual([null, 'w', null, 'w']);
   await expect(asB).rejects.toThrow('permission denied');
   await expect(worker.query(`SELECT * FROM "${a.role}".users`)).rejects.toThrow('permission denied');
   await expect(worker.tables.users.count({})).rejects.toThrow('does not exist');
   expect(await worker.query('SELECT current_user::text AS who')).toEqual([{ who: 'carrel_worker' }]);
-  await expect(asTenant(worker, 'carrel_operator', (tx) => tx.query('SELECT 1'))).rejects.toThrow('permission denied');
+  await expect(asTenant('carrel_operator', (tx) => tx.query('SELECT 1'))).rejects.toThrow('permission denied');
   expect(systemClock.now()).toBeInstanceOf(Date);
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import type { Shard } from '../../../pkg/store/postgres/provisioning.ts';
+import { migrateTenant, rollbackTenant, type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
 import { newTenant, operatorSide } from '../../support/tenant.ts';
 
 let running: TestStores;
 let pool: SqlPool;
-let shard: Shard;
+let shard: ShardAccess;
 beforeAll(async () => {
   running = await stores();
   ({ pool, shard } = await operatorSide(running));
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 test('of courses that were launched before 0010-lti-said the titles count as said', async () => {
   const tenant = await newTenant(running, shard);
-  await shard.rollbackTenant(tenant, '0010-lti-said');
+  await rollbackTenant(shard, tenant, '0010-lti-said');
   const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
   await sql.query(`INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms', 'a', 't', 'j')`);
   for (const [subject, email] of [
@@ -38,7 +38,7 @@ test('of courses that were launched before 0010-lti-said the titles count as sai
      SELECT gen_random_uuid(), 'Friends', NULL, NULL, id FROM users WHERE is_system`,
   );
 
-  await shard.migrateTenant(tenant);
+  await migrateTenant(shard, tenant);
 
   expect(await sql.query('SELECT name, title_said FROM groups ORDER BY id')).toEqual([
     { name: 'Physics', title_said: 'Physics' },
@@ -49,7 +49,7 @@ test('of courses that were launched before 0010-lti-said the titles count as sai
 
 test('0013 moves addresses that came from an LMS to the contact, and marks whom the operator made', async () => {
   const tenant = await newTenant(running, shard);
-  await shard.rollbackTenant(tenant, '0012-retention');
+  await rollbackTenant(shard, tenant, '0012-retention');
   const sql = new SqlPool({ url: tenant.url, poolSize: 1, log: silentLogger });
   await sql.query(`INSERT INTO lti_platforms (issuer, auth_endpoint, token_endpoint, jwks_endpoint) VALUES ('https://lms', 'a', 't', 'j')`);
   const people: readonly {
@@ -82,7 +82,7 @@ test('0013 moves addresses that came from an LMS to the contact, and marks whom 
     );
   }
 
-  await shard.migrateTenant(tenant);
+  await migrateTenant(shard, tenant);
 
   const rows = await sql.query<{ username: string; email: string; contact: string; provisioned: string }>(
     `SELECT username, regexp_replace(email, '^[0-9a-f]{32}@lti.invalid$', 'none') AS email, contact_email AS contact, provisioned_as AS provisioned

@@ -1,11 +1,25 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client } from 'pg';
+import { ensureAdministrator } from '../../../pkg/accounts/administrator.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { Shard, ShardUnfit, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import {
+  disableLogin,
+  dropTenant,
+  ensureShard,
+  ensureTenantDatabase,
+  LATEST_VERSION,
+  migrateTenant,
+  rollbackTenant,
+  schemaVersion,
+  type ShardAccess,
+  ShardUnfit,
+  tenantRole,
+  usageOf,
+} from '../../../pkg/store/postgres/provisioning.ts';
 import { registryMigrations } from '../../../pkg/store/postgres/migrations/registry/index.ts';
 import { bounds } from '../../../pkg/store/postgres/migrations/shard/0006-bounds.ts';
 import { shardMigrations } from '../../../pkg/store/postgres/migrations/shard/index.ts';
@@ -19,7 +33,7 @@ import { newTenant, openDatabase, operatorSide, tenantUrl } from '../../support/
 
 let running: TestStores;
 let pool: SqlPool;
-let shard: Shard;
+let shard: ShardAccess;
 const time = { clock: systemClock, random: systemRandom };
 
 beforeAll(async () => {
@@ -35,8 +49,8 @@ const newDatabase = () => ({ slug: `t-${systemRandom.hex(5)}`, tenantId: '3', pa
 
 test('a tenant that is right costs one statement that writes nothing', async () => {
   const tenant = newDatabase();
-  await shard.ensureTenantDatabase(tenant);
-  await shard.migrateTenant(tenant);
+  await ensureTenantDatabase(shard, tenant);
+  await migrateTenant(shard, tenant);
   const seen: string[] = [];
   const watched = new SqlPool({
     url: running.postgres.operator,
@@ -45,12 +59,28 @@ test('a tenant that is right costs one statement that writes nothing', async () 
     observe: ({ sql }) => void seen.push(sql),
   });
 
-  const again = await new Shard({ pool: watched, ...time }).ensureTenantDatabase(tenant);
+  const again = await ensureTenantDatabase({ pool: watched, ...time }, tenant);
   await watched.close();
 
-  expect(again).toEqual({ changed: false, schemaVersion: shard.latestVersion });
+  expect(again).toEqual({ changed: false, schemaVersion: LATEST_VERSION, isMigrated: true });
   expect(seen).toHaveLength(1);
   expect(seen[0]).toMatch(/^SELECT/);
+});
+
+test('a tenant lacks a migration of any number, whatever the newest one that it has', async () => {
+  const tenant = newDatabase();
+  const own = tenantRole(tenant.slug);
+  const isMigrated = async (): Promise<boolean> => (await ensureTenantDatabase(shard, tenant)).isMigrated;
+
+  const empty = await isMigrated();
+  await migrateTenant(shard, tenant);
+  const full = await isMigrated();
+  await pool.query(`DELETE FROM "${own}".schema_migrations WHERE name = '0008-webhook-descriptions'`);
+  const withoutOne = await isMigrated();
+  await pool.query(`INSERT INTO "${own}".schema_migrations (name) VALUES ('0008-webhook-descriptions'), ('9999-of-a-later-release')`);
+  const withAnother = await isMigrated();
+
+  expect({ empty, full, withoutOne, withAnother }).toEqual({ empty: false, full: true, withoutOne: false, withAnother: true });
 });
 
 test('the role has the rights and bounds of a tenant, and owns nothing', async () => {
@@ -83,14 +113,14 @@ test('the role has the rights and bounds of a tenant, and owns nothing', async (
 test('a change by hand, of password, login, settings or membership, is put right', async () => {
   const tenant = newDatabase();
   const role = tenantRole(tenant.slug);
-  await shard.ensureTenantDatabase(tenant);
+  await ensureTenantDatabase(shard, tenant);
 
   for (const change of [`ALTER ROLE "${role}" NOLOGIN`, `ALTER ROLE "${role}" RESET ALL`, `REVOKE "${role}" FROM carrel_worker`]) {
     await pool.query(change);
-    expect(await shard.ensureTenantDatabase(tenant)).toMatchObject({ changed: true });
-    expect(await shard.ensureTenantDatabase(tenant)).toMatchObject({ changed: false });
+    expect(await ensureTenantDatabase(shard, tenant)).toMatchObject({ changed: true });
+    expect(await ensureTenantDatabase(shard, tenant)).toMatchObject({ changed: false });
   }
-  expect(await shard.ensureTenantDatabase({ ...tenant, password: 'another' })).toMatchObject({ changed: true });
+  expect(await ensureTenantDatabase(shard, { ...tenant, password: 'another' })).toMatchObject({ changed: true });
   await expect(connectAs(role, 'another')).resolves.toBe(role);
   await expect(connectAs(role, tenant.password)).rejects.toThrow('password authentication failed');
 });
@@ -106,9 +136,9 @@ test('no statement holds a password, which the log of a Postgres where one fails
   const tenant = newDatabase();
   const workerPassword = `pässword-${systemRandom.hex(5)}`;
 
-  const watched = new Shard({ pool: observed, clock: systemClock, random: systemRandom });
-  await watched.ensureShard({ workerPassword });
-  await watched.ensureTenantDatabase(tenant);
+  const watched = { pool: observed, clock: systemClock, random: systemRandom };
+  await ensureShard(watched, { workerPassword });
+  await ensureTenantDatabase(watched, tenant);
   await observed.close();
 
   expect(statements.filter((sql) => sql.includes(tenant.password) || sql.includes(workerPassword))).toEqual([]);
@@ -121,36 +151,36 @@ test('operators that race make one tenant, without an error', async () => {
   const others = await Promise.all(
     Array.from({ length: 4 }, async () => {
       const own = new SqlPool({ url: running.postgres.operator, poolSize: 2, log: silentLogger });
-      const racer = new Shard({ pool: own, ...time });
-      await racer.ensureShard();
-      await racer.ensureTenantDatabase(tenant);
-      await racer.migrateTenant(tenant);
+      const racer = { pool: own, ...time };
+      await ensureShard(racer);
+      await ensureTenantDatabase(racer, tenant);
+      await migrateTenant(racer, tenant);
       await own.close();
       return racer;
     }),
   );
 
   expect(others).toHaveLength(4);
-  expect(await shard.ensureTenantDatabase(tenant)).toEqual({ changed: false, schemaVersion: shard.latestVersion });
+  expect(await ensureTenantDatabase(shard, tenant)).toEqual({ changed: false, schemaVersion: LATEST_VERSION, isMigrated: true });
 });
 
 test('every migration goes up, down and up again to the same catalog', async () => {
   const tenant = newDatabase();
   const role = tenantRole(tenant.slug);
-  await shard.ensureTenantDatabase(tenant);
+  await ensureTenantDatabase(shard, tenant);
   const empty = await catalogOf(pool, role);
-  await shard.migrateTenant(tenant);
+  await migrateTenant(shard, tenant);
   const full = await catalogOf(pool, role);
 
   for (const { name } of tenantMigrations.toReversed()) {
-    await shard.rollbackTenant(tenant, name);
+    await rollbackTenant(shard, tenant, name);
     const lower = await catalogOf(pool, role);
-    await shard.migrateTenant(tenant);
+    await migrateTenant(shard, tenant);
     expect(await catalogOf(pool, role)).toEqual(full);
-    await shard.rollbackTenant(tenant, name);
+    await rollbackTenant(shard, tenant, name);
     expect(await catalogOf(pool, role)).toEqual(lower);
   }
-  expect(await shard.schemaVersion(tenant.slug)).toBeNull();
+  expect(await schemaVersion(shard, tenant.slug)).toBeNull();
   expect(await catalogOf(pool, role)).toEqual(empty);
   expect(full.length).toBeGreaterThan(150);
 });
@@ -159,7 +189,7 @@ test('rows from before the bounds that lie beyond them go or are put right, and 
   const name = 'before_bounds';
   await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
   const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
-  await new Shard({ pool: own, ...time }).ensureShard();
+  await ensureShard({ pool: own, ...time });
   for (const migration of [boundsOfOldRows, bounds]) await own.transaction((tx) => migration.down(tx, {}));
   await own.query(
     `INSERT INTO carrel.work (kind, payload, due_at) VALUES ('ancient', '1', '-infinity'), ('huge', to_jsonb(repeat('x', 1048576)), now()), ('dead', '1', 'infinity')`,
@@ -208,7 +238,7 @@ test.each([
   const name = `empty_${schema}`;
   await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
   const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
-  await new Shard({ pool: own, ...time }).ensureShard();
+  await ensureShard({ pool: own, ...time });
   await new Registry({ pool: own, sealer: new Sealer([{ id: 'x', key: systemRandom.bytes(32) }], systemRandom), ...time }).ensureSchema();
   const full = await catalogOf(own, schema);
   for (const migration of migrations.toReversed()) {
@@ -234,8 +264,8 @@ test.each([
 test('an operator whose connection is cut at any step leaves what the next one finishes', async () => {
   const tenant = newDatabase();
   const clean = newDatabase();
-  await shard.ensureTenantDatabase(clean);
-  await shard.migrateTenant(clean);
+  await ensureTenantDatabase(shard, clean);
+  await migrateTenant(shard, clean);
 
   for (let cut = 1; ; cut += 1) {
     let statements = 0;
@@ -248,10 +278,10 @@ test('an operator whose connection is cut at any step leaves what the next one f
         if (statements === cut) void pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut-me'`);
       },
     });
-    const killed = new Shard({ pool: own, ...time });
+    const killed = { pool: own, ...time };
     const outcome = await (async () => {
-      await killed.ensureTenantDatabase(tenant);
-      await killed.migrateTenant(tenant);
+      await ensureTenantDatabase(killed, tenant);
+      await migrateTenant(killed, tenant);
     })().then(
       () => 'done',
       (error: unknown) => error,
@@ -261,7 +291,7 @@ test('an operator whose connection is cut at any step leaves what the next one f
     if (outcome !== 'done') expect(outcome).toBeInstanceOf(StoreUnavailableError);
   }
 
-  expect(await shard.ensureTenantDatabase(tenant)).toEqual({ changed: false, schemaVersion: shard.latestVersion });
+  expect(await ensureTenantDatabase(shard, tenant)).toEqual({ changed: false, schemaVersion: LATEST_VERSION, isMigrated: true });
   const rename = (catalog: string[], from: string): string[] => catalog.map((line) => line.replaceAll(from, 'tenant'));
   expect(rename(await catalogOf(pool, tenantRole(tenant.slug)), tenantRole(tenant.slug))).toEqual(
     rename(await catalogOf(pool, tenantRole(clean.slug)), tenantRole(clean.slug)),
@@ -271,12 +301,12 @@ test('an operator whose connection is cut at any step leaves what the next one f
 test('the first administrator signs in with what was set last, and its sessions end then', async () => {
   const tenant = await newTenant(running, shard);
   const db = openDatabase(tenant);
-  await shard.ensureAdministrator(tenant.slug, { email: 'Admin@example.org', passwordHash: 'one', storageQuota: 5_000_000 });
+  await ensureAdministrator(shard, tenant.slug, { email: 'Admin@example.org', passwordHash: 'one', storageQuota: 5_000_000 });
   const [admin] = await db.tables.users.list({ isSystem: false });
   await db.tables.sessions.insert({ id: systemRandom.uuid(), userId: admin?.id ?? 0, expiresAt: new Date(Date.now() + 1e6) });
   await db.tables.users.update({ id: admin?.id ?? 0 }, { roles: ['member'], isActive: false });
 
-  await shard.ensureAdministrator(tenant.slug, { email: 'admin@example.org', passwordHash: 'two' });
+  await ensureAdministrator(shard, tenant.slug, { email: 'admin@example.org', passwordHash: 'two' });
 
   expect(await db.tables.users.list({ isSystem: false })).toEqual([
     expect.objectContaining({
@@ -293,7 +323,7 @@ test('the first administrator signs in with what was set last, and its sessions 
   expect(await db.tables.users.list({ isSystem: true })).toEqual([
     expect.objectContaining({ username: 'system', isActive: false, passwordHash: null }),
   ]);
-  expect(await shard.usage(tenant.slug)).toEqual({ users: 1, files: 0, bytes: 0 });
+  expect(await usageOf(shard, tenant.slug)).toEqual({ users: 1, files: 0, bytes: 0 });
   await db.close();
 });
 
@@ -302,18 +332,18 @@ test('a login that is switched off ends at once and data stay; a dropped tenant 
   const db = openDatabase(tenant);
   await db.ping();
 
-  await shard.disableLogin(tenant.slug);
+  await disableLogin(shard, tenant.slug);
   await expect(db.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
-  await shard.disableLogin(tenant.slug);
-  expect(await shard.usage(tenant.slug)).toMatchObject({ users: 0 });
-  await shard.ensureTenantDatabase({ slug: tenant.slug, tenantId: tenant.tenantId, password: tenant.password, connections: 30 });
+  await disableLogin(shard, tenant.slug);
+  expect(await usageOf(shard, tenant.slug)).toMatchObject({ users: 0 });
+  await ensureTenantDatabase(shard, { slug: tenant.slug, tenantId: tenant.tenantId, password: tenant.password, connections: 30 });
   await db.ping();
-  await shard.dropTenant(tenant.slug);
-  await shard.dropTenant(tenant.slug);
+  await dropTenant(shard, tenant.slug);
+  await dropTenant(shard, tenant.slug);
 
   expect(await catalogOf(pool, tenant.role)).toEqual([]);
   expect(await pool.query('SELECT FROM pg_roles WHERE rolname = $1', [tenant.role])).toEqual([]);
-  expect(await shard.schemaVersion(tenant.slug)).toBeNull();
+  expect(await schemaVersion(shard, tenant.slug)).toBeNull();
   await db.close();
 });
 
@@ -325,7 +355,7 @@ test.each([
   await pool.query(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE '${locale}' TEMPLATE template0`);
   const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
 
-  const refusal = await new Shard({ pool: own, ...time }).ensureShard().then(
+  const refusal = await ensureShard({ pool: own, ...time }).then(
     () => null,
     (error: unknown) => error,
   );

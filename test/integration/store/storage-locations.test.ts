@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { recordStorage } from '../../../pkg/operator/tenant/recorded-storage.ts';
 import { takeStorage } from '../../../pkg/operator/tenant/storage-location.ts';
-import { NotYet } from '../../../pkg/operator/steps.ts';
+import { ConditionError } from '../../../pkg/operator/conditions/runner.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import type { Registry } from '../../../pkg/store/postgres/registry.ts';
@@ -132,8 +132,8 @@ test('where two tenants had their objects in one place before locations were kep
   const refused = await take(second).catch((error: unknown) => error);
 
   expect(alone).toBe(`tenant ${first} of here`);
-  expect(refused).toBeInstanceOf(NotYet);
-  expect(refused).toMatchObject({ reason: 'StorageTaken', isStuck: true });
+  expect(refused).toBeInstanceOf(ConditionError);
+  expect(refused).toMatchObject({ reason: 'StorageTaken', isTerminal: true });
   expect(await markerOf(inPlace)).toBe('shared by several tenants');
   // Nor where the first one's marker has not come yet when the second looks.
   await inPlace.delete(['.carrel-tenant']);
@@ -194,7 +194,7 @@ test.each([
     await first.take();
 
     expect(marker).toBe('shared by several tenants');
-    expect(refused).toMatchObject({ reason: 'StorageTaken', isStuck: true });
+    expect(refused).toMatchObject({ reason: 'StorageTaken', isTerminal: true });
     expect([await markerOf(first.objects), await markerOf(second.objects)]).toEqual([marker, marker]);
     const third = await newTenant();
     const { endpoint } = running.s3;

@@ -45,7 +45,7 @@ async function planOfLook(): Promise<string> {
       return [];
     },
   };
-  await new LeasedRows(explaining, { name: 'carrel.deliveries', columns: 'w.endpoint' }).takeDue({
+  await new LeasedRows(explaining, { name: 'carrel.deliveries', columns: 'w.endpoint' }).leaseDue({
     limit: 64,
     perTenant: 8,
     leaseSeconds: 4,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
-import { requestWork } from '../../../pkg/store/postgres/work.ts';
+import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
@@ -132,7 +132,7 @@ test('an LMS that hangs holds up neither the grades of other tenants nor purges'
   await waitFor('the LMS to hang', () => lms.scores.received.length - before >= 4);
 
   await quiet.submitted(await quiet.grade('quiet'));
-  await other.tenant.db.transaction((tx) => requestWork(tx, 'objects.purge', { keys: [key] }));
+  await other.tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } }));
   await waitFor('the purge', async () => (await objectCount(other.tenant)) === 0);
   await other.stop();
 

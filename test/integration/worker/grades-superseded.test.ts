@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findSubmission, markSent, renewTimestamp } from '../../../pkg/lti/grades/submission.record.ts';
 import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
+import type { Tx } from '../../../pkg/store/postgres/database.ts';
 import { waitFor } from '../../support/wait.ts';
 import { type Grading, startGrading } from './grading.ts';
 import { startPlatform, type TestPlatform } from './platform.ts';
@@ -31,30 +32,6 @@ test('an older grade that was looked up before a newer one was accepted is not s
 
   expect([lookedUp?.isSuperseded, before, after]).toEqual([false, true, false]);
   expect((await db.transaction((tx) => findSubmission(tx, older.id)))?.isSuperseded).toBe(true);
-});
-
-test('two grades of one cell are not sent at once, whichever comes first', async () => {
-  const course = await grading.launch();
-  const { db } = grading.tenant;
-  const grades = [await course.grade('at once', 1), await course.grade('at once', 2)];
-  const leases = await Promise.all(
-    grades.map(async ({ id }) => {
-      const [held] = await platform.pool.query<{ id: number; fence: string }>(
-        `UPDATE carrel.work SET fence = gen_random_uuid(), leased_until = now() + interval '1 hour' WHERE payload->>'grade' = $1 RETURNING id, fence`,
-        [id],
-      );
-      return { grade: id, held: held ?? { id: 0, fence: '' } };
-    }),
-  );
-  const send = async ({ grade, held }: (typeof leases)[number]) => (await db.transaction((tx) => markSent(tx, grade, held))) !== undefined;
-
-  const sent = await Promise.all(leases.map(send));
-  const [first, second] = sent[0] ? leases : leases.toReversed();
-  if (!first || !second) throw new Error('there are two');
-  await platform.pool.query('UPDATE carrel.work SET fence = NULL, leased_until = NULL WHERE id = $1', [first.held.id]);
-  const after = await send(second);
-
-  expect([sent.filter(Boolean).length, after]).toEqual([1, true]);
 });
 
 /** The lease of a worker that has just taken the grade. */
@@ -88,18 +65,51 @@ test('a correction that is given while the timestamp of what it corrects moves o
   expect(Date.parse((await given.correction).timestamp)).toBe(ahead.getTime() + 1000);
 });
 
-/** Waits until so many connections wait for the one of this id, or for one that waits for it. */
+/** How many connections wait for the one of this id, or for one that waits for it. */
+async function waitingFor(pid: number): Promise<number> {
+  const blocked = await platform.pool.query(
+    `WITH RECURSIVE behind AS (
+       SELECT pid FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))
+       UNION SELECT a.pid FROM pg_stat_activity a JOIN behind b ON b.pid = ANY (pg_blocking_pids(a.pid)))
+     SELECT FROM behind`,
+    [pid],
+  );
+  return blocked.length;
+}
 const untilBlocked = (what: string, pid: number, count: number): Promise<unknown> =>
-  waitFor(what, async () => {
-    const blocked = await platform.pool.query(
-      `WITH RECURSIVE behind AS (
-         SELECT pid FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))
-         UNION SELECT a.pid FROM pg_stat_activity a JOIN behind b ON b.pid = ANY (pg_blocking_pids(a.pid)))
-       SELECT FROM behind`,
-      [pid],
-    );
-    return blocked.length >= count;
+  waitFor(what, async () => (await waitingFor(pid)) >= count);
+
+async function pidOf(tx: Tx): Promise<number> {
+  const [row] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return row?.pid ?? 0;
+}
+
+test.each([
+  ['older', 0, 1],
+  ['newer', 1, 0],
+])('two grades of one cell are not sent at once, where the %s comes first', async (which, first, second) => {
+  const course = await grading.launch();
+  const { db } = grading.tenant;
+  const grades = [await course.grade(`at once, ${which}`, 1), await course.grade(`at once, ${which}`, 2)];
+  const leases = await Promise.all(grades.map(async (grade) => ({ grade: grade.id, held: await leaseOf(grade) })));
+  const [ahead, behind] = [leases[first], leases[second]];
+  if (!ahead || !behind) throw new Error('there are two');
+  const send = async (tx: Tx, { grade, held }: (typeof leases)[number]) => (await markSent(tx, grade, held)) !== undefined;
+  const sendBehind = () => db.transaction((tx) => send(tx, behind));
+
+  const { isSent, race } = await db.transaction(async (tx) => {
+    const isMarked = await send(tx, ahead);
+    const pid = await pidOf(tx);
+    let isAnswered = false;
+    const answer = sendBehind().finally(() => (isAnswered = true));
+    await waitFor('the other to wait', async () => isAnswered || (await waitingFor(pid)) > 0);
+    return { isSent: isMarked, race: { answer } };
   });
+  const atOnce = await race.answer;
+  await platform.pool.query('UPDATE carrel.work SET fence = NULL, leased_until = NULL WHERE id = $1', [ahead.held.id]);
+
+  expect([isSent, atOnce, await sendBehind()]).toEqual([true, false, true]);
+});
 
 /** A pending grade that is about to move past a newer one, which failed. */
 async function besideFailed(userId: string) {

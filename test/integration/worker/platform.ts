@@ -3,7 +3,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { formatSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { Shard } from '../../../pkg/store/postgres/provisioning.ts';
+import { ensureShard } from '../../../pkg/store/postgres/provisioning.ts';
 import { writeMarker } from '../../../pkg/store/s3/marker.ts';
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
 import { newSlug, startTenant, type TestTenant } from '../../support/server.ts';
@@ -31,7 +31,7 @@ export async function startPlatform(options: { durable?: boolean } = {}): Promis
   const time = { clock: systemClock, random: systemRandom };
   const keys = [{ id: 'p1', key: systemRandom.bytes(32) }];
   const pool = new SqlPool({ url: running.postgres.operator, poolSize: 5, log: silentLogger });
-  await new Shard({ pool, ...time }).ensureShard();
+  await ensureShard({ pool, ...time });
   const registryOn = (of: SqlPool): Registry => new Registry({ pool: of, sealer: new Sealer(keys, systemRandom), ...time });
   await registryOn(pool).ensureSchema();
   const tenants: TestTenant[] = [];

@@ -73,7 +73,7 @@ test('an attempt that nobody foresaw is written and put off, says nothing of the
   for (const { state, log, wait } of await tried(broken, 15)) {
     expect({ state, log }).toEqual({
       state: 'pending',
-      log: [{ at: expect.stringMatching(/Z$/), status_code: null, error: 'an error of ours' }],
+      log: [{ at: expect.stringMatching(/Z$/), status_code: null, error: 'internal error' }],
     });
     expect(wait).toBeGreaterThan(400);
   }

@@ -116,12 +116,12 @@ test('a redirect is a failure and is not followed', async () => {
   expect(asked).toBe(0);
 });
 
-test('a receiver without TLS, one that refuses, a name that is none and one that leads inside each say so in the attempt', async () => {
+test('a receiver without TLS, one that refuses, a name that is none and one that leads to a private address each say so in the attempt', async () => {
   const plain = await net.http((_request, response) => void response.end());
   const errors = {
     tls: await outcomeAt(at(plain, 'https')),
     name: await outcomeAt('https://receiver.invalid/hook'),
-    inward: await outcomeAt('https://localhost:8443/hook'),
+    privateAddress: await outcomeAt('https://localhost:8443/hook'),
   };
   await net.close();
   const refused = await outcomeAt(at(await freePort()));
@@ -132,7 +132,7 @@ test('a receiver without TLS, one that refuses, a name that is none and one that
   }
   expect(errors.tls.error).toMatch(/TLS/i);
   expect(errors.name.error).toMatch(/receiver\.invalid/);
-  expect(errors.inward.error).toMatch(/localhost/);
+  expect(errors.privateAddress.error).toMatch(/localhost/);
   expect(refused.error).toMatch(/127\.0\.0\.1/);
 });
 

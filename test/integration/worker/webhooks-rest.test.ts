@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { Webhook } from 'standardwebhooks';
 import { EVENTS } from '../../../pkg/events/catalogue.ts';
 import type { ApiReply } from '../../support/api.ts';
-import { programEnvironment, ROOT } from '../../support/parts.ts';
+import { programEnvironment, ROOT } from '../../support/backends.ts';
 import { freePort } from '../../support/ports.ts';
 import { type Received, type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';

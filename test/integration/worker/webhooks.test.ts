@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { type Receiver, startReceiver, verifiesHex, verifiesStandard } from '../../support/receiver.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -165,4 +166,14 @@ test('Retry-After puts the next attempt off', async () => {
     return found[0]?.log.length === 1 && found;
   });
   expect(delivery?.wait).toBeGreaterThan(590);
+});
+
+test('a tenant whose schema is older than the worker, without the descriptions of webhooks, gets its events', async () => {
+  const older = await platform.tenant();
+  await addWebhook(older, { url: receiver.url });
+  await platform.pool.query(`ALTER TABLE "${tenantRole(older.slug)}".webhooks DROP COLUMN description CASCADE`);
+
+  const [id] = await emitGrades(older, 1);
+
+  await waitFor('the event', () => receiver.received.some((each) => each.id === id && each.taken));
 });

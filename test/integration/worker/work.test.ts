@@ -4,7 +4,7 @@ import { markedProcesses } from '../../../pkg/local/processes.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { requestWork, WorkQueue } from '../../../pkg/store/postgres/work.ts';
+import { insertJob, JobStore } from '../../../pkg/store/postgres/job-store.ts';
 import { MARKER_KEY, writeMarker } from '../../../pkg/store/s3/marker.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
 import type { TestTenant } from '../../support/server.ts';
@@ -57,7 +57,7 @@ test('a worker killed in the middle of a purge loses nothing: the next one goes 
   // Purges of nothing between them: the worker is killed long before their end.
   const between = (key: string): string[] => [key, ...range(4).map(() => newKey(systemRandom))];
   await tenant.db.transaction(async (tx) => {
-    for (const key of keys.flatMap(between)) await requestWork(tx, 'objects.purge', { keys: [key] });
+    for (const key of keys.flatMap(between)) await insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } });
   });
   await waitFor('the first ones to go', async () => (await workLeft()) < 580);
 
@@ -75,7 +75,7 @@ test('a worker killed in the middle of a purge loses nothing: the next one goes 
 test('a Redis that forgets everything in the middle loses nothing', async () => {
   const { tenant, keys } = await tenantWithObjects(60);
   await tenant.db.transaction(async (tx) => {
-    for (const key of keys) await requestWork(tx, 'objects.purge', { keys: [key] });
+    for (const key of keys) await insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } });
   });
   await waitFor('the first ones to go', async () => (await workLeft()) < 50);
   await platform.stores.kill('valkey');
@@ -87,7 +87,7 @@ test('a Redis that forgets everything in the middle loses nothing', async () => 
 test('a Redis that is frozen delays the work until shortly after it thaws', async () => {
   const { tenant, keys } = await tenantWithObjects(40);
   await tenant.db.transaction(async (tx) => {
-    for (const key of keys) await requestWork(tx, 'objects.purge', { keys: [key] });
+    for (const key of keys) await insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } });
   });
   await waitFor('the first ones to go', async () => (await workLeft()) < 35);
   platform.stores.signal('valkey', 'SIGSTOP');
@@ -102,7 +102,7 @@ test('a Redis that is frozen delays the work until shortly after it thaws', asyn
 test('S3 that is away delays the work', async () => {
   const { tenant, keys } = await tenantWithObjects(3);
   await platform.stores.kill('versitygw');
-  await tenant.db.transaction((tx) => requestWork(tx, 'objects.purge', { keys }));
+  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.purge', payload: { keys } }));
   await waitFor('the purge', async () => (await workLeft()) === 0);
   expect(await objectCount(tenant)).toBe(0);
 });
@@ -122,7 +122,7 @@ test('a sweep deletes what no row knows of that day, and keeps what a row knows 
   const somebodyElses = [`${day}/report.pdf`, `${day}/ab/scan.pdf`];
   for (const key of somebodyElses) await tenant.objects.put(key, Buffer.from('a person’s own'));
 
-  await tenant.db.transaction((tx) => requestWork(tx, 'objects.sweep', { day }));
+  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.sweep', payload: { day } }));
 
   await waitFor('the sweep', async () => (await objectCount(tenant)) === 2 + somebodyElses.length);
   expect(asked?.hours).toBeGreaterThan(25);
@@ -140,7 +140,7 @@ test('a sweep deletes nothing where the marker says that the objects are another
   const before = await refused();
 
   await writeMarker(tenant.objects, 'tenant 1 of another installation');
-  await tenant.db.transaction((tx) => requestWork(tx, 'objects.sweep', { day }));
+  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.sweep', payload: { day } }));
   await waitFor('the refusal', async () => (await refused()) === before + 1);
   await tenant.objects.delete([MARKER_KEY]);
   await platform.pool.query('UPDATE carrel.work SET due_at = now() WHERE tenant = $1', [role]);
@@ -167,8 +167,8 @@ async function halfUpload({ config }: TestTenant, key: string): Promise<{ isTher
 test('work that can never be done is kept as a dead letter, with its error, and counted', async () => {
   const tenant = await platform.tenant();
   await tenant.db.transaction(async (tx) => {
-    await requestWork(tx, 'objects.purge', { keys: 'all of them' });
-    await requestWork(tx, 'no.such.kind', {});
+    await insertJob(tx, { kind: 'objects.purge', payload: { keys: 'all of them' } });
+    await insertJob(tx, { kind: 'no.such.kind', payload: {} });
   });
   const dead = () =>
     platform.pool.query<{ kind: string; error: string }>(
@@ -178,7 +178,7 @@ test('work that can never be done is kept as a dead letter, with its error, and 
   await waitFor('two dead letters', async () => (await dead()).length === 2);
   expect((await dead()).map(({ error }) => error)).toEqual([
     'there is no processor for the kind no.such.kind',
-    expect.stringContaining('the payload is not of the form it should have: keys'),
+    expect.stringContaining('invalid payload of objects.purge: keys'),
   ]);
   expect(await worker.metrics()).toMatch(/carrel_work_dead\{[^}]*kind="no\.such\.kind"[^}]*\} 1/);
   await platform.pool.query(`DELETE FROM carrel.work WHERE due_at = 'infinity'`);
@@ -189,7 +189,9 @@ test('kinds that nobody knows, however many a tenant asks for, make few series o
   await tenant.db.query(`INSERT INTO carrel.work (kind, payload) SELECT 'forged.' || n, '{}' FROM generate_series(1, 150) n`);
   const dead = () => platform.pool.query(`SELECT FROM carrel.work WHERE due_at = 'infinity' AND kind LIKE 'forged.%'`);
   await waitFor('150 dead letters', async () => (await dead()).length === 150);
-  await tenant.db.transaction((tx) => requestWork(tx, 'objects.sweep', { day: '20200101' }, new Date(Date.now() + 3_600_000)));
+  await tenant.db.transaction((tx) =>
+    insertJob(tx, { kind: 'objects.sweep', payload: { day: '20200101' }, dueAt: new Date(Date.now() + 3_600_000) }),
+  );
 
   const metrics = await worker.metrics();
 
@@ -209,7 +211,7 @@ test("one tenant's backlog does not hold up another", async () => {
   );
   await waitFor('the backlog to be under way', async () => (await workLeft()) < 4990);
 
-  await quiet.tenant.db.transaction((tx) => requestWork(tx, 'objects.purge', { keys: quiet.keys }));
+  await quiet.tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.purge', payload: { keys: quiet.keys } }));
 
   await waitFor('the other purge', async () => (await objectCount(quiet.tenant)) === 0);
   expect(await workLeft()).toBeGreaterThan(0);
@@ -238,10 +240,10 @@ test('a look for what is due does not walk over 2,000 tenants whose work is for 
      SELECT 'tenant_later' || t, 'objects.sweep', '{"day":"20200101"}', now() + interval '1 day' FROM generate_series(1, 2000) t, generate_series(1, 2)`,
   );
   const look = { limit: 64, perTenant: 4, leaseSeconds: 4 };
-  const taken = await new WorkQueue(pool).takeDue(look); // passes by what is dead in the index, once for all
+  const taken = await new JobStore(pool).leaseDue(look); // passes by what is dead in the index, once for all
   // The least of three: what somebody's older look keeps from being passed by is read once more.
   const looks: number[] = [];
-  for (const _ of range(3)) looks.push(await pagesOf(pool, (explained) => new WorkQueue(explained).takeDue(look)));
+  for (const _ of range(3)) looks.push(await pagesOf(pool, (explained) => new JobStore(explained).leaseDue(look)));
   await pool.query(`DELETE FROM carrel.work WHERE tenant LIKE 'tenant_later%'`);
   await pool.close();
 

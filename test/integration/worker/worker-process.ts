@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programEnvironment, ROOT } from '../../support/parts.ts';
+import { programEnvironment, ROOT } from '../../support/backends.ts';
 import { freePort } from '../../support/ports.ts';
 import { waitFor } from '../../support/wait.ts';
 import type { TestPlatform } from './platform.ts';

@@ -22,7 +22,7 @@ export interface Registered {
   readonly redirectUris: readonly string[];
   readonly loginInitiationUrl: string;
   readonly targetLinkUri: string;
-  /** Where the tool publishes its keys; left out: beside `redirectUris`, as the specification says. */
+  /** Where the tool publishes its keys; left out: beside `redirectUris`, as docs/design/lti.md says. */
   readonly jwksUrl?: string;
 }
 

@@ -9,18 +9,14 @@ import { serviceAccount } from './serviceaccount.ts';
 
 const hosts = { app: 'north.files.example', lti: 'lti.north.files.example' };
 const addresses = { appUrl: 'https://a', ltiUrl: 'https://l', apiUrl: 'https://a/api/v1' };
-const of = (tenant = tenantWith()) => deployment(tenant, { image: 'carrel:1', config: 'abc' });
+const accepted = { tenantId: '7', hosts, addresses };
+const settings = settingsWith();
+const of = (tenant = tenantWith(), checksums: readonly string[] = []) => deployment(tenant, { accepted, settings, checksums });
 const pod = (tenant = tenantWith()) => of(tenant).spec?.template.spec;
 
 test('every child bears the name of its tenant and the labels that its watches select', () => {
   const tenant = tenantWith();
-  const all = [
-    serviceAccount(tenant),
-    configMap(tenant, { tenantId: '7', addresses }, settingsWith()),
-    of(),
-    service(tenant),
-    ingress(tenant, hosts),
-  ];
+  const all = [serviceAccount(tenant), configMap(tenant, { accepted, settings }), of(), service(tenant), ingress(tenant, { accepted })];
 
   for (const child of all) {
     expect(child?.metadata).toMatchObject({
@@ -42,6 +38,23 @@ describe('the Deployment', () => {
       capabilities: { drop: ['ALL'] },
     });
     expect(pod()?.automountServiceAccountToken).toBe(false);
+  });
+
+  test('runs the image of the operator, or of the Tenant where it names one', () => {
+    expect([pod()?.containers[0]?.image, pod(tenantWith({ image: 'carrel:2' }))?.containers[0]?.image]).toEqual([
+      settings.image,
+      'carrel:2',
+    ]);
+  });
+
+  test('restarts its pods when a setting or a Secret changes, and at no other change', () => {
+    const config = (...given: Parameters<typeof of>) => of(...given).spec?.template.metadata?.annotations?.['carrel.dev/config'];
+
+    const first = config(tenantWith(), ['a', 'b']);
+
+    expect(config(tenantWith({ replicas: 3 }), ['a', 'b'])).toBe(first);
+    expect(config(tenantWith(), ['a', 'c'])).not.toBe(first);
+    expect(config(tenantWith({ database: { poolSize: 7 } }), ['a', 'b'])).not.toBe(first);
   });
 
   test('gives the server longer to end than the server takes', () => {
@@ -76,7 +89,7 @@ describe('the Deployment', () => {
 });
 
 test('the ConfigMap holds sizes in bytes, and no limit of an upload where none is set', () => {
-  const { data } = configMap(tenantWith(), { tenantId: '7', addresses }, settingsWith());
+  const { data } = configMap(tenantWith(), { accepted, settings });
 
   expect(data).toMatchObject({
     CARREL_TENANT_ID: '7',
@@ -88,18 +101,19 @@ test('the ConfigMap holds sizes in bytes, and no limit of an upload where none i
 
 test('the Service of a suspended tenant says so, and leads to whoever answers for it', () => {
   const suspended = tenantWith({ suspended: true });
+  const answeredBy = (address: string) => ({ settings: settingsWith({ suspendedAnswer: { address, port: 8081 } }) });
 
   expect([service(suspended), service(tenantWith())].map(({ metadata }) => metadata?.annotations)).toEqual([
     { 'carrel.dev/suspended': 'true' },
     undefined,
   ]);
-  expect(suspendedEndpoints(suspended, { address: 'fd00::7', port: 8081 })).toMatchObject({
+  expect(suspendedEndpoints(suspended, answeredBy('fd00::7'))).toMatchObject({
     metadata: { name: 'north-suspended', labels: { 'kubernetes.io/service-name': 'north' } },
     addressType: 'IPv6',
     endpoints: [{ addresses: ['fd00::7'] }],
     ports: [{ name: 'http', port: 8081 }],
   });
-  expect([suspendedEndpoints(suspended, undefined), suspendedEndpoints(tenantWith(), { address: '10.0.0.7', port: 8081 })]).toEqual([
+  expect([suspendedEndpoints(suspended, { settings }), suspendedEndpoints(tenantWith(), answeredBy('10.0.0.7'))]).toEqual([
     undefined,
     undefined,
   ]);
@@ -111,7 +125,7 @@ test('the Service finds the port of the server by its name', () => {
 
 describe('the Ingress', () => {
   test('leads both hosts to the Service, one rule where they are equal', () => {
-    const rules = (given: typeof hosts) => ingress(tenantWith(), given)?.spec?.rules?.map(({ host }) => host);
+    const rules = (given: typeof hosts) => ingress(tenantWith(), { accepted: { hosts: given } })?.spec?.rules?.map(({ host }) => host);
 
     expect(rules(hosts)).toEqual(['north.files.example', 'lti.north.files.example']);
     expect(rules({ app: 'x.example', lti: 'x.example' })).toEqual(['x.example']);
@@ -119,22 +133,22 @@ describe('the Ingress', () => {
 
   test('carries class, annotations and certificate', () => {
     const exposure = { type: 'Ingress', ingressClassName: 'nginx', annotations: { team: 'x' }, tls: { secretName: 'cert' } } as const;
-    const made = ingress(tenantWith({ exposure }), hosts);
+    const made = ingress(tenantWith({ exposure }), { accepted });
 
     expect(made?.metadata?.annotations).toEqual({ team: 'x' });
     expect(made?.spec).toMatchObject({ ingressClassName: 'nginx', tls: [{ hosts: Object.values(hosts), secretName: 'cert' }] });
   });
 
   test('is not there for another exposure', () => {
-    expect(ingress(tenantWith({ exposure: { type: 'None' } }), hosts)).toBeUndefined();
+    expect(ingress(tenantWith({ exposure: { type: 'None' } }), { accepted })).toBeUndefined();
   });
 });
 
 test.each([
   ['', undefined],
   ['127.0.0.0/8,::1/128', '127.0.0.0/8,::1/128'],
-])('inward ranges that the operator opens (%j) reach the server', (egressAllow, expected) => {
-  const settings = { ...settingsWith(), egressAllow };
+])('private ranges that the operator opens (%j) reach the server', (egressAllow, expected) => {
+  const opened = settingsWith({ egressAllow });
 
-  expect(configMap(tenantWith(), { tenantId: '7', addresses }, settings).data?.CARREL_EGRESS_ALLOW).toBe(expected);
+  expect(configMap(tenantWith(), { accepted, settings: opened }).data?.CARREL_EGRESS_ALLOW).toBe(expected);
 });

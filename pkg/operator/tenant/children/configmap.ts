@@ -3,20 +3,21 @@ import { wholeBytes } from '../../../kube/quantity.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, slugOf } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
-import type { Addresses } from '../addresses.ts';
+import type { ChildInput } from './child.ts';
+
+type Settings = Pick<OperatorSettings, 'trustedProxies' | 'logLevel' | 'egressAllow'>;
 
 /** The server's settings that are no secret: its environment, as cmd/server/config.ts reads it. */
 export const configMap = (
   tenant: Tenant,
-  claim: { readonly tenantId: string; readonly addresses: Addresses },
-  settings: Pick<OperatorSettings, 'trustedProxies' | 'logLevel' | 'egressAllow'>,
+  { accepted, settings }: { readonly accepted: Pick<ChildInput['accepted'], 'tenantId' | 'addresses'>; readonly settings: Settings },
 ): ConfigMap => ({
   ...identity(tenant, CONFIG_MAP, tenant.metadata.name),
   data: {
     CARREL_TENANT_SLUG: slugOf(tenant),
-    CARREL_TENANT_ID: claim.tenantId,
-    CARREL_APP_URL: claim.addresses.appUrl,
-    CARREL_LTI_URL: claim.addresses.ltiUrl,
+    CARREL_TENANT_ID: accepted.tenantId,
+    CARREL_APP_URL: accepted.addresses.appUrl,
+    CARREL_LTI_URL: accepted.addresses.ltiUrl,
     CARREL_DATABASE_POOL_SIZE: String(tenant.spec.database.poolSize),
     CARREL_LIMIT_USER_PER_MINUTE: String(tenant.spec.limits.requestsPerUserPerMinute),
     CARREL_LIMIT_TENANT_PER_MINUTE: String(tenant.spec.limits.requestsPerTenantPerMinute),

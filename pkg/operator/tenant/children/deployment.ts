@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto';
 import { DEPLOYMENT, type Deployment } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
 import { CONFIG_ANNOTATION, identity, labels, podLabels, secretNames } from '../../names.ts';
+import type { OperatorSettings } from '../../settings.ts';
+import type { WorkloadInput } from './child.ts';
+import { configMap } from './configmap.ts';
 
 type PodSpec = NonNullable<Deployment['spec']>['template']['spec'];
 type Container = NonNullable<PodSpec>['containers'][number];
@@ -29,11 +33,11 @@ export const runningReplicasOf = ({ spec }: Tenant): number => spec.replicas ?? 
 /** Pods of the server that a Tenant wants: none while it is suspended. */
 export const replicasOf = (tenant: Tenant): number => (tenant.spec.suspended ? 0 : runningReplicasOf(tenant));
 
-/**
- * The server's Deployment, after the "restricted" pod security standard.
- * `config` is a hash of everything that a pod reads at its start from ConfigMap and Secrets: another one restarts the pods.
- */
-export function deployment(tenant: Tenant, options: { image: string; config: string }): Deployment {
+/** The image that a tenant's pods run. */
+export const imageOf = ({ spec }: Tenant, settings: Pick<OperatorSettings, 'image'>): string => spec.image ?? settings.image;
+
+/** The server's Deployment, after the "restricted" pod security standard. */
+export function deployment(tenant: Tenant, input: WorkloadInput): Deployment {
   const { name } = tenant.metadata;
   return {
     ...identity(tenant, DEPLOYMENT, name),
@@ -44,7 +48,10 @@ export function deployment(tenant: Tenant, options: { image: string; config: str
       revisionHistoryLimit: 3,
       progressDeadlineSeconds: PROGRESS_DEADLINE_SECONDS,
       template: {
-        metadata: { labels: labels(tenant), annotations: { [CONFIG_ANNOTATION]: options.config } },
+        metadata: {
+          labels: labels(tenant),
+          annotations: { [CONFIG_ANNOTATION]: configHash(configMap(tenant, input).data, input.checksums) },
+        },
         spec: {
           serviceAccountName: name,
           automountServiceAccountToken: false,
@@ -59,13 +66,20 @@ export function deployment(tenant: Tenant, options: { image: string; config: str
               labelSelector: { matchLabels: podLabels(tenant) },
             },
           ],
-          containers: [server(tenant, options.image)],
+          containers: [server(tenant, imageOf(tenant, input.settings))],
           volumes: [{ name: 'tmp', emptyDir: { sizeLimit: TMP_SIZE } }],
         },
       },
     },
   };
 }
+
+/** Of everything that a pod reads at its start from ConfigMap and Secrets: another hash restarts the pods. */
+const configHash = (data: Record<string, string> | undefined, checksums: readonly string[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify([Object.entries(data ?? {}), checksums]))
+    .digest('hex')
+    .slice(0, 32);
 
 const server = (tenant: Tenant, image: string): Container => ({
   name: 'server',

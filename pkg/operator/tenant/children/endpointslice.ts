@@ -2,13 +2,17 @@ import { isIPv6 } from 'node:net';
 import { ENDPOINT_SLICE, type EndpointSlice } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
 import { FIELD_MANAGER, identity } from '../../names.ts';
-import type { SuspendedAnswer } from '../../suspended.ts';
+import type { OperatorSettings } from '../../settings.ts';
 
 /**
  * Leads the Service of a suspended tenant, which has no pods, to whoever answers in its place. The controller of EndpointSlices lets those of
  * others be. Undefined: the tenant has pods, or nobody answers.
  */
-export function suspendedEndpoints(tenant: Tenant, answer: SuspendedAnswer | undefined): EndpointSlice | undefined {
+export function suspendedEndpoints(
+  tenant: Tenant,
+  { settings }: { readonly settings: Pick<OperatorSettings, 'suspendedAnswer'> },
+): EndpointSlice | undefined {
+  const answer = settings.suspendedAnswer;
   if (!tenant.spec.suspended || !answer) return undefined;
   const { name } = tenant.metadata;
   const { metadata, ...head } = identity(tenant, ENDPOINT_SLICE, `${name}-suspended`);

@@ -1,10 +1,13 @@
 import { INGRESS, type Ingress } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity } from '../../names.ts';
-import type { Hosts } from '../addresses.ts';
+import type { ChildInput } from './child.ts';
 
 /** Both hosts of a tenant lead to its Service; undefined where the tenant is not exposed by an Ingress. */
-export function ingress(tenant: Tenant, hosts: Hosts): Ingress | undefined {
+export function ingress(
+  tenant: Tenant,
+  { accepted: { hosts } }: { readonly accepted: Pick<ChildInput['accepted'], 'hosts'> },
+): Ingress | undefined {
   const { type, ingressClassName, annotations, tls } = tenant.spec.exposure;
   if (type !== 'Ingress') return undefined;
   const { metadata, ...head } = identity(tenant, INGRESS, tenant.metadata.name);

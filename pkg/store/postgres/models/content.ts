@@ -1,6 +1,6 @@
 import { bigint, boolean, filled, integer, ltree, nullable, oneOf, table, text, timestamp, uuid } from '../columns.ts';
 
-/** specification.md, Folder. `ancestry`: internal ids from the root down to the folder itself, joined by dots. */
+/** docs/design/records.md, Folder. `ancestry`: internal ids from the root down to the folder itself, joined by dots. */
 export const folders = table('folders', ['id'], {
   id: filled(bigint),
   uuid,
@@ -18,7 +18,7 @@ export const folders = table('folders', ['id'], {
   deletedAt: nullable(timestamp),
 });
 
-/** specification.md, File. `size`, `checksum` and `blobName` are the current version's, whose number is `versionNumber`. */
+/** docs/design/records.md, File. `size`, `checksum` and `blobName` are the current version's, whose number is `versionNumber`. */
 export const files = table('files', ['id'], {
   id: filled(bigint),
   uuid,
@@ -43,7 +43,7 @@ export const files = table('files', ['id'], {
   deletedAt: nullable(timestamp),
 });
 
-/** specification.md, Version. Immutable: the tenant's role may change `createdBy` alone (a deleted user's versions pass to the system user). */
+/** docs/design/records.md, Version. Immutable: the tenant's role may change `createdBy` alone (a deleted user's versions pass to the system user). */
 export const fileVersions = table('file_versions', ['id'], {
   id: filled(bigint),
   fileId: bigint,
@@ -57,7 +57,7 @@ export const fileVersions = table('file_versions', ['id'], {
 });
 
 /**
- * specification.md, Permission. Exactly one of `userId` and `groupId` is set.
+ * docs/design/records.md, Grant. Exactly one of `userId` and `groupId` is set.
  * `grantedThrough`: the grant that made the granter admin, with which this one ends; null where the granter owns the thing or a folder above it.
  */
 export const permissions = table('permissions', ['id'], {
@@ -74,7 +74,7 @@ export const permissions = table('permissions', ['id'], {
   expiresAt: nullable(timestamp),
 });
 
-/** specification.md, Share. */
+/** docs/design/records.md, Share, tag, metadata. */
 export const shares = table('shares', ['id'], {
   id: filled(bigint),
   uuid,
@@ -89,7 +89,7 @@ export const shares = table('shares', ['id'], {
   createdAt: filled(timestamp),
 });
 
-/** specification.md, Tag and file-tag link. */
+/** docs/design/records.md, Share, tag, metadata. */
 export const tags = table('tags', ['id'], {
   id: filled(bigint),
   uuid,
@@ -105,7 +105,7 @@ export const fileTags = table('file_tags', ['fileId', 'tagId'], {
   createdAt: filled(timestamp),
 });
 
-/** specification.md, Metadata (extended file attribute). */
+/** docs/design/records.md, Share, tag, metadata. */
 export const fileMetadata = table('file_metadata', ['id'], {
   id: filled(bigint),
   fileId: bigint,

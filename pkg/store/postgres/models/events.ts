@@ -25,7 +25,7 @@ export const webhooks = table('webhooks', ['id'], {
   updatedAt: filled(timestamp),
 });
 
-/** design: `Idempotency-Key` (24 h). `statusCode` is null while the first request runs, which holds the key until `lockedUntil`. */
+/** docs/design/api-conventions.md, Requests and replies: `Idempotency-Key` (24 h). `statusCode` is null while the first request runs, which holds the key until `lockedUntil`. */
 export const idempotencyKeys = table('idempotency_keys', ['userId', 'key'], {
   userId: bigint,
   key: text,

@@ -1,6 +1,6 @@
 import { bigint, boolean, filled, nullable, oneOf, table, text, texts, textsOf, timestamp, uuid } from '../columns.ts';
 
-/** specification.md, User. `isSystem` marks the one system user; `tenantId` defaults to the tenant's own. */
+/** docs/design/records.md, User. `isSystem` marks the one system user; `tenantId` defaults to the tenant's own. */
 export const users = table('users', ['id'], {
   id: filled(bigint),
   uuid,
@@ -22,7 +22,7 @@ export const users = table('users', ['id'], {
   updatedAt: filled(timestamp),
 });
 
-/** design: Sign-in. A session lives while `endedAt` is null and `expiresAt` lies ahead. */
+/** docs/design/api-conventions.md, Sign-in and sessions. A session lives while `endedAt` is null and `expiresAt` lies ahead. */
 export const sessions = table('sessions', ['id'], {
   id: uuid,
   userId: bigint,

@@ -1,6 +1,6 @@
 import { bigint, boolean, filled, integer, nullable, numeric, oneOf, table, text, texts, timestamp, uuid } from '../columns.ts';
 
-/** specification.md, LTI platform; `tokenAudience` and `frameAncestors` from the registration (design: section 4.1). */
+/** docs/design/records.md, LTI: platform; `tokenAudience` and `frameAncestors` come from the registration. */
 export const ltiPlatforms = table('lti_platforms', ['id'], {
   id: filled(integer),
   issuer: text,
@@ -16,7 +16,7 @@ export const ltiPlatforms = table('lti_platforms', ['id'], {
   updatedAt: filled(timestamp),
 });
 
-/** specification.md, LTI tool registration. `privateKey` is sealed. `managedBy` names who alone may change it, `managedRef` its resource there. */
+/** docs/design/records.md, LTI: registration. `privateKey` is sealed. `managedBy` names who alone may change it, `managedRef` its resource there. */
 export const ltiTools = table('lti_tools', ['id'], {
   id: filled(integer),
   clientId: text,
@@ -36,7 +36,7 @@ export const ltiTools = table('lti_tools', ['id'], {
   updatedAt: filled(timestamp),
 });
 
-/** A deployment that a platform may launch; none listed: every launch is `unknown_deployment` (design: section 6). */
+/** A deployment that a platform may launch; none listed: every launch is `unknown_deployment` (docs/design/records.md, LTI). */
 export const ltiDeployments = table('lti_deployments', ['toolId', 'platformId', 'deploymentId'], {
   toolId: integer,
   platformId: integer,
@@ -55,7 +55,7 @@ export const ltiIdentities = table('lti_identities', ['platformId', 'subject'], 
   createdAt: filled(timestamp),
 });
 
-/** specification.md, LTI launch. State and nonce are unique, so that one insert decides that they are used once. */
+/** docs/design/records.md, LTI: launch. State and nonce are unique, so that one insert decides that they are used once. */
 export const ltiLaunches = table('lti_launches', ['id'], {
   id: filled(integer),
   launchId: text,
@@ -79,7 +79,7 @@ export const ltiLaunches = table('lti_launches', ['id'], {
   expiresAt: nullable(timestamp),
 });
 
-/** specification.md, LTI grade. */
+/** docs/design/records.md, LTI: grade. */
 export const ltiGrades = table('lti_grades', ['id'], {
   id: filled(integer),
   launchId: text,

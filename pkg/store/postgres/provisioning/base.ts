@@ -31,7 +31,7 @@ export interface ShardAccess {
 
 /**
  * Makes a database ready to hold tenants: extensions in `ext`, nothing left to PUBLIC, the schema `carrel`, the group role and the worker's role.
- * Idempotent, safe when two operators race. `workerPassword` lets the worker's role log in; without it the role is made and its login left alone.
+ * Idempotent, safe when two operators race. `workerPassword` lets the worker's role log in; without it the role is created and its login is not changed.
  * Throws ShardUnfit: wrong encoding, a locale without letters, an old Postgres, shared tables of a foreign role.
  */
 export async function ensureShard(shard: ShardAccess, options: { workerPassword?: string } = {}): Promise<void> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Random } from '../../../runtime/random.ts';
 import { migrateDown, migrateUp, type MigrationRun, retryDdl } from '../migrations/migration.ts';
 import { type TenantContext, tenantMigrations } from '../migrations/tenant/index.ts';
+import { sqlState } from '../errors.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
 import { becomeMember, dropOwned, MEMBERSHIP } from './owned.ts';
@@ -12,7 +13,7 @@ import { passwordVerifier } from './password.ts';
  *
  * Invariants:
  * - The role owns nothing: the schema and all in it are the operator's, the role has rights to rows.
- * - Every step is one transaction under the tenant's row in carrel.tenants: two operators take turns, and one that is killed leaves nothing half made.
+ * - Every step is one transaction under a lock on the tenant's row in carrel.tenants: two operators take turns, and a killed one leaves no partial state.
  * - When nothing changed, ensureTenantDatabase is one statement that writes nothing.
  */
 export interface TenantDatabase {
@@ -20,9 +21,9 @@ export interface TenantDatabase {
   /** A decimal string. */
   readonly tenantId: string;
   readonly password: string;
-  /** How many connections the role may hold (design: section 3); 0: none. */
+  /** How many connections the role may hold (docs/design/tenancy-and-isolation.md); 0: none. */
   readonly connections: number;
-  /** Asked before a change: while it gives true the role stays as it is, so that pods that are ending can finish. */
+  /** Called before a change: while it returns true the role stays as it is, so that terminating pods can finish. */
   readonly isInUse?: () => Promise<boolean>;
 }
 
@@ -36,20 +37,28 @@ const ROLE_SETTINGS: Readonly<Record<string, string>> = {
   lock_timeout: `'5s'`,
   idle_in_transaction_session_timeout: `'30s'`,
 };
-/** Only a superuser, or who was granted it, may set this one for others. */
+/** Only a superuser, or a role that was granted it, may set this one for others. */
 const TEMP_FILE_LIMIT = `'1GB'`;
 
-/** Makes or mends schema and role, and lets the role log in. Does not migrate. */
-export async function ensureTenantDatabase(
-  shard: ShardAccess,
-  tenant: TenantDatabase,
-): Promise<{ changed: boolean; isPutOff?: boolean; schemaVersion: string | null }> {
+export interface EnsuredDatabase {
+  readonly changed: boolean;
+  /** The role stays as it is until its pods have ended. */
+  readonly isPutOff?: boolean;
+  /** The migration of the highest name that is applied; null: none. */
+  readonly schemaVersion: string | null;
+  /** Every migration of this release is applied. Compared by name one by one, so that the order in which releases got their migrations does not matter. */
+  readonly isMigrated: boolean;
+}
+
+/** Creates or repairs schema and role, and lets the role log in. Does not migrate. */
+export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDatabase): Promise<EnsuredDatabase> {
   const role = tenantRole(tenant.slug);
   const fingerprint = fingerprintOf(tenant);
   const present = await inspect(shard.pool, role);
+  const state = { schemaVersion: present?.schemaVersion ?? null, isMigrated: isMigrated(present?.applied ?? null) };
   const isSame = present?.fingerprint === fingerprint && present.limit === Math.trunc(tenant.connections);
-  if (isSame && present.intact) return { changed: false, schemaVersion: present.schemaVersion };
-  if (present?.intact && (await tenant.isInUse?.())) return { changed: false, isPutOff: true, schemaVersion: present.schemaVersion };
+  if (isSame && present.intact) return { changed: false, ...state };
+  if (present?.intact && (await tenant.isInUse?.())) return { changed: false, isPutOff: true, ...state };
   await retryDdl(shard, () =>
     shard.pool.transaction(async (tx) => {
       await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
@@ -59,11 +68,13 @@ export async function ensureTenantDatabase(
       await tx.query(`UPDATE carrel.tenants SET fingerprint = $2, tenant_id = $3 WHERE role = $1`, [role, fingerprint, tenant.tenantId]);
     }),
   );
-  return { changed: true, schemaVersion: present?.schemaVersion ?? null };
+  return { changed: true, ...state };
 }
 
+const isMigrated = (applied: readonly string[] | null): boolean => tenantMigrations.every(({ name }) => applied?.includes(name));
+
 /** A change of this file's own rules must reach every tenant: count up. */
-const RULES = 2;
+const RULES = 3;
 
 /** The password is generated, 32 random bytes: its hash tells nobody anything. The table is the operator's alone all the same. */
 const fingerprintOf = (tenant: TenantDatabase): string =>
@@ -74,15 +85,29 @@ const fingerprintOf = (tenant: TenantDatabase): string =>
 interface Present {
   readonly fingerprint: string | null;
   readonly schemaVersion: string | null;
+  /** Names of the migrations that are applied. */
+  readonly applied: readonly string[] | null;
   /** What the role may hold now. */
   readonly limit: number | null;
   /** Schema, role, memberships and settings are as they were made. */
   readonly intact: boolean | null;
 }
 
+/** SQLSTATE undefined_table. */
+const UNDEFINED_TABLE = '42P01';
+
+/** One statement; two where the schema is missing. */
 async function inspect(sql: Sql, role: string): Promise<Present | undefined> {
+  const applied = `(SELECT array_agg(m.name::text) FROM ${quoteIdentifier(role)}.schema_migrations m)`;
+  return inspectWith(sql, role, applied).catch((error: unknown) => {
+    if (sqlState(error) !== UNDEFINED_TABLE) throw error;
+    return inspectWith(sql, role, 'NULL::text[]');
+  });
+}
+
+async function inspectWith(sql: Sql, role: string, applied: string): Promise<Present | undefined> {
   const [row] = await sql.query<Present>(
-    `SELECT t.fingerprint, t.schema_version AS "schemaVersion", r.rolconnlimit AS "limit",
+    `SELECT t.fingerprint, t.schema_version AS "schemaVersion", ${applied} AS applied, r.rolconnlimit AS "limit",
        n.oid IS NOT NULL AND r.rolcanlogin AND NOT r.rolsuper AND NOT r.rolcreaterole AND NOT r.rolcreatedb AND NOT r.rolbypassrls
        AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length}
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
@@ -139,7 +164,7 @@ export async function boundConnections(shard: ShardAccess, most: number): Promis
   return new Map(roles.map((each) => [each.tenantId, isBounded(each) ? each.limit : most]));
 }
 
-/** Applies what is missing. Gives the version reached. */
+/** Applies the missing migrations. Returns the version reached. */
 export async function migrateTenant(shard: ShardAccess, tenant: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<string> {
   await migrateUp(migrationRun(shard, tenant));
   return LATEST_VERSION;
@@ -178,7 +203,17 @@ export async function schemaVersion(shard: ShardAccess, slug: string): Promise<s
   return row?.version ?? null;
 }
 
-/** Ends the role's connections and lets it make no more; the data stay. */
+/** One transaction of the operator's in a tenant's schema; it is retried after a lock time-out or the like. */
+export function inTenantSchema<T>(shard: ShardAccess, slug: string, fn: (tx: Sql) => Promise<T>): Promise<T> {
+  return retryDdl(shard, () =>
+    shard.pool.transaction(async (tx) => {
+      await tx.query(`SET LOCAL search_path = ${quoteIdentifier(tenantRole(slug))}, ext`);
+      return fn(tx);
+    }),
+  );
+}
+
+/** Disables the role's login and ends its connections; the data stay. */
 export async function disableLogin(shard: ShardAccess, slug: string): Promise<void> {
   const role = tenantRole(slug);
   await retryDdl(shard, () =>
@@ -193,7 +228,7 @@ export async function disableLogin(shard: ShardAccess, slug: string): Promise<vo
 }
 
 /**
- * Drops schema, role and work of a tenant, and whatever the role came to own. Killed in between, called again it goes on; gone already is fine.
+ * Drops schema, role and work of a tenant, and whatever the role came to own. Idempotent; after a crash it continues where it was.
  * False when `budgetMs` was over first: call it again.
  */
 export async function dropTenant(

@@ -1,7 +1,7 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * The outbox of events and their deliveries (design: section 7). A tenant writes its own rows and reads them; what becomes of a delivery is the worker's.
+ * The outbox of events and their deliveries (docs/design/events-and-jobs.md). A tenant writes its own rows and reads them; what becomes of a delivery is the worker's.
  * A delivery's `due_at` is null once it has ended. `attempts` counts leases, `log` what was sent: `[{ at, status_code, error }]`.
  */
 export const events: Migration<object> = {

@@ -1,7 +1,7 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * Work that waits for machines of others goes on a line of its own (`line`), so that it never holds what waits only for us.
+ * Jobs that wait for machines of others have a queue of their own (the column `line`), so that they never delay jobs that wait only for us.
  * The index begins with the line: each looks at what is its own.
  */
 export const lines: Migration<object> = {

@@ -2,7 +2,7 @@ import type { TenantMigration } from './index.ts';
 
 export const SYSTEM_USERNAME = 'system';
 
-/** specification.md, User; design: Sign-in, Roles, groups. E-mail and user name are unique whatever the case of their letters. */
+/** docs/design/records.md, User; docs/design/api-conventions.md, Sign-in and sessions. E-mail and user name are unique whatever the case of their letters. */
 export const people: TenantMigration = {
   name: '0001-people',
   up: (tx, { tenantId }) =>

@@ -7,7 +7,7 @@ import type { TenantMigration } from './index.ts';
  */
 export const MAX_FOLDER_DEPTH = 99;
 
-/** specification.md, Folder, File, Version, Permission. No index on path: 2048 characters are too long for a B-tree. */
+/** docs/design/records.md, Folder, File, Version, Grant. No index on path: 2048 characters are too long for a B-tree. */
 export const files: TenantMigration = {
   name: '0002-files',
   up: (tx, { role }) =>

@@ -1,6 +1,6 @@
 import type { TenantMigration } from './index.ts';
 
-/** specification.md, Share, Tag and file-tag link, Metadata. */
+/** docs/design/records.md, Share, tag, metadata. */
 export const shares: TenantMigration = {
   name: '0003-shares',
   up: (tx) =>

@@ -1,6 +1,6 @@
 import type { TenantMigration } from './index.ts';
 
-/** specification.md, LTI tool registration, platform, launch, grade; design: section 6 (deployments, identities). */
+/** docs/design/records.md, LTI. */
 export const lti: TenantMigration = {
   name: '0004-lti',
   up: (tx) =>

@@ -1,6 +1,6 @@
 import type { TenantMigration } from './index.ts';
 
-/** specification.md, Events (webhook configuration); design: `Idempotency-Key`. */
+/** docs/design/records.md, Webhook; docs/design/api-conventions.md, Requests and replies. */
 export const webhooks: TenantMigration = {
   name: '0005-webhooks',
   up: (tx) =>

@@ -1,7 +1,7 @@
 import type { TenantMigration } from './index.ts';
 
 /**
- * Grade passback (design: section 6, AGS). A grade belongs to a cell of the LMS's grade book, a line item and a user;
+ * Grade passback (docs/design/lti.md, Grades). A grade belongs to a cell of the LMS's grade book, a line item and a user;
  * within one its timestamps differ, since an LMS takes only a newer one. `sent_at` is null as long as the LMS cannot have it.
  */
 export const grades: TenantMigration = {

@@ -1,7 +1,7 @@
 import type { TenantMigration } from './index.ts';
 
 /**
- * What has had its time goes with what comes, so that no table grows for ever (design, section 5: launches are kept 90 days; sessions and refresh
+ * What has had its time goes with what comes, so that no table grows for ever (docs/design/events-and-jobs.md, Retention: launches are kept 90 days; sessions and refresh
  * tokens a day beyond their end, for clocks differ). One insert in sixteen purges, 320 rows at most: the others pay nothing.
  * The time is that of the row that comes, which the server's clock wrote.
  * A launch with grades is kept; its first grade has cleared its token, so the index never walks over those.

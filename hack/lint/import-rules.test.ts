@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { complaint, importsOf } from './import-rules.ts';
+
+const complaints = (file: string, text: string): (string | undefined)[] => importsOf(file, text).map(complaint);
+
+test('a package may import packages of lower layers', () => {
+  expect(
+    complaints('pkg/http/app.ts', "import { Problem } from '../api/problem.ts';\nimport type { Clock } from '../runtime/clock.ts';"),
+  ).toEqual([undefined, undefined]);
+});
+
+test('an import upwards is refused with the names of both packages', () => {
+  expect(complaints('pkg/api/endpoint.ts', "import { createApp } from '../http/app.ts';")).toEqual([
+    'pkg/api is below pkg/http and must not import it',
+  ]);
+});
+
+test('a package that is not listed is a feature: lower packages do not import it, nor does another feature', () => {
+  expect(complaints('pkg/polls/polls.ts', "import type { Feature } from '../feature/feature.ts';")).toEqual([undefined]);
+  expect(complaints('pkg/lti/lti.ts', "import { polls } from '../polls/polls.ts';")).toEqual([
+    'pkg/lti and pkg/polls are of one layer and must not import each other',
+  ]);
+});
+
+test('packages of one layer do not import each other, also by type, re-export or dynamic import', () => {
+  const sentence = 'pkg/jobs and pkg/http are of one layer and must not import each other';
+  expect(
+    complaints(
+      'pkg/jobs/dispatcher.ts',
+      "import type { A } from '../http/app.ts';\nexport * from '../http/b.ts';\nconst x = await import('../http/c.ts');",
+    ),
+  ).toEqual([sentence, sentence, sentence]);
+});
+
+test('the weight of a confined package is kept out of the server, its types are not', () => {
+  expect(
+    complaints('pkg/content/files.ts', "import { Queue } from 'bullmq';\nimport type { V1Pod } from '@kubernetes/client-node';"),
+  ).toEqual(['only pkg/jobs, cmd/worker may load bullmq', undefined]);
+});
+
+test('product code does not need tests', () => {
+  expect(complaints('pkg/kube/queue.ts', "import { stores } from '../../test/support/stores.ts';")).toEqual([
+    'pkg/kube must not import test/',
+  ]);
+});
+
+test('the browser’s pages and the rest do not import each other', () => {
+  const sentence = 'pkg/web speaks only HTTP to the rest';
+  expect(complaints('pkg/web/entry/api.ts', "import { render } from 'preact';\nimport { enter } from './session.ts';")).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(complaints('pkg/web/entry/api.ts', "import type { FileView } from '../../content/files/files.schema.ts';")).toEqual([sentence]);
+  expect(complaints('pkg/http/app.ts', "import { enter } from '../web/entry/session.ts';")).toEqual([sentence]);
+});
+
+test('an import over several lines is seen, with its line', () => {
+  const [found] = importsOf('cmd/server/main.ts', "\n\nimport {\n  a,\n  b,\n} from '../../pkg/http/app.ts';");
+  expect(found).toMatchObject({ to: 'pkg/http/app.ts', typeOnly: false });
+});
+
+test('the engine of jobs knows no feature', () => {
+  const found = (to: string) => complaint({ from: 'pkg/jobs/worker.ts', line: 1, to, typeOnly: false });
+
+  expect(found('pkg/webhooks/webhooks.ts')).toBe('pkg/jobs knows no feature and must not import pkg/webhooks');
+  expect(found('pkg/api/job.ts')).toBeUndefined();
+});

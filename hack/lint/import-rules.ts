@@ -1,0 +1,108 @@
+/** The import rules (docs/architecture.md): which package may import which. Pure; the files come in as text. */
+
+/** The layer of features; also of a package of pkg/ that is not listed. */
+const FEATURES = ['pkg/webhooks', 'pkg/lti'];
+
+/** From top to bottom. A package imports only packages of lower layers, and itself. */
+export const LAYERS: readonly (readonly string[])[] = [
+  ['cmd'],
+  ['pkg/operator', 'pkg/http', 'pkg/jobs', 'pkg/local'],
+  FEATURES,
+  ['pkg/content'],
+  ['pkg/accounts'],
+  ['pkg/feature'],
+  ['pkg/access'],
+  ['pkg/events'],
+  ['pkg/api'],
+  ['pkg/store', 'pkg/kube', 'pkg/net'],
+  ['pkg/runtime'],
+];
+
+/** Packages that are heavy in an idle tenant's memory, and the packages that alone may load them (types are free). */
+export const CONFINED: Readonly<Record<string, readonly string[]>> = {
+  '@kubernetes/client-node': ['pkg/kube', 'pkg/operator', 'pkg/local', 'cmd/operator', 'cmd/carrel'],
+  bullmq: ['pkg/jobs', 'cmd/worker'],
+  koa: ['pkg/http', 'cmd/server'],
+  'koa-body': ['pkg/http'],
+  undici: ['pkg/kube', 'pkg/net', 'pkg/local'],
+};
+
+/** Packages that know no feature, and the packages that they may import besides themselves. */
+export const FEATURELESS: Readonly<Record<string, readonly string[]>> = {
+  'pkg/jobs': ['pkg/api', 'pkg/store', 'pkg/net', 'pkg/runtime'],
+};
+
+/** Folders outside of pkg/ and cmd/: the rules do not say who may use them. */
+const OUTSIDE = ['crds', 'test', 'hack'];
+
+/** The browser's pages: to the rest they speak HTTP. */
+const WEB = 'pkg/web';
+
+export interface Import {
+  readonly from: string;
+  readonly line: number;
+  /** A path from the root of the checkout, or a package's name. */
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+const STATEMENT = /^\s*(?:import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/gm;
+
+/** The imports of one file; `file` is its path from the root. */
+export function importsOf(file: string, text: string): Import[] {
+  return [...text.matchAll(STATEMENT)].map((match) => {
+    const specifier = match[2] ?? match[3] ?? '';
+    return {
+      from: file,
+      line: text.slice(0, match.index).split('\n').length,
+      to: specifier.startsWith('.') ? join(file, specifier) : specifier,
+      typeOnly: match[1] !== undefined,
+    };
+  });
+}
+
+function join(file: string, specifier: string): string {
+  const parts = file.split('/').slice(0, -1);
+  for (const part of specifier.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}
+
+const isIn = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
+const packageOf = (path: string): string | undefined => {
+  const listed = LAYERS.flat().find((name) => isIn(path, name));
+  return listed ?? (isIn(path, WEB) ? undefined : /^pkg\/[^/]+(?=\/)/.exec(path)?.[0]);
+};
+const layerOf = (name: string): number => {
+  const listed = LAYERS.findIndex((packages) => packages.includes(name));
+  return listed === -1 ? LAYERS.indexOf(FEATURES) : listed;
+};
+
+const isOurs = (path: string): boolean => /^(cmd|pkg|crds|hack|test)\//.test(path);
+
+/** What is wrong with an import, in words, or undefined. */
+export function complaint(found: Import): string | undefined {
+  const inWeb = isIn(found.from, WEB);
+  if (isIn(found.to, WEB) !== inWeb && (inWeb ? isOurs(found.to) : true)) return `${WEB} speaks only HTTP to the rest`;
+  const importer = packageOf(found.from);
+  if (importer === undefined) return undefined;
+  const confined = CONFINED[found.to];
+  if (confined && !found.typeOnly && !confined.some((allowed) => isIn(found.from, allowed))) {
+    return `only ${confined.join(', ')} may load ${found.to}`;
+  }
+  const target = packageOf(found.to);
+  if (target === undefined) {
+    const outside = OUTSIDE.find((name) => isIn(found.to, name));
+    return outside === 'test' || outside === 'hack' ? `${importer} must not import ${outside}/` : undefined;
+  }
+  if (target === importer) return undefined;
+  const allowed = FEATURELESS[importer];
+  if (allowed && layerOf(target) > layerOf(importer) && !allowed.includes(target))
+    return `${importer} knows no feature and must not import ${target}`;
+  if (layerOf(target) > layerOf(importer)) return undefined;
+  return layerOf(target) === layerOf(importer)
+    ? `${importer} and ${target} are of one layer and must not import each other`
+    : `${importer} is below ${target} and must not import it`;
+}

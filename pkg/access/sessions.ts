@@ -1,0 +1,174 @@
+import { SESSION_COPY_TTL_SECONDS, SESSION_LONGEST_MS, SESSION_MS } from '../api/lifetimes.ts';
+import { type Actor, capped, LAUNCH_ROLES, type Permission, type PermissionSet, permissionsOf, type Role } from '../api/actor.ts';
+import { Problem } from '../api/problem.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Database, Tx } from '../store/postgres/database.ts';
+import { sessionTag, userTag } from './tags.ts';
+import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
+import type { PermissionSets } from './permission-sets.ts';
+import type { AccessClaims } from './tokens.ts';
+
+export const longestEnd = ({ createdAt }: { readonly createdAt: Date }): Date => new Date(createdAt.getTime() + SESSION_LONGEST_MS);
+/** When a session ends that is renewed now. */
+export const renewedEnd = (session: { readonly createdAt: Date }, now: Date): Date =>
+  new Date(Math.min(now.getTime() + SESSION_MS, longestEnd(session).getTime()));
+
+/** The copy of a session in Redis (docs/design/api-conventions.md, Sign-in and sessions); `last_activity` is a field beside it. */
+interface Copy {
+  readonly user_id: number;
+  readonly email: string;
+  readonly roles: readonly Role[];
+  readonly permissions: readonly Permission[];
+  readonly tenant_id: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly launch_id: string | null;
+}
+
+/** The lock is one of the row itself: that of the foreign key lets a new password or a deactivation pass. */
+const OPEN = `
+  INSERT INTO sessions (id, user_id, created_at, last_activity, expires_at)
+  SELECT $1, u.id, $3, $3, $4 FROM users u WHERE u.id = $2 AND u.is_active AND u.password_hash = $5 FOR SHARE
+  RETURNING id`;
+
+/** A session and its user: the claims of a token, a download link, or an actor. */
+type SessionOf = Pick<AccessClaims, 'userUuid' | 'sessionId'> & { readonly launchId?: string | undefined };
+
+interface SessionRow {
+  readonly userId: number;
+  readonly email: string;
+  readonly roles: readonly Role[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly launchId: string | null;
+  readonly cappedTo: readonly Role[] | null;
+}
+
+/**
+ * Sessions are rows; Redis holds a copy of each that is in use.
+ *
+ * Invariants:
+ * - A session that ended, expired, or whose user was deactivated or deleted lets nobody in, whatever its access tokens say.
+ * - Whoever is deactivated, deleted or given another password while they sign in gets no session by what held before.
+ * - Nothing renews a session past 90 days after its beginning.
+ * - A launch's session has the rights that its account and its launch both give, and never `admin`.
+ * - A warm request asks no SQL; a miss costs one statement.
+ */
+export class Sessions {
+  readonly #db: Database;
+  readonly #cache: TaggedCache;
+  readonly #permissionSets: PermissionSets;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #tenantId: string;
+
+  constructor(deps: { db: Database; cache: TaggedCache; permissionSets: PermissionSets; clock: Clock; random: Random; tenantId: string }) {
+    this.#db = deps.db;
+    this.#cache = deps.cache;
+    this.#permissionSets = deps.permissionSets;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#tenantId = deps.tenantId;
+  }
+
+  /** What `authenticate` needs from the cache: the session's copy and the user's permission set. */
+  entries({ userUuid, sessionId, launchId }: SessionOf): readonly [session: CacheEntry, permissionSet: CacheEntry] {
+    return [
+      {
+        key: `session:${userUuid}:${sessionId}`,
+        tags: [userTag(userUuid), sessionTag(sessionId)],
+        slideSeconds: SESSION_COPY_TTL_SECONDS,
+      },
+      this.#permissionSets.entry({ userUuid, launchId }),
+    ];
+  }
+
+  /**
+   * The caller, with roles and rights as they are now. `found`: look-ups of `entries`; without them this makes them in one round trip.
+   * One SQL statement when the session's copy is not cached. Throws Problem `unauthenticated` when the session is over.
+   */
+  async authenticate(of: SessionOf, found?: readonly CacheLookup[]): Promise<Actor> {
+    const [session = NO_CACHE, permissions] = found ?? (await this.#cache.lookups(this.entries(of)));
+    const copy = copyIn(session) ?? (await this.#load(of, session));
+    if (!copy || new Date(copy.expires_at) <= this.#clock.now()) throw new Problem('unauthenticated');
+    const launchId = copy.launch_id ?? undefined;
+    const person = {
+      userId: copy.user_id,
+      userUuid: of.userUuid,
+      email: copy.email,
+      roles: copy.roles,
+      permissions: new Set(copy.permissions),
+      sessionId: of.sessionId,
+      tenantId: copy.tenant_id,
+      ...(launchId === undefined ? {} : { launchId }),
+    };
+    // A download link does not name the launch of its session: what was looked up then is the set of the user's other sessions.
+    const looked = launchId === of.launchId && permissions !== NO_CACHE ? permissions : undefined;
+    let set: Promise<PermissionSet> | undefined;
+    return { ...person, permissionSet: () => (set ??= this.#permissionSets.load(person, looked)) };
+  }
+
+  /**
+   * The id; undefined: whose it would be is gone or inactive by now, or has another password than the one that was verified.
+   * One statement, which waits for whoever changes the user: they end the sessions that they see, or this one sees what they changed.
+   */
+  async create(tx: Tx, of: { readonly userId: number; readonly passwordHash: string | null }): Promise<string | undefined> {
+    const now = this.#clock.now();
+    const expiresAt = new Date(now.getTime() + SESSION_MS);
+    const [session] = await tx.query<{ id: string }>(OPEN, [this.#random.uuid(), of.userId, now, expiresAt, of.passwordHash]);
+    return session?.id;
+  }
+
+  /** Ends one session, its refresh and access tokens with it. `tx` is one of TaggedCache. */
+  async end(tx: Tx, sessionId: string): Promise<void> {
+    await tx.query('UPDATE sessions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL', [sessionId, this.#clock.now()]);
+    this.#cache.invalidate(tx, sessionTag(sessionId));
+  }
+
+  /** Ends all sessions of a user but one, if any. `tx` is one of TaggedCache. */
+  async endAllOf(tx: Tx, userId: number, except: string | null = null): Promise<void> {
+    const ended = await tx.query<{ id: string }>(
+      'UPDATE sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL AND id IS DISTINCT FROM $3::uuid RETURNING id',
+      [userId, this.#clock.now(), except],
+    );
+    this.#cache.invalidate(tx, ...ended.map(({ id }) => sessionTag(id)));
+  }
+
+  async #load(claims: SessionOf, lookup: CacheLookup): Promise<Copy | undefined> {
+    const [row] = await this.#db.prepared<SessionRow>(
+      'session-of-token',
+      `SELECT u.id AS "userId", u.email, u.roles, s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.launch_id AS "launchId",
+              s.capped_to AS "cappedTo"
+         FROM sessions s JOIN users u ON u.id = s.user_id
+        WHERE s.id = $1 AND u.uuid = $2 AND s.ended_at IS NULL AND u.is_active`,
+      [claims.sessionId, claims.userUuid],
+    );
+    if (!row) return undefined;
+    const { roles, permissions } = rightsOf(row);
+    const copy: Copy = {
+      user_id: row.userId,
+      email: row.email,
+      roles,
+      permissions: [...permissions],
+      tenant_id: this.#tenantId,
+      created_at: row.createdAt.toISOString(),
+      expires_at: new Date(Math.min(row.expiresAt.getTime(), longestEnd(row).getTime())).toISOString(),
+      launch_id: row.launchId,
+    };
+    await lookup.put(JSON.stringify(copy), SESSION_COPY_TTL_SECONDS);
+    return copy;
+  }
+}
+
+/** A server of the release before may have kept a launch's session with the role `admin`. */
+function copyIn({ value }: CacheLookup): Copy | undefined {
+  const copy = value === undefined ? undefined : (JSON.parse(value) as Copy);
+  return copy && copy.launch_id !== null && copy.roles.includes('admin') ? undefined : copy;
+}
+
+/** A server of the release before wrote no cap: of such a launch only `admin` is known not to hold. */
+function rightsOf({ roles, launchId, cappedTo }: SessionRow): { roles: Role[]; permissions: ReadonlySet<Permission> } {
+  if (launchId === null) return { roles: [...roles], permissions: permissionsOf(roles) };
+  return capped(roles, cappedTo ?? LAUNCH_ROLES);
+}

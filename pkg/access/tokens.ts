@@ -1,0 +1,150 @@
+import { calculateJwkThumbprint, type CryptoKey, decodeProtectedHeader, importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import { ACCESS_TOKEN_SECONDS } from '../api/lifetimes.ts';
+import { Problem } from '../api/problem.ts';
+import { type Role, ROLES } from '../api/actor.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { ConfigError } from '../runtime/config.ts';
+import type { Random } from '../runtime/random.ts';
+
+/** One algorithm, so that no token can choose another. */
+const ALGORITHM = 'ES256';
+/** Verified tokens are remembered, so that a client that asks often costs one signature check per token. */
+const REMEMBERED_TOKENS = 1_000;
+
+export interface AccessClaims {
+  readonly userUuid: string;
+  readonly sessionId: string;
+  readonly roles: readonly Role[];
+  readonly launchId: string | undefined;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+const Claims = z.object({
+  sub: z.uuid(),
+  sid: z.uuid(),
+  tid: z.string(),
+  roles: z.array(z.enum(ROLES)),
+  exp: z.int(),
+  launch_id: z.string().optional(),
+});
+
+interface Key {
+  readonly kid: string;
+  readonly private: CryptoKey;
+  readonly public: CryptoKey;
+  readonly publicJwk: JWK;
+}
+
+/**
+ * Access tokens: ES256 JWTs signed with the tenant's own key.
+ *
+ * Invariants:
+ * - Only ES256 under one of the tenant's keys is taken, whatever the token's header says.
+ * - A token of another tenant (issuer, audience or `tid`) is refused.
+ */
+export class Tokens {
+  readonly #keys: readonly Key[];
+  readonly #tenant: string;
+  readonly #issuer: string;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #verified = new Map<string, AccessClaims>();
+
+  private constructor(keys: readonly Key[], options: { tenant: string; issuer: string; clock: Clock; random: Random }) {
+    this.#keys = keys;
+    this.#tenant = options.tenant;
+    this.#issuer = options.issuer;
+    this.#clock = options.clock;
+    this.#random = options.random;
+  }
+
+  /** `jwks` holds private JWKs (P-256): the first signs, all verify. `issuer` is the tenant's app address. Throws ConfigError. */
+  static async load(jwks: string, options: { tenant: string; issuer: string; clock: Clock; random: Random }): Promise<Tokens> {
+    const wrong = new ConfigError('server: CARREL_SIGNING_KEYS is not valid. Set it to {"keys":[private P-256 JWK, …]} (docs/operate.md).');
+    try {
+      const { keys } = z
+        .object({ keys: z.array(z.looseObject({ kty: z.literal('EC'), crv: z.literal('P-256'), d: z.string() })).min(1) })
+        .parse(JSON.parse(jwks));
+      return new Tokens(await Promise.all(keys.map((key) => importKey(key as JWK))), options);
+    } catch {
+      throw wrong;
+    }
+  }
+
+  async issue(
+    claims: { userUuid: string; sessionId: string; roles: readonly Role[]; launchId?: string },
+    seconds = ACCESS_TOKEN_SECONDS,
+  ): Promise<string> {
+    const [key] = this.#keys as readonly [Key];
+    const now = Math.floor(this.#clock.now().getTime() / 1000);
+    return new SignJWT({
+      tid: this.#tenant,
+      sid: claims.sessionId,
+      roles: [...claims.roles],
+      ...(claims.launchId ? { launch_id: claims.launchId } : {}),
+    })
+      .setProtectedHeader({ alg: ALGORITHM, kid: key.kid, typ: 'JWT' })
+      .setIssuer(this.#issuer)
+      .setAudience(this.#issuer)
+      .setSubject(claims.userUuid)
+      .setIssuedAt(now)
+      .setExpirationTime(now + seconds)
+      .setJti(this.#random.uuid())
+      .sign(key.private);
+  }
+
+  /** Throws Problem `unauthenticated`. Whether the session still lives is not asked here. */
+  async verify(token: string): Promise<AccessClaims> {
+    const now = this.#clock.now();
+    const known = this.#verified.get(token);
+    if (known && known.expiresAt * 1000 > now.getTime()) return known;
+    try {
+      const kid = decodeProtectedHeader(token).kid;
+      const key = this.#keys.find((candidate) => candidate.kid === kid);
+      if (!key) throw new Error('unknown key');
+      const { payload } = await jwtVerify(token, key.public, {
+        algorithms: [ALGORITHM],
+        issuer: this.#issuer,
+        audience: this.#issuer,
+        currentDate: now,
+        requiredClaims: ['exp', 'iat', 'jti'],
+      });
+      const claims = Claims.parse(payload);
+      if (claims.tid !== this.#tenant) throw new Error('another tenant');
+      return this.#remember(token, {
+        userUuid: claims.sub,
+        sessionId: claims.sid,
+        roles: claims.roles,
+        launchId: claims.launch_id,
+        expiresAt: claims.exp,
+      });
+    } catch (error) {
+      throw new Problem('unauthenticated', undefined, { cause: error });
+    }
+  }
+
+  /** The public keys, for `jwks.json`. */
+  publicJwks(): readonly JWK[] {
+    return this.#keys.map((key) => key.publicJwk);
+  }
+
+  #remember(token: string, claims: AccessClaims): AccessClaims {
+    const [oldest] = this.#verified.keys();
+    if (this.#verified.size >= REMEMBERED_TOKENS && oldest !== undefined) this.#verified.delete(oldest);
+    this.#verified.set(token, claims);
+    return claims;
+  }
+}
+
+async function importKey(jwk: JWK): Promise<Key> {
+  const kid = jwk.kid ?? (await calculateJwkThumbprint(jwk));
+  const publicJwk: JWK = { kty: jwk.kty!, crv: jwk.crv!, x: jwk.x!, y: jwk.y!, kid, alg: ALGORITHM, use: 'sig' };
+  return {
+    kid,
+    publicJwk,
+    private: (await importJWK(jwk, ALGORITHM)) as CryptoKey,
+    public: (await importJWK(publicJwk, ALGORITHM)) as CryptoKey,
+  };
+}

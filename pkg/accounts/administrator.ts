@@ -1,0 +1,80 @@
+import { sessionTag, userTag } from '../access/tags.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Sql } from '../store/postgres/pool.ts';
+import { inTenantSchema, type ShardAccess, tenantRole } from '../store/postgres/provisioning.ts';
+import { insertJobFor } from '../store/postgres/job-store.ts';
+import { CLEAR_CACHES } from '../store/redis/tagged-cache.ts';
+import { USERS_TAG } from './users/users.tags.ts';
+
+/** A tenant's first administrator, as the operator creates it. */
+export interface Administrator {
+  readonly email: string;
+  /** argon2id */
+  readonly passwordHash: string;
+  /** Bytes, for an account that is made; left out: 10 GiB (docs/design/records.md, User). */
+  readonly storageQuota?: number | undefined;
+}
+
+/** The administrator's address belongs to an account that the operator did not make for it. */
+export class EmailTakenError extends Error {
+  override readonly name = 'EmailTakenError';
+}
+
+/**
+ * Makes an active administrator with this address and password, or gives the one that the operator made for this address its address, password
+ * and rights again and ends its sessions: refresh tokens at the commit, access tokens once the worker has cleared the copies of the sessions
+ * (it looks every 2 s). For when the administrator's Secret is new or was changed, not for each reconcile.
+ *
+ * Invariant: whom the operator did not make it never makes an administrator, whatever address they have (`users.provisioned_as` decides, which
+ * no API writes). Throws EmailTakenError.
+ */
+export async function ensureAdministrator(shard: ShardAccess, slug: string, administrator: Administrator): Promise<void> {
+  await inTenantSchema(shard, slug, async (tx) => {
+    await requireFreeEmail(tx, administrator.email);
+    const tags = (await reinstate(tx, administrator)) ?? (await create(tx, administrator, shard.random));
+    if (tags.length > 0) await insertJobFor(tenantRole(slug), tx, { kind: CLEAR_CACHES, payload: { subjects: tags } });
+  });
+}
+
+async function requireFreeEmail(tx: Sql, email: string): Promise<void> {
+  const other = await tx.query('SELECT FROM users WHERE lower(email) = lower($1) AND lower(provisioned_as) IS DISTINCT FROM lower($1)', [
+    email,
+  ]);
+  if (other.length > 0) throw new EmailTakenError(email);
+}
+
+/** The cache tags to invalidate; undefined: the operator made nobody for this address. */
+async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promise<string[] | undefined> {
+  const [user] = await tx.query<{ id: number; uuid: string }>(
+    `UPDATE users SET password_hash = $2, is_active = true,
+       email = CASE WHEN lower(email) = lower($1) THEN email ELSE $1 END,
+       roles = CASE WHEN 'admin' = ANY (roles) THEN roles ELSE array_append(roles, 'admin') END
+     WHERE lower(provisioned_as) = lower($1) AND NOT is_system RETURNING id, uuid`,
+    [email, passwordHash],
+  );
+  if (!user) return undefined;
+  const ended = await tx.query<{ id: string }>(
+    'UPDATE sessions SET ended_at = now() WHERE user_id = $1 AND ended_at IS NULL RETURNING id',
+    [user.id],
+  );
+  return [USERS_TAG, userTag(user.uuid), ...ended.map(({ id }) => sessionTag(id))];
+}
+
+/** The same. In a tenant without users nothing is cached. */
+async function create(tx: Sql, { email, passwordHash, storageQuota }: Administrator, random: Random): Promise<string[]> {
+  const [somebody] = await tx.query('SELECT FROM users WHERE NOT is_system LIMIT 1');
+  const quota = storageQuota === undefined ? 'DEFAULT' : '$5';
+  await tx.query(
+    `INSERT INTO users (uuid, email, provisioned_as, username, display_name, password_hash, roles, storage_quota)
+     VALUES ($1, $2, $2, $3, 'Administrator', $4, '{admin}', ${quota})`,
+    [random.uuid(), email, await freeUsername(tx, email, random), passwordHash, ...(storageQuota === undefined ? [] : [storageQuota])],
+  );
+  return somebody ? [USERS_TAG] : [];
+}
+
+/** The address's first part where nobody has it, else with a few random digits. */
+async function freeUsername(tx: Sql, email: string, random: Random): Promise<string> {
+  const wanted = email.split('@')[0]?.slice(0, 90) || 'admin';
+  const taken = await tx.query('SELECT FROM users WHERE lower(username) = lower($1)', [wanted]);
+  return taken.length === 0 ? wanted : `${wanted}-${random.hex(4)}`;
+}

@@ -1,0 +1,43 @@
+import { inflateRawSync } from 'node:zlib';
+import { hash, verify } from '@node-rs/argon2';
+import { Semaphore } from '../runtime/semaphore.ts';
+
+/** argon2id with the parameters of the OWASP Password Storage Cheat Sheet: 19 MiB, 2 passes. */
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+/** Each takes 19 MiB and a thread of libuv's four: the rest wait, and file and DNS work goes on. */
+const AT_ONCE = 2;
+
+/** Password hashes. A hundred sign-ins at once take the memory of two. */
+export class Passwords {
+  readonly #hashing = new Semaphore(AT_ONCE);
+  readonly #nobody: Promise<string>;
+  /** 92 KB, loaded when the first password is set: most servers never need it. */
+  #common: Promise<string> | undefined;
+
+  constructor() {
+    this.#nobody = this.hash('nobody has this password');
+  }
+
+  hash(password: string): Promise<string> {
+    return this.#hashing.run(() => hash(password, PARAMETERS));
+  }
+
+  /** Takes as long for a user who is not there (`stored` null) as for a wrong password. */
+  async verify(stored: string | null, password: string): Promise<boolean> {
+    const against = stored ?? (await this.#nobody);
+    const matches = await this.#hashing.run(() => verify(against, password).catch(() => false));
+    return matches && stored !== null;
+  }
+
+  /** Whether it is one of the 10,000 that are tried first, in any case of letters (NIST SP 800-63B §5.1.1.2). */
+  async isCommon(password: string): Promise<boolean> {
+    this.#common ??= commonPasswords();
+    return !password.includes('\n') && (await this.#common).includes(`\n${password.toLowerCase()}\n`);
+  }
+}
+
+/** In lower case, each between two line breaks. */
+async function commonPasswords(): Promise<string> {
+  const { PACKED } = await import('./common-passwords.generated.ts');
+  return `\n${inflateRawSync(Buffer.from(PACKED, 'base64')).toString('utf8')}\n`;
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { KNOWN_BROWSER_SECONDS } from '../../api/lifetimes.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import { SealError, type Sealer } from '../../runtime/sealing.ts';
+import { personOf } from './login-throttle.ts';
+
+/** A shared computer: with the next person the one who signed in longest ago is forgotten. */
+const PEOPLE_PER_BROWSER = 8;
+
+/**
+ * What the cookie holds: a random id, and of each person (`personOf`) when they signed in last, in seconds, and with which password
+ * (`generationOf`). The last one stands last.
+ */
+const Known = z.object({ id: z.string(), people: z.array(z.tuple([z.string(), z.int(), z.string()])) });
+type Known = z.output<typeof Known>;
+
+/**
+ * Browsers that somebody signed in with before: they have limits of their own at the password of that person (LoginThrottle).
+ *
+ * Invariants:
+ * - A cookie that this tenant did not seal, or of another person, makes nobody known.
+ * - A change of the password ends it: nobody who once knew a password is known by it.
+ * - Nothing is stored, and nobody can read from the cookie who signed in.
+ */
+export class KnownBrowsers {
+  readonly #sealer: Sealer;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #associatedData: readonly string[];
+
+  constructor(deps: { sealer: Sealer; clock: Clock; random: Random; tenantId: string }) {
+    this.#sealer = deps.sealer;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#associatedData = [deps.tenantId, 'sign-in', 'known', 'browser'];
+  }
+
+  /** What the cookie says of this person: the browser's id, and whether a password is still the one of then. */
+  find(cookie: string | undefined, email: string): { id: string; isOf: (passwordHash: string | null) => boolean } | undefined {
+    const known = this.#open(cookie);
+    const person = personOf(email);
+    const [, , generation] = known?.people.find(([name]) => name === person) ?? [];
+    if (!known || generation === undefined) return undefined;
+    return { id: known.id, isOf: (passwordHash) => generationOf(passwordHash) === generation };
+  }
+
+  /** The cookie's next value, once this person has signed in with the password of this hash. */
+  remember(cookie: string | undefined, email: string, passwordHash: string | null): string {
+    const { id, people } = this.#open(cookie) ?? { id: this.#random.base64url(12), people: [] };
+    const person = personOf(email);
+    const others = people.filter(([name]) => name !== person).slice(1 - PEOPLE_PER_BROWSER);
+    const known: Known = { id, people: [...others, [person, this.#seconds(), generationOf(passwordHash)]] };
+    return this.#sealer.seal(JSON.stringify(known), this.#associatedData);
+  }
+
+  #open(cookie: string | undefined): Known | undefined {
+    if (cookie === undefined) return undefined;
+    try {
+      const known = Known.safeParse(JSON.parse(this.#sealer.open(cookie, this.#associatedData)));
+      if (!known.success) return undefined; // sealed by a server that kept other things in it
+      const oldest = this.#seconds() - KNOWN_BROWSER_SECONDS;
+      return { id: known.data.id, people: known.data.people.filter(([, at]) => at > oldest) };
+    } catch (error) {
+      if (error instanceof SealError) return undefined;
+      throw error;
+    }
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#clock.now().getTime() / 1000);
+  }
+}
+
+/** Stands for a password: its hash has a salt, so that the same one set again is another. */
+const generationOf = (passwordHash: string | null): string =>
+  createHash('sha256')
+    .update(passwordHash ?? '')
+    .digest('base64url')
+    .slice(0, 22);

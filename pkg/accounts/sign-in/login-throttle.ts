@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import { Problem } from '../../api/problem.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Limit, RateLimiter, RateLimitDecision } from '../../store/redis/rate-limiter.ts';
+
+const WINDOW_SECONDS = 900;
+/** Failures at one person from one network, or from one browser that this person signed in with before; further attempts get 429. */
+const FAILURES_PER_PERSON = 10;
+/** People at whom one network may fail. A classroom behind one address signs in without failing. */
+const PEOPLE_PER_NETWORK = 100;
+
+/** Failures at one person from everywhere after which each further attempt waits: nobody is shut out by what others do. */
+const UNDELAYED_FAILURES = 20;
+/** The wait begins with this and doubles with every so many failures more. */
+const FIRST_DELAY_MS = 250;
+const DOUBLES_EVERY = 5;
+const LONGEST_DELAY_MS = 4_000;
+/** Attempts at one person that wait behind each other in this process: 32 s for the last, less than a client or a proxy waits for a reply. */
+const WAITING_PER_PERSON = 8;
+/** Of them, those from one network: no network takes all the slots. */
+const WAITING_PER_NETWORK = 2;
+
+/** How long an attempt waits for a slot that another running attempt holds. */
+const LONGEST_WAIT_FOR_SLOT_MS = 10_000;
+
+/** Which limits an attempt counts against, and when it is given up. */
+export interface Guess {
+  /** The first is the limit of the network, browser or account that the attempt comes from. */
+  readonly limits: readonly [Limit, ...Limit[]];
+  /** Of the limits: the one whose count makes attempts wait, behind each other. */
+  readonly delayedBy?: string;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Limits how often a password is guessed.
+ *
+ * Invariants:
+ * - Never more than 10 guesses at a person from one network in 15 minutes, however many race: an attempt takes a slot before it is made, and
+ *   releases the slot when it succeeds.
+ * - Guesses at a person from many networks slow each other, however many race: after 20 failures a process makes one at a time, 4 s apart in the end.
+ *   At most eight wait at once, two of them from one network; a further attempt is refused for as long as these take.
+ * - A browser that a person signed in with before has 10 guesses at this person of its own, whatever strangers do. Guesses from all browsers of a
+ *   person slow each other in the same way.
+ * - People who know their password do not refuse each other: an attempt that finds all slots taken waits for the running attempts of this process
+ *   that hold one, at most 10 s and no longer than its client.
+ * - While Redis is unavailable, this process counts by itself.
+ */
+export class LoginThrottle {
+  readonly #rateLimiter: RateLimiter;
+  readonly #clock: Clock;
+  /** Running attempts of this process, by the key of each limit that they count against. */
+  readonly #running = new Map<string, Set<Promise<unknown>>>();
+  /** Attempts that wait behind each other, by the key of the limit that makes them wait. */
+  readonly #waiting = new Map<string, Waiting[]>();
+
+  constructor(deps: { rateLimiter: RateLimiter; clock: Clock }) {
+    this.#rateLimiter = deps.rateLimiter;
+    this.#clock = deps.clock;
+  }
+
+  /** Runs `attempt`; one that answers undefined has failed. Throws Problem `too_many_attempts`, or the signal's reason. */
+  async guard<T>(guess: Guess, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+    const until = this.#clock.monotonic() + LONGEST_WAIT_FOR_SLOT_MS;
+    for (;;) {
+      guess.signal.throwIfAborted();
+      const decision = await this.#rateLimiter.take(guess.limits);
+      if (decision.allowed) return this.#run(guess, decision, attempt);
+      const others = this.#running.get(decision.tightest.limit.key);
+      const leftMs = until - this.#clock.monotonic();
+      if (!others || leftMs <= 0) throw tooMany(decision.tightest.waitMs);
+      await this.#firstOf(others, leftMs, guess.signal);
+    }
+  }
+
+  async #firstOf(others: Iterable<Promise<unknown>>, ms: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    try {
+      await Promise.race([...others, this.#clock.sleep(ms, AbortSignal.any([signal, over.signal]))]);
+    } finally {
+      over.abort();
+    }
+  }
+
+  async #run<T>(guess: Guess, decision: RateLimitDecision, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+    const settled = (async (): Promise<T | undefined> => {
+      let result: T | undefined;
+      try {
+        await this.#delay(guess, decision);
+        result = await attempt();
+      } catch (error) {
+        await decision.undo(); // an unavailable store or a client that has left is not a wrong guess
+        throw error;
+      }
+      if (result !== undefined) await decision.undo();
+      return result;
+    })();
+    const quiet = settled.catch(() => undefined);
+    const held = decision.states.filter(({ isNew }) => isNew).map(({ limit: { key } }) => key);
+    for (const key of held) this.#running.set(key, (this.#running.get(key) ?? new Set()).add(quiet));
+    try {
+      return await settled;
+    } finally {
+      for (const key of held) this.#leave(key, quiet);
+    }
+  }
+
+  /** Waits for its turn, and then for the delay. Throws Problem `too_many_attempts`, or the signal's reason. */
+  async #delay({ limits: [{ key: from }], delayedBy, signal }: Guess, { states }: RateLimitDecision): Promise<void> {
+    const count = states.find(({ limit }) => limit.key === delayedBy)?.count ?? 0;
+    const ms = delayMs(count - 1);
+    if (ms === 0 || delayedBy === undefined) return;
+    const line = this.#waiting.get(delayedBy) ?? [];
+    if (line.length >= WAITING_PER_PERSON || line.filter((other) => other.from === from).length >= WAITING_PER_NETWORK)
+      throw tooMany(ms * line.length);
+    const before = line.at(-1)?.over ?? Promise.resolve();
+    const left = Promise.withResolvers<void>();
+    // Who leaves before its turn does not let the next one go before those ahead.
+    const own: Waiting = { from, over: before.then(() => left.promise) };
+    line.push(own);
+    this.#waiting.set(delayedBy, line);
+    try {
+      await unlessAborted(before, signal);
+      await this.#clock.sleep(ms, signal);
+    } finally {
+      line.splice(line.indexOf(own), 1);
+      if (line.length === 0) this.#waiting.delete(delayedBy);
+      left.resolve();
+    }
+  }
+
+  #leave(key: string, attempt: Promise<unknown>): void {
+    const others = this.#running.get(key);
+    others?.delete(attempt);
+    if (others?.size === 0) this.#running.delete(key);
+  }
+}
+
+interface Waiting {
+  readonly from: string;
+  /** Resolves when this one and all before it wait no more. */
+  readonly over: Promise<void>;
+}
+
+function tooMany(waitMs: number): Problem {
+  const seconds = Math.ceil(waitMs / 1000);
+  return new Problem('too_many_attempts', `Too many failed attempts to sign in. Try again in ${seconds} s.`, { retryAfter: seconds });
+}
+
+const unlessAborted = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    void work.then(resolve).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+
+/** How long an attempt waits after so many failures at its person, in ms. */
+export function delayMs(failures: number): number {
+  if (failures < UNDELAYED_FAILURES) return 0;
+  return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.floor((failures - UNDELAYED_FAILURES) / DOUBLES_EVERY));
+}
+
+/**
+ * One text for all spellings of an address by which Postgres finds the same person: its lower() makes an i of the Turkish İ (U+0130),
+ * ours an i with a dot above (U+0307), which would give a guesser limits of its own.
+ */
+export const foldedEmail = (email: string): string => email.toLowerCase().replaceAll('i\u0307', 'i');
+
+/** A person's key where the address itself must not be readable. */
+export const personOf = (email: string): string => createHash('sha256').update(foldedEmail(email)).digest('base64url').slice(0, 22);
+
+const limit = (key: string, max: number, member?: string): Limit => ({
+  key: `sign-in:${key}`,
+  max,
+  windowSeconds: WINDOW_SECONDS,
+  ...(member === undefined ? {} : { member }),
+});
+
+/** Signing in. `network`: `RequestInfo.network`. `browser`: the id of one that this person signed in with before. */
+export function signInGuess(by: {
+  readonly email: string;
+  readonly network: string;
+  readonly browser: string | undefined;
+  readonly signal: AbortSignal;
+}): Guess {
+  const { network, browser, signal } = by;
+  const person = personOf(by.email);
+  if (browser !== undefined) {
+    const ofAll = limit(`browsers:${person}`, Number.MAX_SAFE_INTEGER);
+    return { limits: [limit(`browser:${browser}:${person}`, FAILURES_PER_PERSON), ofAll], delayedBy: ofAll.key, signal };
+  }
+  const everywhere = limit(`person:${person}`, Number.MAX_SAFE_INTEGER);
+  return {
+    limits: [
+      limit(`network:${network}:${person}`, FAILURES_PER_PERSON),
+      limit(`people:${network}`, PEOPLE_PER_NETWORK, person),
+      everywhere,
+    ],
+    delayedBy: everywhere.key,
+    signal,
+  };
+}
+
+/** The present password, asked of somebody who is signed in: nobody else can use up this limit. */
+export const ownPasswordGuess = (userUuid: string, signal: AbortSignal): Guess => ({
+  limits: [limit(`own:${userUuid}`, FAILURES_PER_PERSON)],
+  signal,
+});

@@ -1,0 +1,90 @@
+import { KNOWN_BROWSER_SECONDS } from '../../api/lifetimes.ts';
+import { endpoint, type Endpoint, reply, type Reply, type RequestInfo } from '../../api/endpoint.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { SignInCookies } from './cookies.ts';
+import { Credentials, Refresh, SignedIn } from './sign-in.schema.ts';
+import type { FreshSignIn, SignIn } from './sign-in.service.ts';
+
+/** Holds the refresh token, for browsers that ask for it. */
+const REFRESH = 'carrel_refresh';
+/** Holds whom this browser signed in before. */
+const KNOWN = 'carrel_known';
+
+/** `secure`: the tenant's address is https. */
+export const signInEndpoints = (signIn: SignIn, options: { cookies: SignInCookies; secure: boolean; clock: Clock }): Endpoint[] => {
+  const { cookies } = options;
+  const answer = ({ signedIn, refreshToken, refreshUntil }: FreshSignIn, byCookie: boolean, setCookies: readonly string[] = []): Reply => {
+    const seconds = Math.ceil((refreshUntil.getTime() - options.clock.now().getTime()) / 1000);
+    const sent = byCookie ? [cookies.set(REFRESH, refreshToken, seconds), ...setCookies] : setCookies;
+    const body = byCookie ? signedIn : { ...signedIn, refresh_token: refreshToken };
+    return reply(200, body, sent.length === 0 ? {} : { 'set-cookie': sent });
+  };
+
+  /** A page of a neighbour under the same domain can have the browser send the cookie, but neither as JSON nor as if it were ours. */
+  const requireOurs = ({ headers }: RequestInfo): void => {
+    const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
+    const isSameOrigin =
+      headers['sec-fetch-site'] === 'same-origin' || headers.origin === `http${options.secure ? 's' : ''}://${headers.host}`;
+    if (!isJson && !isSameOrigin)
+      throw new Problem('forbidden', 'The cookie counts in requests of this address alone: send Content-Type: application/json.');
+  };
+
+  return [
+    endpoint({
+      method: 'post',
+      path: '/auth/login',
+      operationId: 'login',
+      summary: 'Sign in with e-mail address and password',
+      tag: 'sign-in',
+      caller: 'anyone',
+      counts: 'login',
+      body: Credentials,
+      setsCookie: true,
+      replies: { 200: SignedIn },
+      errors: ['invalid_credentials', 'too_many_attempts'],
+      handle: async ({ body, request }) => {
+        const { email, password, cookie = false } = body;
+        const known = cookies.read(request.headers.cookie, KNOWN);
+        const signedIn = await signIn.login(email, password, { network: request.network, known, signal: request.signal });
+        return answer(signedIn, cookie, [cookies.set(KNOWN, signedIn.known, KNOWN_BROWSER_SECONDS)]);
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/auth/refresh',
+      operationId: 'refreshSession',
+      summary: 'Exchange a refresh token for new tokens; each is good once',
+      tag: 'sign-in',
+      caller: 'anyone',
+      counts: 'refresh',
+      body: Refresh,
+      setsCookie: true,
+      replies: { 200: SignedIn },
+      errors: ['invalid_refresh_token', 'session_expired', 'forbidden'],
+      handle: async ({ body, request }) => {
+        if (body.refresh_token !== undefined) return answer(await signIn.refresh(body.refresh_token), false);
+        const token = cookies.read(request.headers.cookie, REFRESH);
+        if (token === undefined)
+          throw new Problem('invalid_refresh_token', 'There is no refresh token, neither in the body nor as a cookie.');
+        requireOurs(request);
+        return answer(await signIn.refresh(token), true);
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: '/auth/logout',
+      operationId: 'logout',
+      summary: 'End the session',
+      tag: 'sign-in',
+      caller: 'user',
+      setsCookie: true,
+      replies: { 204: null },
+      handle: async ({ actor, request }) => {
+        await signIn.logout(actor);
+        const isKept = cookies.read(request.headers.cookie, REFRESH) !== undefined;
+        return reply(204, undefined, isKept ? { 'set-cookie': [cookies.set(REFRESH, '', 0)] } : {});
+      },
+    }),
+  ];
+};

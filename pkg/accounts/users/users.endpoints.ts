@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { USERS_TAG } from './users.tags.ts';
+import { endpoint, type Endpoint, reply, tagged } from '../../api/endpoint.ts';
+import { Uuid } from '../../api/schemas.ts';
+import { NewUser, PasswordChange, UserChanges, UserPage, UserQuery, UserView } from './users.schema.ts';
+import type { Users } from './users.service.ts';
+
+const ById = z.object({ id: Uuid });
+
+export const userEndpoints = (users: Users): Endpoint[] => [
+  endpoint({
+    method: 'get',
+    path: '/users',
+    operationId: 'listUsers',
+    summary: 'List the users of the tenant',
+    tag: 'users',
+    caller: { permission: 'read:users' },
+    query: UserQuery,
+    replies: { 200: UserPage },
+    cached: { tags: [USERS_TAG] },
+    handle: async ({ query }) => reply(200, await users.list(query)),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/users',
+    operationId: 'createUser',
+    summary: 'Create a user',
+    tag: 'users',
+    caller: { permission: 'write:users' },
+    body: NewUser,
+    replies: { 201: UserView },
+    errors: ['conflict'],
+    idempotent: true,
+    handle: async ({ body }) => tagged(201, await users.create(body)),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/users/me',
+    operationId: 'getCurrentUser',
+    summary: 'Show who is signed in',
+    tag: 'users',
+    caller: 'user',
+    replies: { 200: UserView },
+    errors: ['not_found'],
+    handle: async ({ actor }) => tagged(200, await users.get(actor, actor.userUuid)),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/users/me/password',
+    operationId: 'changePassword',
+    summary: "Change one's own password; all other sessions end",
+    tag: 'users',
+    caller: 'user',
+    body: PasswordChange,
+    replies: { 204: null },
+    errors: ['invalid_credentials', 'too_many_attempts'],
+    handle: async ({ actor, body, request }) => {
+      await users.changePassword(actor, body.current_password, body.new_password, request.signal);
+      return reply(204);
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/users/{id}',
+    operationId: 'getUser',
+    summary: 'Show a user',
+    tag: 'users',
+    caller: 'user',
+    params: ById,
+    replies: { 200: UserView },
+    errors: ['not_found'],
+    handle: async ({ actor, params }) => tagged(200, await users.get(actor, params.id)),
+  }),
+  endpoint({
+    method: 'put',
+    path: '/users/{id}',
+    operationId: 'putUser',
+    summary: 'Change some of a user, as PATCH does',
+    tag: 'users',
+    caller: 'user',
+    params: ById,
+    body: UserChanges,
+    replies: { 200: UserView },
+    errors: ['not_found', 'forbidden', 'conflict', 'precondition_failed'],
+    idempotent: true,
+    handle: async ({ actor, params, body, request }) => tagged(200, await users.change(actor, params.id, body, request.ifMatch)),
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/users/{id}',
+    operationId: 'updateUser',
+    summary: 'Change some of a user; anybody may change their own display name and user name',
+    tag: 'users',
+    caller: 'user',
+    params: ById,
+    body: UserChanges,
+    replies: { 200: UserView },
+    errors: ['not_found', 'forbidden', 'conflict', 'precondition_failed'],
+    idempotent: true,
+    handle: async ({ actor, params, body, request }) => tagged(200, await users.change(actor, params.id, body, request.ifMatch)),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/users/{id}',
+    operationId: 'deleteUser',
+    summary: 'Delete a user with their files, or hand the files over first',
+    tag: 'users',
+    caller: { permission: 'write:users' },
+    params: ById,
+    query: z.object({ transfer_to: Uuid.optional() }),
+    replies: { 204: null },
+    errors: ['not_found', 'conflict', 'name_conflict', 'precondition_failed', 'quota_exceeded'],
+    handle: async ({ params, query, request }) => {
+      await users.remove(params.id, query.transfer_to, request.ifMatch);
+      return reply(204);
+    },
+  }),
+];

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { ROLES } from '../../api/actor.ts';
+import { etagOf } from '../../api/etag.ts';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { Bytes, changesOf, DecimalId, distinct, Etag, queryBoolean, SPACES, text, Timestamp, Uuid } from '../../api/schemas.ts';
+import type { User } from '../../store/postgres/tables.ts';
+
+/** A user as the API shows it (docs/design/records.md, User). */
+export const UserView = z
+  .object({
+    id: Uuid,
+    email: z.string().meta({ example: 'ada@example.org' }),
+    username: z.string().meta({ example: 'ada' }),
+    display_name: z.string().nullable().meta({ example: 'Ada Okafor' }),
+    contact_email: z
+      .string()
+      .nullable()
+      .meta({ description: 'the address that an LMS sent last; nobody has proved it, and nobody signs in with it', example: null }),
+    roles: z.array(z.enum(ROLES)),
+    tenant_id: DecimalId,
+    storage_quota: Bytes,
+    storage_used: Bytes,
+    is_active: z.boolean(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    etag: Etag,
+  })
+  .meta({ id: 'User' });
+export type UserView = z.output<typeof UserView>;
+
+export const UserPage = pageOf(UserView).meta({ id: 'UserPage' });
+
+/** Dots neither at an end nor beside each other. Without look-ahead, so that every language's generator can read it. */
+const EMAIL = /^[A-Za-z0-9_'+-]+(\.[A-Za-z0-9_'+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,}$/;
+/** Everything but `/`, control characters and all that JavaScript takes for space, spelt out for those who take something else. */
+const USERNAME = new RegExp(`^[^/\\u0000-\\u001f\\u007f-\\u009f${SPACES}]+$`);
+
+// Lengths as in docs/design/records.md, User.
+const Email = z.email({ pattern: EMAIL }).max(255).meta({ example: 'ada@example.org' });
+const Username = text(1, 100)
+  .regex(USERNAME, 'must not hold spaces, slashes or control characters')
+  .meta({ pattern: USERNAME.source, example: 'ada' });
+const DisplayName = text(1, 255).meta({ example: 'Ada Okafor' }).nullable();
+const Roles = distinct(z.enum(ROLES), { min: 1, max: ROLES.length });
+/** At least 8 characters (NIST SP 800-63B); the upper bound keeps hashing cheap. */
+export const NewPassword = text(8, 256).meta({ description: 'none of the 10,000 most common passwords', example: 'correct horse battery' });
+
+export const NewUser = z
+  .object({
+    email: Email,
+    username: Username,
+    display_name: DisplayName.optional(),
+    password: NewPassword.optional().describe('without one the user cannot sign in with a password'),
+    roles: Roles.default(['member']),
+    storage_quota: Bytes.optional(),
+  })
+  .meta({ id: 'NewUser' });
+export type NewUser = z.output<typeof NewUser>;
+
+/** PATCH and PUT alike: what is given is changed, what is left out stays. */
+export const UserChanges = changesOf(
+  z.object({
+    email: Email,
+    username: Username,
+    display_name: DisplayName,
+    roles: Roles,
+    storage_quota: Bytes,
+    is_active: z.boolean(),
+    password: NewPassword,
+  }),
+).meta({ id: 'UserChanges' });
+export type UserChanges = z.output<typeof UserChanges>;
+
+export const USER_SORT_FIELDS = ['created_at', 'updated_at', 'email', 'username', 'id'] as const;
+
+export const UserQuery = z.object({
+  ...pageQueryOf(USER_SORT_FIELDS),
+  q: text(1, 255).optional().meta({ description: 'part of e-mail address, contact address, user name or display name', example: 'ada' }),
+  role: z.enum(ROLES).optional(),
+  email: text(0, 255).optional().meta({ example: 'ada@example.org' }),
+  username: text(0, 100).optional().meta({ example: 'ada' }),
+  is_active: queryBoolean().optional(),
+});
+export type UserQuery = z.output<typeof UserQuery>;
+
+export const PasswordChange = z
+  .object({ current_password: text(0, 1024).meta({ example: 'correct horse' }), new_password: NewPassword })
+  .meta({ id: 'PasswordChange' });
+
+export const presentUser = (user: User, tenantId: string): UserView => ({
+  id: user.uuid,
+  email: user.email,
+  username: user.username,
+  display_name: user.displayName,
+  contact_email: user.contactEmail,
+  roles: [...user.roles],
+  tenant_id: user.tenantId === null ? tenantId : String(user.tenantId),
+  storage_quota: user.storageQuota,
+  storage_used: user.storageUsed,
+  is_active: user.isActive,
+  created_at: user.createdAt.toISOString(),
+  updated_at: user.updatedAt.toISOString(),
+  etag: userEtag(user),
+});
+
+export const userEtag = (user: User): string => etagOf('user', user.uuid, user.revision);

@@ -1,0 +1,238 @@
+import type { Actor } from '../../api/actor.ts';
+import { requireMatch } from '../../api/etag.ts';
+import type { Page } from '../../api/paging.ts';
+import { invalid, Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import type { Events } from '../../events/events.ts';
+import type { Offboarding, UserRef } from '../../feature/offboarding.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
+import { UniqueViolation } from '../../store/postgres/errors.ts';
+import type { User } from '../../store/postgres/tables.ts';
+import { grantsTag, userTag } from '../../access/tags.ts';
+import { PROFILES_TAG, USERS_TAG } from './users.tags.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { Passwords } from '../passwords.ts';
+import type { Sessions } from '../../access/sessions.ts';
+import { type LoginThrottle, ownPasswordGuess } from '../sign-in/login-throttle.ts';
+import { mayResign, maySee, refusedFields, resigns } from './users.policy.ts';
+import { userChanges, userCreated, userUpdated } from './users.events.ts';
+import { listUsers } from './users.sql.ts';
+import { type NewUser, presentUser, type UserChanges, userEtag, type UserQuery, type UserView } from './users.schema.ts';
+
+type IfMatch = readonly string[] | '*' | undefined;
+
+/**
+ * The people of a tenant.
+ *
+ * Invariants:
+ * - E-mail addresses and user names are unique in any case of letters, however many creations race.
+ * - There is always an active administrator: the last one can be neither deleted, deactivated nor stripped of the role.
+ * - New roles and a new e-mail address hold from the next request on. Who is deactivated, deleted or given a new password has no session left
+ *   (but the one in which one's own password was changed).
+ * - The system user is nobody's to see or change.
+ */
+export class Users {
+  readonly #db: Database;
+  readonly #cache: TaggedCache;
+  readonly #passwords: Passwords;
+  readonly #sessions: Sessions;
+  readonly #loginThrottle: LoginThrottle;
+  readonly #offboarding: Offboarding;
+  readonly #events: Events;
+  readonly #random: Random;
+  readonly #tenantId: string;
+  readonly #defaultQuota: number | undefined;
+
+  constructor(deps: {
+    db: Database;
+    cache: TaggedCache;
+    passwords: Passwords;
+    sessions: Sessions;
+    loginThrottle: LoginThrottle;
+    offboarding: Offboarding;
+    events: Events;
+    random: Random;
+    tenantId: string;
+    /** Bytes; undefined: 10 GiB. */
+    defaultQuota: number | undefined;
+  }) {
+    this.#db = deps.db;
+    this.#cache = deps.cache;
+    this.#passwords = deps.passwords;
+    this.#sessions = deps.sessions;
+    this.#loginThrottle = deps.loginThrottle;
+    this.#offboarding = deps.offboarding;
+    this.#events = deps.events;
+    this.#random = deps.random;
+    this.#tenantId = deps.tenantId;
+    this.#defaultQuota = deps.defaultQuota;
+  }
+
+  list(query: UserQuery): Promise<Page<UserView>> {
+    return listUsers(this.#db, query, this.#tenantId);
+  }
+
+  async get(actor: Actor, id: Uuid): Promise<UserView> {
+    const user = maySee(actor, id) ? await this.#db.tables.users.find({ uuid: id, isSystem: false }) : null;
+    if (!user) throw new Problem('not_found');
+    return presentUser(user, this.#tenantId);
+  }
+
+  async create(input: NewUser): Promise<UserView> {
+    const passwordHash = input.password === undefined ? null : await this.#hashOfNew('password', input.password);
+    return this.#cache.transaction(this.#db, async (tx) => {
+      const user = await conflictsAsProblems(() =>
+        tx.users.insert({
+          uuid: this.#random.uuid(),
+          email: input.email,
+          username: input.username,
+          displayName: input.display_name ?? null,
+          passwordHash,
+          roles: input.roles,
+          storageQuota: input.storage_quota ?? this.#defaultQuota,
+        }),
+      );
+      await this.#events.emit(tx, 'user.created', userCreated(user));
+      this.#cache.invalidate(tx, USERS_TAG);
+      return presentUser(user, this.#tenantId);
+    });
+  }
+
+  /** PUT and PATCH alike: what is undefined stays as it is. */
+  async change(actor: Actor, id: Uuid, changes: UserChanges, ifMatch: IfMatch): Promise<UserView> {
+    if (!maySee(actor, id)) throw new Problem('not_found');
+    const refused = refusedFields(actor, changes);
+    if (refused.length > 0) throw new Problem('forbidden', `Only an administrator changes ${refused.join(', ')}.`);
+    const passwordHash = changes.password === undefined ? undefined : await this.#hashOfNew('password', changes.password);
+    return this.#cache.transaction(this.#db, async (tx) => {
+      const administrators = mayResign(changes) ? await lockAdministrators(tx) : [];
+      const user = await this.#require(tx, id, ifMatch);
+      if (resigns(user, changes)) requireAnother(administrators, user);
+      if (passwordHash !== undefined && isNoAddress(changes.email ?? user.email))
+        throw invalid('password', 'needs an e-mail address to sign in with; set email too');
+      const [row] = await conflictsAsProblems(() =>
+        tx.users.update(
+          { id: user.id },
+          given({
+            email: changes.email,
+            username: changes.username,
+            displayName: changes.display_name,
+            roles: changes.roles,
+            storageQuota: changes.storage_quota,
+            isActive: changes.is_active,
+            passwordHash,
+          }),
+        ),
+      );
+      const changed = row as User;
+      const told = userChanges(user, changed);
+      if (told.length > 0) await this.#events.emit(tx, 'user.updated', userUpdated(changed, told));
+      if (changes.is_active === false) await this.#sessions.endAllOf(tx, user.id);
+      else if (passwordHash !== undefined) await this.#sessions.endAllOf(tx, user.id, actor.userId === user.id ? actor.sessionId : null);
+      this.#cache.invalidate(tx, USERS_TAG, userTag(user.uuid), PROFILES_TAG);
+      return presentUser(changed, this.#tenantId);
+    });
+  }
+
+  /** Of one's own: asks for the present password, as often as sign-in does; ends all other sessions. */
+  async changePassword(actor: Actor, present: string, wanted: string, signal: AbortSignal): Promise<void> {
+    await this.#requireUncommon('new_password', wanted);
+    const user = await this.#db.tables.users.find({ id: actor.userId });
+    const right = await this.#loginThrottle.guard(ownPasswordGuess(actor.userUuid, signal), async () =>
+      (await this.#passwords.verify(user?.passwordHash ?? null, present)) ? true : undefined,
+    );
+    if (!user || !right) throw wrongPassword();
+    const passwordHash = await this.#passwords.hash(wanted);
+    await this.#cache.transaction(this.#db, async (tx) => {
+      // By now it may be another one, or the user be gone.
+      const [changed] = await tx.users.update({ id: user.id, isActive: true, passwordHash: user.passwordHash }, { passwordHash });
+      if (!changed) throw wrongPassword();
+      await this.#events.emit(tx, 'user.updated', userUpdated(changed, ['password']));
+      await this.#sessions.endAllOf(tx, user.id, actor.sessionId);
+      this.#cache.invalidate(tx, USERS_TAG, userTag(user.uuid));
+    });
+  }
+
+  /** The user's files go too (docs/design/records.md, File), or first to `transferTo`. */
+  async remove(id: Uuid, transferTo: Uuid | undefined, ifMatch: IfMatch): Promise<void> {
+    if (transferTo === id) throw invalid('transfer_to', 'is the user who is to be deleted');
+    await this.#cache.transaction(this.#db, async (tx) => {
+      const administrators = await lockAdministrators(tx);
+      const user = await this.#require(tx, id, ifMatch);
+      if (user.roles.includes('admin') && user.isActive) requireAnother(administrators, user);
+      const heir = transferTo === undefined ? undefined : await requireHeir(tx, transferTo);
+      const systemUser = await tx.users.find({ isSystem: true });
+      if (!systemUser) throw new Error('the tenant has no system user');
+      await this.#sessions.endAllOf(tx, user.id);
+      await this.#offboarding.run(tx, { id: user.id, uuid: user.uuid, heir, systemUser });
+      await tx.groups.update({ createdBy: user.id }, { createdBy: systemUser.id });
+      await tx.users.delete({ id: user.id });
+      this.#cache.invalidate(tx, USERS_TAG, userTag(user.uuid), grantsTag(user.uuid), PROFILES_TAG);
+    });
+  }
+
+  async #hashOfNew(field: string, password: string): Promise<string> {
+    await this.#requireUncommon(field, password);
+    return this.#passwords.hash(password);
+  }
+
+  async #requireUncommon(field: string, password: string): Promise<void> {
+    if (await this.#passwords.isCommon(password)) throw invalid(field, 'must not be one of the 10,000 most common passwords');
+  }
+
+  /** The row, locked. */
+  async #require(tx: Tx, id: Uuid, ifMatch: IfMatch): Promise<User> {
+    const user = await tx.users.find({ uuid: id, isSystem: false }, { lock: 'update' });
+    if (!user) throw new Problem('not_found');
+    requireMatch(ifMatch, userEtag(user));
+    return user;
+  }
+}
+
+/** What accounts have that came by a launch, until an administrator sets an address. */
+const isNoAddress = (email: string): boolean => email.toLowerCase().endsWith('@lti.invalid');
+
+const wrongPassword = (): Problem => new Problem('invalid_credentials', 'The present password is wrong.');
+
+/** Only what is not undefined. */
+const given = <T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/**
+ * Ids of the active administrators, locked in one order, so that two who resign at once see each other.
+ * Goes before any other lock on a user: else two who take each other's role away would each hold what the other waits for.
+ */
+async function lockAdministrators(tx: Tx): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(
+    `SELECT id FROM users WHERE 'admin' = ANY (roles) AND is_active AND NOT is_system ORDER BY id FOR UPDATE`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The row, which cannot be deleted before the end of the transaction. */
+async function requireHeir(tx: Tx, id: Uuid): Promise<UserRef> {
+  const heir = await tx.users.find({ uuid: id, isSystem: false }, { lock: 'share' });
+  if (!heir) throw invalid('transfer_to', 'is no user of this tenant');
+  return heir;
+}
+
+function requireAnother(administrators: readonly number[], user: User): void {
+  if (!administrators.some((id) => id !== user.id))
+    throw new Problem('conflict', 'This is the last administrator; make another one first.');
+}
+
+const TAKEN: Readonly<Record<string, string>> = {
+  users_email_key: 'There is a user with this e-mail address already.',
+  users_username_key: 'There is a user with this user name already.',
+};
+
+async function conflictsAsProblems<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const message = error instanceof UniqueViolation ? TAKEN[error.constraint] : undefined;
+    if (message !== undefined) throw new Problem('conflict', message, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+/** How long things live at a tenant's server (docs/design/api-conventions.md). What only one feature knows may stand beside it. */
+
+const DAY_SECONDS = 86_400;
+
+export const ACCESS_TOKEN_SECONDS = 900;
+/** A session that is not refreshed, and a refresh token. */
+export const SESSION_MS = 30 * DAY_SECONDS * 1000;
+/** A session, however often it is refreshed. */
+export const SESSION_LONGEST_MS = 90 * DAY_SECONDS * 1000;
+/** Since somebody last signed in with a browser: so long the browser is known. */
+export const KNOWN_BROWSER_SECONDS = 90 * DAY_SECONDS;
+/** The application JWT of a launch and its session, which nothing renews. */
+export const LAUNCH_SECONDS = 3600;
+/** From login initiation to launch: time enough to sign in at the LMS. */
+export const LOGIN_SECONDS = 600;
+/** A download ticket. */
+export const DOWNLOAD_LINK_SECONDS = 60;
+/** A reply under its Idempotency-Key. */
+export const IDEMPOTENT_REPLY_MS = DAY_SECONDS * 1000;
+
+/** Cached: a session, from its last use on. */
+export const SESSION_COPY_TTL_SECONDS = 3600;
+/** Cached: a file's metadata. */
+export const FILE_METADATA_TTL_SECONDS = 3600;
+/** Cached: a user's permission set. */
+export const PERMISSION_SET_TTL_SECONDS = 1800;
+/** Cached: the reply of an endpoint that is `cached`. */
+export const REPLY_TTL_SECONDS = 300;

@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import type { GuardedClient } from '../net/client.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Json } from '../store/postgres/job-store.ts';
+import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
+import type { Sql, SqlPool } from '../store/postgres/pool.ts';
+import type { Redis } from '../store/redis/redis.ts';
+import type { PerTenant, TenantSeal, TenantStorage } from '../store/tenant-resources.ts';
+import type { Job } from './job.ts';
+
+/** What the worker gives to processors, queues and schedules when they are created. */
+export interface WorkerServices {
+  /** By name. */
+  readonly shards: ReadonlyMap<string, WorkerShard>;
+  /** The platform's own Redis user. */
+  readonly redis: Redis;
+  readonly storage: PerTenant<TenantStorage>;
+  readonly seals: PerTenant<TenantSeal>;
+  /** For addresses that tenants and LMSs name. */
+  readonly client: GuardedClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface WorkerShard {
+  /** Logs in as the worker's role. */
+  readonly pool: SqlPool;
+  /** The same, for leases and outcomes alone: tenants whose statements wait for locks hold connections, and nobody's lease may expire for it. */
+  readonly leasePool: SqlPool;
+}
+
+/** What a processor may use for one job: only what belongs to the job's tenant. */
+export interface JobContext {
+  readonly slug: string;
+  readonly requestedAt: Date;
+  /** Of this attempt. The row has another fence once the lease is lost. */
+  readonly lease: { readonly id: number; readonly fence: string };
+  /** Aborted when the lease has passed to another worker, which does the rest. */
+  readonly signal: AbortSignal;
+  /** One transaction with the tenant's own role: its schema and rows, nothing else. */
+  transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
+  /** The tenant's bucket with the tenant's own key, and the marker of its objects. */
+  storage(): Promise<TenantStorage>;
+  /** The platform's Redis; the tenant's keys begin with `keyPrefix`. */
+  readonly redis: Redis;
+  readonly keyPrefix: string;
+}
+
+/**
+ * Processes one kind of job. It may run twice for one row, after a crash or a lost lease, so it must be idempotent.
+ * It throws to have the job retried.
+ */
+export interface Processor {
+  readonly job: Job;
+  create(services: WorkerServices): (context: JobContext, payload: Json) => Promise<void>;
+}
+
+interface ProcessorDeclaration<Payload extends z.ZodType> {
+  readonly job: Job<Payload>;
+  create(services: WorkerServices): (context: JobContext, payload: z.output<Payload>) => Promise<void>;
+}
+
+/** Declares a processor. A payload that does not have the form of the job's schema is an UnprocessableJob. */
+export const processor = <Payload extends z.ZodType>({ job, create }: ProcessorDeclaration<Payload>): Processor => ({
+  job,
+  create: (services) => {
+    const process = create(services);
+    return async (context, payload) => process(context, parsed(job, payload));
+  },
+});
+
+function parsed<Payload extends z.ZodType>({ kind, payload: schema }: Job<Payload>, payload: Json): z.output<Payload> {
+  const result = schema.safeParse(payload);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw new UnprocessableJob(`invalid payload of ${kind}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+}
+
+/** An expected failure: the next attempt follows after `afterMs`, whatever the job's own waits. */
+export class TryLater extends Error {
+  override readonly name = 'TryLater';
+  readonly afterMs: number;
+
+  constructor(message: string, afterMs: number) {
+    super(message);
+    this.afterMs = afterMs;
+  }
+}
+
+/** The lease has passed to another worker, which does the job. */
+export class LostLease extends Error {
+  override readonly name = 'LostLease';
+}
+
+/** A job that no attempt can ever do: an unknown kind or an invalid payload. It becomes a dead letter at once. */
+export class UnprocessableJob extends Error {
+  override readonly name = 'UnprocessableJob';
+}
+
+/** How much of a queue runs at once. */
+export interface QueueSettings {
+  /** Also the name of its BullMQ queue. */
+  readonly name: string;
+  /** The most rows of one tenant in flight. */
+  readonly perTenant: number;
+  /** The most rows in one BullMQ job, and so on one worker; default 1. */
+  readonly perBatch?: number;
+  /** The most attempts of one worker at once. */
+  readonly concurrency: number;
+}
+
+/** A table of leased rows with what is done with each row: a queue that has a table of its own. */
+export interface RowQueue<Row extends Leased = Leased> extends QueueSettings {
+  /** One handler for each shard, by the shard's name. */
+  create(services: WorkerServices): ReadonlyMap<string, JobHandler<Row>>;
+}
+
+/** Handles the rows of one shard. */
+export interface JobHandler<Row extends Leased = Leased> {
+  readonly store: LeasedRows<Leased, Row>;
+  /** Makes one attempt and writes its outcome, by the lease that `row` holds. `signal`: the lease was lost. */
+  attempt(row: Row, signal: AbortSignal): Promise<void>;
+}
+
+/** Something that the worker does at its start and then regularly. It throws to be logged and run again at the next time. */
+export interface Schedule {
+  readonly name: string;
+  readonly everyMs: number;
+  run(services: WorkerServices): Promise<void>;
+}
+
+/** One value for each shard, by the shard's name. */
+export const perShard = <T>({ shards }: Pick<WorkerServices, 'shards'>, make: (shard: WorkerShard, name: string) => T): Map<string, T> =>
+  new Map([...shards].map(([name, shard]) => [name, make(shard, name)]));

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { DOWNLOAD_LINK_SECONDS } from '../../api/lifetimes.ts';
+import type { Actor } from '../../api/actor.ts';
+import type { Reply, RequestInfo } from '../../api/endpoint.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Sessions } from '../../access/sessions.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { SealError, type Sealer } from '../../runtime/sealing.ts';
+import type { Files } from '../files/files.service.ts';
+import type { Downloads } from './downloads.service.ts';
+
+/** What a link holds; `until` in milliseconds since the epoch. */
+const SealedLink = z.object({ file: z.uuid(), user: z.uuid(), session: z.uuid(), until: z.int() });
+
+/**
+ * Download links: an address that downloads one file for a minute, for clients that send no Authorization header (a link in a frame, a player).
+ *
+ * Invariants:
+ * - A link gives what its session may read at the moment of use: it ends with the session, the user's account and their permission.
+ * - It is sealed under the tenant's data key: nobody can make, change or read one, and no other tenant opens it.
+ * - A download by link counts against the limits of its user, as a download by token does.
+ * - A link that is invalid, for whatever reason, looks like one that never existed.
+ */
+export class DownloadLinks {
+  readonly #files: Files;
+  readonly #downloads: Downloads;
+  readonly #sessions: Sessions;
+  readonly #sealer: Sealer;
+  readonly #clock: Clock;
+  readonly #tenantId: string;
+
+  constructor(deps: { files: Files; downloads: Downloads; sessions: Sessions; sealer: Sealer; clock: Clock; tenantId: string }) {
+    this.#files = deps.files;
+    this.#downloads = deps.downloads;
+    this.#sessions = deps.sessions;
+    this.#sealer = deps.sealer;
+    this.#clock = deps.clock;
+    this.#tenantId = deps.tenantId;
+  }
+
+  /** The sealed part of a link to a file that the actor may read. No statement when the file is cached. Throws `not_found`. */
+  async issue(actor: Actor, fileId: string): Promise<string> {
+    const file = await this.#files.read(actor, fileId);
+    const until = this.#clock.now().getTime() + DOWNLOAD_LINK_SECONDS * 1000;
+    const link: z.output<typeof SealedLink> = { file: file.uuid, user: actor.userUuid, session: actor.sessionId, until };
+    return this.#sealer.seal(JSON.stringify(link), this.#associatedData());
+  }
+
+  /** The file's content, as `Downloads.open` gives it. Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
+  async open(sealed: string, request: RequestInfo): Promise<Reply> {
+    const link = this.#opened(sealed);
+    if (!link) throw noSuchLink();
+    try {
+      const actor = await this.#sessions.authenticate({ userUuid: link.user, sessionId: link.session });
+      if (actor.permissions.has('read:files')) return await this.#downloads.open(actor, link.file, request);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error;
+    }
+    throw noSuchLink();
+  }
+
+  /** uuid of the user who requested the link, while it is valid; asks no store. */
+  holder(sealed: string): string | undefined {
+    return this.#opened(sealed)?.user;
+  }
+
+  #opened(sealed: string): z.output<typeof SealedLink> | undefined {
+    try {
+      const link = SealedLink.parse(JSON.parse(this.#sealer.open(sealed, this.#associatedData())));
+      if (link.until > this.#clock.now().getTime()) return link;
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+    }
+    return undefined;
+  }
+
+  #associatedData(): string[] {
+    return [this.#tenantId, 'files', 'download', 'ticket'];
+  }
+}
+
+const noSuchLink = (): Problem =>
+  new Problem('not_found', `There is no such download link, or its ${DOWNLOAD_LINK_SECONDS} s are over. Request a new one.`);

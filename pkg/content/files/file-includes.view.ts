@@ -1,0 +1,87 @@
+import type { Actor, PermissionSet } from '../../api/actor.ts';
+import { etagOf } from '../../api/etag.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
+import { grantedAtLeast, levelOn } from '../access/access.policy.ts';
+import { presentGrant } from '../grants/grants.view.ts';
+import type { FileRecord } from './files.sql.ts';
+import type { Include, IncludedFields, MetadataEntry, TagView } from './file-includes.schema.ts';
+import { fileIncludes, type IncludedRow, type MetadataRow, type TagRow } from './file-includes.sql.ts';
+import type { FileView } from './files.schema.ts';
+
+/*
+ * What `include` adds to files that the caller may read.
+ *
+ * Invariants:
+ * - Nobody learns by an included field what its own address would not show them: grants are for those who may list them there, tags are one's own.
+ * - Included fields come from the database each time, never from the file's cached metadata, and the entity tag of such a reply covers them.
+ */
+
+/** By the files' internal ids, from the first on, and fewer than were asked for where a page cannot hold them all. One statement; none for no files. */
+export async function includedFields(
+  sql: Sql,
+  by: { readonly actor: Actor; readonly granted: PermissionSet },
+  files: readonly FileRecord[],
+  include: readonly Include[],
+): Promise<ReadonlyMap<number, IncludedFields>> {
+  if (files.length === 0) return new Map();
+  const known = grantedAtLeast(by.granted, 'read');
+  const asked = files.map((file) => ({ id: file.id, grants: seesGrants(by, file) }));
+  const statement = fileIncludes({ userId: by.actor.userId, ...known }, asked, include);
+  const rows = await sql.query<IncludedRow>(statement.sql, statement.params);
+  return new Map(rows.map((row, at) => [row.id, present(row, files[at]?.uuid ?? '', by.actor)]));
+}
+
+/** Whether GET /files/{id}/permissions lists them to the actor. */
+const seesGrants = ({ actor, granted }: { readonly actor: Actor; readonly granted: PermissionSet }, file: FileRecord): boolean =>
+  actor.permissions.has('share:files') && file.deletedAt === null && levelOn('file', actor, file, granted) === 'admin';
+
+/** The entity tag of a reply that shows these fields too; If-Match still compares the file's own. */
+export const includedEtag = (file: FileView, fields: IncludedFields): string =>
+  etagOf('file-with-includes', file.id, JSON.stringify([file.etag, fields]));
+
+const present = (row: IncludedRow, uuid: string, actor: Actor): IncludedFields => ({
+  ...(row.tags && { tags: row.tags.map((tag) => presentTag(tag, actor.userUuid)) }),
+  ...(row.metadata && { metadata: row.metadata.map((entry) => presentMetadata(entry, uuid)) }),
+  ...(row.versions_count !== undefined && { versions_count: row.versions_count }),
+  ...(row.permissions !== undefined && { permissions: row.permissions?.map((grant) => presentIncludedGrant(grant, uuid)) ?? null }),
+});
+
+/** Nothing changes a tag yet, so it was last changed when it was made. */
+const presentTag = (tag: TagRow, ownerUuid: string): TagView => {
+  const createdAt = new Date(tag.createdAt).toISOString();
+  return {
+    id: tag.uuid,
+    name: tag.name,
+    color: tag.color,
+    owner_id: ownerUuid,
+    files_count: tag.files,
+    created_at: createdAt,
+    updated_at: createdAt,
+    etag: etagOf('tag', tag.uuid, JSON.stringify([tag.name, tag.color])),
+  };
+};
+
+const presentMetadata = (entry: MetadataRow, fileUuid: string): MetadataEntry => ({
+  key: entry.key,
+  value: valueOf(entry),
+  value_type: entry.type,
+  created_at: new Date(entry.createdAt).toISOString(),
+  updated_at: new Date(entry.updatedAt).toISOString(),
+  etag: etagOf('metadata', `${fileUuid}/${entry.key}`, entry.revision),
+});
+
+/** Text stands as it is, everything else as JSON. What is no JSON, written past the API, is shown as the text that it is. */
+function valueOf({ value, type }: MetadataRow): unknown {
+  if (value === null || type === 'string') return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}
+
+const presentIncludedGrant = (grant: NonNullable<IncludedRow['permissions']>[number], uuid: string) =>
+  presentGrant(
+    { kind: 'file', uuid },
+    { ...grant, grantedAt: new Date(grant.grantedAt), expiresAt: grant.expiresAt === null ? null : new Date(grant.expiresAt) },
+  );

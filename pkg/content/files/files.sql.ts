@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import type { Executor } from '../../store/postgres/database.ts';
+import type { Ancestor } from '../access/access.policy.ts';
+
+/** A field of a file: where the statement has it from, and what it is as JSON. A time is a Date in a row and ISO 8601 in JSON. */
+interface Field<T, Time extends boolean = boolean> {
+  readonly sql: string;
+  readonly json: z.ZodType<T>;
+  readonly isTime: Time;
+}
+
+const field = <T>(sql: string, json: z.ZodType<T>): Field<T, false> => ({ sql, json, isTime: false });
+const time = <T extends string | null>(sql: string, json: z.ZodType<T>): Field<T, true> => ({ sql, json, isTime: true });
+
+/** The table's own columns; wants `files f`. */
+const OWN = {
+  id: field('f.id', z.number()),
+  uuid: field('f.uuid', z.string()),
+  name: field('f.name', z.string()),
+  path: field('f.path', z.string()),
+  size: field('f.size', z.number()),
+  mimeType: field('f.mime_type', z.string().nullable()),
+  /** Hex SHA-256. */
+  checksum: field('f.checksum', z.string()),
+  blobName: field('f.blob_name', z.string()),
+  version: field('f.version_number', z.number()),
+  revision: field('f.revision', z.number()),
+  createdAt: time('f.created_at', z.string()),
+  updatedAt: time('f.updated_at', z.string()),
+  deletedAt: time('f.deleted_at', z.string().nullable()),
+  ownerId: field('f.owner_id', z.number()),
+};
+
+/** What FILE_JOINS add: the owner's and the folder's names. */
+const JOINED = {
+  ownerUuid: field('o.uuid', z.string()),
+  ownerName: field('coalesce(o.display_name, o.username)', z.string()),
+  folder: field(
+    "CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('id', d.id, 'uuid', d.uuid, 'name', d.name) END",
+    z.object({ id: z.number(), uuid: z.string(), name: z.string() }).nullable(),
+  ),
+};
+
+/** The folders above, from the root down, by which access is decided. */
+const Ancestors = z.array(z.object({ uuid: z.string(), ownerId: z.number() }));
+
+type Fields = Readonly<Record<string, Field<unknown>>>;
+type JsonOf<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
+type RowOf<F> = {
+  readonly [K in keyof F]: F[K] extends Field<infer T, true> ? Date | Extract<T, null> : F[K] extends Field<infer T> ? T : never;
+};
+
+/** A file as this package reads it. The cache holds it (docs/design/api-conventions.md, Caches), so it is plain JSON. */
+export type FileRecord = JsonOf<typeof OWN> & JsonOf<typeof JOINED> & { readonly ancestors: readonly Ancestor[] };
+/** A row of FILE_COLUMNS. */
+export type FileRow = RowOf<typeof OWN> & RowOf<typeof JOINED> & { readonly ancestors?: FileRecord['ancestors'] };
+
+/** The columns of the table alone, as INSERT and UPDATE return them. */
+export type OwnRecord = JsonOf<typeof OWN>;
+export type OwnRow = RowOf<typeof OWN>;
+
+const columnsOf = (fields: Fields): string =>
+  Object.entries(fields)
+    .map(([name, { sql }]) => `${sql} AS "${name}"`)
+    .join(', ');
+
+/** The columns of an OwnRow; wants `files f`. */
+export const OWN_COLUMNS = columnsOf(OWN);
+/** The same columns by their names, of what a common table expression with OWN_COLUMNS gives. */
+export const OWN_NAMES = Object.keys(OWN)
+  .map((name) => `"${name}"`)
+  .join(', ');
+/** The columns of a FileRow but its ancestors; wants `files f` and FILE_JOINS. */
+export const FILE_COLUMNS = columnsOf({ ...OWN, ...JOINED });
+export const FILE_JOINS = 'LEFT JOIN users o ON o.id = f.owner_id LEFT JOIN folders d ON d.id = f.folder_id';
+
+/** The folders from the root down to folder `alias`, itself the last, as `[{ uuid, ownerId }]`. */
+export const ancestorsOf = (alias: string): string => `(
+  SELECT coalesce(jsonb_agg(jsonb_build_object('uuid', a.uuid, 'ownerId', a.owner_id) ORDER BY a.depth), '[]')
+  FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(${alias}.ancestry), '.')::bigint[]))`;
+
+const FIND = `SELECT ${FILE_COLUMNS}, ${ancestorsOf('d')} AS ancestors FROM files f ${FILE_JOINS} WHERE f.uuid = $1`;
+
+const TIMES = Object.entries(OWN).flatMap(([name, { isTime }]) => (isTime ? [name] : []));
+
+/** The same row with times as text. */
+function withTimes(row: object): Record<string, unknown> {
+  const record: Record<string, unknown> = { ...row };
+  for (const name of TIMES) record[name] = (record[name] as Date | null)?.toISOString() ?? null;
+  return record;
+}
+
+export const ownRecordOf = (row: OwnRow): OwnRecord => withTimes(row) as OwnRecord;
+export const recordOf = (row: FileRow): FileRecord => ({ ...(withTimes(row) as FileRecord), ancestors: row.ancestors ?? [] });
+
+const FileJson = z.object({
+  ...Object.fromEntries(Object.entries<Field<unknown>>({ ...OWN, ...JOINED }).map(([name, { json }]) => [name, json])),
+  ancestors: Ancestors,
+}) as unknown as z.ZodType<FileRecord>;
+
+/** A record from the cache; undefined where another release of this program wrote it in another shape. */
+export const cachedRecord = (text: string): FileRecord | undefined => FileJson.safeParse(JSON.parse(text)).data;
+
+/** One statement. `lock`: until the end of the transaction nobody else changes the file. */
+export async function findFile(sql: Executor, uuid: string, lock = false): Promise<FileRecord | null> {
+  const [row] = lock
+    ? await sql.prepared<FileRow>('content-file-locked', `${FIND} FOR UPDATE OF f`, [uuid])
+    : await sql.prepared<FileRow>('content-file', FIND, [uuid]);
+  return row ? recordOf(row) : null;
+}

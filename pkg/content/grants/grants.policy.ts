@@ -1,0 +1,31 @@
+import type { Actor } from '../../api/actor.ts';
+import { invalid, Problem } from '../../api/problem.ts';
+import { type Granted, isOwned, levelOn, type Placed, requireLevel } from '../access/access.policy.ts';
+
+/*
+ * Who may share a file or folder, and for how long (docs/design/api-conventions.md, Permissions).
+ */
+
+/** Only an admin of a file or folder sees, gives and revokes grants on it. Throws `not_found`, `forbidden`. */
+export const requireSharing = (
+  actor: Pick<Actor, 'userId'>,
+  thing: Placed & { readonly kind: 'file' | 'folder' },
+  granted: Granted,
+): void => requireLevel(levelOn(thing.kind, actor, thing, granted), 'admin');
+
+/** An admin by a grant does not change that grant; an owner is bound by no grant. Throws `forbidden`. */
+export function requireNotOwnGrant(actor: Pick<Actor, 'userId' | 'userUuid'>, thing: Placed, granteeUuid: string | undefined): void {
+  if (granteeUuid === actor.userUuid && !isOwned(thing, actor))
+    throw new Problem('forbidden', 'You cannot change your own grant; the user who gave it can.');
+}
+
+/**
+ * When a grant ends whose giver is admin by the grant `source`: not later than that one. Null source: the giver owns the thing.
+ * Throws `validation_failed` for a later end.
+ */
+export function endOfGrant(source: { readonly expiresAt: Date | null } | null, wanted: Date | null): Date | null {
+  if (source === null || source.expiresAt === null) return wanted;
+  if (wanted !== null && wanted > source.expiresAt)
+    throw invalid('expires_at', `must not be later than ${source.expiresAt.toISOString()}, when your own access ends`);
+  return wanted ?? source.expiresAt;
+}

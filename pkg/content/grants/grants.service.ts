@@ -1,0 +1,146 @@
+import type { Actor } from '../../api/actor.ts';
+import { listPage, type Page } from '../../api/paging.ts';
+import { invalid, Problem } from '../../api/problem.ts';
+import { grantsTag } from '../../access/tags.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
+import { integerKey, keyset } from '../../store/postgres/keyset.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import { type Granted, isOwned } from '../access/access.policy.ts';
+import { peopleConcerned, type Source, sourceOf } from '../access/grants-through.sql.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
+import { type FileRecord, findFile } from '../files/files.sql.ts';
+import { findFolder, type FolderRecord } from '../folders/folders.sql.ts';
+import { endOfGrant, requireNotOwnGrant, requireSharing } from './grants.policy.ts';
+import { GRANT_COLUMNS, GRANT_TABLES, type GrantRow, type Resource } from './grants.sql.ts';
+import { presentGrant } from './grants.view.ts';
+import { type NewGrant, GRANT_SORT_FIELDS, type GrantQuery, type GrantView } from './grants.schema.ts';
+
+/** What is granted on. */
+type Thing = (FileRecord | FolderRecord) & { readonly kind: 'file' | 'folder' };
+
+/** `id` stands for the internal one, the order of creation. */
+const GRANT_LIST = keyset<GrantRow, (typeof GRANT_SORT_FIELDS)[number]>({
+  keys: { id: integerKey('p.id', ({ id }) => id) },
+  fields: GRANT_SORT_FIELDS,
+  fallback: 'id',
+  tieBreaker: 'id',
+});
+
+/**
+ * Grants on files and folders: who else may do what there, and until when.
+ *
+ * Invariants:
+ * - Only whoever has the level admin on a resource sees, gives and takes grants on it.
+ * - A person or group has one grant on a resource; granting again changes it.
+ * - What somebody gives who is admin by a grant neither exceeds nor outlives that grant, whatever becomes of it later; their own grant, and what it
+ *   rests on, is not theirs to change, but theirs to give up. Who owns the thing or a folder above it is bound by nothing;
+ *   what the latter gives on somebody else's file ends when that leaves their folder.
+ */
+export class Grants {
+  readonly #db: Database;
+  readonly #cache: TaggedCache;
+  readonly #transactions: AuthorizedTransactions;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(deps: { db: Database; cache: TaggedCache; clock: Clock; random: Random }) {
+    this.#db = deps.db;
+    this.#cache = deps.cache;
+    this.#transactions = authorizedTransactions(deps);
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+  }
+
+  async list(actor: Actor, resource: Resource, query: GrantQuery): Promise<Page<GrantView>> {
+    const { id } = await this.#require(this.#db.tables, actor, await actor.permissionSet(), resource);
+    return listPage(this.#db, query, {
+      keyset: GRANT_LIST,
+      columns: GRANT_COLUMNS,
+      from: GRANT_TABLES,
+      where: (params) => [`p.resource_type = ${params.add(resource.kind)}`, `p.resource_id = ${params.add(id)}`],
+      present: (row) => presentGrant(resource, row),
+    });
+  }
+
+  /**
+   * `created` is false when the grantee had a grant here, which is changed. Without an end it has none, or that of the actor's own grant.
+   * Throws `validation_failed` for an unknown grantee, and for an end that is past or after the actor's own; `forbidden` for one's own grant.
+   */
+  async grant(actor: Actor, resource: Resource, input: NewGrant): Promise<{ created: boolean; grant: GrantView }> {
+    const wanted = input.expires_at ? new Date(input.expires_at) : null;
+    if (wanted !== null && wanted <= this.#clock.now()) throw invalid('expires_at', 'must be in the future');
+    return this.#transactions.run(actor, async (tx, granted) => {
+      const thing = await this.#require(tx, actor, granted, resource, true);
+      requireNotOwnGrant(actor, thing, input.user_id);
+      const grantee = await granteeOf(tx, input);
+      const key = { resourceType: resource.kind, resourceId: thing.id, userId: grantee.userId, groupId: grantee.groupId };
+      const present = await tx.permissions.find(key, { lock: 'update' });
+      const source = await this.#source(tx, actor, thing, present?.id);
+      const terms = {
+        permissionLevel: input.permission_level,
+        expiresAt: endOfGrant(source, wanted),
+        grantedBy: actor.userId,
+        grantedThrough: source?.id ?? null,
+      };
+      if (present) this.#cache.invalidate(tx, ...(await peopleConcerned(tx, [present.id])).map(grantsTag));
+      const [changed] = present ? await tx.permissions.update({ id: present.id }, { ...terms, grantedAt: this.#clock.now() }) : [];
+      const row = changed ?? (await tx.permissions.insert({ uuid: this.#random.uuid(), ...key, ...terms }));
+      this.#cache.invalidate(tx, ...grantee.people.map(grantsTag));
+      const grant = presentGrant(resource, {
+        ...row,
+        userId: input.user_id ?? null,
+        groupId: input.group_id ?? null,
+        level: row.permissionLevel,
+        grantedBy: actor.userUuid,
+      });
+      return { created: changed === undefined, grant };
+    });
+  }
+
+  /** Takes a grant back, and with it what rests on it. Throws `forbidden` where the actor is admin by that very grant and it is not theirs alone. */
+  async revoke(actor: Actor, resource: Resource, grantId: string): Promise<void> {
+    await this.#transactions.run(actor, async (tx, granted) => {
+      const thing = await this.#require(tx, actor, granted, resource, true);
+      const grant = await tx.permissions.find({ uuid: grantId, resourceType: resource.kind, resourceId: thing.id }, { lock: 'update' });
+      if (!grant) throw new Problem('not_found');
+      if (grant.userId !== actor.userId) await this.#source(tx, actor, thing, grant.id);
+      this.#cache.invalidate(tx, ...(await peopleConcerned(tx, [grant.id])).map(grantsTag));
+      await tx.permissions.delete({ id: grant.id });
+    });
+  }
+
+  /** The grant by which the actor gives and takes; null: the thing is theirs. Throws `forbidden` where that is the grant to be changed. */
+  async #source(tx: Tx, actor: Actor, thing: Thing, without: number | undefined): Promise<Source | null> {
+    if (isOwned(thing, actor)) return null;
+    const source = await sourceOf(tx, actor, thing, { now: this.#clock.now(), without });
+    if (source) return source;
+    if (without === undefined) throw new Problem('forbidden');
+    throw new Problem('forbidden', 'Your own access depends on this grant; somebody else has to change it.');
+  }
+
+  /** A live resource on which the actor is admin. */
+  async #require(sql: Executor, actor: Actor, granted: Granted, { kind, uuid }: Resource, lock = false): Promise<Thing> {
+    const found = kind === 'file' ? await findFile(sql, uuid, lock) : await findFolder(sql, uuid, lock ? 'update' : undefined);
+    if (!found || ('deletedAt' in found && found.deletedAt !== null)) throw new Problem('not_found');
+    requireSharing(actor, { ...found, kind }, granted);
+    return { ...found, kind };
+  }
+}
+
+/** Whom a grant is for, and the uuids of everyone it concerns. */
+async function granteeOf(tx: Tx, input: NewGrant): Promise<{ userId: number | null; groupId: number | null; people: string[] }> {
+  if (input.user_id !== undefined) {
+    const user = await tx.users.find({ uuid: input.user_id, isSystem: false });
+    if (!user) throw invalid('user_id', 'there is no such user');
+    return { userId: user.id, groupId: null, people: [user.uuid] };
+  }
+  const group = await tx.groups.find({ uuid: input.group_id ?? '' });
+  if (!group) throw invalid('group_id', 'there is no such group');
+  const people = await tx.query<{ uuid: string }>(
+    'SELECT u.uuid FROM group_members m JOIN users u ON u.id = m.user_id WHERE m.group_id = $1',
+    [group.id],
+  );
+  return { userId: null, groupId: group.id, people: people.map(({ uuid }) => uuid) };
+}

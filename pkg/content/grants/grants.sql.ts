@@ -1,0 +1,20 @@
+import type { Level } from '../../api/actor.ts';
+
+/** What is granted on, by its kind and uuid. */
+export type Resource = { readonly kind: 'file' | 'folder'; readonly uuid: string };
+
+export interface GrantRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly userId: string | null;
+  readonly groupId: string | null;
+  readonly level: Level;
+  readonly grantedBy: string;
+  readonly grantedAt: Date;
+  readonly expiresAt: Date | null;
+}
+
+/** The columns of a GrantRow; wants GRANT_TABLES. */
+export const GRANT_COLUMNS = `p.id, p.uuid, u.uuid AS "userId", g.uuid AS "groupId", p.permission_level AS level, b.uuid AS "grantedBy",
+  p.granted_at AS "grantedAt", p.expires_at AS "expiresAt"`;
+export const GRANT_TABLES = `permissions p JOIN users b ON b.id = p.granted_by LEFT JOIN users u ON u.id = p.user_id LEFT JOIN groups g ON g.id = p.group_id`;

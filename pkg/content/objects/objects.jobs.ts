@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { job } from '../../api/job.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
+import type { Tx } from '../../store/postgres/database.ts';
+
+/** Deletes objects whose rows are gone from the tenant's bucket. */
+export const PURGE_OBJECTS = job({
+  kind: 'objects.purge',
+  payload: z.object({ keys: z.array(z.string().min(1).max(500)).min(1) }),
+});
+
+/** A payload of about 25 KB. */
+const KEYS_PER_JOB = 500;
+
+/** Requests that objects are deleted: one statement for each 500 keys. */
+export async function requestPurge(jobs: JobRequests, tx: Tx, keys: readonly string[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += KEYS_PER_JOB) await jobs.request(tx, PURGE_OBJECTS, { keys: keys.slice(at, at + KEYS_PER_JOB) });
+}
+
+/** Compares the objects of a day (yyyymmdd) with the rows and deletes objects that no row names. */
+export const SWEEP_OBJECTS = job({
+  kind: 'objects.sweep',
+  payload: z.object({ day: z.string().regex(/^\d{8}$/) }),
+});

@@ -1,0 +1,141 @@
+import { Problem } from '../api/problem.ts';
+import type { Events } from '../events/events.ts';
+import type { JobRequests } from '../events/job-requests.ts';
+import type { RemovedUser, UserRef } from '../feature/offboarding.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Tx } from '../store/postgres/database.ts';
+import { grantsTag } from '../access/tags.ts';
+import { USERS_TAG } from '../accounts/users/users.tags.ts';
+import { FOLDERS_TAG } from './content.tags.ts';
+import type { TaggedCache } from '../store/redis/tagged-cache.ts';
+import { endGivenBy } from './access/grants-through.sql.ts';
+import { fileCreated } from './files/files.events.ts';
+import { renameFolder } from './folders/rename.sql.ts';
+import { orNameConflict } from './names/name-conflict.ts';
+import { countBytes } from './uploads/uploads.sql.ts';
+import { requestPurge } from './objects/objects.jobs.ts';
+
+/**
+ * What becomes of a user's files and folders when the user goes (docs/design/records.md, User, File).
+ *
+ * - Handed over: files, folders and the bytes that count, all or nothing (`quota_exceeded`, `name_conflict`).
+ * - Else: files are deleted and each that was live gives `file.deleted`, their objects purged by work of the same transaction, folders go;
+ *   but a folder in which others keep something passes, with the folders above it that are the user's, to the system user.
+ * - What the user gave through a grant of theirs ends with it. What they made or granted elsewhere in their own right becomes the system user's.
+ */
+export class UserContent {
+  readonly #cache: TaggedCache;
+  readonly #jobs: JobRequests;
+  readonly #events: Events;
+  readonly #clock: Clock;
+
+  constructor(deps: { cache: TaggedCache; jobs: JobRequests; events: Events; clock: Clock }) {
+    this.#cache = deps.cache;
+    this.#jobs = deps.jobs;
+    this.#events = deps.events;
+    this.#clock = deps.clock;
+  }
+
+  async onUserRemoved(tx: Tx, user: RemovedUser): Promise<void> {
+    if (user.heir) await this.#transfer(tx, user, user.heir);
+    await this.#remove(tx, user, user.systemUser.id);
+  }
+
+  async #transfer(tx: Tx, from: UserRef, to: UserRef): Promise<void> {
+    await holdFolders(tx, from);
+    const bytes = await bytesOf(tx, from.id);
+    await orNameConflict(tx.query('UPDATE folders SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
+    await orNameConflict(tx.query('UPDATE files SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
+    await tx.query('UPDATE users SET storage_used = storage_used - $2 WHERE id = $1', [from.id, bytes]);
+    await countBytes(tx, to.id, bytes, { now: this.#clock.now() });
+    this.#cache.invalidate(tx, FOLDERS_TAG, USERS_TAG);
+  }
+
+  async #remove(tx: Tx, user: UserRef, systemUserId: number): Promise<void> {
+    await holdFolders(tx, user);
+    const blobs = await tx.query<{ key: string }>(
+      'SELECT v.blob_name AS key FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.owner_id = $1',
+      [user.id],
+    );
+    await tx.query(`DELETE FROM permissions WHERE resource_type = 'file' AND resource_id IN (SELECT id FROM files WHERE owner_id = $1)`, [
+      user.id,
+    ]);
+    await this.#removeFiles(tx, user);
+    await this.#removeFolders(tx, user, systemUserId);
+    this.#cache.invalidate(tx, ...(await endGivenBy(tx, user.id)).map(grantsTag));
+    for (const [table, column] of MADE_BY) {
+      await tx.query(`UPDATE ${table} SET ${column} = $2 WHERE ${column} = $1`, [user.id, systemUserId]);
+    }
+    await requestPurge(
+      this.#jobs,
+      tx,
+      blobs.map(({ key }) => key),
+    );
+    // Every file's metadata rests on `folders`, so this clears those of the user's files too, however many they are.
+    this.#cache.invalidate(tx, FOLDERS_TAG, USERS_TAG);
+  }
+
+  async #removeFiles(tx: Tx, user: UserRef): Promise<void> {
+    const deleted = await tx.query<{ uuid: string; name: string; size: number; createdAt: Date; deletedAt: Date | null }>(
+      'DELETE FROM files WHERE owner_id = $1 RETURNING uuid, name, size, created_at AS "createdAt", deleted_at AS "deletedAt"',
+      [user.id],
+    );
+    const deletedAt = this.#clock.now().toISOString();
+    const told = deleted
+      .filter((file) => file.deletedAt === null)
+      .map((file) => fileCreated({ ...file, ownerUuid: user.uuid, createdAt: file.createdAt.toISOString() }));
+    await this.#events.emitAll(
+      tx,
+      'file.deleted',
+      told.map((file) => ({ ...file, deleted_at: deletedAt, permanent: true })),
+    );
+  }
+
+  async #removeFolders(tx: Tx, user: UserRef, systemUserId: number): Promise<void> {
+    await renameClashingRoots(tx, user, systemUserId);
+    await tx.query(
+      `UPDATE folders d SET owner_id = $2 WHERE d.owner_id = $1 AND (
+         EXISTS (SELECT FROM folders b WHERE b.ancestry <@ d.ancestry AND b.owner_id <> $1)
+         OR EXISTS (SELECT FROM folders b JOIN files f ON f.folder_id = b.id WHERE b.ancestry <@ d.ancestry))`,
+      [user.id, systemUserId],
+    );
+    await tx.query(
+      `DELETE FROM permissions WHERE resource_type = 'folder' AND resource_id IN (SELECT id FROM folders WHERE owner_id = $1)`,
+      [user.id],
+    );
+    await tx.query('DELETE FROM folders WHERE owner_id = $1', [user.id]);
+  }
+}
+
+/** Nobody writes into the user's folders from here on: what is decided by what lies in them stays right. */
+const holdFolders = (tx: Tx, user: UserRef): Promise<unknown> =>
+  tx.query('SELECT FROM folders WHERE owner_id = $1 ORDER BY id FOR UPDATE', [user.id]);
+
+/** What the user may have made of others' things; each passes to the system user. */
+const MADE_BY = [
+  ['file_versions', 'created_by'],
+  ['permissions', 'granted_by'],
+  ['shares', 'created_by'],
+  ['groups', 'created_by'],
+] as const;
+
+/** The system user may have a root folder of that name already: the one that comes gets the user's uuid behind its name, and paths follow. */
+async function renameClashingRoots(tx: Tx, user: UserRef, systemUserId: number): Promise<void> {
+  const clashing = await tx.query<{ id: number; name: string }>(
+    `SELECT d.id, d.name FROM folders d
+     WHERE d.owner_id = $1 AND d.parent_id IS NULL AND d.deleted_at IS NULL AND EXISTS (
+       SELECT FROM folders s WHERE s.owner_id = $2 AND s.parent_id IS NULL AND s.deleted_at IS NULL AND s.name = d.name)`,
+    [user.id, systemUserId],
+  );
+  for (const { id, name } of clashing) await renameFolder(tx, id, `${Array.from(name).slice(0, 200).join('')} (${user.uuid})`);
+}
+
+/** All that counts to a user: every version of every file, the trash included. */
+async function bytesOf(tx: Tx, userId: number): Promise<number> {
+  const [row] = await tx.query<{ bytes: number }>(
+    'SELECT coalesce(sum(v.size), 0)::bigint AS bytes FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.owner_id = $1',
+    [userId],
+  );
+  if (!row) throw new Problem('internal');
+  return row.bytes;
+}

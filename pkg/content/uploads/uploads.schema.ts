@@ -1,0 +1,49 @@
+import { lookup } from 'mrmime';
+import { z } from 'zod';
+import { invalid } from '../../api/problem.ts';
+import { text, Uuid } from '../../api/schemas.ts';
+import { validate } from '../../api/validation.ts';
+import { ON_CONFLICT } from '../files/files.schema.ts';
+import { extensionOf, nameFault, normalName } from '../names/names.policy.ts';
+import type { FilePart } from './multipart.ts';
+
+/** docs/design/records.md, File. */
+const MIME_TYPE_MAX_CHARACTERS = 100;
+/** What clients say that do not know (RFC 2046 §4.5.1). */
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+const UploadFields = z.object({ folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).default('fail') });
+export type UploadFields = z.output<typeof UploadFields>;
+const VersionFields = z.object({ comment: text(0, 2000).optional() });
+
+export const UPLOAD_FIELDS = ['folder_id', 'on_conflict'] as const;
+export const VERSION_FIELDS = ['comment'] as const;
+
+const read =
+  <S extends z.ZodObject>(schema: S) =>
+  (fields: ReadonlyMap<string, string>): z.output<S> =>
+    validate(schema, Object.fromEntries(fields));
+
+/** The text fields of an upload. Throws `validation_failed` naming those that are wrong. */
+export const uploadFields = read(UploadFields);
+export const versionFields = read(VersionFields);
+
+/** The name of an uploaded file, in NFC. Throws `validation_failed`. */
+export function uploadName(part: FilePart): string {
+  if (part.name === undefined || part.name === '') throw invalid('file', 'needs a file name');
+  const name = normalName(part.name);
+  const fault = nameFault(name);
+  if (fault !== null) throw invalid('file', `its name ${fault}`);
+  return name;
+}
+
+/**
+ * The media type of an uploaded file called `name`: what the client says or, where it does not know, what the extension says.
+ * Downloads are neither run nor sniffed, so that a wrong one does no harm. Throws `validation_failed`.
+ */
+export function uploadType(part: FilePart, name: string): string {
+  if (part.mimeType.length > MIME_TYPE_MAX_CHARACTERS)
+    throw invalid('file', `its Content-Type must have at most ${MIME_TYPE_MAX_CHARACTERS} characters`);
+  if (part.mimeType !== UNKNOWN_TYPE) return part.mimeType;
+  return lookup(extensionOf(name) ?? '') ?? UNKNOWN_TYPE;
+}

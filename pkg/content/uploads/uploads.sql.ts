@@ -1,0 +1,115 @@
+import { Problem } from '../../api/problem.ts';
+import type { Executor, Tx } from '../../store/postgres/database.ts';
+import type { Placed } from '../access/access.policy.ts';
+import { ancestorsOf, type FileRecord, OWN_COLUMNS, OWN_NAMES, type OwnRecord, ownRecordOf, type OwnRow } from '../files/files.sql.ts';
+import { extensionOf } from '../names/names.policy.ts';
+import type { StoredBlob } from './blobs.ts';
+
+/** What an uploader has before the bytes flow: room in bytes, and the folder they named, if it is live. */
+export interface Room {
+  /** Of whoever the content will count to, beside what their other uploads have reserved. */
+  readonly bytes: number;
+  /** Of them. */
+  readonly ownerId: number;
+  readonly ownerName: string;
+  readonly folder: Placed | null;
+}
+
+const ROOM = `
+  SELECT o.id AS "ownerId", o.storage_quota - o.storage_used
+    - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > $4) AS bytes,
+    coalesce(u.display_name, u.username) AS "ownerName",
+    CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
+  FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL
+    LEFT JOIN files f ON f.folder_id = d.id AND f.name = $3 AND f.deleted_at IS NULL
+    JOIN users o ON o.id = coalesce(f.owner_id, u.id)
+  WHERE u.id = $1`;
+
+/**
+ * One statement. Null: the user has been deleted.
+ * `place.replacing`: a file of that name in that folder would be replaced, so that its owner's room counts. (In a root its owner is the user.)
+ */
+export async function roomOf(
+  sql: Executor,
+  userId: number,
+  now: Date,
+  place: { folderId?: string; replacing?: string } = {},
+): Promise<Room | null> {
+  const [room] = await sql.prepared<Room>('content-room', ROOM, [userId, place.folderId ?? null, place.replacing ?? null, now]);
+  return room ?? null;
+}
+
+/**
+ * Counts bytes to their owner, in place of what was reserved for them; decided under the lock of the owner's row, however many uploads race.
+ * What other uploads have reserved is theirs. Throws `quota_exceeded`.
+ */
+export async function countBytes(
+  tx: Tx,
+  ownerId: number,
+  bytes: number,
+  { now, reservation }: { now: Date; reservation?: string | undefined },
+): Promise<void> {
+  const values = [reservation ?? null, ownerId, bytes, now];
+  const [row] = await tx.prepared<{ counted: boolean }>('content-count', 'SELECT count_storage($1, $2, $3, $4) AS counted', values);
+  if (!row?.counted) throw new Problem('quota_exceeded');
+}
+
+export interface NewContent {
+  readonly uuid: string;
+  readonly name: string;
+  readonly path: string;
+  readonly mimeType: string;
+  readonly ownerId: number;
+  readonly folderId: number | null;
+  readonly bucket: string;
+  readonly blob: StoredBlob;
+}
+
+const INSERT = `
+  WITH file AS (
+    INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING
+    RETURNING ${OWN_COLUMNS}
+  ), version AS (
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, $6, $7, $11, $8 FROM file
+  )
+  SELECT ${OWN_NAMES} FROM file`;
+
+/** A file and its version 1, in one statement. Null when its name is taken. */
+export async function insertFile(tx: Tx, file: NewContent): Promise<OwnRecord | null> {
+  const { blob } = file;
+  const [row] = await tx.prepared<OwnRow>('content-insert', INSERT, [
+    file.uuid,
+    file.name,
+    file.path,
+    extensionOf(file.name),
+    file.mimeType,
+    blob.size,
+    blob.checksum,
+    file.ownerId,
+    file.folderId,
+    file.bucket,
+    blob.key,
+  ]);
+  return row ? ownRecordOf(row) : null;
+}
+
+const ADD_VERSION = `
+  WITH version AS (
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, comment) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  )
+  UPDATE files f SET version_number = $2, size = $3, checksum = $4, blob_name = $5, mime_type = $8 WHERE f.id = $1
+  RETURNING ${OWN_COLUMNS}`;
+
+/** The next version of a file that is locked, in one statement; gives the file as it is then. */
+export async function insertVersion(
+  tx: Tx,
+  file: FileRecord,
+  content: { blob: StoredBlob; mimeType: string; createdBy: number; comment: string | null },
+): Promise<FileRecord> {
+  const { blob, mimeType } = content;
+  const values = [file.id, file.version + 1, blob.size, blob.checksum, blob.key, content.createdBy, content.comment, mimeType];
+  const [row] = await tx.prepared<OwnRow>('content-add-version', ADD_VERSION, values);
+  if (!row) throw new Problem('not_found');
+  return { ...file, ...ownRecordOf(row) };
+}

@@ -1,0 +1,68 @@
+import type { Sessions } from '../access/sessions.ts';
+import type { Tokens } from '../access/tokens.ts';
+import type { WebPages } from '../api/page.ts';
+import type { Events } from '../events/events.ts';
+import type { WorkerNotifier } from '../events/worker-notifier.ts';
+import type { JobRequests } from '../events/job-requests.ts';
+import type { GuardedClient } from '../net/client.ts';
+import type { AllowedRange } from '../net/private-address.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Sealer } from '../runtime/sealing.ts';
+import type { Database } from '../store/postgres/database.ts';
+import type { TaggedCache } from '../store/redis/tagged-cache.ts';
+import type { RateLimiter } from '../store/redis/rate-limiter.ts';
+import type { Objects } from '../store/s3/objects.ts';
+import type { Offboarding } from './offboarding.ts';
+
+/** What a tenant's server gives to each of its features. */
+export interface TenantServices {
+  readonly tenant: {
+    readonly slug: string;
+    /** Decimal string. */
+    readonly id: string;
+  };
+  readonly addresses: TenantAddresses;
+  readonly settings: TenantSettings;
+  readonly db: Database;
+  readonly objects: Objects;
+  readonly cache: TaggedCache;
+  readonly rateLimiter: RateLimiter;
+  readonly events: Events;
+  readonly jobs: JobRequests;
+  readonly notifier: WorkerNotifier;
+  readonly sessions: Sessions;
+  readonly tokens: Tokens;
+  readonly offboarding: Offboarding;
+  /** Seals what is stored under the tenant's data keys. */
+  readonly sealer: Sealer;
+  /** For addresses that people of the tenant name. */
+  readonly client: GuardedClient;
+  /** The browser's pages. */
+  readonly web: WebPages;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Absolute, without a slash at the end. */
+export interface TenantAddresses {
+  readonly appUrl: string;
+  readonly ltiUrl: string;
+  /** The REST API: `appUrl` and BASE_PATH. */
+  readonly apiUrl: string;
+}
+
+/** Settings of the tenant's server that features read. */
+export interface TenantSettings {
+  readonly bucket: string;
+  /** Bytes that a new user may store; undefined: the database's default. */
+  readonly defaultQuota: number | undefined;
+  /** Bytes of one file. */
+  readonly maxUploadBytes: number | undefined;
+  /** Private address ranges that addresses named by people of the tenant may lead to. */
+  readonly egressAllow: readonly AllowedRange[];
+}

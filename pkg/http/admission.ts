@@ -1,0 +1,135 @@
+import { Counter } from 'prom-client';
+import { ANONYMOUS_SHARES, NETWORK_SHARE, type AnonymousKind } from './limits.ts';
+import type { Actor } from '../api/actor.ts';
+import { Problem } from '../api/problem.ts';
+import type { Sessions } from '../access/sessions.ts';
+import type { AccessClaims } from '../access/tokens.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { type CacheEntry, type CacheLookup, type TaggedCache, NO_CACHE } from '../store/redis/tagged-cache.ts';
+import type { Redis } from '../store/redis/redis.ts';
+import type { Limit, RateLimiter, RateLimitDecision } from '../store/redis/rate-limiter.ts';
+import type { Context } from './state.ts';
+
+/** docs/design/api-conventions.md, Rate limits. */
+export interface Limits {
+  readonly userPerMinute: number;
+  readonly tenantPerMinute: number;
+  readonly addressPerHour: number;
+}
+
+/** Who sends a request: the claims of a verified token, nobody known, or the bearer of a download link of the user `linkOf`. */
+export type Requester = AccessClaims | AnonymousKind | { readonly linkOf: string };
+
+/** In the order in which they are looked up. */
+const CACHES = ['session', 'permissions', 'reply'];
+
+/** A request that was admitted. */
+export interface Admission {
+  /** The cached reply, for a request that may have one. */
+  readonly reply: CacheLookup;
+  /** The caller of the token; undefined without one. Throws Problem `unauthenticated`. No round trip when the session's copy was there, else one SQL statement. */
+  authenticate(): Promise<Actor | undefined>;
+}
+
+/**
+ * Admits requests: one Redis round trip decides the rate limits and looks up session, permission set and cached reply.
+ *
+ * Invariants:
+ * - The tenant's limit counts only requests with a verified token or a valid download link, so requests without one cannot use it up.
+ * - No network alone can use up the limit of requests without a token.
+ * - While Redis is unavailable, requests are still admitted: this process counts the limits, and the session is read from its row.
+ */
+export class RequestAdmission {
+  readonly #redis: Redis;
+  readonly #rateLimiter: RateLimiter;
+  readonly #cache: TaggedCache;
+  readonly #sessions: Sessions;
+  readonly #limits: Limits;
+  readonly #withoutRedis: Counter;
+  readonly #lookups: Counter<'cache' | 'result'>;
+
+  constructor(deps: { redis: Redis; rateLimiter: RateLimiter; cache: TaggedCache; sessions: Sessions; limits: Limits; metrics: Metrics }) {
+    this.#redis = deps.redis;
+    this.#rateLimiter = deps.rateLimiter;
+    this.#cache = deps.cache;
+    this.#sessions = deps.sessions;
+    this.#limits = deps.limits;
+    this.#withoutRedis = new Counter({
+      name: 'http_requests_without_redis_total',
+      help: 'Requests that were let in while Redis did not answer',
+      registers: [deps.metrics],
+    });
+    this.#lookups = new Counter({
+      name: 'cache_lookups_total',
+      help: 'Cache look-ups of request admission, by cache',
+      labelNames: ['cache', 'result'],
+      registers: [deps.metrics],
+    });
+  }
+
+  /**
+   * Counts the request against its limits and sets the headers that state them. `replyEntry`: where a cached reply may be.
+   * Throws Problem `rate_limit_exceeded`.
+   */
+  async admit(ctx: Context, by: Requester, replyEntry?: CacheEntry): Promise<Admission> {
+    const admission = await this.#decide(ctx.state, by, replyEntry);
+    const { decision } = admission;
+    ctx.set(limitHeaders(decision));
+    if (decision.allowed) return admission;
+    const seconds = Math.max(1, Math.ceil(decision.tightest.waitMs / 1000));
+    throw new Problem('rate_limit_exceeded', `Too many requests. Try again in ${seconds} s.`, { retryAfter: seconds });
+  }
+
+  async #decide(
+    from: { readonly address: string; readonly network: string },
+    by: Requester,
+    replyEntry?: CacheEntry,
+  ): Promise<Admission & { decision: RateLimitDecision }> {
+    const claims = typeof by === 'string' || 'linkOf' in by ? undefined : by;
+    const limits = this.#rateLimiter.command([
+      ...this.#limitsOf(from.network, by),
+      { key: `address:${from.address}`, max: this.#limits.addressPerHour, windowSeconds: 3600 },
+    ]);
+    const entries = claims ? [...this.#sessions.entries(claims), ...(replyEntry ? [replyEntry] : [])] : [];
+    const lookups = entries.length > 0 ? this.#cache.command(entries) : undefined;
+    let decision: RateLimitDecision;
+    let found: CacheLookup[] = [];
+    try {
+      const [limited = null, looked = null] = await this.#redis.run([limits.call, ...(lookups ? [lookups.call] : [])]);
+      decision = limits.read(limited);
+      if (lookups) found = lookups.read(looked);
+      found.forEach((lookup, index) =>
+        this.#lookups.inc({ cache: CACHES[index] as string, result: lookup.value === undefined ? 'miss' : 'hit' }),
+      );
+    } catch {
+      this.#withoutRedis.inc();
+      decision = limits.without();
+    }
+    const [session = NO_CACHE, permissions = NO_CACHE, reply = NO_CACHE] = found;
+    return { decision, reply, authenticate: async () => claims && this.#sessions.authenticate(claims, [session, permissions]) };
+  }
+
+  #limitsOf(network: string, by: Requester): Limit[] {
+    const { tenantPerMinute, userPerMinute } = this.#limits;
+    if (typeof by === 'string') {
+      const { key, share } = ANONYMOUS_SHARES[by];
+      const max = Math.ceil(tenantPerMinute * share);
+      return [
+        { key, max, windowSeconds: 60 },
+        { key: `${key}:${network}`, max: Math.ceil(max * NETWORK_SHARE), windowSeconds: 60 },
+      ];
+    }
+    const userUuid = 'linkOf' in by ? by.linkOf : by.userUuid;
+    return [
+      { key: `user:${userUuid}`, max: userPerMinute, windowSeconds: 60 },
+      { key: 'tenant', max: tenantPerMinute, windowSeconds: 60 },
+    ];
+  }
+}
+
+/** The headers of every API reply (docs/design/api-conventions.md, Rate limits): from the tightest limit, the reset in Unix seconds. */
+const limitHeaders = ({ tightest }: RateLimitDecision): Record<string, string> => ({
+  'X-RateLimit-Limit': String(tightest.limit.max),
+  'X-RateLimit-Remaining': String(tightest.remaining),
+  'X-RateLimit-Reset': String(Math.ceil(tightest.freeAt / 1000)),
+});

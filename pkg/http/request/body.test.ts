@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { z } from 'zod';
+import { JSON_BODY_TIMEOUT_MS } from '../limits.ts';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { readBody } from './body.ts';
+import { readForm } from './form.ts';
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
+afterEach(() => void jest.useRealTimers());
+
+const JSON_ENDPOINT: Endpoint = endpoint({
+  method: 'post',
+  path: '/things',
+  operationId: 'createThing',
+  summary: 'Create a thing',
+  caller: 'user',
+  body: z.object({ name: z.string() }),
+  replies: { 204: null },
+  handle: () => Promise.resolve({ status: 204 }),
+});
+
+function request(type: string): IncomingMessage & PassThrough {
+  return Object.assign(new PassThrough(), { headers: { 'content-type': type } }) as unknown as IncomingMessage & PassThrough;
+}
+
+test.each<[string, string, (sent: IncomingMessage) => Promise<unknown>]>([
+  ['JSON', 'application/json', (sent) => readBody(sent, JSON_ENDPOINT, 'somebody')],
+  ['a form', 'application/x-www-form-urlencoded', (sent) => readForm(sent, 'somebody')],
+])('%s that is not whole after 30 seconds is a 408, however steadily it drips', async (_what, type, read) => {
+  const sent = request(type);
+  const refusal = read(sent).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  for (let second = 0; second < JSON_BODY_TIMEOUT_MS / 1000; second += 1) {
+    sent.write('{');
+    await new Promise(setImmediate);
+    jest.advanceTimersByTime(1000);
+  }
+
+  expect(await refusal).toMatchObject({ code: 'request_timeout', status: 408 });
+  expect(sent.isPaused() || sent.listenerCount('data') === 0).toBe(true);
+});
+
+test('a body that is cut off is a 400', async () => {
+  const sent = request('application/json');
+  const read = readBody(sent, JSON_ENDPOINT, 'somebody');
+  sent.write('{"name":');
+  sent.destroy();
+
+  await expect(read).rejects.toMatchObject({ code: 'validation_failed', message: 'The body ended before it was whole.' });
+});
+
+test('the bytes of a JSON body stand beside what they say', async () => {
+  const sent = request('application/json');
+  const read = readBody(sent, JSON_ENDPOINT, 'somebody');
+  sent.end('{ "name": "a" }');
+
+  expect(await read).toEqual({ kind: 'json', value: { name: 'a' }, bytes: Buffer.from('{ "name": "a" }') });
+});

@@ -1,0 +1,35 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import { koaBody, type KoaBodyMiddlewareOptions } from 'koa-body';
+
+/** Parses the bytes of one body. Throws what koa-body throws. */
+export type BodyParser = (bytes: Buffer) => Promise<unknown>;
+
+/**
+ * A parser of bodies of one kind, which `options` switches on. koa-body reads a stream of bytes that were collected before: it has no bound
+ * of time and none that bodies share (docs/decisions.md). Of the context it reads no more than what is given here; the media type was
+ * matched by the caller.
+ */
+export function bodyParser(options: Partial<KoaBodyMiddlewareOptions>): BodyParser {
+  const read = koaBody({ json: false, urlencoded: false, text: false, multipart: false, ...options });
+  return async (bytes) => {
+    const request: { body?: unknown } = {};
+    await read({ method: 'POST', is: matched, req: streamOf(bytes), request } as unknown as Context, done);
+    return request.body;
+  };
+}
+
+const matched = ([type]: readonly string[]): string | undefined => type;
+
+/** Without headers of its own: the length was counted, and what is encoded otherwise was refused or is taken as it is. */
+function streamOf(bytes: Buffer): Readable {
+  const stream = new Readable({
+    read() {
+      this.push(bytes);
+      this.push(null);
+    },
+  });
+  return Object.assign(stream, { headers: {} });
+}
+
+const done = (): Promise<void> => Promise.resolve();

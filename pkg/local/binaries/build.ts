@@ -1,0 +1,33 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SourceUnavailable } from './source-unavailable.ts';
+import { lastLine, run } from './run.ts';
+
+/**
+ * Builds `main` of the Go module in the folder `module` into the file `into`: static, without paths of this machine.
+ * Works on a copy of the module, since `go build -mod=mod` may write go.mod. Throws SourceUnavailable with the compiler's last line.
+ */
+export async function buildWithGo(options: {
+  compiler: string;
+  module: string;
+  main: string;
+  ldflags: string;
+  into: string;
+  env: NodeJS.ProcessEnv;
+  onLine: (line: string) => void;
+}): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-build-'));
+  try {
+    cpSync(options.module, folder, { recursive: true });
+    const flags = ['-mod=mod', '-trimpath', '-buildvcs=false', '-v', '-ldflags', `-s -w ${options.ldflags}`];
+    const { code, output } = await run(options.compiler, ['build', ...flags, '-o', options.into, options.main], {
+      cwd: folder,
+      env: { ...options.env, CGO_ENABLED: '0', GOWORK: 'off' },
+      onLine: options.onLine,
+    });
+    if (code !== 0) throw new SourceUnavailable(`go build failed (${lastLine(output)})`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,203 @@
+import { Counter, Histogram } from 'prom-client';
+import { type JobContext, LostLease, type Processor, processor, TryLater, type WorkerServices } from '../../api/processor.ts';
+import { writeEvents } from '../../events/events.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { retryAfterMs, retryDelayMs } from '../../runtime/retry.policy.ts';
+import { SealError } from '../../runtime/sealing.ts';
+import { WAKE_CHANNEL } from '../../store/redis/redis.ts';
+import { privateKeyAssociatedData } from '../private-key.ts';
+import { SUBMIT_GRADE } from './grades.jobs.ts';
+import { SCORE_SCOPE } from './grades.schema.ts';
+import type { Verdict } from './replies.policy.ts';
+import { postScore } from './scores.ts';
+import { type ServiceClient, ServiceTokenError, ServiceTokens } from './service-tokens.ts';
+import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, renewTimestamp, type Submission } from './submission.record.ts';
+
+interface SubmitGradeDeps extends WorkerServices {
+  readonly tokens: ServiceTokens;
+  /** Waits between attempts, in seconds. */
+  readonly retrySeconds: readonly number[];
+}
+
+/**
+ * Sends a grade to the LMS (docs/design/lti.md). `retrySeconds`: waits between attempts.
+ *
+ * Invariants:
+ * - As long as the LMS may have a grade, every sending carries the same timestamp and bytes, so the LMS counts it once.
+ * - A timestamp that the LMS refuses (409) is moved forward, unless a newer grade of ours is the reason: no grade is lost to the LMS's own clock.
+ * - `submitted` and its event are one transaction, and there is one for each grade.
+ * - A grade is never sent after a newer score of the same person and line item was accepted.
+ */
+export const submitGrade = ({ retrySeconds }: { retrySeconds: readonly number[] }): Processor =>
+  processor({
+    job: SUBMIT_GRADE,
+    create: (services) => {
+      const deps = { ...services, tokens: new ServiceTokens(services), retrySeconds };
+      const metrics = gradeMetrics(deps.metrics);
+      return async (context, { grade: uuid }) => {
+        const grade = await context.transaction((tx) => findSubmission(tx, uuid));
+        if (!grade) return;
+        const { sent, outcome } = await attempt(deps, context, grade);
+        const result = await conclude(deps, context, sent, outcome);
+        metrics.result(result.result);
+        if (result.result === 'submitted') metrics.latency((deps.clock.now().getTime() - context.requestedAt.getTime()) / 1000);
+        if (result.result === 'retried') throw new TryLater(result.reason, result.delayMs);
+      };
+    },
+  });
+
+type Outcome = Extract<Verdict, { kind: 'submitted' | 'failed' | 'later' }>;
+
+/** `sent`: the grade as it was sent last. */
+interface Attempt {
+  readonly sent: Submission;
+  readonly outcome: Outcome;
+}
+
+async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submission): Promise<Attempt> {
+  const ended = (outcome: Outcome): Attempt => ({ sent: grade, outcome });
+  if (grade.isSuperseded) return ended({ kind: 'failed', reason: 'a newer score was submitted before this one' });
+  if (!grade.isActive) return ended(later('the registration of the LMS is not active'));
+  try {
+    const registration = serviceClient(deps, context.slug, grade);
+    const { sent, verdict } = await send(deps, context, grade, registration);
+    if (verdict.kind === 'outdated') return await sendNewer(deps, context, sent, registration, verdict.reason);
+    return { sent, outcome: outcomeOf(verdict) };
+  } catch (error) {
+    if (error instanceof SealError) return ended(later('the private key of the registration cannot be opened'));
+    if (!(error instanceof ServiceTokenError)) throw error;
+    return ended(error.isFinal ? { kind: 'failed', reason: error.message } : { ...later(error.message), retryAfter: error.retryAfter });
+  }
+}
+
+/** The LMS refused the timestamp, so it does not have this score: once more, with a later one. */
+async function sendNewer(
+  deps: SubmitGradeDeps,
+  context: JobContext,
+  grade: Submission,
+  registration: ServiceClient,
+  reason: string,
+): Promise<Attempt> {
+  const renewed = await context.transaction((tx) => renewTimestamp(tx, grade.uuid, context.lease, deps.clock.now()));
+  if (renewed === undefined) throw new LostLease();
+  if (renewed === 'superseded') return { sent: grade, outcome: { kind: 'failed', reason: `a newer score stands: ${reason}` } };
+  if (renewed === 'waits') return { sent: grade, outcome: later(`${reason}; a newer score of this person is about to be sent`) };
+  const { sent, verdict } = await send(deps, context, { ...grade, timestamp: renewed }, registration);
+  return { sent, outcome: outcomeOf(verdict) };
+}
+
+function outcomeOf(verdict: Verdict): Outcome {
+  if (verdict.kind === 'outdated') return later(`${verdict.reason}; it is sent again with a later timestamp`);
+  return verdict.kind === 'refused' ? later(verdict.reason) : verdict;
+}
+
+/** `sent.sentAt`: since when the LMS may have had it before. */
+interface Sending {
+  readonly sent: Submission;
+  readonly verdict: Verdict;
+}
+
+/** A token may have been taken back before its time: then one more. What was refused for its token did not arrive. */
+async function send(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Sending> {
+  const first = await sendOnce(deps, context, grade, registration);
+  return first.verdict.kind === 'refused' ? sendOnce(deps, context, first.sent, registration, first.sent) : first;
+}
+
+async function sendOnce(
+  deps: SubmitGradeDeps,
+  context: JobContext,
+  grade: Submission,
+  registration: ServiceClient,
+  refused?: Submission,
+): Promise<Sending> {
+  const token = await deps.tokens.of(registration, SCORE_SCOPE);
+  const marked = await context.transaction((tx) => markSent(tx, grade.uuid, context.lease));
+  if (!marked) throw new LostLease();
+  const sent = refused ?? { ...grade, ...marked };
+  const verdict = await postScore(deps.client, sent, { token, isResend: sent.sentAt !== null, signal: context.signal });
+  if (verdict.kind === 'refused') deps.tokens.drop(registration, SCORE_SCOPE, token);
+  return { sent, verdict };
+}
+
+/** Nothing of it has reached the LMS. */
+const later = (reason: string) => ({ kind: 'later', reason, isUnknown: false, retryAfter: undefined }) as const;
+
+function serviceClient({ seals }: SubmitGradeDeps, tenant: string, grade: Submission): ServiceClient {
+  const { clientId, tokenEndpoint, tokenAudience, keyId, privateKey, managedRef } = grade;
+  if (keyId === null || privateKey === null || managedRef === null)
+    throw new ServiceTokenError('the LMS gave no token: the registration has no key yet');
+  return {
+    tenant,
+    clientId,
+    tokenEndpoint,
+    tokenAudience,
+    keyId,
+    privateKey: async () => {
+      const { tenantId, sealer } = await seals.of(tenant);
+      return sealer.open(privateKey, privateKeyAssociatedData(tenantId, managedRef));
+    },
+  };
+}
+
+type Conclusion =
+  { readonly result: 'submitted' | 'failed' } | { readonly result: 'retried'; readonly reason: string; readonly delayMs: number };
+
+async function conclude(deps: SubmitGradeDeps, context: JobContext, grade: Submission, verdict: Outcome): Promise<Conclusion> {
+  const { clock, random, retrySeconds } = deps;
+  if (verdict.kind === 'submitted') {
+    await accept(deps, context, grade, verdict.note);
+    return { result: 'submitted' };
+  }
+  const sent = grade.attempts + 1;
+  const wanted = verdict.kind === 'later' ? retryAfterMs(verdict.retryAfter, clock.now()) : 0;
+  const delayMs = verdict.kind === 'later' ? retryDelayMs({ sent, retryAfterMs: wanted }, retrySeconds, random) : null;
+  if (verdict.kind === 'later' && delayMs !== null) {
+    const sentAt = verdict.isUnknown ? (grade.sentAt ?? clock.now()) : grade.sentAt;
+    const note = { reason: verdict.reason, sentAt };
+    await underLease(context.transaction((tx) => noteAttempt(tx, grade.uuid, context.lease, note)));
+    return { result: 'retried', reason: verdict.reason, delayMs };
+  }
+  const reason = verdict.kind === 'failed' ? verdict.reason : `given up after ${sent} attempts: ${verdict.reason}`;
+  await underLease(context.transaction((tx) => markFailed(tx, grade.uuid, context.lease, reason)));
+  return { result: 'failed' };
+}
+
+async function underLease(written: Promise<boolean>): Promise<void> {
+  if (!(await written)) throw new LostLease();
+}
+
+/** The grade and its event, once. */
+async function accept(deps: SubmitGradeDeps, context: JobContext, grade: Submission, note: string | null): Promise<void> {
+  const at = deps.clock.now();
+  const isWanted = await context.transaction(async (tx) => {
+    if (!(await markSubmitted(tx, grade.uuid, at, note))) return false;
+    const data = {
+      id: grade.uuid,
+      launch_id: grade.launchId,
+      user_id: grade.userId,
+      score: grade.score,
+      score_maximum: grade.scoreMaximum,
+      timestamp: grade.timestamp.toISOString(),
+      submitted_at: at.toISOString(),
+    };
+    return writeEvents(tx, deps, 'grade.submitted', [data]);
+  });
+  // A lost notification delays the delivery until the worker's next sweep.
+  if (isWanted) context.redis.publish(WAKE_CHANNEL, '').catch(() => undefined);
+}
+
+function gradeMetrics(metrics: Metrics) {
+  const results = new Counter({
+    name: 'carrel_grades_total',
+    help: 'Attempts to send a grade to an LMS, by result: submitted, retried, failed',
+    labelNames: ['result'],
+    registers: [metrics],
+  });
+  const latency = new Histogram({
+    name: 'carrel_grade_latency_seconds',
+    help: 'Seconds from the grade to its acceptance by the LMS',
+    buckets: [0.1, 0.5, 2, 10, 60, 600, 3_600, 86_400, 259_200],
+    registers: [metrics],
+  });
+  return { result: (result: string) => results.inc({ result }), latency: (seconds: number) => latency.observe(seconds) };
+}

@@ -1,0 +1,200 @@
+import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type JWTPayload } from 'jose';
+import { isInvisible, withoutBidiControls } from '../../content/names/names.policy.ts';
+import { isTakenAlgorithm, type PlatformKeys } from './platform-keys.ts';
+import { LaunchError } from '../launch-error.ts';
+
+/** The namespace of LTI 1.3 claims. */
+const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
+const AGS_CLAIM = 'https://purl.imsglobal.org/spec/lti-ags/claim/endpoint';
+const NRPS_CLAIM = 'https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice';
+
+/** Clocks of an LMS and of ours may differ so far (docs/design/lti.md, A launch). */
+export const LEEWAY_SECONDS = 30;
+const ID_MAX = 255;
+/** docs/design/records.md, LTI: issuer. */
+const ISSUER_MAX = 500;
+const URL_MAX = 2048;
+const ASCII_ID = /^[\x20-\x7e]{1,255}$/;
+
+/** A launch as the platform signed it. */
+export interface LaunchMessage {
+  readonly subject: string;
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+  readonly deploymentId: string;
+  readonly resourceLinkId: string;
+  readonly roles: readonly string[];
+  /** `title` is never empty: what stands for one that was not said does not rename the course. */
+  readonly context: { readonly id: string; readonly title: string; readonly isTitled: boolean } | undefined;
+  readonly ags:
+    { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] } | undefined;
+  readonly nrpsUrl: string | undefined;
+  /** Where the platform wants the person back (launch_presentation.return_url). */
+  readonly returnUrl: string | undefined;
+  /** The platform's own address (tool_platform.url). */
+  readonly platformUrl: string | undefined;
+}
+
+/** What the token must agree with. */
+export interface Expected {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly nonce: string;
+  /** `origin` of the tenant's app address and of its LTI address. */
+  readonly origins: ReadonlySet<string>;
+  readonly now: Date;
+}
+
+/**
+ * The claims before anything is proved: good for looking up what the proof needs, and for nothing else. Throws LaunchError `id_token_…`.
+ */
+export function unprovenClaims(idToken: string | undefined): { issuer: string; subject: string; deploymentId: string; contextId: string } {
+  if (idToken === undefined || idToken === '') throw new LaunchError('id_token_missing');
+  let claims: JWTPayload;
+  try {
+    claims = decodeJwt(idToken);
+  } catch (error) {
+    throw new LaunchError('id_token_malformed', undefined, { cause: error });
+  }
+  const context = claims[`${LTI}/context`] as { id?: unknown } | null | undefined;
+  return {
+    issuer: storable(claims.iss, ISSUER_MAX),
+    subject: storable(claims.sub),
+    deploymentId: storable(claims[`${LTI}/deployment_id`]),
+    contextId: storable(context?.id),
+  };
+}
+
+/** The signature (docs/design/lti.md, A launch; 1EdTech Security Framework §5.1.3). Throws LaunchError. */
+export async function requireSignature(idToken: string, keys: PlatformKeys, keySetAddress: string): Promise<JWTPayload> {
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  try {
+    header = decodeProtectedHeader(idToken);
+  } catch (error) {
+    throw new LaunchError('id_token_malformed', undefined, { cause: error });
+  }
+  if (!isTakenAlgorithm(header.alg)) throw new LaunchError('alg_refused');
+  if (header.crit !== undefined) throw new LaunchError('crit_refused');
+  if (typeof header.kid !== 'string' || header.kid === '') throw new LaunchError('kid_missing');
+  const key = await keys.key(keySetAddress, header.kid, header.alg);
+  try {
+    const { payload } = await compactVerify(idToken, key, { algorithms: [header.alg] });
+    return JSON.parse(new TextDecoder().decode(payload)) as JWTPayload;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) throw new LaunchError('signature_invalid', undefined, { cause: error });
+    throw error;
+  }
+}
+
+/** Every rule on the claims of a resource link launch, each with its own code. */
+export function requireClaims(claims: JWTPayload, expected: Expected): LaunchMessage {
+  requireParties(claims, expected);
+  requireTimes(claims, Math.floor(expected.now.getTime() / 1000));
+  if (claims.nonce === undefined) throw new LaunchError('nonce_missing');
+  if (claims.nonce !== expected.nonce) throw new LaunchError('nonce_mismatch');
+  requireMessage(claims, expected.origins);
+  return messageOf(claims);
+}
+
+/** OpenID Connect Core §3.1.3.7, 2–5. */
+function requireParties({ iss, aud, azp }: JWTPayload, { issuer, clientId }: Expected): void {
+  if (iss !== issuer) throw new LaunchError('issuer_mismatch');
+  const audiences = Array.isArray(aud) ? aud : [aud];
+  if (!audiences.includes(clientId)) throw new LaunchError('audience_mismatch');
+  if (audiences.length > 1 && azp === undefined) throw new LaunchError('azp_missing');
+  if (azp !== undefined && azp !== clientId) throw new LaunchError('azp_mismatch');
+}
+
+function requireTimes({ exp, iat, nbf }: JWTPayload, now: number): void {
+  if (!isTime(exp)) throw new LaunchError('exp_missing');
+  if (exp + LEEWAY_SECONDS <= now) throw new LaunchError('id_token_expired');
+  if (!isTime(iat)) throw new LaunchError('iat_missing');
+  if (iat - LEEWAY_SECONDS > now) throw new LaunchError('iat_in_future');
+  if (nbf !== undefined && !(isTime(nbf) && nbf - LEEWAY_SECONDS <= now)) throw new LaunchError('not_yet_valid');
+}
+
+const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+/** LTI Core 1.3 §5.3. */
+function requireMessage(claims: JWTPayload, origins: ReadonlySet<string>): void {
+  const type = claims[`${LTI}/message_type`];
+  if (type === undefined) throw new LaunchError('message_type_missing');
+  if (type !== 'LtiResourceLinkRequest') throw new LaunchError('message_type_unsupported');
+  if (claims[`${LTI}/version`] !== '1.3.0') throw new LaunchError('version_unsupported');
+  if (storable(claims[`${LTI}/deployment_id`]) === '') throw new LaunchError('deployment_id_missing');
+  requireTarget(claims[`${LTI}/target_link_uri`], origins);
+}
+
+/** What is to be opened must lie on an address of the tenant's. */
+export function requireTarget(target: unknown, origins: ReadonlySet<string>): void {
+  if (typeof target !== 'string' || target === '') throw new LaunchError('target_link_uri_missing');
+  if (!URL.canParse(target) || !origins.has(new URL(target).origin)) throw new LaunchError('target_link_uri_foreign');
+}
+
+function messageOf(claims: JWTPayload): LaunchMessage {
+  if (claims.sub === undefined || claims.sub === null || claims.sub === '') throw new LaunchError('anonymous_launch');
+  if (typeof claims.sub !== 'string' || !ASCII_ID.test(claims.sub)) throw new LaunchError('sub_invalid');
+  const link = claims[`${LTI}/resource_link`] as { id?: unknown } | null | undefined;
+  const resourceLinkId = storable(link?.id);
+  if (resourceLinkId === '') throw new LaunchError('resource_link_missing');
+  const roles = claims[`${LTI}/roles`];
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) throw new LaunchError('roles_missing');
+  return {
+    subject: claims.sub,
+    name: nameOf(claims),
+    email: typeof claims.email === 'string' ? claims.email : undefined,
+    deploymentId: storable(claims[`${LTI}/deployment_id`]),
+    resourceLinkId,
+    roles: (roles as string[]).filter((role) => storable(role) !== ''),
+    context: contextOf(claims[`${LTI}/context`]),
+    ags: agsOf(claims[AGS_CLAIM]),
+    nrpsUrl: urlOf((claims[NRPS_CLAIM] as { context_memberships_url?: unknown } | null | undefined)?.context_memberships_url),
+    returnUrl: urlOf((claims[`${LTI}/launch_presentation`] as { return_url?: unknown } | null | undefined)?.return_url),
+    platformUrl: urlOf((claims[`${LTI}/tool_platform`] as { url?: unknown } | null | undefined)?.url),
+  };
+}
+
+function nameOf({ name, given_name: given, family_name: family }: JWTPayload): string | undefined {
+  const text = shown(name) ?? shown([given, family].filter((part) => typeof part === 'string').join(' '));
+  return text;
+}
+
+function contextOf(claim: unknown): LaunchMessage['context'] {
+  if (claim === undefined || claim === null) return undefined;
+  const { id, title, label } = claim as { id?: unknown; title?: unknown; label?: unknown };
+  const contextId = storable(id);
+  if (contextId === '') throw new LaunchError('context_invalid');
+  const said = shown(title);
+  return { id: contextId, title: said ?? shown(label) ?? shown(contextId) ?? 'Course', isTitled: said !== undefined };
+}
+
+function agsOf(claim: unknown): LaunchMessage['ags'] {
+  if (typeof claim !== 'object' || claim === null) return undefined;
+  const { lineitems, lineitem, scope } = claim as { lineitems?: unknown; lineitem?: unknown; scope?: unknown };
+  const scopes = Array.isArray(scope) ? scope.filter((item) => storable(item) !== '').map(String) : [];
+  return { lineitems: urlOf(lineitems), lineitem: urlOf(lineitem), scopes };
+}
+
+/**
+ * An address for later; Moodle sends "" where there is none. Where it leads is checked when it is dialled.
+ * The URL standard passes over control characters, which the database does not.
+ */
+const urlOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= URL_MAX && /^https?:\/\/\P{Cc}+$/u.test(value) && URL.canParse(value) ? value : undefined;
+
+/** An id that fits its column; '' for anything else. */
+const storable = (value: unknown, max = ID_MAX): string =>
+  typeof value === 'string' && value.length <= max && value.isWellFormed() && !value.includes('\0') ? value : '';
+
+/** Text for people that fits its column, without control characters and such as turn the direction of text round. Undefined: nothing of it shows. */
+function shown(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = Array.from(
+    withoutBidiControls(value.toWellFormed())
+      .replaceAll(/\p{Cc}+/gu, ' ')
+      .trim(),
+  )
+    .slice(0, ID_MAX)
+    .join('');
+  return isInvisible(text) ? undefined : text;
+}

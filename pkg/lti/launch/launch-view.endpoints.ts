@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
+import { Uuid } from '../../api/schemas.ts';
+import { LaunchView } from './launch-view.schema.ts';
+import type { LaunchViews } from './launch-view.service.ts';
+
+export const launchViewEndpoints = (launches: LaunchViews): Endpoint[] => [
+  endpoint({
+    method: 'get',
+    path: '/lti/launches/{launch_id}',
+    operationId: 'getLaunch',
+    summary: 'Show a launch: its person, its course and folder; for that person, an instructor of the course or an administrator',
+    tag: 'lti',
+    caller: 'user',
+    params: z.object({ launch_id: Uuid }),
+    replies: { 200: LaunchView },
+    errors: ['not_found'],
+    handle: async ({ actor, params }) => reply(200, await launches.show(actor, params.launch_id)),
+  }),
+];

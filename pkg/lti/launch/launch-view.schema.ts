@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { Timestamp, Uuid } from '../../api/schemas.ts';
+
+/** A launch as the page of the course and programs see it (docs/design/records.md, LTI). */
+export const LaunchView = z
+  .object({
+    launch_id: Uuid,
+    user: z
+      .object({
+        id: Uuid,
+        name: z
+          .string()
+          .nullable()
+          .meta({ description: 'null where neither the LMS nor an administrator gave one', example: 'Ada Okafor' }),
+      })
+      .nullable()
+      .describe('who launched; null once that person is gone'),
+    roles: z
+      .array(z.string().meta({ example: 'http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor' }))
+      .describe('role URIs as the LMS sent them'),
+    context: z
+      .object({ id: z.string().meta({ example: 'history-1' }), title: z.string().meta({ example: 'History' }) })
+      .nullable()
+      .describe('the course; id is the one of the LMS'),
+    folder: z
+      .object({ id: Uuid, name: z.string().meta({ example: 'History' }), may_write: z.boolean() })
+      .nullable()
+      .describe("the course's folder, where the caller may read it; may_write: the caller may upload"),
+    resource_link: z.object({ id: z.string().meta({ example: 'link-1' }) }).nullable(),
+    takes_grades: z.boolean().describe('whether the LMS gave this launch a line item and lets scores be posted'),
+    return_url: z
+      .url()
+      .meta({ example: 'https://lms.example.org/course/1' })
+      .nullable()
+      .describe('where the LMS wants the person back; null for everybody else, since it may hold a secret of their session there'),
+    launched_at: Timestamp,
+    expires_at: Timestamp.nullable().describe('end of the session that the launch opened'),
+  })
+  .meta({ id: 'LtiLaunch' });
+export type LaunchView = z.output<typeof LaunchView>;

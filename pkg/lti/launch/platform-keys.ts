@@ -1,0 +1,165 @@
+import { type CryptoKey, importJWK, type JWK } from 'jose';
+import { EgressError } from '../../net/egress-error.ts';
+import type { GuardedClient } from '../../net/client.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { LaunchError } from '../launch-error.ts';
+
+/** A key set is asked for anew after this, so that a key that a platform withdrew is not trusted for ever. */
+const KEY_SET_MS = 3_600_000;
+/** A key id that is not in the set may be a new key; asked at most so often (docs/design/lti.md, Keys). */
+const REFETCH_MS = 60_000;
+const PLATFORMS_MAX = 200;
+const KEYS_MAX = 100;
+const REPLY_BYTES_MAX = 256 * 1024;
+const TIMEOUT_MS = 5_000;
+
+/** Algorithms that are taken, and what a key for each must be (RFC 7518 §3.1; 1EdTech Security Framework §5.1.3: RS256, others by agreement). */
+const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonly crv?: string }>> = {
+  RS256: { kty: 'RSA' },
+  RS384: { kty: 'RSA' },
+  RS512: { kty: 'RSA' },
+  ES256: { kty: 'EC', crv: 'P-256' },
+  ES384: { kty: 'EC', crv: 'P-384' },
+};
+/** RFC 7518 §3.3. */
+const MODULUS_BITS_MIN = 2048;
+
+export const isTakenAlgorithm = (alg: unknown): alg is string => typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg);
+
+interface KeySet {
+  readonly keys: ReadonlyMap<string, JWK>;
+  /** By key id and algorithm, made when first used. */
+  readonly made: Map<string, CryptoKey>;
+  /** Monotonic milliseconds. */
+  readonly fetchedAt: number;
+}
+
+interface Platform {
+  present: KeySet | undefined;
+  underWay: Promise<KeySet> | undefined;
+  /** When an unknown key id last caused a fetch. */
+  refetchedAt: number | undefined;
+}
+
+/**
+ * The public keys of platforms, kept in memory.
+ *
+ * Invariants:
+ * - No request while a key set is fresh and knows the key; those who ask at once share one.
+ * - An unknown key id causes one request per platform and minute, the first at once, whether it succeeds or not.
+ * - At most PLATFORMS_MAX key sets are kept; the one that was used longest ago goes.
+ */
+export class PlatformKeys {
+  readonly #client: GuardedClient;
+  readonly #clock: Clock;
+  /** By the address of the key set, the last used at the end. */
+  readonly #platforms = new Map<string, Platform>();
+
+  constructor(deps: { client: GuardedClient; clock: Clock }) {
+    this.#client = deps.client;
+    this.#clock = deps.clock;
+  }
+
+  /** The key `kid` for `alg`, an algorithm that is taken. Throws LaunchError `key_…` and `platform_keys_…`. */
+  async key(address: string, kid: string, alg: string): Promise<CryptoKey> {
+    const platform = this.#platform(address);
+    const kept = platform.present;
+    let set = await this.#fresh(platform, address);
+    if (!set.keys.has(kid) && set === kept && this.#mayRefetch(platform)) {
+      platform.refetchedAt = this.#clock.monotonic();
+      set = await this.#fetch(platform, address);
+    }
+    const jwk = set.keys.get(kid);
+    if (!jwk) throw new LaunchError('key_unknown');
+    return keyOf(set, kid, jwk, alg);
+  }
+
+  #platform(address: string): Platform {
+    const platform = this.#platforms.get(address) ?? { present: undefined, underWay: undefined, refetchedAt: undefined };
+    this.#platforms.delete(address);
+    this.#platforms.set(address, platform);
+    const [oldest] = this.#platforms.keys();
+    if (this.#platforms.size > PLATFORMS_MAX && oldest !== undefined) this.#platforms.delete(oldest);
+    return platform;
+  }
+
+  #fresh(platform: Platform, address: string): KeySet | Promise<KeySet> {
+    const { present } = platform;
+    return present && this.#clock.monotonic() - present.fetchedAt < KEY_SET_MS ? present : this.#fetch(platform, address);
+  }
+
+  /** A fetch that is under way is joined. */
+  #mayRefetch(platform: Platform): boolean {
+    if (platform.underWay !== undefined) return true;
+    return platform.refetchedAt === undefined || this.#clock.monotonic() - platform.refetchedAt >= REFETCH_MS;
+  }
+
+  #fetch(platform: Platform, address: string): Promise<KeySet> {
+    platform.underWay ??= this.#request(address)
+      .then((set) => (platform.present = set))
+      .finally(() => (platform.underWay = undefined));
+    return platform.underWay;
+  }
+
+  async #request(address: string): Promise<KeySet> {
+    try {
+      const reply = await this.#client.request({
+        url: address,
+        headers: { accept: 'application/jwk-set+json, application/json' },
+        maxBytes: REPLY_BYTES_MAX,
+        timeoutMs: TIMEOUT_MS,
+      });
+      if (reply.status !== 200) throw new LaunchError('platform_keys_invalid', `It answered with status ${reply.status}.`);
+      return { keys: keysOf(reply.body), made: new Map(), fetchedAt: this.#clock.monotonic() };
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      if (error.code === 'timeout' || error.code === 'connect_timeout')
+        throw new LaunchError('platform_keys_timeout', undefined, { cause: error });
+      const answered = error.code === 'reply_too_large' || error.code === 'bad_reply';
+      throw new LaunchError(answered ? 'platform_keys_invalid' : 'platform_keys_unreachable', undefined, { cause: error });
+    }
+  }
+}
+
+/** RFC 7517 §5: members that are not understood are ignored; keys without an id cannot be chosen. */
+function keysOf(body: Buffer): Map<string, JWK> {
+  const invalid = (cause?: unknown): LaunchError => new LaunchError('platform_keys_invalid', undefined, { cause });
+  let keys: unknown;
+  try {
+    keys = (JSON.parse(body.toString('utf8')) as { keys?: unknown } | null)?.keys;
+  } catch (error) {
+    throw invalid(error);
+  }
+  if (!Array.isArray(keys)) throw invalid();
+  const named = (keys as unknown[])
+    .slice(0, KEYS_MAX)
+    .filter((key): key is JWK & { kid: string } => typeof (key as { kid?: unknown } | null)?.kid === 'string');
+  return new Map(named.map((key) => [key.kid, key]));
+}
+
+async function keyOf(set: KeySet, kid: string, jwk: JWK, alg: string): Promise<CryptoKey> {
+  const wanted = ALGORITHMS[alg];
+  const isFit =
+    wanted !== undefined &&
+    jwk.kty === wanted.kty &&
+    (wanted.crv === undefined || jwk.crv === wanted.crv) &&
+    (jwk.use === undefined || jwk.use === 'sig') &&
+    (jwk.alg === undefined || jwk.alg === alg);
+  if (!isFit) throw new LaunchError('key_unfit');
+  const name = `${alg} ${kid}`;
+  const key = set.made.get(name) ?? (await publicKey(jwk, alg));
+  const { modulusLength = MODULUS_BITS_MIN } = key.algorithm as { modulusLength?: number };
+  if (modulusLength < MODULUS_BITS_MIN) throw new LaunchError('key_unfit');
+  set.made.set(name, key);
+  return key;
+}
+
+/** What else stands in the JWK is not taken, a private half above all. */
+async function publicKey(jwk: JWK, alg: string): Promise<CryptoKey> {
+  const { kty = '', crv = '', n = '', e = '', x = '', y = '' } = jwk;
+  try {
+    return (await importJWK(kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y }, alg)) as CryptoKey;
+  } catch (error) {
+    throw new LaunchError('key_unfit', undefined, { cause: error });
+  }
+}

@@ -1,0 +1,33 @@
+import type { FieldAddress, PageRequest } from '../../api/page.ts';
+import { LaunchError } from '../launch-error.ts';
+
+/** What an LMS asks for to be set up, as the operator writes it into the status of an LtiRegistration, by the names of Moodle's fields and of others. */
+export const setupAddresses = ({ appUrl, ltiUrl }: { appUrl: string; ltiUrl: string }): FieldAddress[] => [
+  { field: 'Tool URL (launch URL, target link URI)', address: `${appUrl}/lti/launch` },
+  { field: 'Initiate login URL (OpenID Connect login URL)', address: `${ltiUrl}/login_initiation` },
+  { field: 'Redirection URI', address: `${ltiUrl}/launch` },
+  { field: 'Public keyset (JWKS URL)', address: `${ltiUrl}/.well-known/jwks.json` },
+];
+
+/** What comes in at an address of ours. */
+type Expects = 'login' | 'launch' | 'nothing';
+
+/**
+ * Tells an LMS that is set up for LTI 1.1, or with our addresses in each other's fields, from one that does what the address expects.
+ * Throws LaunchError `lti_1_1_launch`, `login_misdirected`, `launch_misdirected`, with the addresses as they should be entered.
+ */
+export function requireWellAddressed(expects: Expects, parameters: PageRequest['parameters'], addresses: readonly FieldAddress[]): void {
+  const has = (name: string): boolean => parameters.has(name);
+  const isLogin = has('iss') || has('login_hint');
+  const isLaunch = has('id_token') || has('state');
+  if ((expects === 'login' && isLogin) || (expects === 'launch' && isLaunch)) return;
+  if (has('oauth_consumer_key') || has('lti_message_type')) throw new LaunchError('lti_1_1_launch', undefined, { addresses });
+  if (isLogin) throw new LaunchError('login_misdirected', undefined, { addresses });
+  if (isLaunch) throw new LaunchError('launch_misdirected', undefined, { addresses });
+}
+
+/** A login for an address that is not of this service: the LMS has another one in its field. */
+export const withAddresses = (error: unknown, addresses: readonly FieldAddress[]): unknown =>
+  error instanceof LaunchError && error.code === 'target_link_uri_foreign'
+    ? new LaunchError(error.code, undefined, { addresses, cause: error })
+    : error;

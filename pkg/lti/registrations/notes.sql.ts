@@ -1,0 +1,86 @@
+import type { Sql } from '../../store/postgres/pool.ts';
+import { tenantRole } from '../../store/postgres/provisioning.ts';
+
+/** Of one tenant, and of all, at one look. More are read at the next one. */
+const MAX_OF_TENANT = 20;
+const MAX_ROWS = 100;
+
+/** A note expires after this. */
+const EXPIRES_AFTER = '30 days';
+/** A note that was reported within this is not reported again, whatever its tenant has written into it since. */
+const REPORTED_AGAIN_AFTER = '1 hour';
+
+/** What a server of a tenant noted of a registration. */
+export interface Note {
+  /** The tenant's role. */
+  readonly tenant: string;
+  /** `managed_ref` of the registration. */
+  readonly reference: string;
+  readonly isExpired: boolean;
+}
+
+export interface DeploymentNote extends Note {
+  readonly deploymentId: string;
+}
+
+export interface ValueNote extends Note {
+  readonly field: 'iss' | 'client_id';
+  readonly value: string;
+}
+
+/** Notes of one kind, for whoever reports them. */
+export interface Notes<Row extends Note> {
+  /** A SELECT of the notes that are to be reported or deleted. */
+  readonly select: string;
+  /** They are not selected again for a while. */
+  markReported(sql: Sql, rows: readonly Row[]): Promise<unknown>;
+  remove(sql: Sql, rows: readonly Row[]): Promise<unknown>;
+}
+
+/** Deployments that launched and that their registration does not list. */
+export const unknownDeployments = notesIn<DeploymentNote>('carrel.unknown_deployments', 'told_at', { deploymentId: 'deployment_id' });
+/** Issuers and client ids that an LMS sent in the place of the registered ones. */
+export const unknownValues = notesIn<ValueNote>('carrel.unknown_values', 'reported_at', { field: 'field', value: 'value' });
+
+function notesIn<Row extends Note>(table: string, reportedAt: string, columns: Record<Exclude<keyof Row, keyof Note>, string>): Notes<Row> {
+  const own = Object.entries<string>(columns);
+  const all: [string, string][] = [['tenant', 'tenant'], ['reference', 'managed_ref'], ...own];
+  const values = all.map(([, column], index) => `$${index + 1}::${column === 'tenant' ? 'name' : 'text'}[]`).join(', ');
+  const these = `unnest(${values}) AS n (${all.map(([, column]) => column).join(', ')})
+    WHERE ${all.map(([, column]) => `u.${column} = n.${column}`).join(' AND ')}`;
+  const parametersOf = (rows: readonly Row[]): string[][] => all.map(([name]) => rows.map((row) => String(row[name as keyof Row])));
+  return {
+    select: selectOf(table, reportedAt, own.map(([name, column]) => `${column} AS "${name}"`).join(', ')),
+    markReported: (sql, rows) => sql.query(`UPDATE ${table} u SET ${reportedAt} = now() FROM ${these}`, parametersOf(rows)),
+    remove: (sql, rows) => sql.query(`DELETE FROM ${table} u USING ${these}`, parametersOf(rows)),
+  };
+}
+
+/**
+ * Tenants write `noted_at`, so what bounds the reports is `reportedAt`, which they cannot write.
+ * Each tenant is read by the table's key, and each gets one row before any gets a second: a tenant that floods the table delays nobody else's reports.
+ */
+function selectOf(table: string, reportedAt: string, columns: string): string {
+  return `
+    WITH RECURSIVE tenants AS (
+      (SELECT tenant FROM ${table} ORDER BY tenant LIMIT 1)
+      UNION ALL
+      SELECT (SELECT n.tenant FROM ${table} n WHERE n.tenant > t.tenant ORDER BY n.tenant LIMIT 1) FROM tenants t WHERE t.tenant IS NOT NULL)
+    SELECT noted.tenant, managed_ref AS reference, ${columns}, noted_at < now() - interval '${EXPIRES_AFTER}' AS "isExpired"
+    FROM tenants t CROSS JOIN LATERAL (
+      SELECT few.*, row_number() OVER () AS turn FROM (
+        SELECT n.* FROM ${table} n
+        WHERE n.tenant = t.tenant AND (n.${reportedAt} IS NULL OR n.${reportedAt} < now() - interval '${REPORTED_AGAIN_AFTER}')
+          AND (n.${reportedAt} IS NULL OR n.${reportedAt} < n.noted_at OR n.noted_at < now() - interval '${EXPIRES_AFTER}')
+        LIMIT ${MAX_OF_TENANT}) few) noted
+    ORDER BY turn, random() LIMIT ${MAX_ROWS}`;
+}
+
+/** Deletes the notes of the deployments of a registration that it lists; `listed` left out: all of its notes, its unknown values included. */
+export async function removeNotes(sql: Sql, slug: string, reference: string, listed?: readonly string[]): Promise<void> {
+  await sql.query(
+    `WITH removed AS (DELETE FROM carrel.unknown_values WHERE tenant = $1 AND managed_ref = $2 AND $3::text[] IS NULL)
+     DELETE FROM carrel.unknown_deployments WHERE tenant = $1 AND managed_ref = $2 AND ($3::text[] IS NULL OR deployment_id = ANY ($3))`,
+    [tenantRole(slug), reference, listed ?? null],
+  );
+}

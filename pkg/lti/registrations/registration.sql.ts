@@ -1,0 +1,266 @@
+import { isDeepStrictEqual } from 'node:util';
+import { privateKeyAssociatedData } from '../private-key.ts';
+import { UniqueViolation } from '../../store/postgres/errors.ts';
+import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
+import { tenantRole } from '../../store/postgres/provisioning.ts';
+import { MANAGED_BY, type TenantRows, type TenantSchema } from '../../store/postgres/tenant-schema.ts';
+import { removeNotes } from './notes.sql.ts';
+import { type Keys, rotationStep } from './rotation.policy.ts';
+import type { ToolKey } from './tool-key.ts';
+import { keysOf, publishedIds, replaceCurrent, type SpareKey, spareKeys, takeStep } from './tool-keys.sql.ts';
+
+export interface PlatformRow {
+  readonly issuer: string;
+  readonly authEndpoint: string;
+  readonly tokenEndpoint: string;
+  readonly jwksEndpoint: string;
+  readonly platformName: string | null;
+  readonly tokenAudience: string | null;
+  readonly frameAncestors: readonly string[];
+}
+
+export interface ToolRow {
+  readonly clientId: string;
+  readonly consumerKey: string;
+  readonly toolUrl: string;
+  readonly scope: string;
+  readonly deepLinkingResponseMode: 'Query' | 'FormPost';
+  readonly isActive: boolean;
+}
+
+/** A registration as its rows in the tenant's schema should be. */
+export interface Registration {
+  readonly platform: PlatformRow;
+  readonly tool: ToolRow;
+  readonly deploymentIds: readonly string[];
+}
+
+interface Stored extends Registration {
+  readonly keys: Keys;
+}
+
+/** Another tool of the tenant, which no resource made, has the client id. */
+export class ClientIdTaken extends Error {
+  override readonly name = 'ClientIdTaken';
+  constructor(clientId: string, options: { cause: unknown }) {
+    super(`the tenant has another tool with clientId ${clientId}`, options);
+  }
+}
+
+/** How a registration gets its keys. */
+export interface KeySource {
+  /** A person's own. */
+  readonly given: ToolKey | undefined;
+  readonly generate: () => Promise<ToolKey>;
+  /** In ms; undefined: generated keys are not rotated. */
+  readonly period: number | undefined;
+  readonly now: Date;
+}
+
+/** Ids of the published keys, the one that signs first, and when the next rotation step is due. */
+export interface Published {
+  readonly keyIds: readonly string[];
+  readonly dueAt: Date | undefined;
+}
+
+type Tables = Readonly<Record<'tools' | 'toolKeys' | 'platforms' | 'deployments' | 'identities', string>>;
+
+function tablesOf({ slug }: TenantSchema): Tables {
+  const schema = quoteIdentifier(tenantRole(slug));
+  return {
+    tools: `${schema}.lti_tools`,
+    toolKeys: `${schema}.lti_tool_keys`,
+    platforms: `${schema}.lti_platforms`,
+    deployments: `${schema}.lti_deployments`,
+    identities: `${schema}.lti_identities`,
+  };
+}
+
+/**
+ * Writes the rows of a registration and takes the rotation step that is due. One statement when the rows are as wanted and no step is due.
+ * Without a given key the row keeps its key, or gets one from `generate`. Throws ClientIdTaken when a tool of another origin has the client id.
+ */
+export async function syncRegistration(rows: TenantRows, reference: string, wanted: Registration, source: KeySource): Promise<Published> {
+  const present = await find(rows, reference);
+  if (present && isAsWanted(present, wanted) && isAtRest(present.keys, source)) return published(present.keys, source);
+  const fresh = await freshKey(present?.keys, source);
+  try {
+    await rows.pool.transaction((tx) => write(tx, rows, reference, wanted, { present: present?.keys, fresh, source }));
+  } catch (error) {
+    if (!(error instanceof UniqueViolation) || error.constraint !== 'lti_tools_client_id_key') throw error;
+    throw new ClientIdTaken(wanted.tool.clientId, { cause: error });
+  }
+  const written = await find(rows, reference);
+  return written ? published(written.keys, source) : { keyIds: [], dueAt: source.now };
+}
+
+const published = (keys: Keys, source: KeySource): Published => ({
+  keyIds: publishedIds(keys, source.now),
+  dueAt: stepOf(keys, source).dueAt,
+});
+
+/** A key of a person's own is theirs to rotate. */
+const stepOf = (keys: Keys, { given, period, now }: KeySource) => rotationStep(keys, given ? undefined : period, now);
+
+function isAtRest(keys: Keys, source: KeySource): boolean {
+  const isSigner = keys.current !== undefined && (source.given === undefined || source.given.kid === keys.current.kid);
+  return isSigner && stepOf(keys, source).action === 'stay' && keys.former.every(({ until }) => until > source.now);
+}
+
+/** Made outside the transaction: a tenth of a second of CPU. */
+async function freshKey(keys: Keys | undefined, source: KeySource): Promise<ToolKey | undefined> {
+  if (source.given) return undefined;
+  return !keys?.current || stepOf(keys, source).action === 'publish' ? source.generate() : undefined;
+}
+
+/** Removes tool and deployments. The platform is deleted or set inactive when no other tool uses it. Idempotent. */
+export async function removeRegistration(rows: TenantSchema, reference: string): Promise<void> {
+  const tables = tablesOf(rows);
+  await rows.pool.transaction(async (tx) => {
+    const [tool] = await tx.query<{ platformId: number | null }>(
+      `DELETE FROM ${tables.tools} WHERE managed_ref = $1 AND managed_by = $2 RETURNING platform_id AS "platformId"`,
+      [reference, MANAGED_BY],
+    );
+    if (tool?.platformId != null) await dropUnused(tx, tables, tool.platformId);
+    await removeNotes(tx, rows.slug, reference);
+  });
+}
+
+/** Removes the rows of all resources but these. */
+export async function removeOtherRegistrations(schema: TenantSchema, references: readonly string[]): Promise<void> {
+  const others = await schema.pool.query<{ reference: string }>(
+    `SELECT managed_ref AS reference FROM ${tablesOf(schema).tools} WHERE managed_by = $1 AND NOT managed_ref = ANY ($2)`,
+    [MANAGED_BY, references],
+  );
+  for (const { reference } of others) await removeRegistration(schema, reference);
+}
+
+const isAsWanted = (present: Stored, { platform, tool, deploymentIds }: Registration): boolean =>
+  isDeepStrictEqual(
+    { platform: present.platform, tool: present.tool, deploymentIds: present.deploymentIds },
+    { platform, tool, deploymentIds: [...deploymentIds].toSorted() },
+  );
+
+async function find(rows: TenantRows, reference: string): Promise<Stored | undefined> {
+  const tables = tablesOf(rows);
+  const { tools, platforms, deployments } = tables;
+  const [row] = await rows.pool.query<
+    PlatformRow & ToolRow & { keyId: string | null; keySince: Date; spare: SpareKey[]; deploymentIds: string[] }
+  >(
+    `SELECT p.issuer, p.auth_endpoint AS "authEndpoint", p.token_endpoint AS "tokenEndpoint", p.jwks_endpoint AS "jwksEndpoint",
+       p.platform_name AS "platformName", p.token_audience AS "tokenAudience", p.frame_ancestors AS "frameAncestors",
+       t.client_id AS "clientId", t.consumer_key AS "consumerKey", t.tool_url AS "toolUrl", t.scope,
+       t.deep_linking_response_mode AS "deepLinkingResponseMode", t.is_active AS "isActive", t.key_id AS "keyId", t.key_since AS "keySince",
+       ${spareKeys(tables)} AS spare,
+       ARRAY(SELECT d.deployment_id::text FROM ${deployments} d WHERE d.tool_id = t.id AND d.platform_id = p.id) AS "deploymentIds"
+     FROM ${tools} t JOIN ${platforms} p ON p.id = t.platform_id WHERE t.managed_ref = $1`,
+    [reference],
+  );
+  if (!row) return undefined;
+  const { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors } = row;
+  const { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive, keyId, keySince, spare, deploymentIds } = row;
+  return {
+    platform: { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors },
+    tool: { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive },
+    deploymentIds: deploymentIds.toSorted(),
+    keys: keysOf(keyId === null ? undefined : { kid: keyId, since: keySince }, spare),
+  };
+}
+
+async function write(
+  tx: Sql,
+  rows: TenantRows,
+  reference: string,
+  { platform, tool, deploymentIds }: Registration,
+  { present, fresh, source }: { present: Keys | undefined; fresh: ToolKey | undefined; source: KeySource },
+): Promise<void> {
+  const tables = tablesOf(rows);
+  const { now } = source;
+  const [former] = await tx.query<{ platformId: number | null }>(
+    `SELECT platform_id AS "platformId" FROM ${tables.tools} WHERE managed_ref = $1 FOR UPDATE`,
+    [reference],
+  );
+  const platformId = await writePlatform(tx, tables, platform);
+  const seal = (privateKey: string): string => rows.sealer.seal(privateKey, privateKeyAssociatedData(rows.tenantId, reference));
+  const isGivenNew = source.given !== undefined && source.given.kid !== present?.current?.kid;
+  /** Signs from now on; undefined: the one that does. */
+  const key = isGivenNew ? source.given : present?.current ? undefined : fresh;
+  if (key) await replaceCurrent(tx, tables, reference, key.kid, now);
+  const [written] = await tx.query<{ id: number }>(
+    `INSERT INTO ${tables.tools} AS t (client_id, consumer_key, tool_url, scope, deep_linking_response_mode, is_active, platform_id,
+       public_key, private_key, key_id, key_since, managed_by, managed_ref)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+     ON CONFLICT (managed_ref) DO UPDATE SET client_id = excluded.client_id, consumer_key = excluded.consumer_key, tool_url = excluded.tool_url,
+       scope = excluded.scope, deep_linking_response_mode = excluded.deep_linking_response_mode, is_active = excluded.is_active,
+       platform_id = excluded.platform_id, public_key = coalesce(excluded.public_key, t.public_key),
+       private_key = coalesce(excluded.private_key, t.private_key), key_id = coalesce(excluded.key_id, t.key_id),
+       key_since = CASE WHEN excluded.key_id IS NULL THEN t.key_since ELSE excluded.key_since END
+     RETURNING t.id`,
+    [
+      tool.clientId,
+      tool.consumerKey,
+      tool.toolUrl,
+      tool.scope,
+      tool.deepLinkingResponseMode,
+      tool.isActive,
+      platformId,
+      key?.publicKey ?? null,
+      key ? seal(key.privateKey) : null,
+      key?.kid ?? null,
+      now,
+      MANAGED_BY,
+      reference,
+    ],
+  );
+  if (present?.current) await takeStep(tx, tables, reference, stepOf(present, source), { keys: present, fresh, seal, now });
+  await writeDeployments(tx, tables, { toolId: written?.id ?? 0, platformId }, deploymentIds);
+  await removeNotes(tx, rows.slug, reference, deploymentIds);
+  if (former?.platformId != null && former.platformId !== platformId) await dropUnused(tx, tables, former.platformId);
+}
+
+async function writePlatform(tx: Sql, { platforms }: Tables, platform: PlatformRow): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(
+    `INSERT INTO ${platforms} (issuer, auth_endpoint, token_endpoint, jwks_endpoint, platform_name, token_audience, frame_ancestors)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (issuer) DO UPDATE SET auth_endpoint = excluded.auth_endpoint, token_endpoint = excluded.token_endpoint,
+       jwks_endpoint = excluded.jwks_endpoint, platform_name = excluded.platform_name, token_audience = excluded.token_audience,
+       frame_ancestors = excluded.frame_ancestors, is_active = true
+     RETURNING id`,
+    [
+      platform.issuer,
+      platform.authEndpoint,
+      platform.tokenEndpoint,
+      platform.jwksEndpoint,
+      platform.platformName,
+      platform.tokenAudience,
+      platform.frameAncestors,
+    ],
+  );
+  return row?.id ?? 0;
+}
+
+async function writeDeployments(
+  tx: Sql,
+  { deployments }: Tables,
+  of: { toolId: number; platformId: number },
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(`DELETE FROM ${deployments} WHERE tool_id = $1 AND NOT (platform_id = $2 AND deployment_id = ANY ($3))`, [
+    of.toolId,
+    of.platformId,
+    ids,
+  ]);
+  await tx.query(
+    `INSERT INTO ${deployments} (tool_id, platform_id, deployment_id) SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING`,
+    [of.toolId, of.platformId, ids],
+  );
+}
+
+/** Identities outlive the registration, so that people find their files when it is registered again; a platform without identities is deleted. */
+async function dropUnused(tx: Sql, { tools, platforms, identities }: Tables, platformId: number): Promise<void> {
+  const unused = `id = $1 AND NOT EXISTS (SELECT FROM ${tools} t WHERE t.platform_id = p.id)`;
+  await tx.query(`DELETE FROM ${platforms} p WHERE ${unused} AND NOT EXISTS (SELECT FROM ${identities} i WHERE i.platform_id = p.id)`, [
+    platformId,
+  ]);
+  await tx.query(`UPDATE ${platforms} p SET is_active = false WHERE ${unused}`, [platformId]);
+}

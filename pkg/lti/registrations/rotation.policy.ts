@@ -1,0 +1,47 @@
+/** Keys of a registration as its rows hold them. */
+export interface Keys {
+  /** Signs, and is published. */
+  readonly current: { readonly kid: string; readonly since: Date } | undefined;
+  /** Published, so that every LMS knows it by the time it signs. */
+  readonly next: { readonly kid: string; readonly publishedAt: Date } | undefined;
+  /** Sign no more, and are published until then. */
+  readonly former: readonly { readonly kid: string; readonly until: Date }[];
+}
+
+export interface RotationStep {
+  /** `publish` a new key as the next; let the next `sign`; `forget` a next that nobody wants any more; or let all keys `stay`. */
+  readonly action: 'publish' | 'sign' | 'forget' | 'stay';
+  /** When the next step is due; undefined: never. */
+  readonly dueAt: Date | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** LMSs cache a key set for at most a day. */
+const LEAD_MS = DAY_MS;
+/** Nothing that a key has signed is valid for longer than an hour (docs/design/lti.md); the rest is for clocks that are wrong. */
+export const FORMER_MS = DAY_MS;
+
+/** `30d` or `12h` in ms (crds: keyRotationPeriod). */
+export const periodMs = (text: string): number => Number.parseInt(text, 10) * (text.endsWith('h') ? HOUR_MS : DAY_MS);
+
+/**
+ * What is to be done with the keys now, one step at a time: a key signs for `period`; the next is published a day ahead (half a short
+ * period ahead), and the former stays published for a day. `period` undefined: no rotation.
+ */
+export function rotationStep(keys: Keys, period: number | undefined, now: Date): RotationStep {
+  const { action, at } = period === undefined || !keys.current ? withoutRotation(keys) : inRotation(keys, keys.current.since, period, now);
+  const untils = keys.former.map(({ until }) => until.getTime());
+  const due = Math.min(...untils, ...(at === undefined ? [] : [at]));
+  return { action, dueAt: Number.isFinite(due) ? new Date(due) : undefined };
+}
+
+const withoutRotation = ({ next }: Keys): { action: RotationStep['action']; at?: number } => ({ action: next ? 'forget' : 'stay' });
+
+function inRotation(keys: Keys, since: Date, period: number, now: Date): { action: RotationStep['action']; at: number } {
+  const lead = Math.min(LEAD_MS, period / 2);
+  const publishAt = since.getTime() + period - lead;
+  const signAt = keys.next ? Math.max(since.getTime() + period, keys.next.publishedAt.getTime() + lead) : undefined;
+  if (signAt === undefined) return { action: publishAt <= now.getTime() ? 'publish' : 'stay', at: publishAt };
+  return { action: signAt <= now.getTime() ? 'sign' : 'stay', at: signAt };
+}

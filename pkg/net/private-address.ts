@@ -1,0 +1,77 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** A private range that may be reached (`CARREL_EGRESS_ALLOW`). */
+export type AllowedRange = readonly [Address, number];
+
+/** All public unicast IPv6 lies here (IANA); what lies outside, such as the IPv4-compatible `::127.0.0.1`, is nothing to dial. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+/** What DNS64 makes of a public IPv4 address (RFC 6052 §2.1): the address in it decides. */
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+/** Looks public, but is the platform of the cloud that one stands in: Azure's metadata, DNS and agent server. */
+const PLATFORM = new Set(['168.63.129.16']);
+/** The middle of an ISATAP interface identifier (RFC 5214 §6.1), behind which an IPv4 address hides in any prefix. */
+const ISATAP = 0x5efe;
+
+/** Reads `10.1.0.0/16,::1/128`. Throws Error that names the entry that is none. */
+export function parseAllowedRanges(text: string): AllowedRange[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      if (!ipaddr.isValidCIDR(entry)) throw new Error(`${entry} is no address range such as 127.0.0.0/8`);
+      return ipaddr.parseCIDR(entry);
+    });
+}
+
+/** `localhost` and the names below it, which lead to loopback whatever a name server says (RFC 6761 §6.3). */
+export const isLocalhost = (name: string): boolean => /(^|\.)localhost\.?$/i.test(name);
+
+/** Where `isLocalhost` names lead. */
+export const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
+
+/**
+ * Whether an IP address is anything but a public unicast address: loopback, private, link-local, carrier NAT, mapped, translated, tunnelled,
+ * multicast, reserved, documentation, a cloud's metadata service; also whatever is no IP address in its usual notation.
+ * An address in an allowed range is not.
+ */
+export function isPrivateAddress(address: string, allowed: readonly AllowedRange[]): boolean {
+  const ip = addressOf(address);
+  return ip === undefined || !(isPublic(ip) || isIn(ip, allowed));
+}
+
+/** Whether an address lies in a range that was opened on purpose. */
+export function isOpened(address: string, allowed: readonly AllowedRange[]): boolean {
+  const ip = addressOf(address);
+  return ip !== undefined && isIn(ip, allowed);
+}
+
+/**
+ * The private address that stands literally in a URL, undefined when there is none: an IP address in any notation that URL knows
+ * (`0x7f.1`, `2130706433`, `[::ffff:10.0.0.1]`), `localhost` and names below it. Throws TypeError for what is no URL.
+ * A name that only resolves to one is found when it is dialled.
+ */
+export function literalPrivateAddress(url: string, allowed: readonly AllowedRange[]): string | undefined {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const addresses = isLocalhost(host) ? LOOPBACK : [host];
+  return addresses.some((address) => isIP(address) !== 0 && isPrivateAddress(address, allowed)) ? host : undefined;
+}
+
+/** The address that a packet would reach: IPv4 where IPv6 only wraps it. Undefined for what is no address. */
+function addressOf(text: string): Address | undefined {
+  if (isIP(text) === 0) return undefined;
+  const ip = ipaddr.process(text);
+  if (ip instanceof ipaddr.IPv6 && ip.match(NAT64)) return new ipaddr.IPv4(ip.toByteArray().slice(12));
+  return ip;
+}
+
+function isPublic(ip: Address): boolean {
+  if (ip.range() !== 'unicast' || PLATFORM.has(ip.toString())) return false;
+  return ip instanceof ipaddr.IPv4 || (ip.match(GLOBAL_IPV6) && ip.parts[5] !== ISATAP);
+}
+
+function isIn(ip: Address, ranges: readonly AllowedRange[]): boolean {
+  return ranges.some(([range, bits]) => range.kind() === ip.kind() && ip.match(range, bits));
+}

@@ -1,0 +1,70 @@
+import type { EventRecorder } from '../../kube/events.ts';
+import { addFinalizer, hasFinalizer } from '../../kube/finalizers.ts';
+import type { Informer } from '../../kube/informer.ts';
+import type { Observed } from '../../kube/object.ts';
+import { findCondition, setCondition, StatusWriter, type Condition, type WithConditions } from '../../kube/status.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { FINALIZER } from '../names.ts';
+import { recordTransitions } from './events.ts';
+import type { ConditionRunner, StepCondition } from './runner.ts';
+
+/** Of an object that is seen for the first time, so that `kubectl wait` and GitOps find a condition at once. */
+const FIRST: StepCondition = { type: 'Ready', status: 'Unknown', reason: 'Reconciling', message: 'the operator has begun to reconcile' };
+
+/** Writes the status of the objects of one kind, and an Event for each transition that a person should see. */
+export class ConditionWriter<T extends WithConditions> {
+  readonly #informer: Informer<T>;
+  readonly #events: EventRecorder;
+  readonly #clock: Clock;
+  readonly #status: StatusWriter<T>;
+
+  constructor(deps: { informer: Informer<T>; events: EventRecorder; clock: Clock }) {
+    this.#informer = deps.informer;
+    this.#events = deps.events;
+    this.#clock = deps.clock;
+    this.#status = new StatusWriter({ api: deps.informer.api, store: deps.informer.store });
+  }
+
+  /** The object with the finalizer and a condition `Ready`, which are written when they are missing. */
+  async begin(found: Observed<T>): Promise<Observed<T>> {
+    const { api, store } = this.#informer;
+    const object = hasFinalizer(found, FINALIZER) ? found : await addFinalizer(api, found, FINALIZER, { store });
+    if (findCondition(object.status?.conditions, 'Ready') !== undefined) return object;
+    return this.#status.write(object, { ...object.status, ...conditionsOf(object, [FIRST], this.#clock.now()) } as NonNullable<
+      T['status']
+    >);
+  }
+
+  /** Writes the status and records the transitions. */
+  async end(object: Observed<T>, status: NonNullable<T['status']>): Promise<void> {
+    const written = await this.#status.write(object, status);
+    recordTransitions(this.#events, this.#informer.api.kind, object, written);
+  }
+
+  /** Writes the status of an object that is being deleted; `message` names what its deletion waits for. */
+  async deleting(object: Observed<T>, message: string): Promise<void> {
+    const ready = { type: 'Ready', status: 'False', reason: 'Deleting', message } as const;
+    await this.#status.write(object, { ...object.status, ...conditionsOf(object, [ready], this.#clock.now()) } as NonNullable<T['status']>);
+  }
+}
+
+/** The status fields that every kind has: the object's conditions with these set, all of the present generation. */
+export function conditionsOf(
+  object: Observed<WithConditions>,
+  found: readonly StepCondition[],
+  now: Date,
+): { observedGeneration: number; conditions: Condition[] } {
+  const observedGeneration = object.metadata.generation ?? 0;
+  const conditions = found.reduce<Condition[]>(
+    (all, condition) => setCondition(all, { ...condition, observedGeneration }, now),
+    [...(object.status?.conditions ?? [])],
+  );
+  return { observedGeneration, conditions };
+}
+
+/** `Ready` as the steps say: True when all are, else the condition that a person should see first. */
+export function readyFrom(steps: ConditionRunner, message: string): StepCondition {
+  const { worst } = steps;
+  if (!worst) return { type: 'Ready', status: 'True', reason: 'Ready', message };
+  return { type: 'Ready', status: worst.status, reason: worst.reason, message: `${worst.type}: ${worst.message}` };
+}

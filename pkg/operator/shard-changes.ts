@@ -1,0 +1,51 @@
+import { sleepUnlessAborted } from '../runtime/abort.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { SqlPool } from '../store/postgres/pool.ts';
+import type { Shards } from './shards.ts';
+
+/** One kind of change that tenants and workers leave in a shard for the operator, which alone writes to the API server. */
+export interface ShardChanges<Row extends object> {
+  /** False: no resource could be concerned, and the shards are not asked. */
+  isWanted(): boolean;
+  /** A SELECT of the pending changes; its columns arrive as JSON. No rows: nothing to do. */
+  readonly select: string;
+  /** Handles the rows and marks or deletes them, so that they are not selected again. */
+  onChange(pool: SqlPool, rows: readonly Row[]): Promise<void>;
+}
+
+interface Deps {
+  readonly shards: Shards;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const POLL_MS = 5_000;
+
+/**
+ * Polls every shard for changes until the signal is aborted: one SELECT a shard for all kinds, none while no kind is wanted. Writes nothing while
+ * there are no changes.
+ */
+export async function watchShards(kinds: readonly ShardChanges<never>[], { shards, clock, log }: Deps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleepUnlessAborted(clock, POLL_MS, signal);
+    const wanted = kinds.filter((kind) => kind.isWanted());
+    if (signal.aborted || wanted.length === 0) continue;
+    for (const name of shards.names) {
+      try {
+        await poll((await shards.open(name)).pool, wanted);
+      } catch (error) {
+        log.debug({ err: error, shard: name }, 'polling a shard for changes failed; will retry');
+      }
+    }
+  }
+}
+
+async function poll(pool: SqlPool, kinds: readonly ShardChanges<never>[]): Promise<void> {
+  const selects = kinds.map(({ select }, kind) => `SELECT ${kind} AS kind, to_jsonb(change) AS change FROM (${select}) change`);
+  const found = await pool.query<{ kind: number; change: never }>(selects.join(' UNION ALL '));
+  for (const [index, kind] of kinds.entries()) {
+    const rows = found.filter((row) => row.kind === index).map(({ change }) => change);
+    if (rows.length > 0) await kind.onChange(pool, rows);
+  }
+}

@@ -1,0 +1,99 @@
+import { expect, test } from '@jest/globals';
+import { BASIC_CONNECTIONS } from '../../store/postgres/registry.ts';
+import { connectionsOf } from './connections.ts';
+import { settingsWith, tenantWith } from './tenant.fixture.ts';
+import { ignoredFields } from './unsupported.policy.ts';
+import { accept, repositoryOf } from './acceptance.policy.ts';
+
+const refusal = (spec: Parameters<typeof tenantWith>[0], settings = settingsWith()): string | undefined => {
+  const found = accept(tenantWith(spec), settings, ['one', 'two']);
+  return 'reason' in found ? `${found.reason}: ${found.message}` : undefined;
+};
+
+test('a Tenant of defaults is accepted, with the hosts of its slug', () => {
+  expect(accept(tenantWith(), settingsWith(), ['one'])).toEqual({
+    slug: 'north',
+    hosts: { app: 'north.files.example', lti: 'lti.north.files.example' },
+    addresses: {
+      appUrl: 'https://north.files.example',
+      ltiUrl: 'https://lti.north.files.example',
+      apiUrl: 'https://north.files.example/api/v1',
+    },
+    connections: BASIC_CONNECTIONS,
+  });
+});
+
+test.each<[Parameters<typeof tenantWith>[0], string]>([
+  [{ exposure: { type: 'Gateway', gateway: { name: 'g' } } }, 'NotYetSupported: not supported yet: spec.exposure.type: Gateway'],
+  [
+    { exposure: { type: 'Ingress', tls: { secretName: 's', clusterIssuer: 'c' } } },
+    'NotYetSupported: not supported yet: spec.exposure.tls.clusterIssuer',
+  ],
+  [
+    { image: 'docker.io/evil:1' },
+    'ImageNotAllowed: spec.image: this operator takes images of registry.example:5000/carrel, mirror.example/carrel only',
+  ],
+  [
+    { exposure: { type: 'Ingress', annotations: { 'a/b': '1', team: 'x' } } },
+    'AnnotationNotAllowed: spec.exposure.annotations: this operator does not take a/b',
+  ],
+  [{ database: { poolSize: 5, shard: 'three' } }, 'ShardUnknown: spec.database.shard: there is no shard three; there are one, two'],
+  [{ storage: { defaultUserQuota: '9Pi' } }, 'SizeTooLarge: spec.storage.defaultUserQuota is more than 9007199254740991 bytes'],
+  [
+    { replicas: 100, database: { poolSize: 50 } },
+    'ConnectionsExceeded: spec.database.poolSize 50 × (spec.replicas 100 + 1 during a rollout) + 2 are 5052 connections to Postgres; this operator allows a tenant 50 (CARREL_MAX_CONNECTIONS_PER_TENANT)',
+  ],
+  [{ hosts: { app: 'api.files.example' } }, 'HostReserved: api.files.example is the shared API host; take another'],
+  [{ slug: 'lms' }, 'HostReserved: this operator reserves the host lms.files.example; set spec.hosts, since lms would be there'],
+  [
+    { hosts: { app: 'south.files.example' } },
+    'HostNotAllowed: spec.hosts: south.files.example belongs to the slug south, and to no other tenant; take another',
+  ],
+  [{ slug: 'api' }, 'HostReserved: api.files.example is the shared API host; set spec.hosts, since api would be there'],
+])('%j is refused', (spec, message) => {
+  expect(refusal(spec)).toBe(message);
+});
+
+test.each<[Parameters<typeof tenantWith>[0], string]>([
+  [{ autoscaling: { min: 1, max: 2, targetCPUPercent: 80 } }, 'spec.autoscaling: its min pods run, and none is added under load'],
+  [{ helpers: { translateUrl: 'http://translate.local' } }, 'spec.helpers'],
+  [{ trashRetention: '7d' }, 'spec.trashRetention: the trash is not emptied by itself'],
+  [{ schedules: [{ name: 'a', job: 'trash', cron: '0 0 * * *' }] }, 'spec.schedules'],
+])('%j is accepted and named as ignored', (spec, field) => {
+  expect(refusal(spec)).toBeUndefined();
+  expect(ignoredFields(tenantWith(spec).spec)).toEqual([field]);
+});
+
+test('nothing of a Tenant of defaults is ignored', () => {
+  expect(ignoredFields(tenantWith().spec)).toEqual([]);
+});
+
+test('images of an allowed repository and annotations of an allowed prefix are taken', () => {
+  expect(refusal({ image: 'mirror.example/carrel@sha256:abc' })).toBeUndefined();
+  expect(refusal({ exposure: { type: 'Ingress', annotations: { 'nginx.ingress.kubernetes.io/proxy-body-size': '0' } } })).toBeUndefined();
+});
+
+test('a Tenant may ask for as many connections as the operator allows, and for any number while it is suspended, when it has none', () => {
+  expect(refusal({ replicas: 8 }, settingsWith({ maxConnectionsPerTenant: 47 }))).toBeUndefined();
+  expect(refusal({ replicas: 8 }, settingsWith({ maxConnectionsPerTenant: 46 }))).toContain('are 47 connections');
+  expect(refusal({ replicas: 100, suspended: true })).toBeUndefined();
+  expect(connectionsOf(tenantWith({ replicas: 100, suspended: true }))).toBe(0);
+  expect(connectionsOf(tenantWith({}))).toBe(BASIC_CONNECTIONS);
+});
+
+test('without a base domain both hosts must be named', () => {
+  const settings = settingsWith({ baseDomain: undefined });
+
+  expect(refusal({}, settings)).toBe('HostMissing: set spec.hosts.app and spec.hosts.lti: this operator has no base domain');
+  expect(refusal({ hosts: { app: 'a.example' } }, settings)).toBe('HostMissing: set spec.hosts.lti: this operator has no base domain');
+  expect(refusal({ hosts: { app: 'a.example.org', lti: 'a.example.org' } }, settings)).toBeUndefined();
+});
+
+test.each([
+  ['carrel', 'carrel'],
+  ['carrel:dev', 'carrel'],
+  ['host:5000/carrel', 'host:5000/carrel'],
+  ['host:5000/team/carrel:1@sha256:ab', 'host:5000/team/carrel'],
+])('the repository of %s is %s', (image, repository) => {
+  expect(repositoryOf(image)).toBe(repository);
+});

@@ -1,0 +1,30 @@
+import type { Kind, KubeObject } from '../../../kube/object.ts';
+import type { Tenant } from '../../kinds.ts';
+import type { OperatorSettings } from '../../settings.ts';
+import type { AcceptedTenant } from '../acceptance.ts';
+
+/** What children are made of, beside the Tenant itself. */
+export interface ChildInput {
+  readonly accepted: Pick<AcceptedTenant, 'tenantId' | 'hosts' | 'addresses'>;
+  readonly settings: OperatorSettings;
+}
+
+export interface WorkloadInput extends ChildInput {
+  /** Of the Secrets that pods read at their start. */
+  readonly checksums: readonly string[];
+}
+
+/** A kind of object that the operator applies for each tenant. */
+export interface Child<Input> {
+  readonly kind: Kind;
+  /** The object as it should be; undefined: there should be none. Pure. */
+  desired(tenant: Tenant, input: Input): KubeObject | undefined;
+  /** A merge patch for an object that the API server would not take as applied: it replaces lists to which applying can only add. */
+  replacement?(desired: KubeObject): object;
+}
+
+export const child = <T extends KubeObject, Input>(
+  kind: Kind<T>,
+  desired: (tenant: Tenant, input: Input) => T | undefined,
+  options: { replacement?(desired: T): object } = {},
+): Child<Input> => ({ kind, desired, ...(options as Pick<Child<Input>, 'replacement'>) });

@@ -1,0 +1,27 @@
+import { CONFIG_MAP, DEPLOYMENT, ENDPOINT_SLICE, INGRESS, SECRET, SERVICE, SERVICE_ACCOUNT, type Service } from '../../../kube/kinds.ts';
+import type { Kind } from '../../../kube/object.ts';
+import { child, type Child, type ChildInput, type WorkloadInput } from './child.ts';
+import { configMap } from './configmap.ts';
+import { deployment } from './deployment.ts';
+import { suspendedEndpoints } from './endpointslice.ts';
+import { ingress } from './ingress.ts';
+import { service } from './service.ts';
+import { serviceAccount } from './serviceaccount.ts';
+
+/**
+ * The objects that a tenant gets, by the condition whose step applies them, in the order in which they are applied.
+ * To add one: a file beside this one, a line here, and the right in config/rbac/role.yaml, which a test compares with this table.
+ */
+export const CHILDREN: { readonly WorkloadAvailable: readonly Child<WorkloadInput>[]; readonly Exposed: readonly Child<ChildInput>[] } = {
+  WorkloadAvailable: [child(SERVICE_ACCOUNT, serviceAccount), child(CONFIG_MAP, configMap), child(DEPLOYMENT, deployment)],
+  Exposed: [
+    child(SERVICE, service, { replacement: ({ spec }: Service) => ({ spec: { ports: spec?.ports } }) }),
+    child(ENDPOINT_SLICE, suspendedEndpoints),
+    child(INGRESS, ingress),
+  ],
+};
+
+/** Every kind of which the operator makes objects. Secrets are written by the steps that generate their values. */
+export const OWNED_KINDS: readonly Kind[] = [
+  ...new Set<Kind>([SECRET, ...[...CHILDREN.WorkloadAvailable, ...CHILDREN.Exposed].map(({ kind }) => kind)]),
+];

@@ -1,0 +1,14 @@
+import type { Clock } from './clock.ts';
+
+/** Resolves once the signal is aborted; at once where it already is. */
+export const whenAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** Resolves after `ms`, or as soon as the signal is aborted: for loops that check the signal themselves. */
+export const sleepUnlessAborted = (clock: Pick<Clock, 'sleep'>, ms: number, signal: AbortSignal): Promise<void> =>
+  clock.sleep(ms, signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });

@@ -1,0 +1,45 @@
+/** Items in one call at most. */
+const MAX_BATCH = 200;
+
+interface Pending<Item, Result> {
+  readonly item: Item;
+  readonly result: PromiseWithResolvers<Result>;
+}
+
+/**
+ * Turns many single calls into few batched calls: items that are submitted in the same turn of the event loop go together, and items that are
+ * submitted while a call is running go with the next one. A busy caller makes few large calls, and an idle one does not wait.
+ */
+export class Batcher<Item, Result> {
+  readonly #call: (items: readonly Item[]) => Promise<readonly Result[]>;
+  #pending: Pending<Item, Result>[] = [];
+  #isRunning = false;
+
+  /** `call` returns one result for each item, in their order. When it throws, each of its items rejects with that error. */
+  constructor(call: (items: readonly Item[]) => Promise<readonly Result[]>) {
+    this.#call = call;
+  }
+
+  submit(item: Item): Promise<Result> {
+    const result = Promise.withResolvers<Result>();
+    this.#pending.push({ item, result });
+    if (!this.#isRunning) {
+      this.#isRunning = true;
+      setImmediate(() => void this.#run());
+    }
+    return result.promise;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#pending.length > 0) {
+      const batch = this.#pending.splice(0, MAX_BATCH);
+      try {
+        const results = await this.#call(batch.map(({ item }) => item));
+        batch.forEach(({ result }, at) => result.resolve(results[at] as Result));
+      } catch (error) {
+        for (const { result } of batch) result.reject(error);
+      }
+    }
+    this.#isRunning = false;
+  }
+}

@@ -1,0 +1,94 @@
+import { type Leased, LeasedRows } from './leases.ts';
+import type { Sql } from './pool.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** The queue of jobs that need only our own stores. */
+export const DEFAULT_QUEUE = 'work';
+
+/** A row to insert into carrel.work. */
+export interface NewJob {
+  readonly kind: string;
+  readonly payload: Json;
+  /** The column `line`; default DEFAULT_QUEUE. */
+  readonly queue?: string;
+  /** Default: now. */
+  readonly dueAt?: Date;
+}
+
+/**
+ * Inserts a job for the tenant whose role `tx` has: it is done if, and only if, the transaction commits. A worker that is notified by WAKE_CHANNEL
+ * after the commit takes the job at once; otherwise its sweep finds it.
+ */
+export async function insertJob(tx: Sql, { kind, payload, queue = DEFAULT_QUEUE, dueAt }: NewJob): Promise<void> {
+  await tx.query('INSERT INTO carrel.work (kind, payload, due_at, line) VALUES ($1, $2, coalesce($3, now()), $4)', [
+    kind,
+    JSON.stringify(payload),
+    dueAt ?? null,
+    queue,
+  ]);
+}
+
+/** The same by the operator, for the tenant of a role. */
+export async function insertJobFor(tenantRole: string, tx: Sql, { kind, payload }: Pick<NewJob, 'kind' | 'payload'>): Promise<void> {
+  await tx.query('INSERT INTO carrel.work (tenant, kind, payload) VALUES ($1, $2, $3)', [tenantRole, kind, JSON.stringify(payload)]);
+}
+
+/** A leased row of carrel.work. */
+export interface JobRow extends Leased {
+  readonly kind: string;
+  readonly payload: Json;
+  readonly requestedAt: Date;
+}
+
+/** Far more than there are kinds of jobs. */
+const MAX_KINDS = 50;
+
+export interface KindStatistics {
+  readonly kind: string;
+  /** Jobs that are due, leased ones included. */
+  readonly due: number;
+  readonly oldestSeconds: number;
+  /** The age of the oldest job that is neither done nor dead, due or not. */
+  readonly waitingSeconds: number;
+  readonly dead: number;
+}
+
+/**
+ * The jobs of one queue of one shard: leases and outcomes.
+ * A dead letter is a row that is never due. It stays with its error until a person deletes it.
+ */
+export class JobStore extends LeasedRows<JobRow> {
+  constructor(pool: Sql, queue = DEFAULT_QUEUE) {
+    if (!/^[a-z]{1,30}$/.test(queue)) throw new TypeError(`${queue} cannot be the name of a queue`);
+    super(pool, { name: 'carrel.work', columns: 'w.kind, w.payload, w.requested_at AS "requestedAt"', only: `w.line = '${queue}'` });
+  }
+
+  /** Deletes the job, which is done. False: the lease had passed to another worker. */
+  async finish(job: JobRow): Promise<boolean> {
+    const sql = 'DELETE FROM carrel.work WHERE tenant = $1 AND id = $2 AND fence = $3 RETURNING id';
+    return (await this.sql.query(sql, [job.tenant, job.id, job.fence])).length > 0;
+  }
+
+  /** The job is due again in `waitMs`, by Postgres' clock. False: the lease had passed to another worker. */
+  async fail(job: JobRow, outcome: { error: string; waitMs: number }): Promise<boolean> {
+    const assignments = 'leased_until = NULL, fence = NULL, due_at = now() + make_interval(secs => $4), last_error = left($5, 1000)';
+    return this.change(job, assignments, [outcome.waitMs / 1000, outcome.error]);
+  }
+
+  /** Makes the job a dead letter. False: the lease had passed to another worker. */
+  async deadLetter(job: JobRow, error: string): Promise<boolean> {
+    return this.change(job, `due_at = 'infinity', leased_until = NULL, fence = NULL, last_error = left($4, 1000)`, [error]);
+  }
+
+  /** Of all queues: the first MAX_KINDS kinds, those with living jobs first, then those with most dead letters. */
+  async statistics(): Promise<KindStatistics[]> {
+    return this.sql.query<KindStatistics>(
+      `SELECT kind, count(*) FILTER (WHERE due_at <= now()) AS due,
+         coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE due_at <= now())), 0)::float8 AS "oldestSeconds",
+         coalesce(extract(epoch FROM now() - min(requested_at) FILTER (WHERE due_at < 'infinity')), 0)::float8 AS "waitingSeconds",
+         count(*) FILTER (WHERE due_at = 'infinity') AS dead
+       FROM carrel.work GROUP BY kind ORDER BY bool_or(due_at < 'infinity') DESC, count(*) DESC LIMIT ${MAX_KINDS}`,
+    );
+  }
+}

@@ -1,0 +1,131 @@
+/*
+ * Keyset paging (docs/design/api-conventions.md, Lists): the order of a list, the condition for the rows after the last one of the page before, and
+ * the values of that row which a cursor holds. One declaration per list.
+ *
+ * Invariants:
+ * - Paging shows every row that exists throughout exactly once, in order, whatever is inserted meanwhile: the tie-breaker makes the order total.
+ * - Nulls come last in ascending and first in descending order, as in Postgres. A key that may be null says so.
+ */
+
+export type KeyValue = string | number | null;
+
+/** A sort key of rows R. */
+export interface Key<R> {
+  /** The expression that is sorted by. */
+  readonly sql: string;
+  /** The value of a row, as a cursor holds it. */
+  readonly value: (row: R) => KeyValue;
+  /** The expression of that value, given its parameter. */
+  readonly operand: (parameter: string) => string;
+  readonly nullable?: boolean;
+}
+
+export const textKey = <R>(sql: string, value: (row: R) => string | null): Key<R> => ({ sql, value, operand: (p) => `${p}::text` });
+export const integerKey = <R>(sql: string, value: (row: R) => number | null): Key<R> => ({ sql, value, operand: (p) => `${p}::bigint` });
+/** Of a column with whole milliseconds: a cursor holds no more. */
+export const timeKey = <R>(sql: string, value: (row: R) => Date | null): Key<R> => ({
+  sql,
+  value: (row) => value(row)?.toISOString() ?? null,
+  operand: (p) => `${p}::timestamptz`,
+});
+/** Text without regard to case. Postgres folds both sides, since JavaScript folds otherwise (ς, i̇). */
+export const foldedKey = <R>(column: string, value: (row: R) => string | null): Key<R> => ({
+  sql: `lower(${column})`,
+  value,
+  operand: (p) => `lower(${p}::text)`,
+});
+
+/** The parameters of a statement: `add` gives $1, $2 …. */
+export class Parameters {
+  readonly values: unknown[] = [];
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+}
+
+/** What a page is read by: pkg/api/paging.ts reads it from the query. The last sort key is the tie-breaker, or it follows from a key before. */
+export interface KeysetRequest<F extends string> {
+  readonly limit: number;
+  readonly sort: readonly { readonly field: F; readonly descending: boolean }[];
+  readonly after: readonly KeyValue[] | undefined;
+}
+
+export interface Keyset<R, F extends string> {
+  /** The sort fields that a query may name, the order without `sort`, and the unique field at the end. */
+  readonly order: { readonly fields: readonly F[]; readonly fallback: string; readonly tieBreaker: F };
+  orderBy(request: KeysetRequest<F>): string;
+  /** The condition for rows after the cursor; none on the first page. */
+  after(request: KeysetRequest<F>, params: Parameters): string[];
+  /** What the cursor after a row holds. */
+  valuesOf(request: KeysetRequest<F>, row: R): KeyValue[];
+}
+
+/** `fields`: the keys that a query may name; the others serve as the tie-breaker or in the fallback. */
+export function keyset<R, F extends string>(list: {
+  readonly keys: Readonly<Record<F, Key<R>>>;
+  readonly fields: readonly NoInfer<F>[];
+  readonly fallback: NoInfer<F> | `-${NoInfer<F>}`;
+  readonly tieBreaker: NoInfer<F>;
+}): Keyset<R, F> {
+  const { keys, ...order } = list;
+  return {
+    order,
+    orderBy: ({ sort }) => sort.map(({ field, descending }) => `${keys[field].sql} ${descending ? 'DESC' : 'ASC'}`).join(', '),
+    after: ({ sort, after }, params) =>
+      after === undefined
+        ? []
+        : [rowsAfter(sort.map(({ field, descending }, at) => bound(keys[field], descending, after[at] ?? null, params)))],
+    valuesOf: ({ sort }, row) => sort.map(({ field }) => keys[field].value(row)),
+  };
+}
+
+/** The statement of one page, and of one row more, which tells that there is another page. */
+export function selectPage<F extends string>(
+  list: Pick<Keyset<never, F>, 'orderBy' | 'after'>,
+  request: KeysetRequest<F>,
+  statement: { readonly columns: string; readonly from: string; readonly where: (params: Parameters) => readonly string[] },
+): Statement {
+  const params = new Parameters();
+  const conditions = [...statement.where(params), ...list.after(request, params)];
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const sql = `SELECT ${statement.columns} FROM ${statement.from} ${where} ORDER BY ${list.orderBy(request)} LIMIT ${params.add(request.limit + 1)}`;
+  return { sql, params: params.values };
+}
+
+/** One key at the value that the cursor has for it. */
+interface Bound {
+  readonly sql: string;
+  readonly operand: string;
+  readonly descending: boolean;
+  readonly nullable: boolean;
+  readonly isNull: boolean;
+}
+
+function bound<R>({ sql, operand, nullable = false }: Key<R>, descending: boolean, value: KeyValue, params: Parameters): Bound {
+  const isNull = nullable && value === null;
+  return { sql, operand: isNull ? 'NULL' : operand(params.add(value)), descending, nullable, isNull };
+}
+
+/** In one direction and without nulls a row comparison, which an index serves; else (a > x) OR (a = x AND b < y) OR …. */
+function rowsAfter(bounds: readonly Bound[]): string {
+  const [first] = bounds;
+  if (bounds.every(({ descending, nullable }) => descending === first?.descending && !nullable)) {
+    const [keys, values] = [bounds.map(({ sql }) => sql), bounds.map(({ operand }) => operand)];
+    return `(${keys.join(', ')}) ${first?.descending ? '<' : '>'} (${values.join(', ')})`;
+  }
+  const branches = bounds.map((each, at) => `(${[...bounds.slice(0, at).map(equal), beyond(each)].join(' AND ')})`);
+  return `(${branches.join(' OR ')})`;
+}
+
+const equal = ({ sql, operand, isNull }: Bound): string => (isNull ? `${sql} IS NULL` : `${sql} = ${operand}`);
+
+function beyond({ sql, operand, descending, nullable, isNull }: Bound): string {
+  if (isNull) return descending ? `${sql} IS NOT NULL` : 'false';
+  const compared = `${sql} ${descending ? '<' : '>'} ${operand}`;
+  return nullable && !descending ? `(${compared} OR ${sql} IS NULL)` : compared;
+}

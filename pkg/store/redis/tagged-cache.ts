@@ -1,0 +1,244 @@
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database, Tx } from '../postgres/database.ts';
+import { insertJob } from '../postgres/job-store.ts';
+import { defineScript, type Redis, type Reply, type ScriptCall } from './redis.ts';
+
+/**
+ * The cache of everything that a tenant's server caches (docs/design/api-conventions.md, Caches).
+ *
+ * A cached value has tags, and each tag has a version in Redis, a random text. A feature declares its tags beside it (`<feature>.tags.ts`). Invariants:
+ * - A value is served only while every tag has the version that it had before the value was loaded.
+ * - From just before a write's commit until just after it, the versions of the tags that it invalidates are `pending`: readers bypass the cache and
+ *   put nothing into it. Each writer has its own mark, so that one that ends does not lift another's; the mark of a writer that died expires after
+ *   PENDING_SECONDS.
+ * - After the commit the tags have new versions. A tag without a version gets a new one.
+ * - When Redis does not answer the mark, the commit proceeds, and clearing the cache is work of the same transaction.
+ * - When the outcome of a commit is unknown, the mark stays until it expires.
+ */
+export interface CacheEntry {
+  readonly key: string;
+  readonly tags: readonly string[];
+  /** Each hit extends the value's life to so many seconds, and stores the time as its last activity. */
+  readonly slideSeconds?: number;
+}
+
+export interface CacheLookup {
+  readonly value: string | undefined;
+  /** Of a sliding entry: ISO 8601 time of the hit before this one. */
+  readonly lastActivity: string | undefined;
+  /** Caches what was loaded after this look-up. Does nothing when a write was under way or Redis does not answer. */
+  put(value: string, ttlSeconds: number): Promise<void>;
+}
+
+/** The kind of work that invalidates tags when Redis could not; its payload is `{ subjects: string[] }`, the tags under the name that stored rows have. */
+export const CLEAR_CACHES = 'cache.clear';
+
+/** Longer than any value lives, so that a tag's version rarely expires before the values; when it does, they are misses. */
+const VERSION_TTL_SECONDS = 86_400;
+/** Longer than any transaction may last (the role's statement and idle-in-transaction time-outs). */
+const PENDING_SECONDS = 120;
+
+// Several look-ups at once. KEYS: of each the value, then the versions of its tags. ARGV: a fresh version, its lifetime, the time now,
+// then of each how many tags it has and the seconds to slide (0: none).
+const LOOKUP = defineScript(
+  `local function lookup(first, count, slide)
+     local versions = redis.call('MGET', unpack(KEYS, first + 1, first + count))
+     for i = 1, count do
+       if not versions[i] then
+         versions[i] = ARGV[1]
+         redis.call('SET', KEYS[first + i], ARGV[1], 'EX', ARGV[2])
+       elseif string.sub(versions[i], 1, 7) == 'pending' then
+         return {false, false, false}
+       end
+     end
+     local present = table.concat(versions, ' ')
+     local cached = redis.call('HMGET', KEYS[first], 'versions', 'value', 'last_activity')
+     if cached[1] ~= present then return {present, false, false} end
+     if slide ~= '0' then
+       redis.call('HSET', KEYS[first], 'last_activity', ARGV[3])
+       redis.call('EXPIRE', KEYS[first], slide)
+     end
+     return {present, cached[2], cached[3]}
+   end
+   local found, first = {}, 1
+   for at = 4, #ARGV, 2 do
+     local count = tonumber(ARGV[at])
+     found[#found + 1] = lookup(first, count, ARGV[at + 1])
+     first = first + count + 1
+   end
+   return found`,
+);
+
+// KEYS: the value. ARGV: the versions of its tags, itself, its lifetime, the time now.
+const PUT = defineScript(
+  `redis.call('DEL', KEYS[1])
+   redis.call('HSET', KEYS[1], 'versions', ARGV[1], 'value', ARGV[2], 'last_activity', ARGV[4])
+   redis.call('EXPIRE', KEYS[1], ARGV[3])
+   return 1`,
+);
+
+/** A pending version is `pending mark:deadline mark:deadline …`; expired marks are dropped whenever it is written. */
+const LIVE_MARKS = `
+   local function live(version, without, now)
+     local marks = {}
+     if version and string.sub(version, 1, 7) == 'pending' then
+       for mark, deadline in string.gmatch(version, '(%S+):(%d+)') do
+         if mark ~= without and tonumber(deadline) > now then marks[#marks + 1] = mark .. ':' .. deadline end
+       end
+     end
+     return marks
+   end`;
+
+// KEYS: versions. ARGV: the writer's mark, seconds until it expires, now in seconds.
+const MARK = defineScript(
+  `${LIVE_MARKS}
+   for i = 1, #KEYS do
+     local now = tonumber(ARGV[3])
+     local marks = live(redis.call('GET', KEYS[i]), ARGV[1], now)
+     marks[#marks + 1] = ARGV[1] .. ':' .. (now + tonumber(ARGV[2]))
+     redis.call('SET', KEYS[i], 'pending ' .. table.concat(marks, ' '), 'EX', ARGV[2])
+   end
+   return 1`,
+);
+
+// KEYS: versions. ARGV: the writer's mark ('-': none), a fresh version, its lifetime, now in seconds.
+const RENEW = defineScript(
+  `${LIVE_MARKS}
+   for i = 1, #KEYS do
+     local marks = live(redis.call('GET', KEYS[i]), ARGV[1], tonumber(ARGV[4]))
+     if #marks > 0 then
+       redis.call('SET', KEYS[i], 'pending ' .. table.concat(marks, ' '), 'KEEPTTL')
+     else
+       redis.call('SET', KEYS[i], ARGV[2], 'EX', ARGV[3])
+     end
+   end
+   return 1`,
+);
+
+const versionKey = (tag: string): string => `g:${tag}`;
+const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
+const valueKey = (key: string): string => `c:${key}`;
+
+/** Gives tags new versions, so that no value cached under the old ones is served again. `keyPrefix` is the tenant's, for a client without one. */
+export async function invalidateTags(redis: Redis, random: Random, tags: readonly string[], keyPrefix = ''): Promise<void> {
+  if (tags.length === 0) return;
+  const keys = tags.map((tag) => `${keyPrefix}${versionKey(tag)}`);
+  await redis.eval(RENEW.call(keys, ['-', random.base64url(12), VERSION_TTL_SECONDS, seconds(systemClock)]));
+}
+
+export class TaggedCache {
+  readonly #redis: Redis;
+  readonly #random: Random;
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  readonly #invalidated = new WeakMap<Tx, Set<string>>();
+  /** Names this process; with a count, a version. */
+  readonly #series: string;
+  #made = 0;
+
+  constructor(deps: { redis: Redis; random: Random; log: Logger; clock?: Clock }) {
+    this.#redis = deps.redis;
+    this.#random = deps.random;
+    this.#series = deps.random.base64url(12);
+    this.#log = deps.log;
+    this.#clock = deps.clock ?? systemClock;
+  }
+
+  /** A transaction that may `invalidate`. Costs one Redis round trip before the commit and one after it when it invalidated anything. */
+  async transaction<T>(db: Database, fn: (tx: Tx) => Promise<T>): Promise<T> {
+    let marked: { mark: string; keys: string[] } | undefined;
+    const result = await db.transaction(async (tx) => {
+      const tags = new Set<string>();
+      this.#invalidated.set(tx, tags);
+      const value = await fn(tx);
+      if (tags.size > 0) marked = await this.#mark(tx, [...tags]);
+      return value;
+    });
+    if (marked) await this.#release(marked);
+    return result;
+  }
+
+  /** This transaction changes values that have these tags. */
+  invalidate(tx: Tx, ...tags: readonly string[]): void {
+    const invalidated = this.#invalidated.get(tx);
+    if (!invalidated) throw new TypeError('invalidate() needs a transaction of TaggedCache.transaction()');
+    for (const tag of tags) invalidated.add(tag);
+  }
+
+  /** One round trip. Never throws: without Redis, or with a full one, there is no cache. */
+  async lookup(entry: CacheEntry): Promise<CacheLookup> {
+    const [found = NO_CACHE] = await this.lookups([entry]);
+    return found;
+  }
+
+  /** The same of several, in their order, in one round trip. */
+  async lookups(entries: readonly CacheEntry[]): Promise<CacheLookup[]> {
+    const { call, read } = this.command(entries);
+    try {
+      return read(await this.#redis.eval(call));
+    } catch {
+      return entries.map(() => NO_CACHE);
+    }
+  }
+
+  /** Look-ups as one command of `redis.run`, to share a round trip; `read` takes the reply and gives the look-ups in the same order. */
+  command(entries: readonly CacheEntry[]): { call: ScriptCall; read: (reply: Reply) => CacheLookup[] } {
+    const keys = entries.flatMap((entry) => [valueKey(entry.key), ...entry.tags.map(versionKey)]);
+    const sizes = entries.flatMap((entry) => [entry.tags.length, entry.slideSeconds ?? 0]);
+    const now = this.#clock.now().toISOString();
+    return {
+      call: LOOKUP.call(keys, [this.#fresh(), VERSION_TTL_SECONDS, now, ...sizes]),
+      read: (reply) => entries.map((entry, index) => this.#found(entry, (reply as Reply[])[index] as (string | null)[])),
+    };
+  }
+
+  #found(entry: CacheEntry, [versions, value, lastActivity]: readonly (string | null)[]): CacheLookup {
+    if (typeof versions !== 'string') return NO_CACHE;
+    return {
+      value: value ?? undefined,
+      lastActivity: lastActivity ?? undefined,
+      put: (loaded, ttlSeconds) => this.#put(entry.key, versions, loaded, ttlSeconds),
+    };
+  }
+
+  /** A version is no secret: it need only be unique. */
+  #fresh(): string {
+    this.#made += 1;
+    return `${this.#series}.${this.#made}`;
+  }
+
+  async #put(key: string, versions: string, value: string, ttlSeconds: number): Promise<void> {
+    if (ttlSeconds < 1) return;
+    try {
+      await this.#redis.eval(PUT.call([valueKey(key)], [versions, value, Math.floor(ttlSeconds), this.#clock.now().toISOString()]));
+    } catch {
+      // the value is loaded again next time
+    }
+  }
+
+  async #mark(tx: Tx, tags: readonly string[]): Promise<{ mark: string; keys: string[] } | undefined> {
+    const mark = this.#random.base64url(9);
+    const keys = tags.map(versionKey);
+    try {
+      await this.#redis.eval(MARK.call(keys, [mark, PENDING_SECONDS, seconds(this.#clock)]));
+      return { mark, keys };
+    } catch (error) {
+      this.#log.warn({ err: error }, 'Redis does not answer; the worker clears the caches later');
+      await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [...tags] } });
+      return undefined;
+    }
+  }
+
+  async #release(marked: { mark: string; keys: string[] }): Promise<void> {
+    try {
+      await this.#redis.eval(RENEW.call(marked.keys, [marked.mark, this.#fresh(), VERSION_TTL_SECONDS, seconds(this.#clock)]));
+    } catch (error) {
+      this.#log.warn({ err: error }, 'Redis does not answer after a commit; what it changed is not cached until its mark expires');
+    }
+  }
+}
+
+/** While Redis is unavailable, or a tag is being written. */
+export const NO_CACHE: CacheLookup = { value: undefined, lastActivity: undefined, put: () => Promise.resolve() };

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import { Sealer, type SealingKey, tenantDataKey } from '../runtime/sealing.ts';
+import type { SqlPool } from './postgres/pool.ts';
+import type { Registry } from './postgres/registry.ts';
+import type { Connect } from './s3/client.ts';
+import { Objects } from './s3/objects.ts';
+
+/** What the operator seals into the registry under the name `storage`. */
+const Storage = z.object({
+  endpoint: z.string(),
+  region: z.string(),
+  bucket: z.string(),
+  prefix: z.string().default(''),
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+  /** What an operator of before sealed does not say whose the endpoint is: it is dialled as a tenant's. */
+  guarded: z.enum(['true', 'false']).default('true'),
+  marker: z.string().default(''),
+});
+
+export interface TenantStorage {
+  readonly objects: Objects;
+  /** What the marker object says where the objects are the tenant's; empty: not known. */
+  readonly marker: string;
+}
+
+const ROLE_PREFIX = 'tenant_';
+/** How long credentials are used before they are read again. */
+const CREDENTIALS_TTL_MS = 60_000;
+const MAX_OPEN = 200;
+
+/** The slug of a tenant's role. */
+export const slugOf = (role: string): string => role.slice(ROLE_PREFIX.length);
+
+/** Something of each tenant's that opens by what the registry keeps: loaded when first wanted, and again after a minute. */
+export class PerTenant<T> {
+  readonly #load: (slug: string) => Promise<T>;
+  readonly #clock: Clock;
+  readonly #open = new Map<string, { value: Promise<T>; until: number }>();
+
+  constructor(deps: { load: (slug: string) => Promise<T>; clock: Clock }) {
+    this.#load = deps.load;
+    this.#clock = deps.clock;
+  }
+
+  async of(slug: string): Promise<T> {
+    const known = this.#open.get(slug);
+    if (known && known.until > this.#clock.monotonic()) return known.value;
+    const value = this.#load(slug);
+    this.#open.delete(slug);
+    const [oldest] = this.#open.keys();
+    if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
+    this.#open.set(slug, { value, until: this.#clock.monotonic() + CREDENTIALS_TTL_MS });
+    value.catch(() => this.#open.delete(slug));
+    return value;
+  }
+
+  close(): void {
+    this.#open.clear();
+  }
+}
+
+/** `pool`: the registry's shard. */
+interface RegistryAccess {
+  readonly registry: Registry;
+  readonly pool: SqlPool;
+  readonly clock: Clock;
+}
+
+/** The buckets of tenants, each opened with the tenant's own key. */
+export const tenantStorage = ({
+  registry,
+  pool,
+  clock,
+  connect,
+}: RegistryAccess & { /** For endpoints that tenants named. */ connect: Connect }): PerTenant<TenantStorage> =>
+  new PerTenant({
+    clock,
+    load: async (slug) => {
+      const sealed = await registry.getSecret(await tenantIdOf(pool, slug), 'storage');
+      if (!sealed) throw new Error(`the registry has no storage of tenant ${slug}`);
+      const { guarded, marker, ...storage } = Storage.parse(JSON.parse(sealed));
+      return { objects: new Objects({ ...storage, ...(guarded === 'true' ? { connect } : {}) }), marker };
+    },
+  });
+
+/** What opens the sealed values in tenants' rows: each tenant's data keys, derived from the platform's. */
+export const tenantSealers = (
+  access: Pick<RegistryAccess, 'pool' | 'clock'> & { platformKeys: readonly SealingKey[]; random: Random },
+): PerTenant<TenantSeal> =>
+  new PerTenant({
+    clock: access.clock,
+    load: async (slug) => {
+      const tenantId = await tenantIdOf(access.pool, slug);
+      const keys = access.platformKeys.map((key) => tenantDataKey(key, tenantId));
+      return { tenantId, sealer: new Sealer(keys, access.random) };
+    },
+  });
+
+export interface TenantSeal {
+  /** Decimal string. */
+  readonly tenantId: string;
+  readonly sealer: Sealer;
+}
+
+async function tenantIdOf(pool: SqlPool, slug: string): Promise<string> {
+  const [tenant] = await pool.query<{ id: string }>('SELECT id::text AS id FROM registry.tenants WHERE slug = $1', [slug]);
+  if (!tenant) throw new Error(`the registry has no tenant ${slug}`);
+  return tenant.id;
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint, reply } from '../api/endpoint.ts';
+import { Uuid } from '../api/schemas.ts';
+import {
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryView,
+  DeliveryWithPayload,
+  ReplayedRange,
+  ReplayRange,
+  TestEvent,
+} from './deliveries.schema.ts';
+import type { Deliveries } from './deliveries.service.ts';
+
+const ById = z.object({ id: Uuid });
+const ByDelivery = z.object({ id: Uuid, delivery: Uuid });
+const READ = { tag: 'webhooks', caller: { permission: 'read:webhooks' } } as const;
+const WRITE = { tag: 'webhooks', caller: { permission: 'write:webhooks' } } as const;
+const SEND = { ...WRITE, method: 'post', errors: ['not_found', 'conflict'], idempotent: true } as const;
+
+/** Sending again and testing are no change: they are for webhooks of Kubernetes resources too. */
+export const deliveryEndpoints = (deliveries: Deliveries): Endpoint[] => [
+  endpoint({
+    ...READ,
+    method: 'get',
+    path: '/webhooks/{id}/deliveries',
+    operationId: 'listDeliveries',
+    summary: 'List the deliveries of a webhook, the newest first; kept 30 days',
+    params: ById,
+    query: DeliveryQuery,
+    replies: { 200: DeliveryPage },
+    errors: ['not_found'],
+    handle: async ({ params, query }) => reply(200, await deliveries.list(params.id, query)),
+  }),
+  endpoint({
+    ...READ,
+    method: 'get',
+    path: '/webhooks/{id}/deliveries/{delivery}',
+    operationId: 'getDelivery',
+    summary: 'Show a delivery with its payload',
+    params: ByDelivery,
+    replies: { 200: DeliveryWithPayload },
+    errors: ['not_found'],
+    handle: async ({ params }) => reply(200, await deliveries.get(params.id, params.delivery)),
+  }),
+  endpoint({
+    ...SEND,
+    path: '/webhooks/{id}/deliveries/{delivery}/replay',
+    operationId: 'replayDelivery',
+    summary: 'Deliver an event again, with the same id and bytes; the reply is the new delivery',
+    params: ByDelivery,
+    replies: { 202: DeliveryView },
+    handle: async ({ params }) => reply(202, await deliveries.replay(params.id, params.delivery)),
+  }),
+  endpoint({
+    ...SEND,
+    path: '/webhooks/{id}/replay',
+    operationId: 'replayDeliveries',
+    summary: 'Deliver again what was not delivered in a time, the oldest first; with `next_cursor` it goes on',
+    params: ById,
+    body: ReplayRange,
+    replies: { 202: ReplayedRange },
+    handle: async ({ params, body }) => reply(202, await deliveries.replayRange(params.id, body)),
+  }),
+  endpoint({
+    ...SEND,
+    path: '/webhooks/{id}/test',
+    operationId: 'testWebhook',
+    summary: 'Deliver a test to this webhook alone: one of its events, every id in it the nil UUID',
+    params: ById,
+    body: TestEvent,
+    replies: { 202: DeliveryView },
+    handle: async ({ params, body }) => reply(202, await deliveries.test(params.id, body)),
+  }),
+];

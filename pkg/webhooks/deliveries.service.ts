@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { type Page, page, pageRequest } from '../api/paging.ts';
+import { invalid, Problem } from '../api/problem.ts';
+import { NamedTime, type Uuid } from '../api/schemas.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Database, Tx } from '../store/postgres/database.ts';
+import { ForeignKeyViolation } from '../store/postgres/errors.ts';
+import type { Webhook } from '../store/postgres/tables.ts';
+import type { EventName } from '../events/catalogue.ts';
+import type { WorkerNotifier } from '../events/worker-notifier.ts';
+import {
+  DELIVERY_SORT_FIELDS,
+  type DeliveryQuery,
+  type DeliveryView,
+  type DeliveryWithPayload,
+  type ReplayedRange,
+  type ReplayRange,
+  type TestEvent,
+} from './deliveries.schema.ts';
+import { type DeliveryRow, FIND, listDeliveries, REPLAY, REPLAY_RANGE, TEST } from './deliveries.sql.ts';
+import { presentDelivery } from './deliveries.view.ts';
+import { testPayload } from './samples.ts';
+
+/** The position of a replay of a range: the range's end, which stays the same, and the last delivery that was read. */
+const Cursor = z.tuple([NamedTime, NamedTime, z.int()]);
+
+/**
+ * The deliveries of a webhook, and sending events again (docs/design/events-and-jobs.md).
+ *
+ * Invariants:
+ * - A replay is a new delivery of the same event: same id, same bytes, attempts of its own.
+ * - A replay of a range makes at most `limit` deliveries. Repeated, or racing with itself, it sends no event twice: an event whose newest
+ *   delivery is pending is skipped.
+ * - Nothing is sent to a webhook that is not active (`conflict`).
+ */
+export class Deliveries {
+  readonly #db: Database;
+  readonly #notifier: WorkerNotifier;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(deps: { db: Database; notifier: WorkerNotifier; clock: Clock; random: Random }) {
+    this.#db = deps.db;
+    this.#notifier = deps.notifier;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+  }
+
+  /** One statement, two where the page is empty. Throws `not_found`. */
+  async list(webhook: Uuid, query: DeliveryQuery): Promise<Page<DeliveryView>> {
+    const order = { fields: DELIVERY_SORT_FIELDS as readonly ('created_at' | 'id')[], fallback: '-created_at', tieBreaker: 'id' } as const;
+    const request = pageRequest(query, order);
+    const rows = await listDeliveries(this.#db, webhook, {
+      ...query,
+      descending: request.sort[0]?.descending ?? false,
+      after: request.after,
+      limit: request.limit,
+    });
+    if (rows.length === 0 && (await this.#db.tables.webhooks.count({ uuid: webhook })) === 0) throw new Problem('not_found');
+    return page(request, rows, presentDelivery, (row) => [row.createdAt.toISOString(), row.id]);
+  }
+
+  /** Throws `not_found`. */
+  async get(webhook: Uuid, delivery: Uuid): Promise<DeliveryWithPayload> {
+    const [row] = await this.#db.query<DeliveryRow & { payload: string }>(FIND, [webhook, delivery]);
+    if (!row) throw new Problem('not_found');
+    return { ...presentDelivery(row), payload: row.payload };
+  }
+
+  /** Returns the new delivery. Throws `not_found`, `conflict`. */
+  async replay(webhook: Uuid, delivery: Uuid): Promise<DeliveryView> {
+    return this.#db.transaction(async (tx) => {
+      const [row] = await unlessExpired(tx.query<DeliveryRow & { active: boolean }>(REPLAY, [webhook, delivery]));
+      if (!row) throw new Problem('not_found');
+      requireActive(row);
+      this.#notifier.notifyAfterCommit(tx);
+      return presentDelivery(row);
+    });
+  }
+
+  /** Throws `not_found`, `conflict`, `validation_failed` for an empty range. */
+  async replayRange(webhook: Uuid, { since, status, limit, ...range }: ReplayRange): Promise<ReplayedRange> {
+    const [end, lastAt = null, lastId = null] =
+      range.cursor === undefined ? [range.until ?? this.#clock.now().toISOString()] : readCursor(range.cursor);
+    if (new Date(since) >= new Date(end)) throw invalid('since', 'must be before until');
+    const states = status === undefined ? ['failed', 'canceled'] : [status];
+    return this.#db.transaction(async (tx) => {
+      requireActive(await lockWebhook(tx, webhook));
+      const [last] = await unlessExpired(
+        tx.query<{ count: number; createdAt: Date; id: number }>(REPLAY_RANGE, [webhook, states, since, end, lastAt, lastId, limit]),
+      );
+      if (!last) return { replayed: 0, has_more: false, next_cursor: null };
+      this.#notifier.notifyAfterCommit(tx);
+      const cursor = last.count < limit ? null : writeCursor([end, last.createdAt.toISOString(), last.id]);
+      return { replayed: last.count, has_more: cursor !== null, next_cursor: cursor };
+    });
+  }
+
+  /** Delivers a test event to this webhook alone. Throws `not_found`, `conflict`, `validation_failed` for an event that it is not subscribed to. */
+  async test(webhook: Uuid, wanted: TestEvent): Promise<DeliveryView> {
+    return this.#db.transaction(async (tx) => {
+      const row = await tx.webhooks.find({ uuid: webhook });
+      if (!row) throw new Problem('not_found');
+      requireActive(row);
+      const event = wanted.event ?? row.events[0];
+      if (event === undefined || !row.events.includes(event))
+        throw invalid('event', `must be one of this webhook's: ${row.events.join(', ')}`);
+      const payload = testPayload(event as EventName, this.#clock.now());
+      const [delivery] = await tx.query<DeliveryRow>(TEST, [webhook, this.#random.uuid(), event, payload]);
+      if (!delivery) throw new Problem('internal');
+      this.#notifier.notifyAfterCommit(tx);
+      return presentDelivery(delivery);
+    });
+  }
+}
+
+/** Replays of one webhook's ranges take turns. */
+async function lockWebhook(tx: Tx, uuid: Uuid): Promise<Webhook> {
+  const webhook = await tx.webhooks.find({ uuid }, { lock: 'update' });
+  if (!webhook) throw new Problem('not_found');
+  return webhook;
+}
+
+function requireActive({ active }: { active: boolean }): void {
+  if (!active) throw new Problem('conflict', 'This webhook is not active; set `active` to true first.');
+}
+
+/** The worker deletes expired events, so an event may go while it is being replayed. */
+async function unlessExpired<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof ForeignKeyViolation
+      ? new Problem('not_found', 'The event has expired: events are kept for 30 days.', { cause: error })
+      : error;
+  }
+}
+
+const writeCursor = (position: z.output<typeof Cursor>): string => Buffer.from(JSON.stringify(position)).toString('base64url');
+
+function readCursor(text: string): z.output<typeof Cursor> {
+  try {
+    return Cursor.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+  } catch {
+    throw invalid('cursor', 'is not a cursor returned by replay; omit it to start over');
+  }
+}

@@ -1,0 +1,188 @@
+import type { JobHandler } from '../../api/processor.ts';
+import { EgressError } from '../../net/egress-error.ts';
+import type { GuardedClient } from '../../net/client.ts';
+import { sleepUnlessAborted } from '../../runtime/abort.ts';
+import { backOffMs } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import { SealError } from '../../runtime/sealing.ts';
+import type { SqlPool } from '../../store/postgres/pool.ts';
+import { isError, StoreUnavailableError } from '../../store/unavailable.ts';
+import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
+import { isWorthRecording, isSuccess, recordHealth } from './endpoint.ts';
+import { EndpointCache, type OpenEndpoint } from './endpoint-cache.ts';
+import type { Attempt, Delivery, DeliveryStore } from './delivery-store.ts';
+import type { DeliveryMetrics, DeliveryResult } from './delivery-metrics.ts';
+import { INTERNAL_BACK_OFF, retryAfterMs, retryDelayMs } from '../../runtime/retry.policy.ts';
+import { signatureHeaders } from './signature.ts';
+
+/** Only the status of the reply counts. */
+const MAX_REPLY_BYTES = 16 * 1024;
+const GONE = 410;
+/**
+ * A failed attempt holds its slot at least this long: a receiver that refuses at once would otherwise have its whole backlog
+ * tried as fast as the machine can, at the cost of every other tenant.
+ */
+const FAILURE_MS = 100;
+
+interface Sent {
+  readonly attempt: Attempt;
+  readonly retryAfterMs: number;
+}
+
+/**
+ * Sends deliveries (docs/design/events-and-jobs.md, Webhooks).
+ *
+ * Invariants:
+ * - A delivery is sent only under its lease, and a worker that lost the lease writes nothing about it.
+ * - Each attempt carries the same id and bytes. The receiver may get it twice only after a crash, or when its reply came too late.
+ * - It ends as delivered (2xx), failed (410, or no attempt is left) or canceled (the webhook is deleted or not active).
+ * - An internal error says nothing about the receiver and is retried as a failed attempt is, so that it delays no other delivery.
+ *   A secret that cannot be decrypted is not an attempt: the right key may be configured later.
+ */
+export class DeliveryHandler implements JobHandler<Delivery> {
+  readonly store: DeliveryStore;
+  readonly #endpoints: EndpointCache;
+  readonly #deps: DeliveryHandlerDeps;
+
+  constructor(deps: DeliveryHandlerDeps) {
+    this.#endpoints = new EndpointCache(deps);
+    this.store = deps.store;
+    this.#deps = deps;
+  }
+
+  async attempt(delivery: Delivery, signal: AbortSignal): Promise<void> {
+    const result = await this.#deliver(delivery, signal);
+    this.#deps.metrics.result(slugOf(delivery.tenant), result);
+  }
+
+  async #deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
+    try {
+      return await this.#tryOnce(delivery, signal);
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error;
+      return this.#retryInternal(delivery, error, signal);
+    }
+  }
+
+  async #tryOnce(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
+    const endpoint = await this.#endpoints.of(delivery);
+    if (!endpoint?.active) return this.#end(delivery, 'canceled', null);
+    const sent = await this.#send(delivery, endpoint, signal);
+    if (sent === null) {
+      await this.store.release(delivery);
+      return 'lost_lease';
+    }
+    if (sent.attempt.error !== null) await this.#holdSlot(signal);
+    const result = await this.#conclude(delivery, sent);
+    if (result !== 'lost_lease') {
+      const noted = this.#noteHealth(delivery, endpoint, sent.attempt);
+      await noted.catch((error: unknown) =>
+        this.#deps.log.warn({ err: error, tenant: delivery.tenant }, 'could not record the health of a webhook'),
+      );
+    }
+    return result;
+  }
+
+  async #retryInternal(delivery: Delivery, error: unknown, signal: AbortSignal): Promise<DeliveryResult> {
+    const { clock, random, log } = this.#deps;
+    const { tenant, id, endpoint, attempts } = delivery;
+    await this.#holdSlot(signal);
+    if (error instanceof SealError) {
+      log.error({ err: error, tenant, id, endpoint }, 'cannot decrypt webhook secret');
+      return (await this.store.retry(delivery, null, backOffMs(INTERNAL_BACK_OFF, attempts, random))) ? 'retried' : 'lost_lease';
+    }
+    log.error({ ...originOf(error), tenant, id, endpoint }, 'delivery failed: internal error');
+    const attempt = { at: clock.now().toISOString(), status_code: null, error: 'internal error' };
+    return this.#conclude(delivery, { attempt, retryAfterMs: 0 });
+  }
+
+  async #holdSlot(signal: AbortSignal): Promise<void> {
+    await sleepUnlessAborted(this.#deps.clock, FAILURE_MS, signal);
+  }
+
+  /** Null: this program aborted the request, which says nothing about the receiver. */
+  async #send(delivery: Delivery, endpoint: OpenEndpoint, signal: AbortSignal): Promise<Sent | null> {
+    const { client, clock } = this.#deps;
+    const at = clock.now();
+    const { secret, previousSecret, headers } = await endpoint.open();
+    try {
+      const reply = await client.request({
+        url: endpoint.url,
+        method: 'POST',
+        headers: {
+          ...lowerCased(headers),
+          'content-type': 'application/json',
+          ...signatureHeaders({ body: delivery.payload, messageId: delivery.messageId, at, secret, previousSecret }),
+        },
+        body: delivery.payload,
+        signal,
+        timeoutMs: this.#deps.timeoutMs,
+        maxBytes: MAX_REPLY_BYTES,
+        whenTooLarge: 'cut',
+      });
+      const error = isSuccess(reply.status) ? null : `the receiver answered ${reply.status}`;
+      return {
+        attempt: { at: at.toISOString(), status_code: reply.status, error },
+        retryAfterMs: retryAfterMs(reply.headers['retry-after'], clock.now()),
+      };
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      if (error.code === 'aborted') return null;
+      const status = error.status ?? null;
+      // Only the status counts: a 2xx whose body broke off is a success.
+      const failure = status !== null && isSuccess(status) ? null : error.message;
+      return { attempt: { at: at.toISOString(), status_code: status, error: failure }, retryAfterMs: 0 };
+    }
+  }
+
+  async #conclude(delivery: Delivery, sent: Sent): Promise<DeliveryResult> {
+    const { clock, random, metrics, retrySeconds } = this.#deps;
+    const { attempt } = sent;
+    if (attempt.error === null) {
+      metrics.latency(slugOf(delivery.tenant), (clock.now().getTime() - delivery.createdAt.getTime()) / 1000);
+      return this.#end(delivery, 'delivered', attempt);
+    }
+    const delay = retryDelayMs({ sent: delivery.sent + 1, retryAfterMs: sent.retryAfterMs }, retrySeconds, random);
+    if (attempt.status_code === GONE || delay === null) return this.#end(delivery, 'failed', attempt);
+    return (await this.store.retry(delivery, attempt, delay)) ? 'retried' : 'lost_lease';
+  }
+
+  async #end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null): Promise<DeliveryResult> {
+    return (await this.store.end(delivery, state, attempt)) ? state : 'lost_lease';
+  }
+
+  async #noteHealth(delivery: Delivery, endpoint: OpenEndpoint, attempt: Attempt): Promise<void> {
+    const health = attempt.error === null ? 'well' : attempt.status_code === GONE ? 'gone' : 'failing';
+    if (!isWorthRecording(endpoint, health, attempt)) return;
+    await this.#deps.pool.transaction((tx) => recordHealth(tx, delivery, endpoint, health, attempt), { role: delivery.tenant });
+    this.#endpoints.invalidate(delivery);
+  }
+}
+
+interface DeliveryHandlerDeps {
+  readonly store: DeliveryStore;
+  /** Of the same shard as the store. */
+  readonly pool: SqlPool;
+  readonly client: GuardedClient;
+  readonly seals: PerTenant<TenantSeal>;
+  /** How long a receiver may take to accept a delivery and answer. */
+  readonly timeoutMs: number;
+  /** Waits between attempts, in seconds. */
+  readonly retrySeconds: readonly number[];
+  readonly metrics: DeliveryMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** The kind of an error and its stack without the message: JSON.parse and others quote their input, which may be a secret. */
+const originOf = (error: unknown): { failure: string; at: string[] } =>
+  isError(error)
+    ? { failure: error.name, at: (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) }
+    : { failure: typeof error, at: [] };
+
+/** Names in lower case, so that a webhook's own header cannot stand beside one of the delivery's. */
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

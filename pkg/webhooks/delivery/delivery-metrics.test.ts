@@ -1,0 +1,7 @@
+import { expect, test } from '@jest/globals';
+import { tenantLabels } from './delivery-metrics.ts';
+
+test('the first tenants have a label each, all others share one', () => {
+  const labelOf = tenantLabels(2);
+  expect(['a', 'b', 'c', 'a', 'd'].map(labelOf)).toEqual(['a', 'b', 'other', 'a', 'other']);
+});

@@ -1,0 +1,63 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { type Metrics, oncePerScrape } from '../../runtime/metrics.ts';
+import type { DeliveryStore, DeliveryStatistics } from './delivery-store.ts';
+
+export type DeliveryResult = 'delivered' | 'retried' | 'failed' | 'canceled' | 'lost_lease';
+
+/** The worker's metrics of deliveries. How many are due, and for how long, is read from Postgres at each scrape. */
+export interface DeliveryMetrics {
+  result(tenant: string, result: DeliveryResult): void;
+  /** From the event to the receiver's 2xx, in seconds. */
+  latency(tenant: string, seconds: number): void;
+}
+
+/** Tenants with a label of their own; it bounds the number of series. */
+const TENANTS_MAX = 200;
+const OTHER_TENANTS = 'other';
+
+/** The first `max` tenants have labels of their own; all others share one. */
+export function tenantLabels(max = TENANTS_MAX): (tenant: string) => string {
+  const known = new Set<string>();
+  return (tenant) => {
+    if (known.size < max) known.add(tenant);
+    return known.has(tenant) ? tenant : OTHER_TENANTS;
+  };
+}
+
+export function deliveryMetrics(metrics: Metrics, stores: ReadonlyMap<string, DeliveryStore>): DeliveryMetrics {
+  const results = new Counter({
+    name: 'carrel_webhook_deliveries_total',
+    help: 'Attempts to deliver a webhook, by result',
+    labelNames: ['tenant', 'result'],
+    registers: [metrics],
+  });
+  const latency = new Histogram({
+    name: 'carrel_webhook_latency_seconds',
+    help: 'Seconds from the event to its delivery',
+    labelNames: ['tenant'],
+    buckets: [0.02, 0.05, 0.1, 0.5, 2, 10, 60, 600, 3_600, 86_400],
+    registers: [metrics],
+  });
+  const statistics = oncePerScrape(stores);
+  const gauges: [name: string, help: string, value: (row: DeliveryStatistics) => number][] = [
+    ['carrel_webhook_due', 'Deliveries that are due', ({ due }) => due],
+    ['carrel_webhook_oldest_seconds', 'How long the oldest due delivery has been due', ({ oldestSeconds }) => oldestSeconds],
+  ];
+  for (const [name, help, value] of gauges) {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: ['shard'],
+      registers: [metrics],
+      collect: async () => {
+        gauge.reset();
+        for (const [shard, rows] of await statistics()) for (const row of rows) gauge.set({ shard }, value(row));
+      },
+    });
+  }
+  const labelOf = tenantLabels();
+  return {
+    result: (tenant, result) => results.inc({ tenant: labelOf(tenant), result }),
+    latency: (tenant, seconds) => latency.observe({ tenant: labelOf(tenant) }, seconds),
+  };
+}

@@ -1,0 +1,33 @@
+import { perShard, type RowQueue } from '../../api/processor.ts';
+import { DeliveryHandler } from './delivery-handler.ts';
+import { type Delivery, DeliveryStore } from './delivery-store.ts';
+import { deliveryMetrics } from './delivery-metrics.ts';
+
+/** The most attempts of one worker at once: a stalled receiver holds a slot until its time-out, so there are many. */
+const CONCURRENCY = 512;
+
+interface DeliverySettings {
+  /** How long a receiver may take to accept a delivery and answer. */
+  readonly timeoutMs: number;
+  /** Waits between attempts. */
+  readonly retrySeconds: readonly number[];
+}
+
+/** The deliveries of all tenants' webhooks. Stalled receivers hold slots, so one tenant gets few of them. */
+export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> => ({
+  name: 'deliveries',
+  perTenant: 8,
+  perBatch: 8,
+  concurrency: CONCURRENCY,
+  create: (services) => {
+    const stores = perShard(services, ({ leasePool }) => new DeliveryStore(leasePool));
+    const metrics = deliveryMetrics(services.metrics, stores);
+    return new Map(
+      [...stores].map(([shard, store]) => {
+        const pool = services.shards.get(shard)?.pool;
+        if (!pool) throw new Error(`there is no shard ${shard}`);
+        return [shard, new DeliveryHandler({ ...services, ...settings, metrics, store, pool })];
+      }),
+    );
+  },
+});

@@ -1,0 +1,69 @@
+import { WebhookSeal } from '../sealing.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { SqlPool } from '../../store/postgres/pool.ts';
+import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
+import { type Endpoint, loadEndpoint, openEndpoint } from './endpoint.ts';
+import type { Delivery } from './delivery-store.ts';
+
+/** How long a row serves deliveries of events that are older than it: a backlog reads the row a few times a second. */
+const TTL_MS = 200;
+const MAX_ENTRIES = 1_000;
+
+export type OpenEndpoint = Endpoint & {
+  /** Secrets and headers in clear, opened once. Throws SealError. */
+  open(): Promise<ReturnType<typeof openEndpoint>>;
+};
+
+interface Held {
+  readonly endpoint: Promise<OpenEndpoint | null>;
+  readonly until: number;
+}
+
+/** The webhooks of one shard's tenants, each read in its tenant's role. */
+export class EndpointCache {
+  readonly #deps: { pool: SqlPool; seals: PerTenant<TenantSeal>; clock: Clock };
+  readonly #held = new Map<string, Held>();
+
+  constructor(deps: { pool: SqlPool; seals: PerTenant<TenantSeal>; clock: Clock }) {
+    this.#deps = deps;
+  }
+
+  /** As it was after the event, so an event that follows a change is delivered by the changed row. Null: the webhook is deleted. */
+  async of(delivery: Delivery): Promise<OpenEndpoint | null> {
+    const key = keyOf(delivery);
+    let tooOld: Held | undefined;
+    for (;;) {
+      const held = this.#held.get(key);
+      if (!held || held === tooOld || held.until <= this.#deps.clock.monotonic()) return this.#hold(key, delivery);
+      const endpoint = await held.endpoint;
+      if (endpoint === null || endpoint.readAt > delivery.createdAt) return endpoint;
+      tooOld = held;
+    }
+  }
+
+  /** The row has changed: it is read again for the next delivery. */
+  invalidate(delivery: Delivery): void {
+    this.#held.delete(keyOf(delivery));
+  }
+
+  #hold(key: string, delivery: Delivery): Promise<OpenEndpoint | null> {
+    const endpoint = this.#load(delivery);
+    this.#held.delete(key);
+    const [oldest] = this.#held.keys();
+    if (this.#held.size >= MAX_ENTRIES && oldest !== undefined) this.#held.delete(oldest);
+    this.#held.set(key, { endpoint, until: this.#deps.clock.monotonic() + TTL_MS });
+    endpoint.catch(() => this.#held.delete(key));
+    return endpoint;
+  }
+
+  async #load({ tenant, endpoint }: Delivery): Promise<OpenEndpoint | null> {
+    const { pool, seals } = this.#deps;
+    const row = await pool.transaction((tx) => loadEndpoint(tx, endpoint), { role: tenant });
+    if (!row) return null;
+    let opened: ReturnType<OpenEndpoint['open']> | undefined;
+    const open = async () => openEndpoint(new WebhookSeal(await seals.of(slugOf(tenant))), row);
+    return { ...row, open: () => (opened ??= open()) };
+  }
+}
+
+const keyOf = ({ tenant, endpoint }: Delivery): string => `${tenant} ${endpoint}`;

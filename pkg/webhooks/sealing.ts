@@ -1,0 +1,54 @@
+import type { Random } from '../runtime/random.ts';
+import type { Sealer } from '../runtime/sealing.ts';
+
+/** How Standard Webhooks marks a secret; base64 of the key follows. */
+export const SECRET_PREFIX = 'whsec_';
+/** Standard Webhooks: 24 to 64 bytes. */
+const SECRET_BYTES = 32;
+
+export const newSecret = (random: Random): string => `${SECRET_PREFIX}${random.bytes(SECRET_BYTES).toString('base64')}`;
+
+/** A secret as libraries of Standard Webhooks take it: one without the prefix stands for the prefix and its base64 (docs/design/events-and-jobs.md, Webhooks). */
+export const standardForm = (secret: string): string =>
+  secret.startsWith(SECRET_PREFIX) ? secret : `${SECRET_PREFIX}${Buffer.from(secret, 'utf8').toString('base64')}`;
+
+/** The key that signs in the way of Standard Webhooks. */
+export const standardKey = (secret: string): Buffer => Buffer.from(standardForm(secret).slice(SECRET_PREFIX.length), 'base64');
+
+/** What of a row of `webhooks` is sealed. */
+export type SealedColumn = 'secret' | 'previous_secret' | 'headers';
+
+/** Seals and opens what stands sealed in a tenant's webhooks; the associated data name tenant, row and column (docs/design/tenancy-and-isolation.md, Secrets). */
+export class WebhookSeal {
+  readonly #sealer: Sealer;
+  readonly #tenantId: string;
+
+  /** `tenantId`: decimal string. */
+  constructor({ sealer, tenantId }: { sealer: Sealer; tenantId: string }) {
+    this.#sealer = sealer;
+    this.#tenantId = tenantId;
+  }
+
+  seal(webhook: string, column: SealedColumn, plain: string): string {
+    return this.#sealer.seal(plain, this.#associatedData(webhook, column));
+  }
+
+  /** Throws SealError. */
+  open(webhook: string, column: SealedColumn, sealed: string): string {
+    return this.#sealer.open(sealed, this.#associatedData(webhook, column));
+  }
+
+  /** Null where there are none. */
+  sealHeaders(webhook: string, headers: Readonly<Record<string, string>>): string | null {
+    return Object.keys(headers).length === 0 ? null : this.seal(webhook, 'headers', JSON.stringify(headers));
+  }
+
+  /** Throws SealError. */
+  openHeaders(webhook: string, sealed: string | null): Record<string, string> {
+    return sealed === null ? {} : (JSON.parse(this.open(webhook, 'headers', sealed)) as Record<string, string>);
+  }
+
+  #associatedData(webhook: string, column: SealedColumn): string[] {
+    return [this.#tenantId, 'webhooks', webhook, column];
+  }
+}

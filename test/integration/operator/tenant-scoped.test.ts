@@ -1,0 +1,326 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { generateKeyPairSync } from 'node:crypto';
+import { isNotFound } from '../../../pkg/kube/errors.ts';
+import type { ResourceApi } from '../../../pkg/kube/resource.ts';
+import type { KubeObject, ObjectKey } from '../../../pkg/kube/object.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { parseSealingKeys, Sealer, tenantDataKey } from '../../../pkg/runtime/sealing.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { testBackends } from '../../support/backends.ts';
+import { countBy, range, waitFor } from '../../support/wait.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  ready,
+  registrationOf,
+  secretValues,
+  tenantOf,
+  unique,
+  webhookOf,
+} from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
+
+const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite();
+let tenant: string;
+let tenantId: string;
+let sql: SqlPool;
+
+beforeAll(async () => {
+  const key = await readyTenant();
+  tenant = key.name;
+  tenantId = (await cluster.tenants.get(key)).status?.tenantId ?? '';
+  sql = new SqlPool({ url: await databaseUrl(key), poolSize: 1, log: silentLogger });
+  cluster.onClose(() => sql.close());
+}, 60_000);
+
+const sealer = (): Sealer => {
+  const keys = parseSealingKeys(testBackends().stores.platformKeys).map((key) => tenantDataKey(key, tenantId));
+  return new Sealer(keys, systemRandom);
+};
+const goneOf = <T extends KubeObject>(api: ResourceApi<T>, key: ObjectKey): Promise<unknown> =>
+  waitFor(`${key.name} to be gone`, async () => (await api.find(key)) === undefined);
+const rowOf = async (table: string, reference: string): Promise<Record<string, unknown> | undefined> =>
+  (await sql.query(`SELECT * FROM ${table} WHERE managed_ref = $1`, [reference]))[0];
+
+const hook = { url: 'https://example.com/hook', events: ['file.created', 'user.updated'] };
+
+test('a Webhook becomes an endpoint of its tenant, with a generated secret that is sealed there', async () => {
+  const key = { namespace, name: unique() };
+  await cluster.webhooks.create(webhookOf(namespace, key.name, { ...hook, tenantRef: { name: tenant }, headers: { 'X-Team': 'a' } }));
+
+  const webhook = await ready(cluster.webhooks, key);
+  const row = await rowOf('webhooks', `${namespace}/${key.name}`);
+  const { secret = '' } = (await secretValues(cluster, namespace, `${key.name}-webhook`)) ?? {};
+
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(row).toMatchObject({
+    uuid: webhook.status?.endpointId,
+    url: hook.url,
+    events: hook.events,
+    active: true,
+    managed_by: 'kubernetes',
+  });
+  expect(row?.['secret']).not.toContain(secret);
+  expect(sealer().open(String(row?.['secret']), [tenantId, 'webhooks', webhook.status?.endpointId ?? '', 'secret'])).toBe(secret);
+});
+
+test("a Webhook's generated Secret comes back as it was when it is deleted or edited", async () => {
+  const key = { namespace, name: unique() };
+  const secretKey = { namespace, name: `${key.name}-webhook` };
+  await cluster.webhooks.create(webhookOf(namespace, key.name, { ...hook, tenantRef: { name: tenant } }));
+  await ready(cluster.webhooks, key);
+  const before = await secretValues(cluster, namespace, secretKey.name);
+
+  await cluster.of(children.SECRET).delete(secretKey);
+  await waitFor('the Secret', async () => (await secretValues(cluster, namespace, secretKey.name))?.['secret'] === before?.['secret']);
+  await cluster.of(children.SECRET).patch(secretKey, { data: { secret: Buffer.from('mine').toString('base64') } });
+  await waitFor('the Secret', async () => (await secretValues(cluster, namespace, secretKey.name))?.['secret'] === before?.['secret']);
+});
+
+test('a Webhook with a secret of its own waits for it, follows it, and signs with both for a while', async () => {
+  const key = { namespace, name: unique() };
+  const secretKey = { namespace, name: unique() };
+  const spec = { ...hook, tenantRef: { name: tenant }, secretRef: { name: secretKey.name, key: 'token' } };
+  await cluster.webhooks.create(webhookOf(namespace, key.name, spec));
+
+  const waiting = await condition(cluster.webhooks, key, 'Synced', 'False', 'SecretMissing');
+  await cluster.of(children.SECRET).create({ metadata: secretKey, stringData: { token: 'first' } });
+  await ready(cluster.webhooks, key);
+  await cluster.of(children.SECRET).patch(secretKey, { stringData: { token: 'second' } });
+  const row = await waitFor('the overlap', async () => {
+    const found = await rowOf('webhooks', `${namespace}/${key.name}`);
+    return found?.['previous_secret'] ? found : undefined;
+  });
+
+  expect(conditionOf(waiting, 'Synced')?.message).toBe(`spec.secretRef: there is no Secret ${secretKey.name} in namespace ${namespace}`);
+  const opened = (column: string): string => sealer().open(String(row[column]), [tenantId, 'webhooks', String(row['uuid']), column]);
+  expect([opened('secret'), opened('previous_secret')]).toEqual(['second', 'first']);
+});
+
+test('a Webhook to a literal private address is refused', async () => {
+  const key = { namespace, name: unique() };
+  await cluster.webhooks.create(
+    webhookOf(namespace, key.name, { ...hook, tenantRef: { name: tenant }, url: 'https://169.254.169.254/latest' }),
+  );
+
+  const webhook = await condition(cluster.webhooks, key, 'Accepted', 'False', 'AddressRefused');
+
+  expect(conditionOf(webhook, 'Ready')).toMatchObject({ status: 'False', reason: 'AddressRefused' });
+  expect(conditionOf(webhook, 'Accepted')?.message).toBe('address_refused: spec.url leads to a private address (169.254.169.254)');
+});
+
+test('a Webhook whose address nobody can dial is refused', async () => {
+  const key = { namespace, name: unique() };
+  await cluster.webhooks.create(
+    webhookOf(namespace, key.name, { ...hook, tenantRef: { name: tenant }, url: 'https://example.com:99999/' }),
+  );
+
+  const webhook = await condition(cluster.webhooks, key, 'Accepted', 'False', 'AddressInvalid');
+
+  expect(conditionOf(webhook, 'Accepted')?.message).toBe('spec.url is not an address that can be dialled');
+});
+
+test('of Webhooks beyond the 50 of a tenant, those of REST included, each says so and is made when there is room', async () => {
+  const crowded = unique();
+  await cluster.tenants.create(tenantOf(namespace, crowded));
+  await ready(cluster.tenants, { namespace, name: crowded });
+  const { url = '' } = (await secretValues(cluster, namespace, `${crowded}-database`)) ?? {};
+  const own = new SqlPool({ url, poolSize: 1, log: silentLogger });
+  await own.query(
+    `INSERT INTO webhooks (uuid, url, events, secret) SELECT gen_random_uuid(), 'https://example.com', '{file.created}', 's' FROM generate_series(1, 49)`,
+  );
+  const names = range(5).map(() => unique());
+  await Promise.all(names.map((name) => cluster.webhooks.create(webhookOf(namespace, name, { ...hook, tenantRef: { name: crowded } }))));
+  const reasons = async (): Promise<(string | undefined)[]> =>
+    Promise.all(names.map(async (name) => conditionOf(await cluster.webhooks.get({ namespace, name }), 'Synced')?.reason));
+
+  await waitFor('the word on each', async () => (await reasons()).filter((reason) => reason === 'TooManyWebhooks').length === 4);
+  const at = (await reasons()).findIndex((reason) => reason === 'TooManyWebhooks');
+  const refused = { namespace, name: names[at] ?? '' };
+
+  expect(countBy(await reasons(), (reason) => reason ?? '')).toEqual({ Synced: 1, TooManyWebhooks: 4 });
+  expect(await own.query('SELECT count(*) AS count FROM webhooks')).toEqual([{ count: 50 }]);
+  const webhook = await cluster.webhooks.get(refused);
+  expect(conditionOf(webhook, 'Synced')?.message).toBe('the tenant has 50 webhooks, which is the most it may have; delete one first');
+  expect(conditionOf(webhook, 'Ready')).toMatchObject({ status: 'False', reason: 'TooManyWebhooks' });
+  await own.query(`DELETE FROM webhooks WHERE managed_by IS NULL`);
+  await cluster.webhooks.patch(refused, { metadata: { annotations: { look: 'again' } } });
+  await ready(cluster.webhooks, refused);
+  await own.close();
+});
+
+test('a Webhook may come before its Tenant, and its row goes with it', async () => {
+  const key = { namespace, name: unique() };
+  const late = unique();
+  await cluster.webhooks.create(webhookOf(namespace, key.name, { ...hook, tenantRef: { name: late } }));
+
+  await condition(cluster.webhooks, key, 'Accepted', 'False', 'TenantNotFound');
+  await cluster.tenants.create(tenantOf(namespace, late));
+  await ready(cluster.webhooks, key);
+  await cluster.webhooks.delete(key);
+  await goneOf(cluster.webhooks, key);
+
+  expect(await rowOf('webhooks', `${namespace}/${key.name}`)).toBeUndefined();
+});
+
+const platform = {
+  issuer: 'https://lms.example',
+  name: 'LMS',
+  authEndpoint: 'https://lms.example/auth',
+  tokenEndpoint: 'https://lms.example/token',
+  jwksEndpoint: 'https://lms.example/jwks',
+};
+
+test('an LtiRegistration becomes tool, platform and deployments, and its status is what an LMS asks for', async () => {
+  const key = { namespace, name: unique() };
+  const spec = { tenantRef: { name: tenant }, platform: { ...platform, issuer: `https://${key.name}.example` }, clientId: key.name };
+  await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, deploymentIds: ['2', '1'] }));
+
+  const registration = await ready(cluster.registrations, key);
+  const tool = await rowOf('lti_tools', `${namespace}/${key.name}`);
+  const deployments = await sql.query('SELECT deployment_id FROM lti_deployments WHERE tool_id = $1 ORDER BY 1', [tool?.['id']]);
+
+  expect(registration.status).toMatchObject({
+    loginInitiationUrl: `http://lti.${tenant}.localhost:8080/login_initiation`,
+    redirectUri: `http://lti.${tenant}.localhost:8080/launch`,
+    launchUrl: `http://${tenant}.localhost:8080/lti/launch`,
+    jwksUrl: `http://lti.${tenant}.localhost:8080/.well-known/jwks.json`,
+    publicKeyIds: [tool?.['key_id']],
+  });
+  expect(tool).toMatchObject({
+    client_id: key.name,
+    consumer_key: key.name,
+    tool_url: `http://${tenant}.localhost:8080`,
+    scope: 'openid',
+    deep_linking_response_mode: 'Query',
+    is_active: true,
+    managed_by: 'kubernetes',
+  });
+  expect(sealer().open(String(tool?.['private_key']), [tenantId, 'lti_tools', `${namespace}/${key.name}`, 'private_key'])).toContain(
+    'BEGIN PRIVATE KEY',
+  );
+  expect(deployments).toEqual([{ deployment_id: '1' }, { deployment_id: '2' }]);
+});
+
+test('a change of a registration keeps its key; its own key replaces it; deleting it removes its rows', async () => {
+  const key = { namespace, name: unique() };
+  const reference = `${namespace}/${key.name}`;
+  const spec = { tenantRef: { name: tenant }, platform: { preset: 'moodle', issuer: `https://${key.name}.example/` }, clientId: key.name };
+  await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, deploymentIds: ['1'] }));
+  const made = await ready(cluster.registrations, key);
+
+  await cluster.registrations.patch(key, { spec: { active: false, deploymentIds: ['3'] } });
+  const changed = await ready(cluster.registrations, key);
+  const tool = await rowOf('lti_tools', reference);
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  await cluster.of(children.SECRET).create({ metadata: { namespace, name: `${key.name}-key` }, stringData: { pem: privateKey } });
+  await cluster.registrations.patch(key, { spec: { keySecretRef: { name: `${key.name}-key`, key: 'pem' } } });
+  const own = await ready(cluster.registrations, key);
+  await cluster.registrations.delete(key);
+  await goneOf(cluster.registrations, key);
+
+  expect(changed.status?.publicKeyIds).toEqual(made.status?.publicKeyIds);
+  expect(tool).toMatchObject({ is_active: false, deep_linking_response_mode: 'FormPost' });
+  expect(own.status?.publicKeyIds).not.toEqual(made.status?.publicKeyIds);
+  expect(await rowOf('lti_tools', reference)).toBeUndefined();
+  expect(await sql.query('SELECT FROM lti_platforms WHERE issuer = $1', [spec.platform.issuer])).toEqual([]);
+});
+
+test('a key is followed by the next, which was published before it signs, and stays published after it', async () => {
+  const key = { namespace, name: unique() };
+  const reference = `${namespace}/${key.name}`;
+  const spec = { tenantRef: { name: tenant }, platform: { preset: 'moodle', issuer: `https://${key.name}.example/` }, clientId: key.name };
+  await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, keyRotationPeriod: '1h' }));
+  const [first] = (await ready(cluster.registrations, key)).status?.publicKeyIds ?? [];
+  /** Puts the clock of the keys on, and has the operator look, until the ids that the status tells are as wanted. */
+  const later = async (minutes: number, isWanted: (ids: string[]) => boolean): Promise<string[]> => {
+    const by = `interval '${minutes} minutes'`;
+    await sql.query(`UPDATE lti_tools SET key_since = key_since - ${by} WHERE managed_ref = $1`, [reference]);
+    await sql.query(
+      `UPDATE lti_tool_keys k SET published_at = published_at - ${by}, published_until = published_until - ${by}
+       FROM lti_tools t WHERE t.id = k.tool_id AND t.managed_ref = $1`,
+      [reference],
+    );
+    await cluster.registrations.patch(key, { metadata: { annotations: { later: `${minutes}` } } });
+    return waitFor(`the keys of ${minutes} minutes later`, async () => {
+      const ids = (await cluster.registrations.get(key)).status?.publicKeyIds ?? [];
+      return isWanted(ids) && ids;
+    });
+  };
+
+  const published = await later(31, (ids) => ids.length === 2);
+  const signing = await later(30, ([signer]) => signer !== first);
+  const tool = await rowOf('lti_tools', reference);
+  await sql.query('UPDATE lti_tool_keys SET published_until = now() WHERE key_id = $1', [first]);
+  const alone = await later(1, (ids) => ids.length === 1);
+
+  const next = published[1];
+  expect([published[0], signing, alone, tool?.['key_id']]).toEqual([first, [next, first], [next], next]);
+  expect(sealer().open(String(tool?.['private_key']), [tenantId, 'lti_tools', reference, 'private_key'])).toContain('BEGIN PRIVATE KEY');
+});
+
+test('a key of one’s own that is exchanged signs at once, and the one before stays published', async () => {
+  const key = { namespace, name: unique() };
+  const secretKey = { namespace, name: unique() };
+  const pem = (): string =>
+    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const spec = { tenantRef: { name: tenant }, platform: { preset: 'moodle', issuer: `https://${key.name}.example/` }, clientId: key.name };
+  await cluster.of(children.SECRET).create({ metadata: secretKey, stringData: { pem: pem() } });
+  await cluster.registrations.create(registrationOf(namespace, key.name, { ...spec, keySecretRef: { name: secretKey.name, key: 'pem' } }));
+  const [first] = (await ready(cluster.registrations, key)).status?.publicKeyIds ?? [];
+
+  await cluster.of(children.SECRET).patch(secretKey, { stringData: { pem: pem() } });
+  const ids = await waitFor('the other key', async () => {
+    const found = (await cluster.registrations.get(key)).status?.publicKeyIds ?? [];
+    return found.length === 2 && found;
+  });
+
+  expect(ids[0]).not.toBe(first);
+  expect(ids[1]).toBe(first);
+});
+
+test('of two registrations that contradict each other the later is refused, until the earlier goes', async () => {
+  const issuer = `https://${unique()}.example`;
+  const [first, second] = [
+    { namespace, name: unique('a') },
+    { namespace, name: unique('b') },
+  ];
+  const spec = { tenantRef: { name: tenant }, platform: { ...platform, issuer } };
+  await cluster.registrations.create(registrationOf(namespace, first.name, { ...spec, clientId: first.name }));
+  await ready(cluster.registrations, first);
+  const other = { ...spec, clientId: second.name, platform: { ...spec.platform, jwksEndpoint: 'https://elsewhere.example/jwks' } };
+  await cluster.registrations.create(registrationOf(namespace, second.name, other));
+
+  const refused = await condition(cluster.registrations, second, 'Accepted', 'False', 'Conflict');
+  await cluster.registrations.delete(first);
+  await ready(cluster.registrations, second);
+
+  expect(conditionOf(refused, 'Accepted')?.message).toBe(`LtiRegistration ${first.name} names other endpoints for issuer ${issuer}`);
+});
+
+test('Webhook and LtiRegistration let go at once when their Tenant is going', async () => {
+  const name = unique();
+  await cluster.tenants.create(tenantOf(namespace, name, { deletionPolicy: 'Delete' }));
+  await cluster.webhooks.create(webhookOf(namespace, name, { ...hook, tenantRef: { name } }));
+  await cluster.registrations.create(registrationOf(namespace, name, { tenantRef: { name }, platform, clientId: name }));
+  await ready(cluster.webhooks, { namespace, name });
+  await ready(cluster.registrations, { namespace, name });
+
+  await cluster.tenants.delete({ namespace, name });
+  await condition(cluster.webhooks, { namespace, name }, 'Ready', 'False').catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+  await Promise.all([cluster.webhooks.delete({ namespace, name }), cluster.registrations.delete({ namespace, name })]);
+
+  await Promise.all([
+    goneOf(cluster.webhooks, { namespace, name }),
+    goneOf(cluster.registrations, { namespace, name }),
+    goneOf(cluster.tenants, { namespace, name }),
+  ]);
+});

@@ -1,0 +1,321 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request as httpsRequest } from 'node:https';
+import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { parse, parseAllDocuments } from 'yaml';
+import {
+  CONFIG_MAP,
+  CUSTOM_RESOURCE_DEFINITION,
+  DEPLOYMENT,
+  EVENT,
+  INGRESS,
+  NAMESPACE,
+  SECRET,
+  SERVICE,
+  SERVICE_ACCOUNT,
+  type CustomResourceDefinition,
+} from '../../pkg/kube/kinds.ts';
+import { informer, type Informer } from '../../pkg/kube/informer.ts';
+import { defineKind, keyOf, type Kind, type KubeObject, type Observed } from '../../pkg/kube/object.ts';
+import { ResourceApi } from '../../pkg/kube/resource.ts';
+import { findCondition, type Condition } from '../../pkg/kube/status.ts';
+import { KubeClient } from '../../pkg/kube/transport.ts';
+import { LTI_REGISTRATION, TENANT, WEBHOOK, type LtiRegistration, type Tenant, type Webhook } from '../../pkg/operator/kinds.ts';
+import { systemClock as clock } from '../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../pkg/runtime/log.ts';
+import { createMetrics } from '../../pkg/runtime/metrics.ts';
+import { systemRandom as random } from '../../pkg/runtime/random.ts';
+import { type ApiServer, startApiServer } from './apiserver.ts';
+import { programEnvironment, ROOT, testBackends } from './backends.ts';
+import { waitFor } from './wait.ts';
+
+type Stores = ReturnType<typeof testBackends>['stores'];
+
+/** An API server of the test file's own with the custom resources, and everything one asks of it. Deployments become available when `playPods` runs. */
+export interface Cluster {
+  readonly api: ApiServer;
+  readonly client: KubeClient;
+  /** With the rights of config/rbac and no more. */
+  readonly operatorConfig: KubeConfig;
+  readonly tenants: ResourceApi<Tenant>;
+  readonly registrations: ResourceApi<LtiRegistration>;
+  readonly webhooks: ResourceApi<Webhook>;
+  of<T extends KubeObject>(kind: Kind<T>): ResourceApi<T>;
+  /** Runs before the API server ends, the newest first. */
+  onClose(end: () => Promise<unknown>): void;
+  /** Ends everything that was started on it. */
+  close(): Promise<void>;
+}
+
+export const children = { CONFIG_MAP, DEPLOYMENT, EVENT, INGRESS, NAMESPACE, SECRET, SERVICE, SERVICE_ACCOUNT };
+
+export async function startCluster(): Promise<Cluster> {
+  const api = await startApiServer();
+  const client = new KubeClient({ kubeConfig: api.kubeConfig, metrics: createMetrics('test') });
+  const of = <T extends KubeObject>(kind: Kind<T>): ResourceApi<T> => new ResourceApi(client, kind);
+  const ends = [(): Promise<void> => api.close(), (): Promise<void> => client.close()];
+  const close = async (): Promise<void> => {
+    for (const end of ends.toReversed()) await end();
+  };
+  try {
+    await installResources(of(CUSTOM_RESOURCE_DEFINITION));
+    await of(NAMESPACE).create({ metadata: { name: 'carrel-system' } });
+    const operatorConfig = await operatorAccess(api, client);
+    const resources = { tenants: of(TENANT), registrations: of(LTI_REGISTRATION), webhooks: of(WEBHOOK) };
+    return { api, client, operatorConfig, of, ...resources, onClose: (end) => void ends.push(end as () => Promise<void>), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function installResources(definitions: ResourceApi<CustomResourceDefinition>): Promise<void> {
+  const files = readdirSync(join(ROOT, 'crds')).filter((file) => file.endsWith('.yaml'));
+  for (const file of files) await definitions.create(parse(readFileSync(join(ROOT, 'crds', file), 'utf8')) as CustomResourceDefinition);
+  await waitFor('the custom resources', async () =>
+    (await definitions.list()).every((definition) =>
+      definition.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True'),
+    ),
+  );
+}
+
+/** All documents of the YAML files of a folder. */
+export const documentsOf = (folder: string): KubeObject[] =>
+  readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith('.yaml'))
+    .toSorted()
+    .flatMap((file) => parseAllDocuments(readFileSync(join(ROOT, folder, file), 'utf8')).map((document) => document.toJS() as KubeObject));
+
+const KINDS: Record<string, Kind> = {
+  ServiceAccount: SERVICE_ACCOUNT,
+  ...Object.fromEntries(
+    (['ClusterRole', 'Role', 'ClusterRoleBinding', 'RoleBinding'] as const).map((kind) => [
+      kind,
+      defineKind({
+        group: 'rbac.authorization.k8s.io',
+        version: 'v1',
+        kind,
+        plural: `${kind.toLowerCase()}s`,
+        namespaced: !kind.startsWith('Cluster'),
+      }),
+    ]),
+  ),
+};
+
+/** What a person installs from config/rbac, and a token of the operator's ServiceAccount. */
+async function operatorAccess(api: ApiServer, client: KubeClient): Promise<KubeConfig> {
+  for (const object of documentsOf('config/rbac')) {
+    const kind = KINDS[object.kind ?? ''];
+    if (!kind) throw new Error(`config/rbac holds a ${object.kind}`);
+    await new ResourceApi(client, kind).create(object);
+  }
+  const path = '/api/v1/namespaces/carrel-system/serviceaccounts/carrel-operator/token';
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+  const { status } = await client.request<{ status: { token: string } }>({ method: 'POST', path, body });
+  const admin = api.kubeConfig.getCurrentCluster();
+  const config = new KubeConfig();
+  config.loadFromClusterAndUser(
+    { ...admin, name: 'test', server: api.url, skipTLSVerify: false },
+    { name: 'operator', token: status.token },
+  );
+  return config;
+}
+
+/** A name that nobody else uses: slugs and hosts are the whole run's. */
+export const unique = (prefix = 't'): string => `${prefix}-${random.hex(4)}`;
+
+export async function newNamespace(cluster: Cluster): Promise<string> {
+  const name = unique('ns');
+  await cluster.of(NAMESPACE).create({ metadata: { name } });
+  return name;
+}
+
+/** As a person writes it: the schema's defaults are the API server's to fill in. */
+export const tenantOf = (namespace: string, name: string, spec: object = {}): Tenant =>
+  ({ metadata: { name, namespace }, spec }) as unknown as Tenant;
+export const webhookOf = (namespace: string, name: string, spec: object): Webhook =>
+  ({ metadata: { name, namespace }, spec }) as unknown as Webhook;
+export const registrationOf = (namespace: string, name: string, spec: object): LtiRegistration =>
+  ({ metadata: { name, namespace }, spec }) as unknown as LtiRegistration;
+
+type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
+
+export const conditionOf = (object: KubeObject | undefined, type: string): Condition | undefined =>
+  findCondition((object as WithConditions | undefined)?.status?.conditions, type);
+
+/** Waits for a condition with this status, and reason where given, that speaks of the present generation. */
+export function condition<T extends KubeObject>(
+  api: ResourceApi<T>,
+  key: { namespace: string; name: string },
+  type: string,
+  status: string,
+  reason?: string,
+): Promise<Observed<T>> {
+  let last: Observed<T> | undefined;
+  return waitFor(`${api.kind.kind} ${key.name}: ${type}=${status} ${reason ?? ''}`, async () => {
+    last = await api.get(key);
+    const found = conditionOf(last, type);
+    if (
+      found?.status === status &&
+      (reason === undefined || found.reason === reason) &&
+      found.observedGeneration === last.metadata.generation
+    )
+      return last;
+    throw new Error(JSON.stringify((last as WithConditions).status?.conditions));
+  });
+}
+
+export const ready = <T extends KubeObject>(api: ResourceApi<T>, key: { namespace: string; name: string }): Promise<Observed<T>> =>
+  condition(api, key, 'Ready', 'True');
+
+/** A copy of the objects of a kind, kept by a watch of its own until `stop`. */
+export function follow<T extends KubeObject>(cluster: Cluster, kind: Kind<T>, namespace?: string): Informer<T> & { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const followed = informer<T>({
+    client: cluster.client,
+    kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    clock,
+    random,
+    log: silentLogger,
+    metrics: createMetrics('watch'),
+  });
+  const running = followed.run(stopping.signal);
+  return {
+    ...followed,
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** Plays deployment controller and kubelet until the cluster is closed: every Deployment is available as soon as it is seen. */
+export function playPods(cluster: Cluster): void {
+  const deployments = follow(cluster, DEPLOYMENT);
+  deployments.store.onChange(({ type, object }) => {
+    const { generation } = object.metadata;
+    if (type === 'deleted' || object.status?.observedGeneration === generation) return;
+    const replicas = object.spec?.replicas ?? 1;
+    const status = {
+      observedGeneration: generation,
+      replicas,
+      updatedReplicas: replicas,
+      readyReplicas: replicas,
+      availableReplicas: replicas,
+      conditions: [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: '' }],
+    };
+    void deployments.api.patchStatus(keyOf(object), status).catch(() => undefined);
+  });
+  cluster.onClose(() => deployments.stop());
+}
+
+export interface OperatorProcess {
+  readonly output: () => string;
+  /** Resolves when it is gone. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** The operator as it runs in a cluster: cmd/operator/main.ts as a process of its own, told everything by its environment. */
+export async function startOperator(cluster: Cluster, more: { env?: NodeJS.ProcessEnv; stores?: Stores } = {}): Promise<OperatorProcess> {
+  const { scratch, stores: shared } = testBackends();
+  const { shardsDir, platformKeys, redis, s3 } = more.stores ?? shared;
+  const folder = await mkdtemp(join(scratch, 'operator-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, cluster.operatorConfig.exportConfig());
+  const child = spawn(process.execPath, [join(ROOT, 'cmd/operator/main.ts')], {
+    env: {
+      ...programEnvironment(),
+      KUBECONFIG: kubeconfig,
+      CARREL_SHARDS_DIR: shardsDir,
+      CARREL_PLATFORM_KEYS: platformKeys,
+      CARREL_REDIS_ADMIN_URL: redis.adminUrl,
+      CARREL_REDIS_ADDRESS: redis.address,
+      CARREL_S3_ENDPOINT: s3.endpoint,
+      CARREL_S3_ADMIN_ENDPOINT: s3.adminEndpoint,
+      CARREL_S3_REGION: s3.region,
+      CARREL_S3_ACCESS_KEY_ID: s3.accessKeyId,
+      CARREL_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+      CARREL_BASE_DOMAIN: 'localhost',
+      CARREL_ALLOWED_HOSTS: 'example.org',
+      CARREL_RESERVED_HOSTS: 'lms.localhost',
+      CARREL_PUBLIC_SCHEME: 'http',
+      CARREL_PUBLIC_PORT: '8080',
+      CARREL_IMAGE: 'carrel:dev',
+      CARREL_INGRESS_ANNOTATIONS: 'nginx.ingress.kubernetes.io/*',
+      CARREL_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+      CARREL_LISTEN_HOST: '127.0.0.1',
+      CARREL_OPS_PORT: '0',
+      ...more.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = collect(child);
+  const gone = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const end = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+    child.kill(signal);
+    const code = await gone;
+    await rm(folder, { recursive: true, force: true });
+    return code;
+  };
+  cluster.onClose(end);
+  return { output, end };
+}
+
+function collect(child: ChildProcess): () => string {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+  return () => text;
+}
+
+/** Kept by the API server itself: its own Service's addresses. */
+const ITS_OWN = ['leases', 'endpoints', 'endpointslices'];
+
+/** Writes that the API server was asked for since it began, by verb and resource; leases apart. */
+export async function writes(cluster: Cluster): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const line of (await metricsOf(cluster)).split('\n')) {
+    const match = /^apiserver_request_total\{(.*)\} (\S+)$/.exec(line);
+    if (!match) continue;
+    const labels = Object.fromEntries(
+      [...(match[1] ?? '').matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name ?? '', value ?? '']),
+    );
+    if (!/^(POST|PUT|PATCH|APPLY|DELETE)$/.test(labels['verb'] ?? '') || ITS_OWN.includes(labels['resource'] ?? '')) continue;
+    const key = `${labels['verb']} ${labels['resource']}${labels['subresource'] ? `/${labels['subresource']}` : ''}`;
+    counts[key] = (counts[key] ?? 0) + Number(match[2]);
+  }
+  return counts;
+}
+
+/** What was written between two counts. */
+export const difference = (before: Record<string, number>, after: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(after).flatMap(([key, count]) => (count > (before[key] ?? 0) ? [[key, count - (before[key] ?? 0)]] : [])),
+  );
+
+function metricsOf(cluster: Cluster): Promise<string> {
+  const { kubeConfig, url } = cluster.api;
+  const ca = Buffer.from(kubeConfig.getCurrentCluster()?.caData ?? '', 'base64');
+  const headers = { authorization: `Bearer ${kubeConfig.getCurrentUser()?.token ?? ''}` };
+  return new Promise((resolve, reject) => {
+    const call = httpsRequest(`${url}/metrics`, { ca, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve(text));
+    });
+    call.on('error', reject);
+    call.end();
+  });
+}
+
+/** The decoded values of a Secret; undefined when it is not there. */
+export async function secretValues(cluster: Cluster, namespace: string, name: string): Promise<Record<string, string> | undefined> {
+  const secret = await cluster.of(SECRET).find({ namespace, name });
+  return (
+    secret &&
+    Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]))
+  );
+}
