@@ -2,9 +2,8 @@ const lane = (name, testMatch, more = {}) => ({
   displayName: name,
   testMatch,
   testEnvironment: 'node',
-  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
-  extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  transform: { '^.+\\.tsx?$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript', tsx: true } } }] },
+  testRunner: '<rootDir>/hack/jest/native-modules.mjs',
+  transform: {},
   ...more,
 });
 

@@ -71,8 +71,7 @@ if (!isInterrupted) {
 
 /** Runs a program of ours to its end. */
 async function succeeds(file: string, ...args: string[]): Promise<boolean> {
-  const options = `${process.env['NODE_OPTIONS'] ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim();
-  const environment = { ...process.env, ...run.environment, ...(file.includes('jest') ? { NODE_OPTIONS: options } : {}) };
+  const environment = { ...process.env, ...run.environment };
   const child = spawn(process.execPath, [file, ...args], { cwd: root, stdio: 'inherit', env: environment });
   const code = await new Promise<number>((resolve) => {
     child.once('exit', (code) => resolve(code ?? 1));

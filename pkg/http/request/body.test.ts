@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { mock } from 'node:test';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { JSON_BODY_TIMEOUT_MS } from '../limits.ts';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { readBody } from './body.ts';
 import { readForm } from './form.ts';
 
-beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
-afterEach(() => void jest.useRealTimers());
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] }));
+afterEach(() => mock.timers.reset());
 
 const JSON_ENDPOINT: Endpoint = endpoint({
   method: 'post',
@@ -37,7 +38,7 @@ test.each<[string, string, (sent: IncomingMessage) => Promise<unknown>]>([
   for (let second = 0; second < JSON_BODY_TIMEOUT_MS / 1000; second += 1) {
     sent.write('{');
     await new Promise(setImmediate);
-    jest.advanceTimersByTime(1000);
+    mock.timers.tick(1000);
   }
 
   expect(await refusal).toMatchObject({ code: 'request_timeout', status: 408 });

@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+const FILES = {
+  'good.test.ts': `import { expect, test } from '@jest/globals';
+    test.each([1, 2])('%s is a number', (n: number) => expect(n).toEqual(expect.any(Number)));
+    test.skip('skipped', () => {});`,
+  'bad.test.ts': `import { expect, test } from '@jest/globals';
+    test('differs', () => expect(1).toBe(2));
+    test('hangs', () => new Promise(() => {}), 300);
+    test('nobody handles the rejection', async () => {
+      void Promise.reject(new Error('unhandled'));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    });`,
+  'hook.test.ts': `import { beforeAll, test } from '@jest/globals';
+    beforeAll(() => { throw new Error('the hook failed'); });
+    test('its hook failed', () => {});`,
+  'syntax.test.ts': `import { test } from '@jest/globals'; test('x', () => {`,
+  'import.test.ts': `import './nothing.ts'; import { test } from '@jest/globals'; test('x', () => {});`,
+  'empty.test.ts': `export {};`,
+};
+
+interface Results {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numRuntimeErrorTestSuites: number;
+  testResults: { assertionResults: { title: string; status: string }[] }[];
+}
+
+let folder: string;
+let results: Results;
+let exitCode: number | null;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'carrel-jest-'));
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
+  const lane = { testRunner: join(import.meta.dirname, 'native-modules.mjs'), transform: {}, testMatch: ['**/*.test.ts'] };
+  writeFileSync(join(folder, 'jest.config.json'), JSON.stringify(lane));
+  const options = ['--rootDir', folder, '--config', join(folder, 'jest.config.json'), '--json', '--outputFile', join(folder, 'out.json')];
+  const jest = spawnSync(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), '--maxWorkers=2', ...options], {
+    timeout: 60_000,
+  });
+  exitCode = jest.status;
+  results = JSON.parse(readFileSync(join(folder, 'out.json'), 'utf8')) as Results;
+}, 90_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('what fails, hangs, rejects unhandled, or has a failed hook is a failed test', () => {
+  const all = results.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failed = all.filter(({ status }) => status === 'failed').map(({ title }) => title);
+
+  expect(failed.toSorted()).toEqual(['differs', 'hangs', 'its hook failed', 'nobody handles the rejection']);
+  expect(results).toMatchObject({ numPassedTests: 2, numFailedTests: 4, numPendingTests: 1 });
+  expect(exitCode).toBe(1);
+});
+
+test('a file that cannot be loaded, or has no test, is an error of the run', () => {
+  expect(results.numRuntimeErrorTestSuites).toBe(3);
+});
