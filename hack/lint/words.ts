@@ -49,6 +49,8 @@ export const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\b(permissionEndpoints|presentPermission|PermissionView)\b|content\/permissions/, 'grants'],
   [/\b(LtiRefusal(Code)?|LTI_REFUSALS)\b/, 'LaunchError'],
   [/\b(told\(error|interface Told)\b/, 'serializeError'],
+  [/\b(findKnown|lti-known|unprovenClaims|StoragePlace)\b/, 'LaunchContext, unverifiedClaims, StorageSlot'],
+  [/\b(class People \{|(stands|standing)\(known|settle\(tx)/, 'UserSync, CourseSync, isUnchanged, sync'],
 ];
 
 export interface RetiredWord {

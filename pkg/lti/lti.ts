@@ -1,5 +1,5 @@
 import type { Feature } from '../feature/feature.ts';
-import { Courses } from './launch/courses.ts';
+import { CourseSync } from './launch/course-sync.ts';
 import { Entries } from './pages/entry.service.ts';
 import { gradeEndpoints } from './grades/grades.endpoints.ts';
 import { Grades } from './grades/grades.service.ts';
@@ -9,8 +9,8 @@ import { LaunchViews } from './launch/launch-view.service.ts';
 import { Logins } from './login/login.service.ts';
 import { LoginStates } from './login/login-state.ts';
 import { ltiRoutes } from './pages/lti.routes.ts';
-import { People } from './launch/people.ts';
 import { PlatformKeys } from './launch/platform-keys.ts';
+import { UserSync } from './launch/user-sync.ts';
 import { UnknownValues } from './login/unknown-values.ts';
 
 /** Login initiation, launch, the page of the course and the key set; launches and grades in the REST API. */
@@ -27,7 +27,8 @@ export const lti: Feature = {
     const unknown = new UnknownValues({ sql: db.tables, log });
     const logins = new Logins({ db, states, unknown, redirectUri, origins });
     const keys = new PlatformKeys(deps);
-    const launches = new Launches({ ...deps, states, keys, people: new People(deps), courses: new Courses(deps), origins, unknown });
+    const [users, courses] = [new UserSync(deps), new CourseSync(deps)];
+    const launches = new Launches({ ...deps, states, keys, users, courses, origins, unknown });
     return {
       pages: ltiRoutes({ ...deps, logins, launches, entries: new Entries(deps), redirectUri }),
       endpoints: [...launchViewEndpoints(new LaunchViews(deps)), ...gradeEndpoints(new Grades(deps))],

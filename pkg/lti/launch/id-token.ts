@@ -48,7 +48,12 @@ export interface Expected {
 /**
  * The claims before anything is proved: good for looking up what the proof needs, and for nothing else. Throws LaunchError `id_token_…`.
  */
-export function unprovenClaims(idToken: string | undefined): { issuer: string; subject: string; deploymentId: string; contextId: string } {
+export function unverifiedClaims(idToken: string | undefined): {
+  issuer: string;
+  subject: string;
+  deploymentId: string;
+  contextId: string;
+} {
   if (idToken === undefined || idToken === '') throw new LaunchError('id_token_missing');
   let claims: JWTPayload;
   try {

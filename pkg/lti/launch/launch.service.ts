@@ -7,55 +7,56 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database, Executor } from '../../store/postgres/database.ts';
 import { ForeignKeyViolation } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import type { Courses } from './courses.ts';
-import { type Expected, type LaunchMessage, requireClaims, requireSignature, unprovenClaims } from './id-token.ts';
-import { findKnown, type Known, type NewLaunch, openLaunch, requireUnused } from './launch.sql.ts';
+import type { CourseSync } from './course-sync.ts';
+import { type Expected, type LaunchMessage, requireClaims, requireSignature, unverifiedClaims } from './id-token.ts';
+import { findLaunchContext, type LaunchContext, type NewLaunch, openLaunch, requireUnused } from './launch.sql.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
 import type { Login, LoginStates } from '../login/login-state.ts';
-import type { People, Person } from './people.ts';
+import type { SyncedUser, UserSync } from './user-sync.ts';
 import type { PlatformKeys } from './platform-keys.ts';
 import { LaunchError } from '../launch-error.ts';
 import { activeOfIssuer } from '../login/active-registrations.sql.ts';
 import { roleOf } from './roles.policy.ts';
-import type { Question } from '../pages/storage-pages.ts';
+import type { StorageRequest } from '../pages/storage-pages.ts';
 import { noteUnknownDeployment } from './unknown-deployments.sql.ts';
 import type { UnknownValues } from '../login/unknown-values.ts';
 import { refusalOfReplay } from './used-launch.sql.ts';
 
-/** The form that the LMS has the browser post (docs/design/lti.md, A launch; OAuth 2.0 §4.1.2.1 for the error). */
+/** The form that the browser posts for the LMS (docs/design/lti.md, A launch; OAuth 2.0 §4.1.2.1 for the error). */
 export interface AuthenticationResponse {
   readonly state: string | undefined;
   readonly idToken: string | undefined;
   readonly error: string | undefined;
   readonly cookies: ReadonlyMap<string, string>;
-  /** What the platform's storage kept, where the browser had no cookie. */
+  /** The value from the platform's storage, if the browser had no cookie. */
   readonly stored?: string | undefined;
 }
 
 export interface Launched {
   /** `{tool_url}/lti/entry?token=…` */
   readonly location: string;
-  /** Ends the login's cookie. */
+  /** Deletes the login's cookie. */
   readonly cookie: string;
 }
 
 /**
- * The launch: from the platform's answer to a session of ours.
+ * The launch: verifies the platform's authentication response and opens a session.
  *
  * Invariants:
  * - A refused launch leaves no session, no user and no course.
- * - State and nonce are used once, however many posts race: the unique insert of the launch's row decides, in the statement that opens the
- *   session; whoever comes second has nothing of theirs kept.
- * - The session and its token hold what account and launch both give, and never `admin` (`capped`): whoever controls the LMS is no administrator here.
- * - Warm it costs two statements, no transaction and no request to anybody.
+ * - State and nonce are used once, however many posts race: the statement that opens the session inserts the launch's row, which is unique. The
+ *   others leave nothing behind.
+ * - The session and its token have the roles that both the account and the launch give, and never `admin` (`capped`): control of the LMS must not
+ *   make anybody an administrator.
+ * - A launch that changes nothing costs two statements, no transaction and no request to the LMS.
  */
 export class Launches {
   readonly #db: Database;
   readonly #cache: TaggedCache;
   readonly #states: LoginStates;
   readonly #keys: PlatformKeys;
-  readonly #people: People;
-  readonly #courses: Courses;
+  readonly #users: UserSync;
+  readonly #courses: CourseSync;
   readonly #tokens: Tokens;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -67,8 +68,8 @@ export class Launches {
     cache: TaggedCache;
     states: LoginStates;
     keys: PlatformKeys;
-    people: People;
-    courses: Courses;
+    users: UserSync;
+    courses: CourseSync;
     tokens: Tokens;
     clock: Clock;
     random: Random;
@@ -79,7 +80,7 @@ export class Launches {
     this.#cache = deps.cache;
     this.#states = deps.states;
     this.#keys = deps.keys;
-    this.#people = deps.people;
+    this.#users = deps.users;
     this.#courses = deps.courses;
     this.#tokens = deps.tokens;
     this.#clock = deps.clock;
@@ -89,19 +90,19 @@ export class Launches {
   }
 
   /**
-   * Whom to ask for the login, where this browser has no cookie of it and the LMS offered its storage; undefined: go on to `launch`.
-   * The LMS is the one that the token names, proved or not: nothing but its registered origin rests on that. One statement. Throws LaunchError.
+   * The request to the platform's storage, if this browser has no login cookie and the LMS offered its storage; undefined: call `launch`.
+   * Reads the issuer from the unverified token: it selects only which registered origin is asked. One statement. Throws LaunchError.
    */
-  async question(response: AuthenticationResponse): Promise<Question | undefined> {
-    const place = this.#states.storageOf(response.state, response.cookies);
-    if (!place) return undefined;
+  async storageRequest(response: AuthenticationResponse): Promise<StorageRequest | undefined> {
+    const slot = this.#states.storageOf(response.state, response.cookies);
+    if (!slot) return undefined;
     if (response.error !== undefined) throw new LaunchError('platform_error');
-    const { issuer } = unprovenClaims(response.idToken);
+    const { issuer } = unverifiedClaims(response.idToken);
     const registrations = await activeOfIssuer(this.#db, issuer);
     const [first] = registrations;
     if (!first) throw new LaunchError('issuer_unknown');
     return {
-      ...place,
+      ...slot,
       origin: new URL(first.authEndpoint).origin,
       toolUrls: registrations.map(({ toolUrl }) => toolUrl),
       state: response.state ?? '',
@@ -123,36 +124,37 @@ export class Launches {
     const login = this.#states.open(response.state, response);
     if (response.error !== undefined) throw new LaunchError('platform_error', `It said: ${response.error.slice(0, 100)}.`);
     const idToken = response.idToken ?? '';
-    const { known, message } = await this.#proved(idToken, login);
+    const { context, message } = await this.#verify(idToken, login);
 
     const launch = this.#newLaunch(state, idToken, login, message);
-    const person = await this.#open(known, launch).catch(goneMeanwhile);
+    const user = await this.#open(context, launch).catch(deletedMeanwhile);
     const { launchId, sessionId } = launch;
-    const { roles } = capped(person.roles, [roleOf(message.roles)]);
-    const token = await this.#tokens.issue({ userUuid: person.uuid, sessionId, roles, launchId }, LAUNCH_SECONDS);
-    return { location: `${known.toolUrl.replace(/\/+$/, '')}/lti/entry?token=${token}`, cookie: this.#states.ended(state) };
+    const { roles } = capped(user.roles, [roleOf(message.roles)]);
+    const token = await this.#tokens.issue({ userUuid: user.uuid, sessionId, roles, launchId }, LAUNCH_SECONDS);
+    const toolUrl = context.registration.toolUrl.replace(/\/+$/, '');
+    return { location: `${toolUrl}/lti/entry?token=${token}`, cookie: this.#states.ended(state) };
   }
 
   /**
-   * What is known, and what the token says once all of it is proved. One statement, by claims that nothing rests on before;
-   * a deployment that is not listed costs one more.
+   * Looks up the launch's context by the unverified claims, then verifies the token; both use the same text, so the context is the token's.
+   * One statement, and one more if the deployment is not listed.
    */
-  async #proved(idToken: string, login: Login): Promise<{ known: Known; message: LaunchMessage }> {
-    const known = await findKnown(this.#db.tables, login.toolId, unprovenClaims(idToken));
-    if (!known?.isActive) throw new LaunchError('registration_inactive');
-    const claims = await requireSignature(idToken, this.#keys, known.jwksEndpoint);
-    const { issuer, clientId } = known;
+  async #verify(idToken: string, login: Login): Promise<{ context: LaunchContext; message: LaunchMessage }> {
+    const context = await findLaunchContext(this.#db.tables, login.toolId, unverifiedClaims(idToken));
+    if (!context?.registration.isActive) throw new LaunchError('registration_inactive');
+    const { toolId, issuer, clientId, jwksEndpoint, isDeployed } = context.registration;
+    const claims = await requireSignature(idToken, this.#keys, jwksEndpoint);
     const expected = { issuer, clientId, nonce: login.nonce, origins: this.#origins, now: this.#clock.now() };
-    const message = await this.#agreed(known.toolId, claims, expected);
-    if (!known.isDeployed) {
-      await noteUnknownDeployment(this.#db.tables, known.toolId, message.deploymentId);
+    const message = await this.#messageOf(toolId, claims, expected);
+    if (!isDeployed) {
+      await noteUnknownDeployment(this.#db.tables, toolId, message.deploymentId);
       throw new LaunchError('unknown_deployment', `Its id is ${message.deploymentId}; add it to deploymentIds of the registration.`);
     }
-    return { known, message };
+    return { context, message };
   }
 
-  /** A signed message that names another issuer or audience than is registered is noted: one statement. */
-  async #agreed(toolId: number, claims: JWTPayload, expected: Expected): Promise<LaunchMessage> {
+  /** Checks the claims. Notes the issuer or audience of a signed message if it is not the registered one: one statement. */
+  async #messageOf(toolId: number, claims: JWTPayload, expected: Expected): Promise<LaunchMessage> {
     try {
       return requireClaims(claims, expected);
     } catch (error) {
@@ -177,28 +179,28 @@ export class Launches {
     };
   }
 
-  /** A person and course that stand need no transaction: the one statement is one. */
-  async #open(known: Known, launch: NewLaunch): Promise<Person> {
+  /** No transaction if user and course are unchanged: the launch is then one statement. */
+  async #open(context: LaunchContext, launch: NewLaunch): Promise<SyncedUser> {
     const { message } = launch;
-    const standing = this.#people.standing(known, message);
-    const open = async (sql: Executor, person: Person): Promise<Person> => {
-      const outcome = await openLaunch(sql, known, person.id, launch);
+    const unchanged = this.#users.unchanged(context, message);
+    const open = async (sql: Executor, user: SyncedUser): Promise<SyncedUser> => {
+      const outcome = await openLaunch(sql, context.registration, user.id, launch);
       if (outcome === 'used') throw new LaunchError('launch_used');
       if (outcome === 'inactive') throw new LaunchError('user_inactive');
-      return person;
+      return user;
     };
-    if (standing && this.#courses.stands(known, message)) return open(this.#db.tables, standing);
+    if (unchanged && this.#courses.isUnchanged(context, message)) return open(this.#db.tables, unchanged);
     return this.#cache.transaction(this.#db, async (tx) => {
-      await requireUnused(tx, known, launch);
-      const person = standing ?? (await this.#people.settle(tx, known, message));
-      await this.#courses.settle(tx, known, person, message);
-      return open(tx, person);
+      await requireUnused(tx, context.registration, launch);
+      const user = unchanged ?? (await this.#users.sync(tx, context, message));
+      await this.#courses.sync(tx, context, user, message);
+      return open(tx, user);
     });
   }
 }
 
-/** What was looked up before has been deleted since. */
-function goneMeanwhile(error: unknown): never {
+/** A row of the launch context was deleted after it was read. */
+function deletedMeanwhile(error: unknown): never {
   if (!(error instanceof ForeignKeyViolation)) throw error;
   throw new LaunchError(error.table === 'lti_launches' ? 'registration_inactive' : 'user_inactive', undefined, { cause: error });
 }

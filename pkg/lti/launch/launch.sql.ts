@@ -4,8 +4,14 @@ import type { LaunchMessage } from './id-token.ts';
 import { LaunchError } from '../launch-error.ts';
 import { type CourseRole, roleOf } from './roles.policy.ts';
 
-/** What is known already of a launch: its registration, the person, the course. Null: not yet. */
-export interface Known {
+/** The rows that a launch refers to: its registration, and the user and the course if an earlier launch created them. */
+export interface LaunchContext {
+  readonly registration: LaunchRegistration;
+  readonly user?: LaunchUser;
+  readonly course?: LaunchCourse;
+}
+
+export interface LaunchRegistration {
   readonly toolId: number;
   readonly platformId: number;
   readonly clientId: string;
@@ -13,17 +19,44 @@ export interface Known {
   readonly issuer: string;
   readonly jwksEndpoint: string;
   readonly isActive: boolean;
+  /** Whether the registration lists the launch's deployment id. */
   readonly isDeployed: boolean;
+}
+
+/** The user that the platform's `sub` was mapped to. */
+export interface LaunchUser {
+  readonly id: number;
+  readonly uuid: string;
+  readonly roles: readonly Role[];
+  readonly isActive: boolean;
+  /** Name and e-mail address in the previous launch's id_token. */
+  readonly platformName: string | null;
+  readonly platformEmail: string | null;
+  /** Whether the previous release stored the LMS's address as the account's own. */
+  readonly hasPlatformAddress: boolean;
+}
+
+/** The group of the launch's context, and what the user may do in it. */
+export interface LaunchCourse {
+  /** The title in the previous launch's id_token. */
+  readonly platformTitle: string | null;
+  /** Null: the user is not a member. */
+  readonly role: CourseRole | 'member' | null;
+  /** Null: the folder was deleted. */
+  readonly folderId: number | null;
+  readonly mayWrite: boolean;
+}
+
+interface LaunchContextRow extends LaunchRegistration {
   readonly userId: number | null;
-  readonly userUuid: string | null;
-  readonly userRoles: readonly Role[] | null;
-  readonly userIsActive: boolean | null;
-  /** What the platform said of the person and of the course last. */
-  readonly nameSaid: string | null;
-  readonly emailSaid: string | null;
-  /** Whether a server of the release before made the account's address of what the LMS sent. */
-  readonly isEmailGiven: boolean;
-  readonly titleSaid: string | null;
+  readonly userUuid: string;
+  readonly userRoles: readonly Role[];
+  readonly userIsActive: boolean;
+  readonly platformName: string | null;
+  readonly platformEmail: string | null;
+  readonly hasPlatformAddress: boolean;
+  readonly groupId: number | null;
+  readonly platformTitle: string | null;
   readonly courseRole: CourseRole | 'member' | null;
   readonly folderId: number | null;
   readonly mayWrite: boolean;
@@ -35,12 +68,13 @@ export const COURSE_FOLDER = `
   WHERE r.group_id = g.id AND r.resource_type = 'folder' AND d.is_system AND d.deleted_at IS NULL
   ORDER BY d.id LIMIT 1`;
 
-const KNOWN = `
+const LAUNCH_CONTEXT = `
   SELECT t.id AS "toolId", p.id AS "platformId", t.client_id AS "clientId", t.tool_url AS "toolUrl", p.issuer, p.jwks_endpoint AS "jwksEndpoint",
     t.is_active AND p.is_active AS "isActive",
     EXISTS (SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id AND d.deployment_id = $2) AS "isDeployed",
     u.id AS "userId", u.uuid AS "userUuid", u.roles AS "userRoles", u.is_active AS "userIsActive",
-    i.name_said AS "nameSaid", i.email_said AS "emailSaid", i.email_given IS NOT NULL AS "isEmailGiven", g.title_said AS "titleSaid", m.role AS "courseRole", c.id AS "folderId",
+    i.name_said AS "platformName", i.email_said AS "platformEmail", i.email_given IS NOT NULL AS "hasPlatformAddress",
+    g.id AS "groupId", g.title_said AS "platformTitle", m.role AS "courseRole", c.id AS "folderId",
     EXISTS (SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id) AS "mayWrite"
   FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
   LEFT JOIN lti_identities i ON i.platform_id = p.id AND i.subject = $3
@@ -50,21 +84,32 @@ const KNOWN = `
   LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true
   WHERE t.id = $1`;
 
-/** One statement. */
-export async function findKnown(
+/** One statement. undefined: the registration was deleted. */
+export async function findLaunchContext(
   sql: Executor,
   toolId: number,
   { deploymentId, subject, contextId }: { deploymentId: string; subject: string; contextId: string },
-): Promise<Known | undefined> {
-  const [row] = await sql.prepared<Known>('lti-known', KNOWN, [toolId, deploymentId, subject, contextId]);
-  return row;
+): Promise<LaunchContext | undefined> {
+  const values = [toolId, deploymentId, subject, contextId];
+  const [row] = await sql.prepared<LaunchContextRow>('lti-launch-context', LAUNCH_CONTEXT, values);
+  return row && { registration: row, ...userOf(row), ...courseOf(row) };
 }
 
-/** A launch that holds, and the session that it opens. */
+function userOf(row: LaunchContextRow): Pick<LaunchContext, 'user'> {
+  if (row.userId === null) return {};
+  const { userId: id, userUuid: uuid, userRoles: roles, userIsActive: isActive, platformName, platformEmail, hasPlatformAddress } = row;
+  return { user: { id, uuid, roles, isActive, platformName, platformEmail, hasPlatformAddress } };
+}
+
+function courseOf({ groupId, platformTitle, courseRole: role, folderId, mayWrite }: LaunchContextRow): Pick<LaunchContext, 'course'> {
+  return groupId === null ? {} : { course: { platformTitle, role, folderId, mayWrite } };
+}
+
+/** A verified launch, and the session that it opens. */
 export interface NewLaunch {
   readonly launchId: string;
   readonly sessionId: string;
-  /** Hashes: whoever reads the row can use neither. */
+  /** SHA-256: a reader of the row can use neither. */
   readonly state: string;
   readonly nonce: string;
   readonly idToken: string;
@@ -73,7 +118,7 @@ export interface NewLaunch {
   readonly expiresAt: Date;
 }
 
-/** The lock is one of the row itself (as in Sessions): whoever deactivates the person waits, or has been waited for. */
+/** FOR SHARE on the user's row (as in Sessions): deactivating the user waits for this statement, or this statement for it. */
 const OPEN = `
   WITH person AS (SELECT id FROM users WHERE id = $1 AND is_active FOR SHARE),
   launch AS (
@@ -88,16 +133,21 @@ const OPEN = `
   SELECT EXISTS (SELECT FROM person) AS "isActive", EXISTS (SELECT FROM session) AS "isOpened"`;
 
 /**
- * Writes launch and session, or neither: where the state or nonce was used before, or the person is not active any more. One statement,
- * so that of posts that race one decides, and the others find it used. Throws ForeignKeyViolation where the registration has gone.
+ * Inserts the launch and its session, or neither: `used` if the state or nonce was used before, `inactive` if the user was deactivated. One
+ * statement, so that exactly one of several racing posts opens a session. Throws ForeignKeyViolation if the registration was deleted.
  */
-export async function openLaunch(sql: Executor, known: Known, userId: number, launch: NewLaunch): Promise<'opened' | 'used' | 'inactive'> {
+export async function openLaunch(
+  sql: Executor,
+  { toolId, platformId }: LaunchRegistration,
+  userId: number,
+  launch: NewLaunch,
+): Promise<'opened' | 'used' | 'inactive'> {
   const { message } = launch;
   const [outcome] = await sql.prepared<{ isActive: boolean; isOpened: boolean }>('lti-open', OPEN, [
     userId,
     launch.launchId,
-    known.toolId,
-    known.platformId,
+    toolId,
+    platformId,
     message.subject,
     message.context?.id ?? null,
     message.resourceLinkId,
@@ -122,10 +172,10 @@ export async function openLaunch(sql: Executor, known: Known, userId: number, la
 }
 
 /**
- * Before anything is made or changed for a launch: its registration stays until the end of the transaction, and a response that is posted
- * again is refused without work. Two that race may both pass; of them `openLaunch` decides. Throws LaunchError `registration_inactive`, `launch_used`.
+ * Locks the registration until the end of the transaction, so that it cannot be deleted meanwhile, and refuses a response that was posted before.
+ * Two racing posts may both pass; `openLaunch` then decides. Throws LaunchError `registration_inactive`, `launch_used`.
  */
-export async function requireUnused(tx: Tx, { toolId }: Known, { state }: NewLaunch): Promise<void> {
+export async function requireUnused(tx: Tx, { toolId }: LaunchRegistration, { state }: NewLaunch): Promise<void> {
   const [registration] = await tx.query<{ isUsed: boolean }>(
     `SELECT EXISTS (SELECT FROM lti_launches l WHERE l.state_token = $2) AS "isUsed"
      FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1 FOR KEY SHARE OF t, p`,

@@ -7,17 +7,17 @@ import { LaunchError } from '../launch-error.ts';
 
 /**
  * Base64url of 32 bytes: it must fit varchar(255), and LMSs have been seen to cut longer ones.
- * Where the LMS offers platform storage, the name of its frame follows in base64url: `/launch` must know whom to ask, and nobody has kept it.
+ * If the LMS offers platform storage, the name of its frame follows in base64url: `/launch` needs it, and the server stores nothing.
  */
 const STATE = /^[A-Za-z0-9_-]{43}(?:\.([A-Za-z0-9_-]{1,86}))?$/;
 const FRAME_NAME_MAX_BYTES = 64;
 
-/** So many logins of one browser are open at once; one more ends the oldest. Bounds the Cookie header: about 200 bytes each. */
+/** Open logins of one browser; one more ends the oldest. Bounds the Cookie header: about 200 bytes each. */
 export const OPEN_LOGINS_MAX = 16;
-/** Which they are, for login initiation alone: the cookies themselves go to the launch only. */
+/** The cookie that lists them, sent to login initiation only; the logins' own cookies are sent to the launch only. */
 const OPEN_LOGINS = 'carrel_lti_logins';
 
-/** What was begun at login initiation. */
+/** A login that was initiated and not yet answered. */
 export interface Login {
   readonly toolId: number;
   readonly nonce: string;
@@ -25,8 +25,8 @@ export interface Login {
   readonly begunAt: number;
 }
 
-/** What is put into, and asked of, the platform's frame (1EdTech LTI Platform Storage). */
-export interface StoragePlace {
+/** A frame and a key in the platform's storage (1EdTech LTI Platform Storage). */
+export interface StorageSlot {
   /** `_parent`, or the name of a frame of the parent's. */
   readonly frame: string;
   readonly key: string;
@@ -36,26 +36,26 @@ export interface Begun {
   readonly state: string;
   readonly nonce: string;
   readonly cookies: readonly string[];
-  /** For platform storage, where the LMS offers it. */
-  readonly put: (StoragePlace & { readonly value: string }) | undefined;
+  /** What to store in the platform's storage, if the LMS offers it. */
+  readonly put: (StorageSlot & { readonly value: string }) | undefined;
 }
 
-/** What came back with the state: the browser's cookies, and what the platform's frame gave. */
+/** What must match the returned state: the browser's cookies, or the value from the platform's storage. */
 export interface Bindings {
   readonly cookies: ReadonlyMap<string, string>;
   readonly stored?: string | undefined;
 }
 
 /**
- * The state of a login, sealed in a cookie of the browser that began it, and in the platform's storage where there is one; nothing is
- * kept here for launches that never come. Each login has a cookie of its own, so that several tabs and frames do not take each other's away.
+ * The state of a login, sealed in a cookie of the browser that began it, and in the platform's storage if there is one. The server stores
+ * nothing for logins that never become launches. Each login has its own cookie, so that several tabs and frames do not overwrite each other's.
  */
 export class LoginStates {
   readonly #sealer: Sealer;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #tenantId: string;
-  /** Of the end points as the browser sees them. */
+  /** Of the endpoints as the browser sees them. */
   readonly #paths: { readonly login: string; readonly launch: string };
 
   constructor(deps: { sealer: Sealer; clock: Clock; random: Random; tenantId: string; paths: { login: string; launch: string } }) {
@@ -70,7 +70,8 @@ export class LoginStates {
   begin(toolId: number, cookies: ReadonlyMap<string, string>, frame: string | undefined): Begun {
     const state = this.#random.base64url(32) + (frame ? `.${frameCode(frame)}` : '');
     const login: Login = { toolId, nonce: this.#random.base64url(32), begunAt: this.#clock.now().getTime() };
-    const sealed = (way: 'cookie' | 'storage'): string => this.#sealer.seal(JSON.stringify(login), this.#associatedData(state, way));
+    const sealed = (carrier: 'cookie' | 'storage'): string =>
+      this.#sealer.seal(JSON.stringify(login), this.#associatedData(state, carrier));
     const open = openLogins(cookies.get(OPEN_LOGINS));
     const kept = [...open, idOf(state)].slice(-OPEN_LOGINS_MAX);
     return {
@@ -85,44 +86,44 @@ export class LoginStates {
     };
   }
 
-  /** The login of this state: the cookie says so, else what the platform kept. Throws LaunchError `state_…`, `storage_forged`. */
+  /** The login of this state, from the cookie or else from the platform's storage. Throws LaunchError `state_…`, `storage_forged`. */
   open(state: string | undefined, { cookies, stored }: Bindings): Login {
-    const known = requireState(state);
-    const cookie = cookies.get(keyOf(known));
+    const valid = requireState(state);
+    const cookie = cookies.get(keyOf(valid));
     if (cookie === undefined && !stored) throw new LaunchError('state_not_bound');
-    const login = cookie === undefined ? this.#opened(stored ?? '', known, 'storage') : this.#opened(cookie, known, 'cookie');
+    const login = cookie === undefined ? this.#opened(stored ?? '', valid, 'storage') : this.#opened(cookie, valid, 'cookie');
     if (this.#clock.now().getTime() > login.begunAt + LOGIN_SECONDS * 1000) throw new LaunchError('state_expired');
     return login;
   }
 
-  /** Where to ask for the login, when this browser has no cookie of it and the LMS offered storage. Throws LaunchError `state_…`. */
-  storageOf(state: string | undefined, cookies: ReadonlyMap<string, string>): StoragePlace | undefined {
-    const known = requireState(state);
-    const code = STATE.exec(known)?.[1];
-    if (code === undefined || cookies.has(keyOf(known))) return undefined;
-    return { frame: Buffer.from(code, 'base64url').toString('utf8'), key: keyOf(known) };
+  /** The slot with the login, if this browser has no cookie of it and the LMS offered storage. Throws LaunchError `state_…`. */
+  storageOf(state: string | undefined, cookies: ReadonlyMap<string, string>): StorageSlot | undefined {
+    const valid = requireState(state);
+    const code = STATE.exec(valid)?.[1];
+    if (code === undefined || cookies.has(keyOf(valid))) return undefined;
+    return { frame: Buffer.from(code, 'base64url').toString('utf8'), key: keyOf(valid) };
   }
 
-  /** Takes the cookie away. */
+  /** The Set-Cookie value that deletes the login's cookie. */
   ended(state: string): string {
     return this.#cookie(keyOf(state), '', this.#paths.launch, 0);
   }
 
-  #opened(sealed: string, state: string, way: 'cookie' | 'storage'): Login {
+  #opened(sealed: string, state: string, carrier: 'cookie' | 'storage'): Login {
     try {
-      return JSON.parse(this.#sealer.open(sealed, this.#associatedData(state, way))) as Login;
+      return JSON.parse(this.#sealer.open(sealed, this.#associatedData(state, carrier))) as Login;
     } catch (error) {
       if (error instanceof SealError)
-        throw new LaunchError(way === 'cookie' ? 'state_forged' : 'storage_forged', undefined, { cause: error });
+        throw new LaunchError(carrier === 'cookie' ? 'state_forged' : 'storage_forged', undefined, { cause: error });
       throw error;
     }
   }
 
-  #associatedData(state: string, way: 'cookie' | 'storage'): string[] {
-    return [this.#tenantId, 'lti_login', sha256Hex(state), way];
+  #associatedData(state: string, carrier: 'cookie' | 'storage'): string[] {
+    return [this.#tenantId, 'lti_login', sha256Hex(state), carrier];
   }
 
-  /** An LMS shows the launch in a frame: only `SameSite=None` is sent there, and only `Partitioned` where third-party cookies are blocked. */
+  /** An LMS shows the launch in a frame: browsers send only `SameSite=None` cookies there, and if they block third-party cookies, only `Partitioned` ones. */
   #cookie(name: string, value: string, path: string, seconds: number): string {
     return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; Secure; SameSite=None; Partitioned`;
   }
@@ -145,7 +146,7 @@ const keyOf = (state: string): string => keyOfId(idOf(state));
 const keyOfId = (id: string): string => `carrel_lti_${id}`;
 const idOf = (state: string): string => sha256Hex(state).slice(0, 16);
 
-/** The oldest first. What a browser sends is anybody's, so it is bounded again. */
+/** The oldest first; bounded again, since a browser may send any cookie. */
 const openLogins = (cookie: string | undefined): string[] =>
   (cookie ?? '')
     .split('.')

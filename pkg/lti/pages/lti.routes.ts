@@ -76,11 +76,11 @@ export function ltiRoutes(deps: {
   const launch = counted(async (request) => {
     requireWellAddressed('launch', request.parameters, addresses);
     const response = responseOf(request);
-    const question = await deps.launches.question(response);
-    return question ? getPage(deps.web, question, `${launchPath}/storage`) : launched(response);
+    const storageRequest = await deps.launches.storageRequest(response);
+    return storageRequest ? getPage(deps.web, storageRequest, `${launchPath}/storage`) : launched(response);
   });
 
-  /** Only our own page may say what a platform's storage holds: another site could send a person into a launch of its own. */
+  /** Accepts posts of our own page only: another site could log a user in to a launch that it began. */
   const launchByStorage = counted((request) => {
     if (request.origin === undefined) throw new LaunchError('origin_missing');
     if (request.origin !== ownOrigin) throw new LaunchError('origin_foreign');

@@ -8,22 +8,22 @@ import { grantsTag } from '../../access/tags.ts';
 import { FOLDERS_TAG } from '../../content/content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { LaunchMessage } from './id-token.ts';
-import { COURSE_FOLDER, type Known } from './launch.sql.ts';
-import type { Person } from './people.ts';
+import { COURSE_FOLDER, type LaunchContext } from './launch.sql.ts';
+import type { SyncedUser } from './user-sync.ts';
 import { courseRole, type CourseRole } from './roles.policy.ts';
 
-/** Room for the uuid that tells two courses of one title apart. */
+/** Leaves space in a folder's name for the group's uuid, which distinguishes two courses of one title. */
 const TITLE_MAX_CHARACTERS = 200;
 
 /**
- * A course (the context of a launch) is a group and a folder of the system user, which is shared with the group.
+ * Creates and updates a course (the context of a launch): a group, and a folder of the system user that is shared with the group.
  *
  * Invariants:
  * - A context of a platform is one group with one folder, however many first launches race.
- * - Another title than the platform said last time renames both, unless they are called otherwise here meanwhile.
- * - The group reads; each instructor has a grant of their own that writes, and loses it with the role.
+ * - A changed title renames group and folder, unless they were renamed in Carrel.
+ * - The group has read access. Each instructor has a write grant of their own, and loses it with the role.
  */
-export class Courses {
+export class CourseSync {
   readonly #cache: TaggedCache;
   readonly #random: Random;
 
@@ -32,42 +32,43 @@ export class Courses {
     this.#random = deps.random;
   }
 
-  /** Whether the course is as the platform says, and the person in it. */
-  stands(known: Known, { context, roles }: LaunchMessage): boolean {
+  /** Whether `sync` would change nothing: the course exists, its title is as before, and the user has the role and its access. */
+  isUnchanged({ course }: LaunchContext, { context, roles }: LaunchMessage): boolean {
     if (!context) return true;
+    if (!course || course.folderId === null) return false;
     const role = courseRole(roles);
-    const isRenamed = context.isTitled && known.titleSaid !== context.title;
-    return known.folderId !== null && known.courseRole === role && known.mayWrite === writesAs(role) && !isRenamed;
+    const isRenamed = context.isTitled && course.platformTitle !== context.title;
+    return course.role === role && course.mayWrite === writesAs(role) && !isRenamed;
   }
 
-  /** Makes or changes what does not stand; no statement where all does. `tx` is one of TaggedCache. */
-  async settle(tx: Tx, known: Known, person: Person, message: LaunchMessage): Promise<void> {
+  /** Creates or updates group, folder, membership and grant. No statement if nothing changed. `tx` is one of TaggedCache. */
+  async sync(tx: Tx, launchContext: LaunchContext, user: SyncedUser, message: LaunchMessage): Promise<void> {
     const { context, roles } = message;
-    if (!context || this.stands(known, message)) return;
+    if (!context || this.isUnchanged(launchContext, message)) return;
     const role = courseRole(roles);
     const system = await tx.users.find({ isSystem: true });
     if (!system) throw new Error('the tenant has no system user');
-    const group = await this.#group(tx, known.platformId, context, system.id);
+    const group = await this.#group(tx, launchContext.registration.platformId, context, system.id);
     await tx.query(
       'INSERT INTO group_members (group_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (group_id, user_id) DO UPDATE SET role = excluded.role',
-      [group.id, person.id, role],
+      [group.id, user.id, role],
     );
     const folderId = await this.#folder(tx, group, context.isTitled ? context.title : (group.titleSaid ?? context.title), system.id);
     if (context.isTitled && group.titleSaid !== context.title) await this.#rename(tx, group, folderId, context.title);
-    await this.#setWriting(tx, { folderId, userId: person.id, grantedBy: system.id }, writesAs(role));
-    this.#cache.invalidate(tx, grantsTag(person.uuid));
+    await this.#setWriteGrant(tx, { folderId, userId: user.id, grantedBy: system.id }, writesAs(role));
+    this.#cache.invalidate(tx, grantsTag(user.uuid));
   }
 
-  /** The group's row, locked: whoever settles the same course at once waits. */
+  /** The group, created if need be and locked: racing launches of one course wait for each other. */
   async #group(tx: Tx, platformId: number, { id, title }: { id: string; title: string }, systemId: number): Promise<Group> {
-    const place = { platformId, contextId: id };
-    await tx.groups.insertIfAbsent({ uuid: this.#random.uuid(), name: title, titleSaid: title, ...place, createdBy: systemId });
-    const group = await tx.groups.find(place, { lock: 'update' });
-    if (!group) throw new Error('the group of a course went while it was locked');
+    const key = { platformId, contextId: id };
+    await tx.groups.insertIfAbsent({ uuid: this.#random.uuid(), name: title, titleSaid: title, ...key, createdBy: systemId });
+    const group = await tx.groups.find(key, { lock: 'update' });
+    if (!group) throw new Error('the group of a course was deleted while it was locked');
     return group;
   }
 
-  /** Group and folder are called as the platform says now, unless somebody here has called them otherwise. */
+  /** Renames group and folder to the platform's title, each unless it was renamed in Carrel. */
   async #rename(tx: Tx, { id, uuid, name, titleSaid }: Group, folderId: number, title: string): Promise<void> {
     await tx.groups.update({ id }, { titleSaid: title, name: name === titleSaid ? title : name });
     const folder = await tx.folders.find({ id: folderId });
@@ -82,15 +83,15 @@ export class Courses {
   }
 
   async #folder(tx: Tx, group: Group, title: string, ownerId: number): Promise<number> {
-    const [standing] = await tx.query<{ id: number }>(`SELECT c.id FROM groups g CROSS JOIN LATERAL (${COURSE_FOLDER}) c WHERE g.id = $1`, [
+    const [present] = await tx.query<{ id: number }>(`SELECT c.id FROM groups g CROSS JOIN LATERAL (${COURSE_FOLDER}) c WHERE g.id = $1`, [
       group.id,
     ]);
-    if (standing) return standing.id;
-    const made = await this.#makeFolder(tx, namesOf(title, group.uuid), ownerId);
+    if (present) return present.id;
+    const created = await this.#makeFolder(tx, namesOf(title, group.uuid), ownerId);
     await tx.permissions.insert({
       uuid: this.#random.uuid(),
       resourceType: 'folder',
-      resourceId: made,
+      resourceId: created,
       groupId: group.id,
       permissionLevel: 'read',
       grantedBy: ownerId,
@@ -100,7 +101,7 @@ export class Courses {
       [group.id],
     );
     this.#cache.invalidate(tx, ...members.map(({ uuid }) => grantsTag(uuid)));
-    return made;
+    return created;
   }
 
   async #makeFolder(tx: Tx, [title, distinct]: readonly [string, string], ownerId: number): Promise<number> {
@@ -109,25 +110,25 @@ export class Courses {
     return folder.id;
   }
 
-  async #setWriting(tx: Tx, at: { folderId: number; userId: number; grantedBy: number }, writes: boolean): Promise<void> {
-    const place = { resourceType: 'folder', resourceId: at.folderId, userId: at.userId } as const;
+  async #setWriteGrant(tx: Tx, at: { folderId: number; userId: number; grantedBy: number }, writes: boolean): Promise<void> {
+    const grant = { resourceType: 'folder', resourceId: at.folderId, userId: at.userId } as const;
     if (!writes) {
-      await tx.permissions.delete(place);
+      await tx.permissions.delete(grant);
       return;
     }
-    const standing = await tx.permissions.find(place);
-    if (standing) return;
-    await tx.permissions.insert({ uuid: this.#random.uuid(), ...place, permissionLevel: 'write', grantedBy: at.grantedBy });
+    const present = await tx.permissions.find(grant);
+    if (present) return;
+    await tx.permissions.insert({ uuid: this.#random.uuid(), ...grant, permissionLevel: 'write', grantedBy: at.grantedBy });
   }
 }
 
 const writesAs = (role: CourseRole): boolean => role === 'instructor';
 
-/** Two courses may have one title: then the second's folder carries the id of its group. */
+/** Two courses may have one title: then the name of the second's folder includes the id of its group. */
 const namesOf = (title: string, groupUuid: string): readonly [string, string] => {
   const name = folderName(title);
   return [name, `${name} (${groupUuid})`];
 };
 
-/** A title as the name of a folder (pkg/content/names): what a name cannot hold is replaced. */
+/** A title as the name of a folder (pkg/content/names): characters that a name cannot have are replaced. */
 export const folderName = (title: string): string => nameFrom(title, TITLE_MAX_CHARACTERS) ?? 'Course';

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import type { Role } from '../../api/actor.ts';
+import type { Events } from '../../events/events.ts';
+import { userChanges, userCreated, userUpdated } from '../../accounts/users/users.events.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Tx } from '../../store/postgres/database.ts';
+import type { User } from '../../store/postgres/tables.ts';
+import { userTag } from '../../access/tags.ts';
+import { PROFILES_TAG, USERS_TAG } from '../../accounts/users/users.tags.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { LaunchMessage } from './id-token.ts';
+import type { LaunchContext } from './launch.sql.ts';
+import { sha256Hex } from '../../runtime/sha256.ts';
+import { LaunchError } from '../launch-error.ts';
+import { roleOf } from './roles.policy.ts';
+
+export interface SyncedUser {
+  readonly id: number;
+  readonly uuid: string;
+  readonly roles: readonly Role[];
+}
+
+/** The claims about the user that fit the user's columns. */
+interface Profile {
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+}
+
+const Email = z.email().max(255);
+
+const profileIn = ({ name, email }: LaunchMessage): Profile => ({ name, email: Email.safeParse(email).data });
+
+/** The claim if it differs from the previous launch's. A missing claim is no change: an LMS may stop sending it. */
+const changedClaim = (claim: string | undefined, before: string | null): string | undefined => (claim === before ? undefined : claim);
+
+/** The account's address until an administrator sets one: under `.invalid` (RFC 2606), so no mailbox has it and no sign-in finds it. */
+const placeholderAddress = (name: string): string => `${name}@lti.invalid`;
+
+/**
+ * Creates and updates the user that a platform's `sub` maps to.
+ *
+ * Invariants:
+ * - A `sub` of a platform is one user, however many first launches race.
+ * - A launch takes over no account: it never matches an existing user by e-mail address or user name.
+ * - A launch adds a role. It removes none, never adds `admin`, and does not restore a role that somebody else has just removed.
+ * - The LMS's e-mail address is not verified: it becomes `contact_email`, never the account's own address. A changed one is taken over.
+ * - A changed name is taken over, unless the user was renamed in Carrel.
+ * - A launch emits `user.created` and `user.updated`, as REST does.
+ */
+export class UserSync {
+  readonly #cache: TaggedCache;
+  readonly #events: Events;
+  readonly #random: Random;
+  /** Bytes; undefined: the database's default. */
+  readonly #defaultQuota: number | undefined;
+
+  constructor(deps: { cache: TaggedCache; events: Events; random: Random; defaultQuota: number | undefined }) {
+    this.#cache = deps.cache;
+    this.#events = deps.events;
+    this.#random = deps.random;
+    this.#defaultQuota = deps.defaultQuota;
+  }
+
+  /** The user, if `sync` would change nothing: the user exists, has the role, and name and e-mail address are as before. Throws LaunchError `user_inactive`. */
+  unchanged(context: LaunchContext, message: LaunchMessage): SyncedUser | undefined {
+    const user = activeUser(context);
+    if (!user?.roles.includes(roleOf(message.roles)) || user.hasPlatformAddress) return undefined;
+    const { name, email } = profileIn(message);
+    const change = changedClaim(name, user.platformName) ?? changedClaim(email, user.platformEmail);
+    return change === undefined ? user : undefined;
+  }
+
+  /** Creates the user, or updates roles, name and contact address. `tx` is one of TaggedCache. Throws LaunchError `user_inactive`. */
+  async sync(tx: Tx, context: LaunchContext, message: LaunchMessage): Promise<SyncedUser> {
+    const role = roleOf(message.roles);
+    const { platformId } = context.registration;
+    const present = activeUser(context);
+    const user = present ?? (await this.#create(tx, context, message, role));
+    if (!present && user.roles.includes(role)) return user;
+    return this.#update(tx, user, role, { platformId, subject: message.subject }, profileIn(message));
+  }
+
+  /** Decides by the locked row: the launch context was read before the transaction. */
+  async #update(
+    tx: Tx,
+    { id }: SyncedUser,
+    role: Role,
+    identity: { platformId: number; subject: string },
+    profile: Profile,
+  ): Promise<SyncedUser> {
+    const present = await tx.users.find({ id }, { lock: 'update' });
+    if (!present?.isActive) throw new LaunchError('user_inactive');
+    const before = (await tx.ltiIdentities.find(identity)) ?? { nameSaid: null, emailSaid: null, emailGiven: null };
+    const name = present.displayName === before.nameSaid ? changedClaim(profile.name, before.nameSaid) : undefined;
+    const contact = changedClaim(profile.email, before.emailSaid);
+    const changes = {
+      ...(present.roles.includes(role) ? {} : { roles: [...present.roles, role] }),
+      ...(name === undefined ? {} : { displayName: name }),
+      ...placeholderRestored(present, before.emailGiven),
+      ...(contact === undefined ? {} : { contactEmail: contact }),
+    };
+    const [changed] = Object.keys(changes).length === 0 ? [present] : await tx.users.update({ id }, changes);
+    if (!changed) throw new Error('a user was deleted while their row was locked');
+    await tx.ltiIdentities.update(identity, {
+      nameSaid: profile.name ?? before.nameSaid,
+      emailSaid: profile.email ?? before.emailSaid,
+      emailGiven: null,
+    });
+    const changedFields = userChanges(present, changed);
+    if (changedFields.length === 0) return changed;
+    await this.#events.emit(tx, 'user.updated', userUpdated(changed, changedFields));
+    this.#cache.invalidate(tx, USERS_TAG, userTag(changed.uuid), PROFILES_TAG);
+    return changed;
+  }
+
+  async #create(tx: Tx, { registration }: LaunchContext, message: LaunchMessage, role: Role): Promise<SyncedUser> {
+    const { platformId, issuer } = registration;
+    const hash = sha256Hex(JSON.stringify([issuer, message.subject])).slice(0, 32);
+    const profile = profileIn(message);
+    const row = {
+      uuid: this.#random.uuid(),
+      displayName: message.name ?? null,
+      contactEmail: profile.email ?? null,
+      roles: [role],
+      storageQuota: this.#defaultQuota,
+    };
+    // A racing first launch of the same `sub` waits for this insert, and then finds the user.
+    let user = await tx.users.insertIfAbsent({ ...row, email: placeholderAddress(hash), username: `lti-${hash}` });
+    if (!user) {
+      const created = await this.#createdMeanwhile(tx, platformId, message.subject);
+      if (created) return created;
+      // Another account has this user name or address.
+      const other = `${hash}-${this.#random.hex(4)}`;
+      user = await tx.users.insert({ ...row, email: placeholderAddress(other), username: `lti-${other}` });
+    }
+    await tx.ltiIdentities.insert({
+      platformId,
+      subject: message.subject,
+      userId: user.id,
+      nameSaid: profile.name ?? null,
+      emailSaid: profile.email ?? null,
+    });
+    await this.#events.emit(tx, 'user.created', userCreated(user));
+    this.#cache.invalidate(tx, USERS_TAG);
+    return user;
+  }
+
+  async #createdMeanwhile(tx: Tx, platformId: number, sub: string): Promise<SyncedUser | undefined> {
+    const identity = await tx.ltiIdentities.find({ platformId, subject: sub });
+    const user = identity && (await tx.users.find({ id: identity.userId }));
+    if (user && !user.isActive) throw new LaunchError('user_inactive');
+    return user ?? undefined;
+  }
+}
+
+function activeUser({ user }: LaunchContext): LaunchContext['user'] {
+  if (user && !user.isActive) throw new LaunchError('user_inactive');
+  return user;
+}
+
+/** Replaces an address that the previous release stored as the account's own, unless the user can sign in with it: the account has a password. */
+function placeholderRestored(user: User, given: string | null): { email?: string; contactEmail?: string } {
+  if (given === null || user.email !== given || user.passwordHash !== null || given.endsWith('@lti.invalid')) return {};
+  return { email: placeholderAddress(user.uuid.replaceAll('-', '')), ...(user.contactEmail === null ? { contactEmail: given } : {}) };
+}
