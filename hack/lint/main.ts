@@ -17,15 +17,16 @@ const prose = all.filter(
   (file) => /(\.(ts|tsx|js|mjs|go|md|ya?ml|html|css|py|toml)|Makefile|Dockerfile)$/.test(file) && !file.startsWith('hack/lint/words'),
 );
 
-function tool(...command: string[]): string[] {
-  const run = spawnSync('npx', command, { encoding: 'utf8' });
-  return run.status === 0 ? [] : `${run.stdout}${run.stderr}`.split('\n').filter((line) => line !== '' && !line.startsWith('npm warn'));
+/** Runs a package's command or `node`; what it printed when it failed. */
+function tool(command: string, ...args: string[]): string[] {
+  const run = spawnSync(command === 'node' ? process.execPath : `node_modules/.bin/${command}`, args, { encoding: 'utf8' });
+  return run.status === 0 ? [] : `${run.stdout}${run.stderr}${run.error ?? ''}`.split('\n').filter((line) => line !== '');
 }
 
 const checks: Record<string, () => string[]> = {
   types: () => [...tool('tsc', '-p', 'tsconfig.json'), ...tool('tsc', '-p', 'pkg/web')],
   oxlint: () => tool('oxlint', '--deny-warnings'),
-  format: () => tool('prettier', '--check', '--log-level', 'warn', ...files),
+  format: () => tool('oxfmt', '--check', ...files),
   imports: () =>
     files.flatMap((file) =>
       importsOf(file, readFileSync(file, 'utf8')).flatMap((found) => {

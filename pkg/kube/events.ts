@@ -159,7 +159,10 @@ export class EventRecorder {
   #begin(object: Observed, kind: Kind, occurrence: Required<Occurrence>): Series {
     const { namespace, name, uid, resourceVersion } = object.metadata;
     const now = this.#clock.now();
-    const unique = createHash('sha256').update(`${this.#instance} ${now.getTime()} ${this.#serial++}`).digest('hex').slice(0, 16);
+    const unique = createHash('sha256')
+      .update(`${this.#instance} ${now.getTime()} ${this.#serial++}`)
+      .digest('hex')
+      .slice(0, 16);
     const event = {
       metadata: { namespace: namespace ?? 'default', name: `${name.slice(0, 230)}.${unique}` },
       eventTime: microTime(now),

@@ -1,6 +1,8 @@
 /** What of a file a download carries; `end` is the last byte, inclusive, as in Content-Range. */
 export type Selection =
-  { readonly kind: 'whole' } | { readonly kind: 'part'; readonly start: number; readonly end: number } | { readonly kind: 'unsatisfiable' };
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'part'; readonly start: number; readonly end: number }
+  | { readonly kind: 'unsatisfiable' };
 
 const WHOLE: Selection = { kind: 'whole' };
 const UNSATISFIABLE: Selection = { kind: 'unsatisfiable' };

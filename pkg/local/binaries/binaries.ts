@@ -3,7 +3,15 @@
  * (docs/design/local-platform.md). This table is the one place that names a version or a checksum; resolve.ts implements the sources.
  */
 export type BinaryName =
-  'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'versitygw' | 'postgres' | 'valkey' | 'go' | 'chromium';
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kubectl'
+  | 'versitygw'
+  | 'postgres'
+  | 'valkey'
+  | 'go'
+  | 'chromium';
 
 export type Source =
   /** A folder named by a variable. The version is checked with KUBEBUILDER_ASSETS, and with CARREL_BINARIES only where `checked`. */

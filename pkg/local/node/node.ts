@@ -125,8 +125,7 @@ class ProcessNode {
   onPod({ type, object: pod }: Change<Pod>): void {
     if (this.#stopping.signal.aborted) return;
     const known = this.#runners.get(pod.metadata.uid);
-    if (type === 'deleted')
-      known?.runner.stop(0); // forced: there is no object left to be graceful for
+    if (type === 'deleted') known?.runner.stop(0); // forced: there is no object left to be graceful for
     else if (known) known.runner.update(pod);
     else if (pod.spec?.nodeName === NODE_NAME) this.#start(pod);
     else if (!pod.spec?.nodeName && !isDeleting(pod)) void this.#bind(pod);

@@ -140,7 +140,8 @@ function serviceClient({ seals }: SubmitGradeDeps, tenant: string, grade: Submis
 }
 
 type Conclusion =
-  { readonly result: 'submitted' | 'failed' } | { readonly result: 'retried'; readonly reason: string; readonly delayMs: number };
+  | { readonly result: 'submitted' | 'failed' }
+  | { readonly result: 'retried'; readonly reason: string; readonly delayMs: number };
 
 async function conclude(deps: SubmitGradeDeps, context: JobContext, grade: Submission, verdict: Outcome): Promise<Conclusion> {
   const { clock, random, retrySeconds } = deps;

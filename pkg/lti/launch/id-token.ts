@@ -27,7 +27,8 @@ export interface LaunchMessage {
   /** `title` is never empty: what stands for one that was not said does not rename the course. */
   readonly context: { readonly id: string; readonly title: string; readonly isTitled: boolean } | undefined;
   readonly ags:
-    { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] } | undefined;
+    | { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] }
+    | undefined;
   readonly nrpsUrl: string | undefined;
   /** Where the platform wants the person back (launch_presentation.return_url). */
   readonly returnUrl: string | undefined;
