@@ -7,6 +7,7 @@ import { startPlatform } from '../integration/worker/platform.ts';
 import { fairness } from './fairness.ts';
 import { deliveries } from './deliveries.ts';
 import { launches } from './launches.ts';
+import { lists } from './lists.ts';
 import type { Line } from './measure.ts';
 import { metadata } from './metadata.ts';
 import { recovery } from './recovery.ts';
@@ -16,6 +17,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   launches: () => onPlatform(({ stores }) => launches(stores)),
   deliveries: () => onPlatform(deliveries),
   fairness,
+  lists: () => onPlatform(({ stores }) => lists(stores)),
   metadata: () => onPlatform(({ stores }) => metadata(stores)),
   recovery,
   transfers: () => onPlatform(({ stores }) => transfers(stores)),

@@ -1,39 +1,68 @@
 import { Redis } from 'ioredis';
 import { Agent, request } from 'undici';
+import { quoteIdentifier } from '../../pkg/store/postgres/pool.ts';
+import { tenantRole } from '../../pkg/store/postgres/provisioning.ts';
 import { startServerProcess } from '../faults/server-process.ts';
 import { Api } from '../support/api.ts';
 import { freePort } from '../support/ports.ts';
 import { startTenant } from '../support/server.ts';
 import type { TestStores } from '../support/stores.ts';
 import { range } from '../support/wait.ts';
+import { fillWithFiles } from './filled.ts';
 import { byTurns, type Line, perSecond, rateLine } from './measure.ts';
 import { startProgram } from './program.ts';
 
 const REQUESTS = 3_000;
 const AT_ONCE = 16;
+/** As many as all rounds ask for, each once. */
+const COLD_FILES = 30_000;
 
-/** A file's metadata that caches hold, beside a bare Koa that fetches the same JSON from Redis. */
+/** A file's metadata: cached, beside a bare Koa that fetches the same JSON from Redis; and not cached, beside one that selects a row. */
 export async function metadata(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
   const port = await freePort();
   const server = await startServerProcess(tenant, port);
-  const koa = await startProgram('control-server.ts', { REDIS_URL: stores.redis.adminUrl, DATABASE_URL: stores.postgres.superuser });
+  const koa = await startProgram('control-server.ts', {
+    REDIS_URL: stores.redis.adminUrl,
+    DATABASE_URL: stores.postgres.superuser,
+    FILES: `${quoteIdentifier(tenantRole(tenant.slug))}.files`,
+  });
   const redis = new Redis(stores.redis.adminUrl);
+  const agent = new Agent({ connections: AT_ONCE });
   try {
-    const api = await new Api(`http://127.0.0.1:${port}/api/v1`).login(tenant.administrator.email, tenant.administrator.password);
+    const { email, password } = tenant.administrator;
+    const api = await new Api(`http://127.0.0.1:${port}/api/v1`).login(email, password);
     const { body: file } = await api.upload('/files', { file: Buffer.from('a'), name: 'a' });
     await redis.set('bench', (await api.get(`/files/${file.id}`)).bytes);
-    const agent = new Agent({ connections: AT_ONCE });
-    const get = (url: string, headers: Record<string, string>) => (): Promise<number> =>
-      perSecond(range(REQUESTS), AT_ONCE, async () => {
+    const get = (urls: readonly string[], headers: Record<string, string> = {}): Promise<number> =>
+      perSecond(urls, AT_ONCE, async (url) => {
         const reply = await request(url, { dispatcher: agent, headers });
         await reply.body.dump();
         if (reply.statusCode !== 200) throw new Error(`${url} answered ${reply.statusCode}`);
       });
-    const measured = await byTurns(get(`${api.url}/files/${file.id}`, { authorization: `Bearer ${api.token}` }), get(koa.url, {}));
-    return [rateLine('GET file metadata, warm', measured, 'bare Koa + one Redis round trip', 0.5)];
+    const headers = { authorization: `Bearer ${api.token}` };
+    const same = (url: string): string[] => range(REQUESTS).map(() => url);
+    const warm = await byTurns(
+      () => get(same(`${api.url}/files/${file.id}`), headers),
+      () => get(same(koa.url)),
+    );
+
+    const files = await fillWithFiles(stores, tenant, email, COLD_FILES);
+    const next = (): string[] => files.splice(0, REQUESTS / 2);
+    const cold = await byTurns(
+      () =>
+        get(
+          next().map((id) => `${api.url}/files/${id}`),
+          headers,
+        ),
+      () => get(next().map((id) => `${koa.url}/files/${id}`)),
+    );
+    return [
+      rateLine('GET file metadata, warm', warm, 'bare Koa + one Redis round trip', 0.5),
+      rateLine('GET file metadata, cold', cold, 'bare Koa + one prepared SELECT', 0.4),
+    ];
   } finally {
-    await Promise.all([server.end('SIGTERM'), koa.stop(), redis.quit()]);
+    await Promise.all([server.end('SIGTERM'), koa.stop(), redis.quit(), agent.close()]);
     await tenant.stop();
   }
 }
