@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { type Keyset, type Parameters, selectPage } from '../store/postgres/keyset.ts';
+import {
+  type Keyset,
+  type KeysetRequest,
+  type KeyValue,
+  type ListOrder,
+  type Parameters,
+  selectPage,
+  type SortKey,
+} from '../store/postgres/keyset.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import { invalid, type Problem } from './problem.ts';
 import { eachOncePattern, queryInteger } from './schemas.ts';
@@ -7,19 +15,6 @@ import { eachOncePattern, queryInteger } from './schemas.ts';
 /** Lists (docs/design/api-conventions.md): keyset paging, at most 200 items a page, an opaque cursor that holds the sort values of the last item. */
 export const PAGE_LIMIT_DEFAULT = 50;
 export const PAGE_LIMIT_MAX = 200;
-
-export interface SortKey<F extends string = string> {
-  readonly field: F;
-  readonly descending: boolean;
-}
-
-export interface PageRequest<F extends string = string> {
-  readonly limit: number;
-  /** Never empty; the last key is unique, so that the order is total. */
-  readonly sort: readonly SortKey<F>[];
-  /** The sort values of the last item of the page before; undefined on the first page. */
-  readonly after: readonly (string | number | null)[] | undefined;
-}
 
 export interface Page<T> {
   readonly data: readonly T[];
@@ -73,27 +68,26 @@ const Cursor = z.object({ s: z.string(), v: z.array(z.union([z.string(), z.numbe
  */
 export function pageRequest<F extends string>(
   query: { limit: number; cursor?: string | undefined; sort?: string | undefined },
-  order: { readonly fields: readonly F[]; readonly fallback: string; readonly tieBreaker: F },
-): PageRequest<F> {
-  const text = query.sort ?? order.fallback;
-  const sort = text.split(',').map((part) => {
+  order: ListOrder<F>,
+): KeysetRequest<F> {
+  const sort = (query.sort ?? order.fallback).split(',').map((part) => {
     const descending = part.startsWith('-');
-    const field = (descending ? part.slice(1) : part) as F;
-    if (!order.fields.includes(field)) throw invalid('sort', sortWords(order.fields));
-    return { field, descending };
+    return { field: (descending ? part.slice(1) : part) as F, descending };
   });
+  if (query.sort !== undefined && !sort.every(({ field }) => order.fields.includes(field))) throw invalid('sort', sortWords(order.fields));
   if (new Set(sort.map(({ field }) => field)).size < sort.length) throw invalid('sort', 'names a field twice');
   if (!sort.some(({ field }) => field === order.tieBreaker))
     sort.push({ field: order.tieBreaker, descending: sort[0]?.descending ?? false });
-  return { limit: query.limit, sort, after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, sort) };
+  return { limit: query.limit, sort, after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, sort, order.nullable) };
 }
 
 const signature = (sort: readonly SortKey[]): string => sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(',');
 
-function decodeCursor(cursor: string, sort: readonly SortKey[]): readonly (string | number | null)[] {
+function decodeCursor(cursor: string, sort: readonly SortKey[], nullable: readonly string[] = []): readonly KeyValue[] {
   try {
     const decoded = Cursor.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
-    if (decoded.s === signature(sort) && decoded.v.length === sort.length) return decoded.v;
+    const fits = decoded.v.every((value, at) => value !== null || nullable.includes(sort[at]?.field ?? ''));
+    if (decoded.s === signature(sort) && decoded.v.length === sort.length && fits) return decoded.v;
   } catch {
     // falls through to the one message: a client can do nothing with the details
   }
@@ -105,10 +99,10 @@ export const foreignCursor = (): Problem => invalid('cursor', 'does not belong t
 
 /** Makes a page of `limit + 1` fetched items: the last one only shows that there are more. `most`: the page ends after that many items. */
 export function page<T, R>(
-  request: PageRequest,
+  request: KeysetRequest,
   fetched: readonly R[],
   present: (row: R) => T,
-  sortValues: (row: R) => readonly (string | number | null)[],
+  sortValues: (row: R) => readonly KeyValue[],
   most = request.limit,
 ): Page<T> {
   const rows = fetched.slice(0, most);

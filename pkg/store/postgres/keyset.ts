@@ -48,16 +48,34 @@ export interface Statement {
   readonly params: readonly unknown[];
 }
 
-/** What a page is read by: pkg/api/paging.ts reads it from the query. The last sort key is the tie-breaker, or it follows from a key before. */
-export interface KeysetRequest<F extends string> {
+export interface SortKey<F extends string = string> {
+  readonly field: F;
+  readonly descending: boolean;
+}
+
+/** What a page is read by: pkg/api/paging.ts reads it from the query. */
+export interface KeysetRequest<F extends string = string> {
   readonly limit: number;
-  readonly sort: readonly { readonly field: F; readonly descending: boolean }[];
+  /** Never empty. The last key is the tie-breaker, or it follows from a key before, so that the order is total. */
+  readonly sort: readonly SortKey<F>[];
+  /** The sort values of the last row of the page before; undefined on the first page. */
   readonly after: readonly KeyValue[] | undefined;
 }
 
+/** How a query may order a list. */
+export interface ListOrder<F extends string> {
+  /** The sort fields that a query may name. */
+  readonly fields: readonly F[];
+  /** The order without `sort`, which may be by a field that a query cannot name. */
+  readonly fallback: F | `-${F}`;
+  /** The unique field at the end. */
+  readonly tieBreaker: F;
+  /** The fields of which a row may have no value; none when left out. */
+  readonly nullable?: readonly F[];
+}
+
 export interface Keyset<R, F extends string> {
-  /** The sort fields that a query may name, the order without `sort`, and the unique field at the end. */
-  readonly order: { readonly fields: readonly F[]; readonly fallback: string; readonly tieBreaker: F };
+  readonly order: ListOrder<F>;
   orderBy(request: KeysetRequest<F>): string;
   /** The condition for rows after the cursor; none on the first page. */
   after(request: KeysetRequest<F>, params: Parameters): string[];
@@ -65,14 +83,12 @@ export interface Keyset<R, F extends string> {
   valuesOf(request: KeysetRequest<F>, row: R): KeyValue[];
 }
 
-/** `fields`: the keys that a query may name; the others serve as the tie-breaker or in the fallback. */
-export function keyset<R, F extends string>(list: {
-  readonly keys: Readonly<Record<F, Key<R>>>;
-  readonly fields: readonly NoInfer<F>[];
-  readonly fallback: NoInfer<F> | `-${NoInfer<F>}`;
-  readonly tieBreaker: NoInfer<F>;
-}): Keyset<R, F> {
-  const { keys, ...order } = list;
+/** `keys`: of the fields that a query may name, the fallback and the tie-breaker. */
+export function keyset<R, F extends string>(
+  list: { readonly keys: Readonly<Record<F, Key<R>>> } & Omit<ListOrder<NoInfer<F>>, 'nullable'>,
+): Keyset<R, F> {
+  const { keys, ...named } = list;
+  const order = { ...named, nullable: (Object.keys(keys) as F[]).filter((field) => keys[field].nullable) };
   return {
     order,
     orderBy: ({ sort }) => sort.map(({ field, descending }) => `${keys[field].sql} ${descending ? 'DESC' : 'ASC'}`).join(', '),
