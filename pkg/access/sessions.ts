@@ -104,7 +104,7 @@ export class Sessions {
       ...(launchId === undefined ? {} : { launchId }),
     };
     // A download link does not name the launch of its session: what was looked up then is the set of the user's other sessions.
-    const looked = launchId === of.launchId && permissions !== NO_CACHE ? permissions : undefined;
+    const looked = launchId === of.launchId ? permissions : undefined;
     let set: Promise<PermissionSet> | undefined;
     return { ...person, permissionSet: () => (set ??= this.#permissionSets.load(person, looked)) };
   }

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PermissionSets } from '../../../pkg/access/permission-sets.ts';
+import { Sessions } from '../../../pkg/access/sessions.ts';
+import { grantSource } from '../../../pkg/content/access/grants-of-user.sql.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { CLEAR_CACHES, TaggedCache, invalidateTags } from '../../../pkg/store/redis/tagged-cache.ts';
-import { connectRedis } from '../../../pkg/store/redis/redis.ts';
+import { CLEAR_CACHES, invalidateTags, NO_CACHE, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
+import { connectRedis, type Redis, type ScriptCall } from '../../../pkg/store/redis/redis.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 
 let tenant: TestTenant;
@@ -17,6 +21,25 @@ const entry = { key: 'thing', tags: ['one', 'two'] };
 const value = async (): Promise<string | undefined> => (await cache.lookup(entry)).value;
 const fill = async (text = 'kept'): Promise<void> => (await cache.lookup(entry)).put(text, 60);
 const write = (...subjects: string[]): Promise<void> => cache.transaction(tenant.db, async (tx) => cache.invalidate(tx, ...subjects));
+
+test('what Redis did not answer with the session is loaded from its rows, and Redis is not asked again', async () => {
+  const { sub, sid } = JSON.parse(Buffer.from(tenant.admin.token?.split('.')[1] ?? '', 'base64url').toString());
+  let asked = 0;
+  const counted = (call: ScriptCall): ReturnType<Redis['eval']> => {
+    asked += 1;
+    return tenant.redis.eval(call);
+  };
+  const redis = new Proxy(tenant.redis, { get: (target, name) => (name === 'eval' ? counted : Reflect.get(target, name)) });
+  const deps = { db: tenant.db, cache: new TaggedCache({ redis, random: systemRandom, log: silentLogger }), clock: systemClock };
+  const permissionSets = new PermissionSets({ ...deps, grants: grantSource(tenant.db) });
+  const sessions = new Sessions({ ...deps, permissionSets, random: systemRandom, tenantId: tenant.tenantId });
+
+  const actor = await sessions.authenticate({ userUuid: sub, sessionId: sid }, [NO_CACHE, NO_CACHE]);
+  const { entries } = await actor.permissionSet();
+
+  expect(entries).toEqual(new Set(actor.permissions));
+  expect(asked).toBe(0);
+});
 
 describe("GET of a file's metadata", () => {
   test('asks no SQL when warm, and Redis twice at most, with session, limits and permissions', async () => {
