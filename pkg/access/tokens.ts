@@ -1,4 +1,5 @@
 import { calculateJwkThumbprint, type CryptoKey, decodeProtectedHeader, importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { ACCESS_TOKEN_SECONDS } from '../api/lifetimes.ts';
 import { Problem } from '../api/problem.ts';
@@ -9,8 +10,8 @@ import type { Random } from '../runtime/random.ts';
 
 /** One algorithm, so that no token can choose another. */
 const ALGORITHM = 'ES256';
-/** Verified tokens are remembered, so that a client that asks often costs one signature check per token. */
-const REMEMBERED_TOKENS = 1_000;
+/** Verified tokens are cached, so that a client that asks often costs one signature check per token. */
+const VERIFIED_MAX = 1_000;
 
 export interface AccessClaims {
   readonly userUuid: string;
@@ -50,7 +51,7 @@ export class Tokens {
   readonly #issuer: string;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #verified = new Map<string, AccessClaims>();
+  readonly #verified = new LRUCache<string, AccessClaims>({ max: VERIFIED_MAX });
 
   private constructor(keys: readonly Key[], options: { tenant: string; issuer: string; clock: Clock; random: Random }) {
     this.#keys = keys;
@@ -98,8 +99,8 @@ export class Tokens {
   /** Throws Problem `unauthenticated`. Whether the session still lives is not asked here. */
   async verify(token: string): Promise<AccessClaims> {
     const now = this.#clock.now();
-    const known = this.#verified.get(token);
-    if (known && known.expiresAt * 1000 > now.getTime()) return known;
+    const verified = this.#verified.get(token);
+    if (verified && verified.expiresAt * 1000 > now.getTime()) return verified;
     try {
       const kid = decodeProtectedHeader(token).kid;
       const key = this.#keys.find((candidate) => candidate.kid === kid);
@@ -113,13 +114,10 @@ export class Tokens {
       });
       const claims = Claims.parse(payload);
       if (claims.tid !== this.#tenant) throw new Error('another tenant');
-      return this.#remember(token, {
-        userUuid: claims.sub,
-        sessionId: claims.sid,
-        roles: claims.roles,
-        launchId: claims.launch_id,
-        expiresAt: claims.exp,
-      });
+      const { sub: userUuid, sid: sessionId, roles, launch_id: launchId, exp: expiresAt } = claims;
+      const made = { userUuid, sessionId, roles, launchId, expiresAt };
+      this.#verified.set(token, made);
+      return made;
     } catch (error) {
       throw new Problem('unauthenticated', undefined, { cause: error });
     }
@@ -128,13 +126,6 @@ export class Tokens {
   /** The public keys, for `jwks.json`. */
   publicJwks(): readonly JWK[] {
     return this.#keys.map((key) => key.publicJwk);
-  }
-
-  #remember(token: string, claims: AccessClaims): AccessClaims {
-    const [oldest] = this.#verified.keys();
-    if (this.#verified.size >= REMEMBERED_TOKENS && oldest !== undefined) this.#verified.delete(oldest);
-    this.#verified.set(token, claims);
-    return claims;
   }
 }
 
