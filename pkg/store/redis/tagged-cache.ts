@@ -26,8 +26,6 @@ export interface CacheEntry {
 
 export interface CacheLookup {
   readonly value: string | undefined;
-  /** Of a sliding entry: ISO 8601 time of the hit before this one. */
-  readonly lastActivity: string | undefined;
   /** Caches what was loaded after this look-up. Does nothing when a write was under way or Redis does not answer. */
   put(value: string, ttlSeconds: number): Promise<void>;
 }
@@ -50,17 +48,17 @@ const LOOKUP = defineScript(
          versions[i] = ARGV[1]
          redis.call('SET', KEYS[first + i], ARGV[1], 'EX', ARGV[2])
        elseif string.sub(versions[i], 1, 7) == 'pending' then
-         return {false, false, false}
+         return {false, false}
        end
      end
      local present = table.concat(versions, ' ')
-     local cached = redis.call('HMGET', KEYS[first], 'versions', 'value', 'last_activity')
-     if cached[1] ~= present then return {present, false, false} end
+     local cached = redis.call('HMGET', KEYS[first], 'versions', 'value')
+     if cached[1] ~= present then return {present, false} end
      if slide ~= '0' then
        redis.call('HSET', KEYS[first], 'last_activity', ARGV[3])
        redis.call('EXPIRE', KEYS[first], slide)
      end
-     return {present, cached[2], cached[3]}
+     return {present, cached[2]}
    end
    local found, first = {}, 1
    for at = 4, #ARGV, 2 do
@@ -194,11 +192,10 @@ export class TaggedCache {
     };
   }
 
-  #found(entry: CacheEntry, [versions, value, lastActivity]: readonly (string | null)[]): CacheLookup {
+  #found(entry: CacheEntry, [versions, value]: readonly (string | null)[]): CacheLookup {
     if (typeof versions !== 'string') return NO_CACHE;
     return {
       value: value ?? undefined,
-      lastActivity: lastActivity ?? undefined,
       put: (loaded, ttlSeconds) => this.#put(entry.key, versions, loaded, ttlSeconds),
     };
   }
@@ -241,4 +238,4 @@ export class TaggedCache {
 }
 
 /** While Redis is unavailable, or a tag is being written. */
-export const NO_CACHE: CacheLookup = { value: undefined, lastActivity: undefined, put: () => Promise.resolve() };
+export const NO_CACHE: CacheLookup = { value: undefined, put: () => Promise.resolve() };
