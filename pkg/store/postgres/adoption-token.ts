@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../runtime/sha256.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Owner, TenantState } from './claim.ts';
+import type { Owner, TenantState } from './registered-tenant.ts';
 import type { Sql } from './pool.ts';
 
 const TOKEN_BYTES = 32;

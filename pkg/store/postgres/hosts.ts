@@ -1,4 +1,4 @@
-import type { TenantState } from './claim.ts';
+import type { TenantState } from './registered-tenant.ts';
 import type { Sql } from './pool.ts';
 
 /** Hosts that belong to the claiming slug: a tenant that holds one of them loses it. */

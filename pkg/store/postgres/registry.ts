@@ -2,39 +2,20 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import { AdoptionRefused, dropAdoptionTokens, refusedBefore } from './adoption-token.ts';
-import {
-  checkShard,
-  type Claim,
-  claimIn,
-  type ClaimRequest,
-  holdsAlready,
-  isOwner,
-  type Owner,
-  type RegisteredTenant,
-  TENANT,
-  type TenantState,
-} from './claim.ts';
+import { checkShard, type Claim, claimIn, type ClaimRequest, holdsAlready, isOwner, TENANT } from './claim.ts';
 import { BudgetUnknown, type ShardConnections, takeOverLimits } from './connections.ts';
 import { migrateUp, retryDdl } from './migrations/migration.ts';
 import { registryMigrations } from './migrations/registry/index.ts';
 import type { Sql, SqlPool } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
 import { isShared, type KnownLocation, recordLocations, type StorageLocation, takeLocation } from './storage-locations.ts';
+import type { Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
 
 export { AdoptionRefused } from './adoption-token.ts';
 export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded, type ShardConnections } from './connections.ts';
-export {
-  type Claim,
-  type ClaimRequest,
-  MAX_TENANTS_PER_SHARD,
-  NoShard,
-  type Owner,
-  type RegisteredTenant,
-  ShardConflict,
-  SlugTaken,
-  type TenantState,
-} from './claim.ts';
+export { type Claim, type ClaimRequest, MAX_TENANTS_PER_SHARD, NoShard, ShardConflict, SlugTaken } from './claim.ts';
 export { HostsExceeded, HostTaken, MAX_LEFT_HOSTS } from './hosts.ts';
+export type { Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
 
 /**
  * The registry of all tenants, in the first shard: slugs, ids, hosts, owners, and sealed copies of what was generated.

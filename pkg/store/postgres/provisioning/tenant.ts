@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Random } from '../../../runtime/random.ts';
 import { migrateDown, migrateUp, type MigrationRun, retryDdl } from '../migrations/migration.ts';
-import { type TenantContext, tenantMigrations } from '../migrations/tenant/index.ts';
+import { tenantMigrations } from '../migrations/tenant/index.ts';
+import type { TenantContext } from '../migrations/tenant/migration.ts';
 import { sqlState } from '../errors.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';

@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../pool.ts';
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * Deeper folders are refused (100 levels). The inner pages of the GiST index hold two whole ancestries an entry: at 100 levels a folder is

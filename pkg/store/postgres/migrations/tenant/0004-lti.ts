@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /** docs/design/records.md, LTI. */
 export const lti: TenantMigration = {

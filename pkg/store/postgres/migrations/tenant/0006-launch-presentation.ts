@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /** Where a launch was shown, as the platform said: whose pages may frame ours, and where the person goes back to (docs/design/lti.md, Frames). */
 export const launchPresentation: TenantMigration = {

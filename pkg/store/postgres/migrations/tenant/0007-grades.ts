@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * Grade passback (docs/design/lti.md, Grades). A grade belongs to a cell of the LMS's grade book, a line item and a user;

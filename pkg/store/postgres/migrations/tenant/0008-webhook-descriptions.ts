@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /** A webhook has a description, and a new revision only where what somebody set has changed: what deliveries note is no change of it. */
 export const webhookDescriptions: TenantMigration = {

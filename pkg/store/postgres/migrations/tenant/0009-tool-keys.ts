@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * The keys beside the one that signs a tool's messages (lti_tools): the next, which has its private key, sealed as it will lie in lti_tools,

@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * What an LMS said last of a person and of a course, so that what changes there is told from what was changed here.

@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * What of a webhook is sealed has a bound, since workers open it beside other tenants' secrets: 20 headers of 1,024 characters seal to 58 KB.

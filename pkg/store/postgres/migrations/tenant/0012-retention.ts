@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * What has had its time goes with what comes, so that no table grows for ever (docs/design/events-and-jobs.md, Retention: launches are kept 90 days; sessions and refresh

@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * Addresses that an LMS sent, the operator's own administrators, and what a launch's session may hold.

@@ -1,4 +1,4 @@
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * What a grantee grants rests on the grant that makes them admin (`granted_through`), and neither exceeds nor outlives it: revoked, it takes along what

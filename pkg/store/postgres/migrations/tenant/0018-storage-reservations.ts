@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../pool.ts';
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * What of somebody's quota uploads that are under way hold. A row counts until it expires, so a server that dies holds nothing for long.

@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../pool.ts';
-import type { TenantMigration } from './index.ts';
+import type { TenantMigration } from './migration.ts';
 
 /**
  * count_storage counts bytes to their owner, in place of what was reserved for them; false, where the quota has no room for them beside what other

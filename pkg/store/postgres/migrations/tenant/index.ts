@@ -1,4 +1,3 @@
-import type { Migration } from '../migration.ts';
 import { people } from './0001-people.ts';
 import { files } from './0002-files.ts';
 import { shares } from './0003-shares.ts';
@@ -15,14 +14,7 @@ import { whoSomebodyIs } from './0013-who-somebody-is.ts';
 import { grantsThrough } from './0014-grants-through.ts';
 import { storageReservations } from './0018-storage-reservations.ts';
 import { countStorage } from './0020-count-storage.ts';
-
-export interface TenantContext {
-  /** The tenant's role, which has the name of its schema. Migrations run with `search_path` at that schema and never name it. */
-  readonly role: string;
-  /** A decimal string. */
-  readonly tenantId: string;
-}
-export type TenantMigration = Migration<TenantContext>;
+import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
