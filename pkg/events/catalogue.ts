@@ -73,3 +73,29 @@ export const EVENTS = {
 
 export type EventName = keyof typeof EVENTS;
 export type EventData<Name extends EventName> = z.input<(typeof EVENTS)[Name]>;
+
+/** The id of nothing (RFC 9562 §5.9): by it a receiver knows a test. */
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+/** `data` of each event as a test of a webhook sends it, about things that do not exist: every id in it is the nil UUID. */
+export const testData = (at: string): { readonly [Name in EventName]: EventData<Name> } => {
+  const file = { id: NIL, name: 'test.txt', size: 0, owner_id: NIL, created_at: at };
+  const user = {
+    id: NIL,
+    email: 'test@example.invalid',
+    username: 'test',
+    display_name: 'Test of a webhook',
+    contact_email: null,
+    roles: ['member'],
+    is_active: true,
+    created_at: at,
+  };
+  return {
+    'file.created': file,
+    'file.updated': { ...file, folder_id: null, path: '/test.txt', version: 1, updated_at: at, changes: ['name'] },
+    'file.deleted': { ...file, deleted_at: at, permanent: true },
+    'user.created': user,
+    'user.updated': { ...user, updated_at: at, changes: ['display_name'] },
+    'grade.submitted': { id: NIL, launch_id: NIL, user_id: NIL, score: 1, score_maximum: 1, timestamp: at, submitted_at: at },
+  };
+};

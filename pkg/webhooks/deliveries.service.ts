@@ -20,7 +20,7 @@ import {
 } from './deliveries.schema.ts';
 import { type DeliveryRow, FIND, listDeliveries, REPLAY, REPLAY_RANGE, TEST } from './deliveries.sql.ts';
 import { presentDelivery } from './deliveries.view.ts';
-import { testPayload } from './samples.ts';
+import { testPayload } from './test-payload.ts';
 
 /** The position of a replay of a range: the range's end, which stays the same, and the last delivery that was read. */
 const Cursor = z.tuple([NamedTime, NamedTime, z.int()]);
