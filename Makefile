@@ -36,8 +36,8 @@ test: $(INSTALLED) ## run all checks and tests; the last line counts them (ONLY=
 faults: $(INSTALLED) ## run the long form of test/faults: 5,000 changes during faults, fairness (CHANGES, SEED, WAITING)
 	@CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) node hack/test.ts --selectProjects integration --testPathPatterns test/faults --runInBand
 
-bench: $(INSTALLED) ## measure rates and times, each with a control in the same run (LINES="launches deliveries fairness lists metadata recovery transfers")
-	@node cmd/carrel/main.ts binaries && node test/bench/main.ts $(LINES)
+bench: $(INSTALLED) ## measure rates and times, each with a control in the same run (LINES="launches deliveries", BASE=<git ref>, DOC=1)
+	@node hack/web.ts && $(CARREL) binaries && node test/bench/main.ts $(if $(BASE),--base $(BASE)) $(if $(DOC),--write) $(LINES)
 
 fuzz: $(INSTALLED) ## send 20,000 generated requests, valid and invalid, by the OpenAPI document; fail on any finding (REQUESTS, SEED)
 	@$(CARREL) binaries && REQUESTS=$(or $(REQUESTS),20000) SEED=$(or $(SEED),1) node test/fuzz/main.ts

@@ -14,7 +14,11 @@ const FILE = `SELECT uuid AS id, name, size, mime_type, created_at, updated_at, 
 const app = new Koa();
 app.use(async (ctx) => {
   if (ctx.path.startsWith('/files/')) {
-    const { rows } = await pool.query({ name: 'file', text: FILE, values: [ctx.path.slice('/files/'.length)] });
+    const { rows } = await pool.query({
+      name: 'file',
+      text: FILE,
+      values: [ctx.path.slice('/files/'.length)],
+    });
     ctx.body = rows[0];
     return;
   }

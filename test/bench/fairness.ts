@@ -13,7 +13,12 @@ export async function fairness(): Promise<Line[]> {
 }
 
 async function line(death: Death, waiting: number, neighbours: number): Promise<Line> {
-  const { alone, beside } = await measureFairness({ waiting, rounds: 5, death, neighbours });
+  const { alone, beside } = await measureFairness({
+    waiting,
+    rounds: 5,
+    death,
+    neighbours,
+  });
   const ratio = beside / alone;
   return {
     what: `event → receiver beside ${neighbours} × ${waiting} waiting for a receiver that ${death}, p99`,

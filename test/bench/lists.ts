@@ -24,19 +24,28 @@ export async function lists(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
   const port = await freePort();
   const server = await startServerProcess(tenant, port);
-  const pool = new pg.Pool({ connectionString: tenant.config.CARREL_DATABASE_URL, max: 5 });
+  const pool = new pg.Pool({
+    connectionString: tenant.config.CARREL_DATABASE_URL,
+    max: 5,
+  });
   const agent = new Agent({ connections: AT_ONCE });
 
   const owner = async (count: number): Promise<{ id: number; api: Api }> => {
     const { user, password } = await tenant.user();
     await fillWithFiles(stores, tenant, user.email, count);
     const { rows } = await pool.query<{ id: string }>('SELECT id FROM users WHERE uuid = $1', [user.id]);
-    return { id: Number(rows[0]?.id), api: await new Api(`http://127.0.0.1:${port}/api/v1`).login(user.email, password) };
+    return {
+      id: Number(rows[0]?.id),
+      api: await new Api(`http://127.0.0.1:${port}/api/v1`).login(user.email, password),
+    };
   };
   const pages = (api: Api, cursor?: string) => (): Promise<number> =>
     perSecond(range(REQUESTS), AT_ONCE, async () => {
       const url = `${api.url}/files?limit=${LIMIT}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
-      const reply = await request(url, { dispatcher: agent, headers: { authorization: `Bearer ${api.token}` } });
+      const reply = await request(url, {
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${api.token}` },
+      });
       const { byteLength } = await reply.body.arrayBuffer();
       if (reply.statusCode !== 200 || byteLength < LIMIT * 100) throw new Error(`${url} answered ${reply.statusCode}, ${byteLength} bytes`);
     });
@@ -49,7 +58,7 @@ export async function lists(stores: TestStores): Promise<Line[]> {
     const list = await byTurns(pages(few.api), select);
 
     const many = await owner(MANY);
-    const deep = await byTurns(pages(many.api, await cursorBefore(DEEP_PAGE, pool, many.id)), pages(many.api));
+    const deep = await byTurns(pages(many.api, await cursorBefore(DEEP_PAGE, pool, many.id)), pages(many.api), { own: true });
     return [
       rateLine(`GET files, ${LIMIT} of 1,000`, list, 'the same SELECT by pg + JSON', 0.5),
       rateLine(`GET files, page ${DEEP_PAGE} of ${MANY} files`, deep, 'page 1', 0.8),

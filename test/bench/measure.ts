@@ -1,5 +1,6 @@
-import { median } from '../faults/latency.ts';
+import { readFileSync } from 'node:fs';
 import { range } from '../support/wait.ts';
+import { type Measured, nextTurn } from './turns.ts';
 
 /** One line of docs/design/testing.md, Speed and size. */
 export interface Line {
@@ -9,19 +10,47 @@ export interface Line {
   readonly control: string;
   readonly ratio?: number;
   readonly target: string;
-  /** Undefined: told, not judged. */
+  /** Undefined: reported, not judged. */
   readonly met?: boolean;
+  /** CPU time that server or worker took for one operation. */
+  readonly cpu?: string;
+}
+
+export interface TurnOptions {
+  /** 5 unless set. */
+  readonly rounds?: number;
+  /** The control is the checkout's own code too, so each checkout has its own. */
+  readonly own?: boolean;
 }
 
 const ROUNDS = 5;
+const TICKS_PER_SECOND = 100; // USER_HZ of every Linux that Node runs on
+const OUR_PROGRAMS = /cmd\/(server|worker)\/main/;
 
-/** Medians of several rounds, ours and the control by turns after a round that does not count. */
-export async function byTurns(ours: () => Promise<number>, control: () => Promise<number>, rounds = ROUNDS) {
-  await ours();
-  await control();
-  const measured: { ours: number; control: number }[] = [];
-  for (const _ of range(rounds)) measured.push({ ours: await ours(), control: await control() });
-  return { ours: median(measured.map(({ ours }) => ours)), control: median(measured.map(({ control }) => control)) };
+/** Operations since the present turn began. */
+let operations = 0;
+
+/**
+ * Medians of several rounds, ours and the control by turns after a round that does not count.
+ * With `make bench BASE=…` both checkouts call this at the same point, and their turns alternate beside one control.
+ */
+export async function byTurns(
+  ours: () => Promise<number>,
+  control: () => Promise<number>,
+  { rounds = ROUNDS, own = false }: TurnOptions = {},
+): Promise<Measured> {
+  process.send?.({ rounds, own });
+  for (;;) {
+    const turn = await nextTurn();
+    if (typeof turn === 'object') return turn;
+    operations = 0;
+    const before = cpuMs();
+    const value = await (turn === 'ours' ? ours() : control());
+    process.send?.({
+      value,
+      ...(turn === 'ours' && operations > 0 ? { cpuMs: (cpuMs() - before) / operations } : {}),
+    });
+  }
 }
 
 /** Runs `work` for each item, `concurrency` at once; gives how many a second. */
@@ -32,18 +61,66 @@ export async function perSecond<T>(items: readonly T[], concurrency: number, wor
     for (let at = next++; at < items.length; at = next++) await work(items[at] as T);
   };
   await Promise.all(range(concurrency).map(worker));
+  countOperations(items.length);
   return (items.length * 1000) / (performance.now() - started);
 }
 
+/** For a measurement that does not go by `perSecond`: what CPU time is divided by. */
+export function countOperations(count: number): void {
+  operations += count;
+}
+
 /** A line whose numbers are rates: ours must be `least` × the control. */
-export function rateLine(what: string, measured: { ours: number; control: number }, control: string, least?: number): Line {
+export function rateLine(what: string, measured: Measured, control: string, least?: number, unit = '/s'): Line {
   const ratio = measured.ours / measured.control;
   return {
     what,
-    ours: `${Math.round(measured.ours)}/s`,
-    control: `${Math.round(measured.control)}/s ${control}`,
+    ours: `${Math.round(measured.ours)}${unit}`,
+    control: `${Math.round(measured.control)}${unit} ${control}`,
     ratio,
     target: least === undefined ? '' : `≥ ${least} ×`,
     ...(least === undefined ? {} : { met: ratio >= least }),
+    ...(measured.cpuMs === undefined ? {} : { cpu: `${measured.cpuMs.toFixed(2)} ms` }),
   };
+}
+
+/** A line whose numbers are costs: ours must be at most `most` × the control. */
+export function costLine(what: string, measured: Measured, control: string, most: number, unit: string): Line {
+  const ratio = measured.ours / measured.control;
+  const [ours, other] = [measured.ours, measured.control].map((value) => `${Math.round(value)} ${unit}`);
+  return {
+    what,
+    ours: ours ?? '',
+    control: `${other} ${control}`,
+    ratio,
+    target: `≤ ${most} ×`,
+    met: ratio <= most,
+  };
+}
+
+/** CPU time, in ms, that servers and workers which this process started have taken. */
+function cpuMs(): number {
+  return (
+    childrenOf(process.pid)
+      .filter((pid) => OUR_PROGRAMS.test(textOf(`/proc/${pid}/cmdline`)))
+      .reduce((sum, pid) => sum + ticksOf(pid), 0) *
+    (1_000 / TICKS_PER_SECOND)
+  );
+}
+
+const childrenOf = (pid: number): string[] => textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean);
+
+/** utime and stime, the 14th and 15th field (proc_pid_stat(5)); the second is the program's name, with spaces perhaps. */
+function ticksOf(pid: string): number {
+  const fields = textOf(`/proc/${pid}/stat`).split(') ').pop()?.split(' ') ?? [];
+  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+}
+
+/** Empty where there is no such file: not Linux, or the process has ended. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -32,7 +32,10 @@ export async function metadata(stores: TestStores): Promise<Line[]> {
   try {
     const { email, password } = tenant.administrator;
     const api = await new Api(`http://127.0.0.1:${port}/api/v1`).login(email, password);
-    const { body: file } = await api.upload('/files', { file: Buffer.from('a'), name: 'a' });
+    const { body: file } = await api.upload('/files', {
+      file: Buffer.from('a'),
+      name: 'a',
+    });
     await redis.set('bench', (await api.get(`/files/${file.id}`)).bytes);
     const get = (urls: readonly string[], headers: Record<string, string> = {}): Promise<number> =>
       perSecond(urls, AT_ONCE, async (url) => {

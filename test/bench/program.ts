@@ -13,7 +13,9 @@ export interface BenchProgram {
 
 export async function startProgram(file: string, env: Readonly<Record<string, string>> = {}): Promise<BenchProgram> {
   const port = await freePort();
-  const child: ChildProcess = fork(join(import.meta.dirname, file), { env: { ...process.env, ...env, PORT: String(port) } });
+  const child: ChildProcess = fork(join(import.meta.dirname, file), {
+    env: { ...process.env, ...env, PORT: String(port) },
+  });
   const [first] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [unknown];
   if (first !== 'ready') throw new Error(`${file} ended before it was ready`);
   return {

@@ -68,7 +68,11 @@ async function takeOver(): Promise<Line> {
       const keys = range(OBJECTS).map(() => newKey(systemRandom));
       await inParallel(keys, 8, (key) => tenant.objects.put(key, Buffer.from('x')));
       await tenant.db.transaction(async (tx) => {
-        for (const key of keys) await insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } });
+        for (const key of keys)
+          await insertJob(tx, {
+            kind: 'objects.purge',
+            payload: { keys: [key] },
+          });
       });
       await waitFor('the first ones to go', async () => (await left()) < OBJECTS - 20);
       await meanwhile();

@@ -7,7 +7,7 @@ import { Api } from '../support/api.ts';
 import { freePort } from '../support/ports.ts';
 import { startTenant, type TestTenant } from '../support/server.ts';
 import type { TestStores } from '../support/stores.ts';
-import { byTurns, type Line, rateLine } from './measure.ts';
+import { byTurns, countOperations, type Line, rateLine } from './measure.ts';
 
 const MIB = 1 << 20;
 const SIZE_MIB = 256;
@@ -23,25 +23,47 @@ export async function transfers(stores: TestStores): Promise<Line[]> {
   try {
     const api = await new Api(`http://127.0.0.1:${port}/api/v1`).login(tenant.administrator.email, tenant.administrator.password);
     const upload = async (): Promise<string> => {
-      const reply = await api.upload('/files', { file: stream(), name: 'big.bin', fields: { on_conflict: 'rename' } });
+      const reply = await api.upload('/files', {
+        file: stream(),
+        name: 'big.bin',
+        fields: { on_conflict: 'rename' },
+      });
       if (reply.status !== 201) throw new Error(`the upload was answered ${reply.status}`);
       return reply.body.id as string;
     };
-    const put = (): Promise<unknown> => new Upload({ client, params: { Bucket, Key: 'bench', Body: stream() } }).done();
+    const put = (): Promise<unknown> =>
+      new Upload({
+        client,
+        params: { Bucket, Key: 'bench', Body: stream() },
+      }).done();
     const up = await byTurns(
-      () => rate(async () => api.delete(`/files/${await upload()}`, { query: { permanent: true } })),
+      () =>
+        rate(async () =>
+          api.delete(`/files/${await upload()}`, {
+            query: { permanent: true },
+          }),
+        ),
       () => rate(put),
-      ROUNDS,
+      { rounds: ROUNDS },
     );
     const url = `${api.url}/files/${await upload()}/download`;
     const down = await byTurns(
-      () => rate(async () => drained((await request(url, { headers: { authorization: `Bearer ${api.token}` } })).body)),
+      () =>
+        rate(async () =>
+          drained(
+            (
+              await request(url, {
+                headers: { authorization: `Bearer ${api.token}` },
+              })
+            ).body,
+          ),
+        ),
       () => rate(async () => drained((await client.send(new GetObjectCommand({ Bucket, Key: 'bench' }))).Body as Readable)),
-      ROUNDS,
+      { rounds: ROUNDS },
     );
     return [
-      rateLine(`upload ${SIZE_MIB} MiB, in MiB`, up, 'lib-storage Upload', LEAST),
-      rateLine(`download ${SIZE_MIB} MiB, in MiB`, down, 'the SDK from S3', LEAST),
+      rateLine(`upload ${SIZE_MIB} MiB`, up, 'lib-storage Upload', LEAST, ' MiB/s'),
+      rateLine(`download ${SIZE_MIB} MiB`, down, 'the SDK from S3', LEAST, ' MiB/s'),
     ];
   } finally {
     await server.end('SIGTERM');
@@ -51,8 +73,16 @@ export async function transfers(stores: TestStores): Promise<Line[]> {
 }
 
 function storeOf({ config }: TestTenant): { client: S3Client; Bucket: string } {
-  const credentials = { accessKeyId: config.CARREL_S3_ACCESS_KEY_ID, secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY };
-  const client = new S3Client({ endpoint: config.CARREL_S3_ENDPOINT, region: config.CARREL_S3_REGION, forcePathStyle: true, credentials });
+  const credentials = {
+    accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
+    secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
+  };
+  const client = new S3Client({
+    endpoint: config.CARREL_S3_ENDPOINT,
+    region: config.CARREL_S3_REGION,
+    forcePathStyle: true,
+    credentials,
+  });
   return { client, Bucket: config.CARREL_S3_BUCKET };
 }
 
@@ -70,6 +100,7 @@ function stream(): Readable {
 async function rate(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
+  countOperations(1);
   return (SIZE_MIB * 1000) / (performance.now() - started);
 }
 

@@ -1,0 +1,22 @@
+import { startPlatform, type TestPlatform } from '../integration/worker/platform.ts';
+import type { Line } from './measure.ts';
+
+/** Each is loaded alone: a base that lacks what one of them needs can still run the others. */
+export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
+  launches: () => onPlatform(async ({ stores }) => (await import('./launches.ts')).launches(stores)),
+  deliveries: () => onPlatform(async (platform) => (await import('./deliveries.ts')).deliveries(platform)),
+  fairness: async () => (await import('./fairness.ts')).fairness(),
+  lists: () => onPlatform(async ({ stores }) => (await import('./lists.ts')).lists(stores)),
+  metadata: () => onPlatform(async ({ stores }) => (await import('./metadata.ts')).metadata(stores)),
+  recovery: async () => (await import('./recovery.ts')).recovery(),
+  transfers: () => onPlatform(async ({ stores }) => (await import('./transfers.ts')).transfers(stores)),
+};
+
+async function onPlatform(bench: (platform: TestPlatform) => Promise<Line[]>): Promise<Line[]> {
+  const platform = await startPlatform({ durable: true });
+  try {
+    return await bench(platform);
+  } finally {
+    await platform.stop();
+  }
+}
