@@ -48,7 +48,13 @@ export const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\b(Tickets|ticketEndpoints|ticketOf|TICKET_SECONDS)\b|\b([Aa]|[Tt]he|by|no|such|[Tt]okens? (and|or)) tickets?\b/, 'download link'],
   [/\b(permissionEndpoints|presentPermission|PermissionView)\b|content\/permissions/, 'grants'],
   [/\b(LtiRefusal(Code)?|LTI_REFUSALS)\b/, 'LaunchError'],
-  [/\b(told\(error|interface Told)\b/, 'serializeError'],
+  [
+    /\b(told\(error|interface Told)\b|\b(const|let) (told|kept|standing|place|places|room)\b/,
+    'the name of the value: reply, event, cached, present, key, slots …',
+  ],
+  [/\bPlaced?\b|\b[a-z]\w*Place\b|\bplace(Of)?[(:]/, 'location, destination, key, slot, parameter … whichever it is'],
+  [/\bRoom\b|\broomOf\b|\broom: \w/, 'quota, remaining bytes, free slots'],
+  [/\b(letGo|\w+\.forget\()/, 'release, remove, discard, reset'],
   [/\b(findKnown|lti-known|unprovenClaims|StoragePlace)\b/, 'LaunchContext, unverifiedClaims, StorageSlot'],
   [/\b(class People \{|(stands|standing)\(known|settle\(tx)/, 'UserSync, CourseSync, isUnchanged, sync'],
 ];

@@ -42,7 +42,7 @@ export class UserContent {
   }
 
   async #transfer(tx: Tx, from: UserRef, to: UserRef): Promise<void> {
-    await holdFolders(tx, from);
+    await lockFolders(tx, from);
     const bytes = await bytesOf(tx, from.id);
     await orNameConflict(tx.query('UPDATE folders SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
     await orNameConflict(tx.query('UPDATE files SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
@@ -52,7 +52,7 @@ export class UserContent {
   }
 
   async #remove(tx: Tx, user: UserRef, systemUserId: number): Promise<void> {
-    await holdFolders(tx, user);
+    await lockFolders(tx, user);
     const blobs = await tx.query<{ key: string }>(
       'SELECT v.blob_name AS key FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.owner_id = $1',
       [user.id],
@@ -63,7 +63,7 @@ export class UserContent {
     await this.#removeFiles(tx, user);
     await this.#removeFolders(tx, user, systemUserId);
     this.#cache.invalidate(tx, ...(await endGivenBy(tx, user.id)).map(grantsTag));
-    for (const [table, column] of MADE_BY) {
+    for (const [table, column] of CREATED_BY) {
       await tx.query(`UPDATE ${table} SET ${column} = $2 WHERE ${column} = $1`, [user.id, systemUserId]);
     }
     await requestPurge(
@@ -81,13 +81,13 @@ export class UserContent {
       [user.id],
     );
     const deletedAt = this.#clock.now().toISOString();
-    const told = deleted
+    const events = deleted
       .filter((file) => file.deletedAt === null)
       .map((file) => fileCreated({ ...file, ownerUuid: user.uuid, createdAt: file.createdAt.toISOString() }));
     await this.#events.emitAll(
       tx,
       'file.deleted',
-      told.map((file) => ({ ...file, deleted_at: deletedAt, permanent: true })),
+      events.map((file) => ({ ...file, deleted_at: deletedAt, permanent: true })),
     );
   }
 
@@ -108,11 +108,11 @@ export class UserContent {
 }
 
 /** Nobody writes into the user's folders from here on: what is decided by what lies in them stays right. */
-const holdFolders = (tx: Tx, user: UserRef): Promise<unknown> =>
+const lockFolders = (tx: Tx, user: UserRef): Promise<unknown> =>
   tx.query('SELECT FROM folders WHERE owner_id = $1 ORDER BY id FOR UPDATE', [user.id]);
 
 /** What the user may have made of others' things; each passes to the system user. */
-const MADE_BY = [
+const CREATED_BY = [
   ['file_versions', 'created_by'],
   ['permissions', 'granted_by'],
   ['shares', 'created_by'],

@@ -48,8 +48,8 @@ async function pageRequest(ctx: Context): Promise<PageRequest> {
 function grouped(parameters: URLSearchParams): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const [name, value] of parameters) {
-    const standing = values.get(name);
-    if (standing) standing.push(value);
+    const present = values.get(name);
+    if (present) present.push(value);
     else values.set(name, [value]);
   }
   return values;

@@ -84,9 +84,9 @@ export class Dispatcher {
   async #round(): Promise<void> {
     const [waiting] = await Promise.all([this.#queue.waiting(), this.#noticeLostMemory()]);
     // Another worker may have free slots: rows beyond this one's stay due.
-    const room = Math.min(MAX_WAITING - waiting, this.#limiter.free);
-    if (room <= 0) return;
-    const items = await this.#store.leaseDue({ limit: room, perTenant: this.#limiter.tenantLimit, leaseSeconds: DISPATCH_LEASE_SECONDS });
+    const free = Math.min(MAX_WAITING - waiting, this.#limiter.free);
+    if (free <= 0) return;
+    const items = await this.#store.leaseDue({ limit: free, perTenant: this.#limiter.tenantLimit, leaseSeconds: DISPATCH_LEASE_SECONDS });
     if (items.length === 0) return;
     try {
       const leases = items.map(({ tenant, id, attempts }) => ({ tenant, id, attempt: attempts }));

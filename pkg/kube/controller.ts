@@ -100,7 +100,7 @@ export class Controller {
     const stopTimer = this.#metrics.time.startTimer({ controller });
     try {
       const result = await this.#withTimeout(parseKey(text), stopped);
-      this.#queue.forget(text);
+      this.#queue.resetBackoff(text);
       this.#metrics.total.inc({ controller, result: result.requeueAfterMs === undefined ? 'success' : 'requeue_after' });
       this.#again(text, result);
     } catch (error) {
@@ -147,7 +147,7 @@ export class Controller {
     this.#log[terminal ? 'warn' : 'error']({ err: error, key: text, terminal }, 'reconcile failed');
     if (terminal) {
       this.#metrics.terminal.inc({ controller });
-      this.#queue.forget(text);
+      this.#queue.resetBackoff(text);
       this.#again(text, {});
     } else {
       this.#queue.retry(text);

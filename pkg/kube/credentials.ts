@@ -41,12 +41,12 @@ export class CredentialSource {
       this.#readAt = this.#clock.monotonic();
       const reading = this.#read();
       this.#current = reading;
-      reading.catch(() => this.forget());
+      reading.catch(() => this.discard());
     }
     return this.#current;
   }
 
-  forget(): void {
+  discard(): void {
     this.#current = undefined;
   }
 

@@ -66,7 +66,7 @@ test('retries back off, each for itself, until the key is forgotten', async () =
   const { queue, clock } = setUp();
   const waits: number[] = [];
   for (let tries = 0; tries < 6; tries++) {
-    if (tries === 5) queue.forget('a');
+    if (tries === 5) queue.resetBackoff('a');
     queue.retry('a');
     const startedAt = clock.monotonic();
     while (queue.depth === 0) await clock.advance(50);

@@ -94,7 +94,7 @@ export class WorkQueue {
   }
 
   /** Its work went well: the next failure begins anew. */
-  forget(key: string): void {
+  resetBackoff(key: string): void {
     this.#failures.delete(key);
   }
 

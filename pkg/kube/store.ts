@@ -109,11 +109,11 @@ export class Store<T extends KubeObject> {
       if (!this.#rewound && isOlder(object, previous)) return;
     }
     if (previous && previous.metadata.uid !== object.metadata.uid) this.#delete(key, previous);
-    const kept = this.#objects.get(key);
-    if (kept) this.#unindex(key, kept);
+    const present = this.#objects.get(key);
+    if (present) this.#unindex(key, present);
     this.#objects.set(key, object);
     this.#index(key, object);
-    this.#report(kept ? { type: 'updated', object, previous: kept } : { type: 'added', object });
+    this.#report(present ? { type: 'updated', object, previous: present } : { type: 'added', object });
   }
 
   /** For the reflector: an object that is gone. */

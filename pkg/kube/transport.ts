@@ -156,7 +156,7 @@ export class KubeClient {
         }),
       );
       if (response.statusCode !== 401 || tries > 1) return response;
-      this.#credentials.forget();
+      this.#credentials.discard();
       await response.body.dump();
     }
   }

@@ -70,7 +70,7 @@ async function followPort(stateDirectory: string, port: number): Promise<void> {
     const before = JSON.stringify(spec ?? {});
     const after = before.replaceAll(former, `.localhost:${port}`);
     if (after === before) continue;
-    const place = metadata.namespace === undefined ? [] : ['-n', metadata.namespace];
-    await kubectl(stateDirectory, 'patch', kind, metadata.name, ...place, '--type=merge', '-p', `{"spec":${after}}`);
+    const namespaceArguments = metadata.namespace === undefined ? [] : ['-n', metadata.namespace];
+    await kubectl(stateDirectory, 'patch', kind, metadata.name, ...namespaceArguments, '--type=merge', '-p', `{"spec":${after}}`);
   }
 }

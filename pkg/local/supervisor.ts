@@ -228,7 +228,7 @@ function endOf(child: ChildProcess): Promise<string> {
 
 /** What every program may see of the person's environment: no setting of ours, and nothing that Postgres or Node would obey. */
 function baseEnvironment(): Record<string, string> {
-  const kept = [
+  const passedVariables = [
     'PATH',
     'HOME',
     'USER',
@@ -245,5 +245,5 @@ function baseEnvironment(): Record<string, string> {
     'NODE_EXTRA_CA_CERTS',
     'SSL_CERT_FILE',
   ];
-  return Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  return Object.fromEntries(passedVariables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }

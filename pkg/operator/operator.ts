@@ -103,7 +103,7 @@ export class Operator {
   /** Runs the controllers until the signal is aborted; resolves when their last reconcile has ended. */
   async lead(signal: AbortSignal): Promise<void> {
     const { tenants, registrations, webhooks } = this.#controllers();
-    this.#deps.redis.forget();
+    this.#deps.redis.resync();
     const resync = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
     const stop = this.#deps.redis.onReconnect(resync);
     try {

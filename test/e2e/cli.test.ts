@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { kubectl } from '../../pkg/local/kubectl.ts';
 import { freePort } from '../support/ports.ts';
-import { bringUp, carrel, forget, newPlatform, platform, type Platform } from '../support/platform.ts';
+import { bringUp, carrel, deletePlatform, newPlatform, platform, type Platform } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** `carrel up` on a machine that is not tidy. Only the platform itself runs here: it is what can break. */
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const where of platforms) await forget(where);
+  for (const where of platforms) await deletePlatform(where);
 });
 
 test('up twice is harmless, and the programs stay the same ones', async () => {

@@ -19,8 +19,8 @@ test.each<Death>(['refuses', 'stalls'])(
     const measured = await measureFairness({ waiting: WAITING, rounds, death, percent, until });
 
     const judged = isLong ? measured : (measured.rounds.at(-1) ?? measured);
-    const told = `${judged.alone.toFixed(1)} ms alone, ${judged.beside.toFixed(1)} ms beside one that ${death}`;
-    process.stderr.write(`  from event to receiver, ${percent} of 100 within: ${told}\n`);
+    const summary = `${judged.alone.toFixed(1)} ms alone, ${judged.beside.toFixed(1)} ms beside one that ${death}`;
+    process.stderr.write(`  from event to receiver, ${percent} of 100 within: ${summary}\n`);
     expect(judged.beside).toBeLessThan(most(judged));
   },
   300_000,

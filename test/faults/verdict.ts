@@ -70,9 +70,9 @@ async function storyFaults({ db }: TestTenant, arrived: readonly ArrivedEvent[])
     const named = byId.get(id)?.some(({ event, data }) => event !== 'file.deleted' && data.name === name);
     if (!named) faults.push(`${id} is called ${name}, and no event says so`);
   }
-  const standing = new Set(files.map(({ id }) => id));
+  const existing = new Set(files.map(({ id }) => id));
   for (const [id, events] of byId) {
-    if (!events.some(({ event }) => event.startsWith('file.')) || standing.has(id)) continue;
+    if (!events.some(({ event }) => event.startsWith('file.')) || existing.has(id)) continue;
     count(id, 1, 'was deleted for ever', ({ event, data }) => event === 'file.deleted' && data.permanent === true);
   }
   const users = await db.query<{ id: string; name: string }>(

@@ -41,16 +41,16 @@ export async function withstand(options: { changes: number; seed: number; progre
   const random = seeded(options.seed);
   const platform = await startPlatform({ durable: true });
   const receiver = await startReceiver();
-  const kept: Kept[] = [];
+  const records: Kept[] = [];
   try {
     const tenant = await platform.tenant();
     const port = await freePort();
     const accounts = await Promise.all(range(CLIENTS).map(() => accountOf(tenant)));
     await addWebhook(tenant, { url: receiver.url, secret: SECRET });
     const worker = await Kept.start('worker', () => startWorkerProcess(platform, { CARREL_WEBHOOK_RETRY_SECONDS: RETRIES }));
-    kept.push(worker);
+    records.push(worker);
     const server = await Kept.start('server', () => startServerProcess(tenant, port));
-    kept.push(server);
+    records.push(server);
 
     const log = new ChangeLog(options.changes);
     const arrivals = new Arrivals(receiver, SECRET);
@@ -61,12 +61,12 @@ export async function withstand(options: { changes: number; seed: number; progre
     );
 
     const started = performance.now();
-    const told = (): string =>
+    const progress = (): string =>
       `${log.ended} of ${log.wanted} changes, ${log.lost} with their answer lost, ${log.retries} tries again; ` +
       `${arrivals.taken.size} events arrived, ${arrivals.twice} twice`;
     const ticker = setInterval(() => {
       arrivals.look();
-      options.progress(`${seconds(started)}: ${told()}; broken now: ${injector.now}`);
+      options.progress(`${seconds(started)}: ${progress()}; broken now: ${injector.now}`);
     }, PROGRESS_MS);
     try {
       await Promise.all([
@@ -82,16 +82,16 @@ export async function withstand(options: { changes: number; seed: number; progre
       clearInterval(ticker);
     }
     arrivals.look();
-    const faults = [...kept.flatMap(({ crashes }) => crashes), ...(await verdict(tenant, log.acknowledged, arrivals))];
+    const faults = [...records.flatMap(({ crashes }) => crashes), ...(await verdict(tenant, log.acknowledged, arrivals))];
     const slowest = `the slowest answer took ${Math.round(log.slowestMs)} ms`;
     return {
       faults,
       injected: Object.fromEntries(injector.happened),
       kinds: injector.kinds,
-      summary: `${seconds(started)}: ${told()}; ${[...injector.happened.values()].reduce((sum, each) => sum + each)} faults; ${slowest}`,
+      summary: `${seconds(started)}: ${progress()}; ${[...injector.happened.values()].reduce((sum, each) => sum + each)} faults; ${slowest}`,
     };
   } finally {
-    await Promise.all(kept.map((program) => program.stop()));
+    await Promise.all(records.map((program) => program.stop()));
     await receiver.close();
     await platform.stop();
   }

@@ -91,18 +91,18 @@ export function requestsOf(
 ): fc.Arbitrary<GeneratedRequest> {
   const values = new Values(document);
   const parameters = parametersOf(document, operation);
-  const within = (place: Parameter['in']): Parameter[] =>
-    parameters.filter((parameter) => parameter.in === place && parameter.name !== 'cursor');
-  const record = (place: Parameter['in'], optional: (name: string) => boolean): fc.Arbitrary<Record<string, string>> =>
+  const within = (location: Parameter['in']): Parameter[] =>
+    parameters.filter((parameter) => parameter.in === location && parameter.name !== 'cursor');
+  const record = (location: Parameter['in'], optional: (name: string) => boolean): fc.Arbitrary<Record<string, string>> =>
     fc
       .record(
         Object.fromEntries(
-          within(place)
+          within(location)
             .filter(({ required, name }) => required || optional(name))
-            .map(({ name, schema }) => [name, values.of(place === 'header' ? { ...PRINTABLE, ...schema } : schema)]),
+            .map(({ name, schema }) => [name, values.of(location === 'header' ? { ...PRINTABLE, ...schema } : schema)]),
         ),
         {
-          requiredKeys: within(place)
+          requiredKeys: within(location)
             .filter(({ required }) => required)
             .map(({ name }) => name),
         },
@@ -135,14 +135,14 @@ function broken(request: GeneratedRequest, at: number, parameters: readonly Para
   const body = (request.body ?? {}) as Record<string, unknown>;
   const first = Object.keys(body)[0];
   const faults: GeneratedRequest[] = [{ ...request, fault: 'an unknown parameter', query: { ...request.query, colour: 'red' } }];
-  for (const { name, in: place, schema } of parameters) {
-    if (place === 'query' && schema.type !== 'string')
+  for (const { name, in: location, schema } of parameters) {
+    if (location === 'query' && schema.type !== 'string')
       faults.push({ ...request, fault: `${name}=?`, query: { ...request.query, [name]: '?' } });
-    if (place === 'query' && typeof schema.pattern === 'string' && !new RegExp(schema.pattern).test('\0'))
+    if (location === 'query' && typeof schema.pattern === 'string' && !new RegExp(schema.pattern).test('\0'))
       faults.push({ ...request, fault: `a NUL in ${name}`, query: { ...request.query, [name]: '\0' } });
-    if (place === 'path' && schema.format === 'uuid')
+    if (location === 'path' && schema.format === 'uuid')
       faults.push({ ...request, fault: `${name} is no UUID`, path: request.operation.path.replaceAll(/\{\w+\}/g, 'no-uuid') });
-    if (place === 'header' && typeof schema.pattern === 'string' && name !== 'X-Tenant-ID')
+    if (location === 'header' && typeof schema.pattern === 'string' && name !== 'X-Tenant-ID')
       faults.push({ ...request, fault: `${name} is malformed`, headers: { ...request.headers, [name]: 'with "space' } });
   }
   if (takesJson) {

@@ -45,7 +45,7 @@ export async function bringUp(where: Platform, args: readonly string[] = []): Pr
 }
 
 /** Stops a platform and removes its state directory. */
-export async function forget(where: Platform): Promise<void> {
+export async function deletePlatform(where: Platform): Promise<void> {
   await carrel(where, ['clean']);
   await rm(join(where.stateDirectory, '..'), { recursive: true, force: true });
 }
@@ -54,7 +54,7 @@ export async function forget(where: Platform): Promise<void> {
 export async function startPlatform(): Promise<() => Promise<void>> {
   await resolveBinary('chromium', thisMachine(ROOT), (line) => void process.stderr.write(`${line}\n`));
   const where = await newPlatform();
-  const stop = (): Promise<void> => forget(where);
+  const stop = (): Promise<void> => deletePlatform(where);
   try {
     await bringUp(where);
   } catch (error) {

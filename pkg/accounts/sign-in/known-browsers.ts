@@ -13,8 +13,8 @@ const PEOPLE_PER_BROWSER = 8;
  * What the cookie holds: a random id, and of each person (`personOf`) when they signed in last, in seconds, and with which password
  * (`generationOf`). The last one stands last.
  */
-const Known = z.object({ id: z.string(), people: z.array(z.tuple([z.string(), z.int(), z.string()])) });
-type Known = z.output<typeof Known>;
+const Cookie = z.object({ id: z.string(), people: z.array(z.tuple([z.string(), z.int(), z.string()])) });
+type Cookie = z.output<typeof Cookie>;
 
 /**
  * Browsers that somebody signed in with before: they have limits of their own at the password of that person (LoginThrottle).
@@ -51,14 +51,14 @@ export class KnownBrowsers {
     const { id, people } = this.#open(cookie) ?? { id: this.#random.base64url(12), people: [] };
     const person = personOf(email);
     const others = people.filter(([name]) => name !== person).slice(1 - PEOPLE_PER_BROWSER);
-    const known: Known = { id, people: [...others, [person, this.#seconds(), generationOf(passwordHash)]] };
+    const known: Cookie = { id, people: [...others, [person, this.#seconds(), generationOf(passwordHash)]] };
     return this.#sealer.seal(JSON.stringify(known), this.#associatedData);
   }
 
-  #open(cookie: string | undefined): Known | undefined {
+  #open(cookie: string | undefined): Cookie | undefined {
     if (cookie === undefined) return undefined;
     try {
-      const known = Known.safeParse(JSON.parse(this.#sealer.open(cookie, this.#associatedData)));
+      const known = Cookie.safeParse(JSON.parse(this.#sealer.open(cookie, this.#associatedData)));
       if (!known.success) return undefined; // sealed by a server that kept other things in it
       const oldest = this.#seconds() - KNOWN_BROWSER_SECONDS;
       return { id: known.data.id, people: known.data.people.filter(([, at]) => at > oldest) };

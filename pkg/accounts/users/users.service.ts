@@ -126,8 +126,8 @@ export class Users {
         ),
       );
       const changed = row as User;
-      const told = userChanges(user, changed);
-      if (told.length > 0) await this.#events.emit(tx, 'user.updated', userUpdated(changed, told));
+      const changedFields = userChanges(user, changed);
+      if (changedFields.length > 0) await this.#events.emit(tx, 'user.updated', userUpdated(changed, changedFields));
       if (changes.is_active === false) await this.#sessions.endAllOf(tx, user.id);
       else if (passwordHash !== undefined) await this.#sessions.endAllOf(tx, user.id, actor.userId === user.id ? actor.sessionId : null);
       this.#cache.invalidate(tx, USERS_TAG, userTag(user.uuid), PROFILES_TAG);

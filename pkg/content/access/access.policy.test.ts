@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Level, LEVELS } from '../../api/actor.ts';
-import { allows, grantedAtLeast, hiddenAbove, levelOn, requireLevel, requireMove, type Granted, type Right } from './access.policy.ts';
+import { allows, grantedAtLeast, hiddenAncestors, levelOn, requireLevel, requireMove, type Granted, type Right } from './access.policy.ts';
 
 const grants = (entries: Record<string, Level>): Granted => ({ levelOf: (kind, uuid) => entries[`${kind}/${uuid}`] ?? null });
 const me = { userId: 1 };
@@ -35,7 +35,7 @@ test.each<[string, { userId: number }, Record<string, Level>, number]>([
   ['none, from whoever owns the highest', { userId: 2 }, {}, 0],
   ['those above a folder of theirs', { userId: 3 }, {}, 1],
 ])('folders above are hidden: %s', (_, actor, entries, hidden) => {
-  expect(hiddenAbove(actor, file.ancestors, grants(entries))).toBe(hidden);
+  expect(hiddenAncestors(actor, file.ancestors, grants(entries))).toBe(hidden);
 });
 
 describe('a move', () => {

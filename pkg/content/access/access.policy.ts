@@ -7,8 +7,8 @@ export interface Ancestor {
   readonly ownerId: number;
 }
 
-/** A file or folder whose access is decided: its owner, and the folders above it (a folder is the last of its own). */
-export interface Placed {
+/** A file or folder that access is decided for: its owner, and its ancestors (for a folder, it is the last of them itself). */
+export interface Resource {
   readonly uuid: string;
   readonly ownerId: number;
   readonly ancestors: readonly Ancestor[];
@@ -19,25 +19,25 @@ export interface Granted {
   levelOf(kind: 'file' | 'folder', uuid: string): Level | null;
 }
 
-/** Whether the actor is admin by owning the thing or a folder above it: such access comes from no grant and has no end. */
-export const isOwned = (thing: Placed, actor: Pick<Actor, 'userId'>): boolean =>
-  thing.ownerId === actor.userId || thing.ancestors.some((folder) => folder.ownerId === actor.userId);
+/** Whether the actor is admin because they own the resource or a folder above it: such access needs no grant and does not expire. */
+export const isOwnedBy = (resource: Resource, actor: Pick<Actor, 'userId'>): boolean =>
+  resource.ownerId === actor.userId || resource.ancestors.some((folder) => folder.ownerId === actor.userId);
 
 /**
- * The highest level wins. An owner is admin; the owner of a folder is admin of everything below it, whoever put it there;
+ * The highest level wins. An owner is admin; the owner of a folder is admin of everything below it, whoever created it;
  * a grant on a folder covers everything below it (docs/design/api-conventions.md, Permissions).
  */
-export function levelOn(kind: 'file' | 'folder', actor: Pick<Actor, 'userId'>, thing: Placed, granted: Granted): Level | null {
-  if (isOwned(thing, actor)) return 'admin';
-  const levels = [granted.levelOf(kind, thing.uuid), ...thing.ancestors.map((folder) => granted.levelOf('folder', folder.uuid))];
+export function levelOn(kind: 'file' | 'folder', actor: Pick<Actor, 'userId'>, resource: Resource, granted: Granted): Level | null {
+  if (isOwnedBy(resource, actor)) return 'admin';
+  const levels = [granted.levelOf(kind, resource.uuid), ...resource.ancestors.map((folder) => granted.levelOf('folder', folder.uuid))];
   return LEVELS.findLast((level) => levels.includes(level)) ?? null;
 }
 
 /**
- * How many of the folders above, counted from the root, the actor may not know of. They see the others, because rights on a folder hold for everything
- * below it. All of the folders are hidden where the actor has rights on the thing alone.
+ * How many of the ancestors, counted from the root, are hidden from the actor. The others are visible, because rights on a folder cover everything
+ * below it. All are hidden if the actor has rights on the resource alone.
  */
-export function hiddenAbove(actor: Pick<Actor, 'userId'>, ancestors: readonly Ancestor[], granted: Granted): number {
+export function hiddenAncestors(actor: Pick<Actor, 'userId'>, ancestors: readonly Ancestor[], granted: Granted): number {
   const first = ancestors.findIndex(({ uuid, ownerId }) => ownerId === actor.userId || granted.levelOf('folder', uuid) !== null);
   return first === -1 ? ancestors.length : first;
 }
@@ -45,7 +45,7 @@ export function hiddenAbove(actor: Pick<Actor, 'userId'>, ancestors: readonly An
 /** Levels are cumulative: admin includes write, write includes read. */
 export const allows = (level: Level | null, wanted: Level): boolean => level !== null && LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
 
-/** Throws `not_found` where the actor may not know of the thing, `forbidden` where they may see it but not do that. */
+/** Throws `not_found` if the actor may not see the resource, `forbidden` if they may see it but their level is too low. */
 export function requireLevel(level: Level | null, wanted: Level): void {
   if (level === null) throw new Problem('not_found');
   if (!allows(level, wanted)) throw new Problem('forbidden', `Requires ${wanted} access; you have ${level} access.`);
@@ -62,18 +62,18 @@ const covers = (rights: readonly Right[], { level, endsAt }: Right): boolean =>
   rights.some((right) => allows(right.level, level) && (right.endsAt === null || (endsAt !== null && right.endsAt >= endsAt)));
 
 /**
- * A move must not give what the file's owner, or the owner of a folder that it leaves, could not take back. So who owns neither, admin by a grant too,
- * may not move it to where they would have more or for longer, nor below a folder of theirs or of somebody else who does not own it already: no grant
- * that is revoked would end that. Throws `forbidden`.
- * `rights`: by the actor's grants on the file and the folders above it now, and on those of `ancestors`, where it goes.
+ * A move must not give access that the file's owner, or the owner of a folder that it leaves, could not revoke. So an actor who owns neither, even
+ * an admin by a grant, may not move the file to where they have more access or for longer, nor below a folder whose owner does not own the file
+ * already: revoking a grant would not end that access. Throws `forbidden`.
+ * `rights`: the actor's grants on the file and its ancestors now (`here`), and on `ancestors`, the destination (`there`).
  */
 export function requireMove(
   actor: Pick<Actor, 'userId'>,
-  file: Placed,
+  file: Resource,
   ancestors: readonly Ancestor[],
   rights: { readonly here: readonly Right[]; readonly there: readonly Right[] },
 ): void {
-  if (isOwned(file, actor)) return;
+  if (isOwnedBy(file, actor)) return;
   const owns = ancestors.some(({ ownerId }) => ownerId === actor.userId);
   if (owns || !rights.there.every((right) => covers(rights.here, right)))
     throw new Problem('forbidden', 'This move would give you more access than you have; the owner of the file can move it.');

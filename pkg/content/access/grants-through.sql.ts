@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
-import type { Placed, Right } from './access.policy.ts';
+import type { Resource, Right } from './access.policy.ts';
 
 /*
  * A grant that a grantee gives rests on a grant of theirs (permissions.granted_through) and neither exceeds nor outlives it. Triggers keep the rows
@@ -33,15 +33,15 @@ const SOURCE = `
 export async function sourceOf(
   tx: Tx,
   actor: Pick<Actor, 'userId'>,
-  thing: Placed & { readonly kind: 'file' | 'folder'; readonly id: number },
+  resource: Resource & { readonly kind: 'file' | 'folder'; readonly id: number },
   at: { now: Date; without: number | undefined },
 ): Promise<Source | null> {
-  const folders = thing.ancestors.map(({ uuid }) => uuid);
+  const folders = resource.ancestors.map(({ uuid }) => uuid);
   const [source] = await tx.query<Source & { groupId: number | null }>(SOURCE, [
     at.now,
     actor.userId,
-    thing.kind,
-    thing.id,
+    resource.kind,
+    resource.id,
     folders,
     at.without ?? null,
   ]);
@@ -98,7 +98,7 @@ const OUT_OF_REACH = `
  * Ends grants on a file that was moved below `ancestors`, where they were given through a folder above its former place alone: by a grant on that, or by
  * owning it. Gives whom that concerns. One statement where there are none.
  */
-export async function endOutOfReach(tx: Tx, file: Placed & { readonly id: number }, ancestors: Placed['ancestors']): Promise<string[]> {
+export async function endOutOfReach(tx: Tx, file: Resource & { readonly id: number }, ancestors: Resource['ancestors']): Promise<string[]> {
   const owners = new Set([file, ...ancestors].map(({ ownerId }) => ownerId));
   const left = file.ancestors.map(({ ownerId }) => ownerId).filter((ownerId) => !owners.has(ownerId));
   const folders = ancestors.map(({ uuid }) => uuid);
@@ -117,8 +117,8 @@ const RIGHTS = `
 export async function rightsOfMove(
   tx: Tx,
   actor: Pick<Actor, 'userId'>,
-  file: Placed & { readonly id: number },
-  ancestors: Placed['ancestors'],
+  file: Resource & { readonly id: number },
+  ancestors: Resource['ancestors'],
   now: Date,
 ): Promise<{ here: Right[]; there: Right[] }> {
   const [before, after] = [file.ancestors, ancestors].map((folders) => folders.map(({ uuid }) => uuid));

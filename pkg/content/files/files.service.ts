@@ -12,7 +12,16 @@ import { grantsTag } from '../../access/tags.ts';
 import { PROFILES_TAG, USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { fileTag, FOLDERS_TAG } from '../content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { allows, type Granted, grantedAtLeast, hiddenAbove, isOwned, levelOn, requireLevel, requireMove } from '../access/access.policy.ts';
+import {
+  allows,
+  type Granted,
+  grantedAtLeast,
+  hiddenAncestors,
+  isOwnedBy,
+  levelOn,
+  requireLevel,
+  requireMove,
+} from '../access/access.policy.ts';
 import { endOutOfReach, rightsOfMove } from '../access/grants-through.sql.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
@@ -28,7 +37,7 @@ import type { FileChanges, FileQuery, FileView, FileWithIncludes } from './files
 import { requestPurge } from '../objects/objects.jobs.ts';
 
 /** Where a file is or will be; `path` is the folder's, null in the owner's root. */
-type Place = Pick<FileRecord, 'folder' | 'ancestors'> & { readonly path: string | null };
+type FileLocation = Pick<FileRecord, 'folder' | 'ancestors'> & { readonly path: string | null };
 
 /**
  * Files: reading, changing, trash.
@@ -104,21 +113,21 @@ export class Files {
   async change(actor: Actor, id: string, patch: FileChanges, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
-      const place = await this.#destination(tx, actor, granted, file, patch.folder_id);
+      const location = await this.#destination(tx, actor, granted, file, patch.folder_id);
       const name = patch.name ?? file.name;
-      const path = pathOf(place.path, name);
-      const fault = pathFault(path, hiddenAbove(actor, place.ancestors, granted));
+      const path = pathOf(location.path, name);
+      const fault = pathFault(path, hiddenAncestors(actor, location.ancestors, granted));
       if (fault !== null) throw invalid('name', fault);
-      const changes = { name, path, extension: extensionOf(name), folderId: place.folder?.id ?? null };
+      const changes = { name, path, extension: extensionOf(name), folderId: location.folder?.id ?? null };
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, changes));
       if (!row) throw new Problem('not_found');
-      if (place.folder?.id !== file.folder?.id)
-        this.#cache.invalidate(tx, ...(await endOutOfReach(tx, file, place.ancestors)).map(grantsTag));
+      if (location.folder?.id !== file.folder?.id)
+        this.#cache.invalidate(tx, ...(await endOutOfReach(tx, file, location.ancestors)).map(grantsTag));
       this.#cache.invalidate(tx, fileTag(id));
       const { revision, updatedAt } = row;
-      const changed = { ...file, ...changes, folder: place.folder, revision, updatedAt: updatedAt.toISOString() };
+      const changed = { ...file, ...changes, folder: location.folder, revision, updatedAt: updatedAt.toISOString() };
       await this.#emitChanges(tx, file, changed);
-      return presentFile(fileSeenBy(actor, granted, { ...changed, ancestors: place.ancestors }));
+      return presentFile(fileSeenBy(actor, granted, { ...changed, ancestors: location.ancestors }));
     });
   }
 
@@ -203,29 +212,29 @@ export class Files {
   async #lookup(id: string): Promise<FileRecord | null> {
     const entry = { key: `file:${id}`, tags: [fileTag(id), FOLDERS_TAG, PROFILES_TAG] };
     const lookup = await this.#cache.lookup(entry);
-    const kept = lookup.value === undefined ? undefined : cachedRecord(lookup.value);
-    if (kept) return kept;
+    const cached = lookup.value === undefined ? undefined : cachedRecord(lookup.value);
+    if (cached) return cached;
     const file = await findFile(this.#db.tables, id);
     if (file) await lookup.put(JSON.stringify(file), FILE_METADATA_TTL_SECONDS);
     return file;
   }
 
   /** Where the file will be; `undefined` leaves it where it is, and so does what is shown to the actor as its folder: null for whoever sees none. */
-  async #destination(tx: Tx, actor: Actor, granted: Granted, file: FileRecord, folderId: string | null | undefined): Promise<Place> {
+  async #destination(tx: Tx, actor: Actor, granted: Granted, file: FileRecord, folderId: string | null | undefined): Promise<FileLocation> {
     const seen = fileSeenBy(actor, granted, file).folder?.uuid ?? null;
-    if (folderId === undefined || folderId === seen) return placeOf(file);
+    if (folderId === undefined || folderId === seen) return locationOf(file);
     if (folderId === null) {
       if (file.ownerId === actor.userId) return { folder: null, ancestors: [], path: null };
       throw new Problem('forbidden', 'Only the owner of a file can move it to their root folder.');
     }
     const folder = await openFolder(tx, actor, granted, folderId, 'folder_id');
-    if (!isOwned(file, actor))
+    if (!isOwnedBy(file, actor))
       requireMove(actor, file, folder.ancestors, await rightsOfMove(tx, actor, file, folder.ancestors, this.#clock.now()));
     return { folder, ancestors: folder.ancestors, path: folder.path };
   }
 }
 
-const placeOf = (file: FileRecord): Place => ({
+const locationOf = (file: FileRecord): FileLocation => ({
   folder: file.folder,
   ancestors: file.ancestors,
   path: file.folder ? file.path.slice(0, -(file.name.length + 1)) : null,

@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import { etagOf } from '../../api/etag.ts';
-import { type Granted, hiddenAbove } from '../access/access.policy.ts';
+import { type Granted, hiddenAncestors } from '../access/access.policy.ts';
 import { pathBelow } from '../names/names.policy.ts';
 import type { FileView, UploadView } from './files.schema.ts';
 import type { FileRecord } from './files.sql.ts';
@@ -9,7 +9,7 @@ import type { FileRecord } from './files.sql.ts';
 export type SeenFile = FileRecord & { readonly hidden: number };
 
 export function fileSeenBy(actor: Pick<Actor, 'userId'>, granted: Granted, file: FileRecord): SeenFile {
-  const hidden = hiddenAbove(actor, file.ancestors, granted);
+  const hidden = hiddenAncestors(actor, file.ancestors, granted);
   if (hidden === 0) return { ...file, hidden };
   return { ...file, hidden, folder: hidden < file.ancestors.length ? file.folder : null, path: pathBelow(file.path, hidden) };
 }

@@ -4,7 +4,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { CheckViolation } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { hiddenAbove, levelOn, requireLevel } from '../access/access.policy.ts';
+import { hiddenAncestors, levelOn, requireLevel } from '../access/access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { pathFault, pathOf } from '../names/names.policy.ts';
@@ -33,7 +33,7 @@ export class Folders {
     return this.#transactions.run(actor, async (tx, granted) => {
       const parent = input.parent_id ? await openFolder(tx, actor, granted, input.parent_id, 'parent_id') : null;
       const path = pathOf(parent?.path ?? null, input.name);
-      const fault = pathFault(path, hiddenAbove(actor, parent?.ancestors ?? [], granted));
+      const fault = pathFault(path, hiddenAncestors(actor, parent?.ancestors ?? [], granted));
       if (fault !== null) throw invalid('name', fault);
       const uuid = this.#random.uuid();
       const ownerId = parent?.ownerIsSystem ? parent.ownerId : actor.userId;

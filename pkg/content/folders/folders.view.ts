@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import { etagOf } from '../../api/etag.ts';
-import { type Granted, hiddenAbove } from '../access/access.policy.ts';
+import { type Granted, hiddenAncestors } from '../access/access.policy.ts';
 import { pathBelow } from '../names/names.policy.ts';
 import type { FolderView } from './folders.schema.ts';
 import type { FolderRecord } from './folders.sql.ts';
@@ -9,7 +9,7 @@ import type { FolderRecord } from './folders.sql.ts';
 export type SeenFolder = FolderRecord & { readonly hidden: number };
 
 export function folderSeenBy(actor: Pick<Actor, 'userId'>, granted: Granted, folder: FolderRecord): SeenFolder {
-  const hidden = hiddenAbove(actor, folder.ancestors, granted);
+  const hidden = hiddenAncestors(actor, folder.ancestors, granted);
   const parentUuid = hidden < folder.ancestors.length - 1 ? folder.parentUuid : null;
   return { ...folder, hidden, parentUuid, path: pathBelow(folder.path, hidden), depth: folder.depth - hidden };
 }

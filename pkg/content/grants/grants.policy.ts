@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import { invalid, Problem } from '../../api/problem.ts';
-import { type Granted, isOwned, levelOn, type Placed, requireLevel } from '../access/access.policy.ts';
+import { type Granted, isOwnedBy, levelOn, type Resource, requireLevel } from '../access/access.policy.ts';
 
 /*
  * Who may share a file or folder, and for how long (docs/design/api-conventions.md, Permissions).
@@ -9,18 +9,18 @@ import { type Granted, isOwned, levelOn, type Placed, requireLevel } from '../ac
 /** Only an admin of a file or folder sees, gives and revokes grants on it. Throws `not_found`, `forbidden`. */
 export const requireSharing = (
   actor: Pick<Actor, 'userId'>,
-  thing: Placed & { readonly kind: 'file' | 'folder' },
+  resource: Resource & { readonly kind: 'file' | 'folder' },
   granted: Granted,
-): void => requireLevel(levelOn(thing.kind, actor, thing, granted), 'admin');
+): void => requireLevel(levelOn(resource.kind, actor, resource, granted), 'admin');
 
 /** An admin by a grant does not change that grant; an owner is bound by no grant. Throws `forbidden`. */
-export function requireNotOwnGrant(actor: Pick<Actor, 'userId' | 'userUuid'>, thing: Placed, granteeUuid: string | undefined): void {
-  if (granteeUuid === actor.userUuid && !isOwned(thing, actor))
+export function requireNotOwnGrant(actor: Pick<Actor, 'userId' | 'userUuid'>, resource: Resource, granteeUuid: string | undefined): void {
+  if (granteeUuid === actor.userUuid && !isOwnedBy(resource, actor))
     throw new Problem('forbidden', 'You cannot change your own grant; the user who gave it can.');
 }
 
 /**
- * When a grant ends whose giver is admin by the grant `source`: not later than that one. Null source: the giver owns the thing.
+ * When a grant ends whose giver is admin by the grant `source`: not later than that one. Null source: the giver owns the resource.
  * Throws `validation_failed` for a later end.
  */
 export function endOfGrant(source: { readonly expiresAt: Date | null } | null, wanted: Date | null): Date | null {

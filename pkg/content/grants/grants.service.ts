@@ -7,7 +7,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
 import { integerKey, keyset } from '../../store/postgres/keyset.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { type Granted, isOwned } from '../access/access.policy.ts';
+import { type Granted, isOwnedBy } from '../access/access.policy.ts';
 import { peopleConcerned, type Source, sourceOf } from '../access/grants-through.sql.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { type FileRecord, findFile } from '../files/files.sql.ts';
@@ -113,7 +113,7 @@ export class Grants {
 
   /** The grant by which the actor gives and takes; null: the thing is theirs. Throws `forbidden` where that is the grant to be changed. */
   async #source(tx: Tx, actor: Actor, thing: Thing, without: number | undefined): Promise<Source | null> {
-    if (isOwned(thing, actor)) return null;
+    if (isOwnedBy(thing, actor)) return null;
     const source = await sourceOf(tx, actor, thing, { now: this.#clock.now(), without });
     if (source) return source;
     if (without === undefined) throw new Problem('forbidden');

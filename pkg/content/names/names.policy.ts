@@ -87,7 +87,7 @@ export function alternativeName(name: string, attempt: number): string {
   const dot = name.lastIndexOf('.');
   const cut = dot > 0 && characters(name.slice(dot)) <= EXTENSION_MAX_CHARACTERS + 1 ? dot : name.length;
   const suffix = ` (${attempt})${name.slice(cut)}`;
-  const room = NAME_MAX_CHARACTERS - characters(suffix);
-  const stem = Array.from(name.slice(0, cut)).slice(0, room).join('');
+  const maxStem = NAME_MAX_CHARACTERS - characters(suffix);
+  const stem = Array.from(name.slice(0, cut)).slice(0, maxStem).join('');
   return normalName(`${stem}${suffix}`);
 }

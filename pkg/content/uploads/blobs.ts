@@ -13,35 +13,35 @@ import { StoreUnavailableError } from '../../store/unavailable.ts';
 import type { Reservation } from './reservation.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
 
-/** What lies in the bucket now and belongs to no row yet. */
+/** An object in the bucket that no row refers to yet. */
 export interface StoredBlob {
   readonly key: string;
   /** bytes */
   readonly size: number;
   /** Hex SHA-256. */
   readonly checksum: string;
-  /** What of a quota is reserved for it, where anything is. */
+  /** Id of its reservation of quota, if it has one. */
   readonly reservation?: string | undefined;
 }
 
 export interface BlobOptions {
-  /** Whose quota it counts to, and how many bytes of it are left: more are refused with `quota_exceeded` as soon as they come. */
-  readonly room: { readonly ownerId: number; readonly bytes: number };
-  /** Holds what is sent on to the store. */
+  /** Whose quota the content counts to, and how much of it remains: more bytes are refused with `quota_exceeded` as soon as they come. */
+  readonly quota: { readonly ownerId: number; readonly remainingBytes: number };
+  /** Reserves quota for the bytes that are sent to the store. */
   readonly reservation: Reservation;
-  /** uuid of the user whose share of memory it takes. */
+  /** uuid of the user whose share of memory the upload takes. */
   readonly uploader: string;
   readonly contentType: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * The objects of new content, from their first byte to the commit that makes them a file's.
+ * The objects of new content, from their first byte to the commit that adds their row.
  *
  * Invariants:
- * - Before the first byte of a day's first object flows, a sweep of that day's keys is asked for (once a day and process): whatever a crash
- *   leaves between the object and its row is found and deleted by it. So a single upload needs no statement of its own for that.
- * - An object whose commit was refused is deleted at once. One whose commit has an unknown outcome is left to the sweep, which asks the rows.
+ * - Before the first byte of a day's first object, a sweep of that day's keys is scheduled (once a day and process): it deletes objects that a
+ *   crash left without a row. So an upload needs no statement of its own for that.
+ * - An object whose commit was refused is deleted at once. If the outcome of the commit is unknown, the sweep decides by the rows.
  */
 export class Blobs {
   readonly #db: Database;
@@ -50,7 +50,7 @@ export class Blobs {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
-  /** Keys under which something may lie by now. */
+  /** Keys that may have an object by now. */
   readonly #begun = new Set<string>();
   #sweep: { day: string; asked: Promise<void> } | undefined;
 
@@ -66,7 +66,7 @@ export class Blobs {
   /** A random key that holds the day and no name. */
   async newKey(): Promise<string> {
     const day = dayOf(this.#clock.now());
-    await this.#sweepAskedFor(day);
+    await this.#scheduleSweep(day);
     return newContentKey(day, this.#random);
   }
 
@@ -78,12 +78,12 @@ export class Blobs {
     this.#begun.add(key);
     const hash = createHash('sha256');
     let size = 0;
-    const { room, reservation } = options;
+    const { quota, reservation } = options;
     let refusal: unknown;
     const admit = async (): Promise<void> => {
       try {
-        if (size > room.bytes) throw new Problem('quota_exceeded');
-        await reservation.hold(room.ownerId, size);
+        if (size > quota.remainingBytes) throw new Problem('quota_exceeded');
+        await reservation.hold(quota.ownerId, size);
       } catch (error) {
         refusal = error;
         throw error;
@@ -92,7 +92,7 @@ export class Blobs {
     const measured = async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of source as AsyncIterable<Buffer>) {
         size += chunk.length;
-        if (size > room.bytes || reservation.lacks(size)) await admit();
+        if (size > quota.remainingBytes || reservation.needsHold(size)) await admit();
         hash.update(chunk);
         yield chunk;
       }
@@ -106,8 +106,8 @@ export class Blobs {
     return { key, size, checksum: hash.digest('hex'), reservation: reservation.id };
   }
 
-  /** Runs what stores an object and commits its row; when that fails the object goes, unless the row may be there. */
-  async keptIfCommitted<T>(key: string, upload: () => Promise<T>): Promise<T> {
+  /** Runs `upload`, which stores an object and commits its row; if it fails, deletes the object, unless the row may be committed. */
+  async deletedUnlessCommitted<T>(key: string, upload: () => Promise<T>): Promise<T> {
     try {
       return await upload();
     } catch (error) {
@@ -120,7 +120,7 @@ export class Blobs {
 
   async #undo(key: string, error: unknown): Promise<void> {
     if (!(error instanceof StoreUnavailableError)) return this.#discard(key);
-    // Where S3 is away it is tried once, and the client's answer does not wait for that.
+    // S3 is unavailable: one attempt, and the reply does not wait for it.
     if (error.store === 's3') void this.#discard(key);
   }
 
@@ -132,7 +132,7 @@ export class Blobs {
     }
   }
 
-  async #sweepAskedFor(day: string): Promise<void> {
+  async #scheduleSweep(day: string): Promise<void> {
     if (this.#sweep?.day !== day) {
       const asked = this.#jobs.schedule(this.#db.tables, SWEEP_OBJECTS, { day }, lastWriteOf(day));
       this.#sweep = { day, asked };

@@ -5,24 +5,24 @@ import type { Executor } from '../../store/postgres/database.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 
 /**
- * In such steps an upload takes its owner's quota while bytes flow. As large as a part of an upload to S3: of what is smaller nothing lies in the store
- * before its end, so it reserves nothing and costs no statement.
+ * An upload reserves its owner's quota in steps of this size while bytes flow. As large as a part of an S3 multipart upload: a smaller upload has
+ * nothing in the store before its end, so it reserves nothing and costs no statement.
  */
 export const RESERVATION_STEP_BYTES = 8 * 1024 * 1024;
-/** A reservation counts so long after it was last renewed. A server that lives renews it in time, since an upload is never silent for longer than 120 s. */
+/** A reservation expires this long after it was last renewed. A running upload renews it in time, since it is never silent for longer than 120 s. */
 export const RESERVATION_MS = 10 * 60 * 1000;
 const RENEW_AFTER_MS = RESERVATION_MS / 2;
-/** So long an upload stands still while Postgres is away: a failover does not end it. */
-const AWAY_LIMIT_MS = 60_000;
-const ASK_AGAIN_MS = 500;
+/** How long an upload waits for Postgres: a failover does not end it. */
+const UNAVAILABLE_LIMIT_MS = 60_000;
+const RETRY_MS = 500;
 
 /**
- * What one upload holds of its owner's quota until its commit counts it, or until it fails.
+ * The quota that one upload reserves until its commit counts the bytes, or until it fails.
  *
  * Invariants:
- * - What an upload sends on to the store beyond the first step is reserved before: all that is under way and all that is stored together pass the
- *   quota by the uploads' first steps at most, and those are in memory.
- * - Whatever becomes of the upload, its reservation goes; where the server dies, it expires.
+ * - Bytes beyond the first step are reserved before they are sent to the store: stored content and running uploads together exceed the quota by the
+ *   uploads' first steps at most, and those are in memory.
+ * - The reservation is released when the upload ends in any way; if the server dies, it expires.
  */
 export class Reservation {
   readonly #sql: Executor;
@@ -31,12 +31,12 @@ export class Reservation {
   readonly #most: number;
   readonly #uuid: string;
   #held = RESERVATION_STEP_BYTES;
-  /** Monotonic, ms; undefined: nothing is reserved yet. */
+  /** Monotonic, ms; undefined: nothing was reserved yet. */
   #renewedAt: number | undefined;
   #holding: Promise<void> | undefined;
   #isReleased = false;
 
-  /** `most`: bytes that can come at most, where that is known. */
+  /** `most`: the largest number of bytes that can come, if known. */
   constructor(deps: { sql: Executor; clock: Clock; log: Logger; uuid: string; most: number | undefined }) {
     this.#sql = deps.sql;
     this.#clock = deps.clock;
@@ -45,42 +45,42 @@ export class Reservation {
     this.#most = deps.most ?? Infinity;
   }
 
-  /** As the commit has to name it; undefined: there is none. */
+  /** The id that the commit must name; undefined: nothing was reserved. */
   get id(): string | undefined {
     return this.#renewedAt === undefined ? undefined : this.#uuid;
   }
 
-  /** Whether `hold` has to be asked before the upload grows to so many bytes. */
-  lacks(bytes: number): boolean {
+  /** Whether `hold` must be called before the upload grows to `bytes`. */
+  needsHold(bytes: number): boolean {
     if (bytes > this.#held) return true;
     return this.#renewedAt !== undefined && this.#clock.monotonic() - this.#renewedAt > RENEW_AFTER_MS;
   }
 
   /**
-   * Reserves all of so many bytes, and what is left of their step. One statement, asked again while Postgres is away: bytes could flow on without it.
+   * Reserves `bytes`, rounded up to a step. One statement, repeated while Postgres is unavailable, since the bytes could flow on without Postgres.
    * Throws `quota_exceeded`.
    */
   async hold(ownerId: number, bytes: number): Promise<void> {
     if (this.#isReleased) throw new Problem('quota_exceeded', 'The upload has ended.');
-    // From here on there may be one, whatever the answer is.
+    // From here on a reservation may exist, whatever the reply is.
     this.#renewedAt = this.#clock.monotonic();
     this.#holding = this.#reserve(ownerId, bytes);
     await this.#holding;
   }
 
   async #reserve(ownerId: number, bytes: number): Promise<void> {
-    const deadline = this.#clock.monotonic() + AWAY_LIMIT_MS;
+    const deadline = this.#clock.monotonic() + UNAVAILABLE_LIMIT_MS;
     for (;;) {
       try {
-        return await this.#ask(ownerId, bytes);
+        return await this.#tryReserve(ownerId, bytes);
       } catch (error) {
         if (!(error instanceof StoreUnavailableError) || this.#isReleased || this.#clock.monotonic() > deadline) throw error;
       }
-      await this.#clock.sleep(ASK_AGAIN_MS);
+      await this.#clock.sleep(RETRY_MS);
     }
   }
 
-  async #ask(ownerId: number, bytes: number): Promise<void> {
+  async #tryReserve(ownerId: number, bytes: number): Promise<void> {
     const step = Math.ceil(bytes / RESERVATION_STEP_BYTES) * RESERVATION_STEP_BYTES;
     const wanted = Math.max(bytes, Math.min(step, this.#most));
     const now = this.#clock.now();
@@ -94,7 +94,7 @@ export class Reservation {
     this.#held = row.held;
   }
 
-  /** Gives back what is reserved; never throws. No statement where nothing is. */
+  /** Releases the reservation; never throws. No statement if nothing was reserved. */
   async release(): Promise<void> {
     this.#isReleased = true;
     if (this.#renewedAt === undefined) return;

@@ -12,7 +12,7 @@ import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { fileTag } from '../content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { type Granted, hiddenAbove, levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Granted, hiddenAncestors, levelOn, requireLevel } from '../access/access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { fileCreated, fileUpdated } from '../files/files.events.ts';
 import type { FileRecord } from '../files/files.sql.ts';
@@ -24,7 +24,7 @@ import { nameConflict } from '../names/name-conflict.ts';
 import { alternativeName, pathFault, pathOf } from '../names/names.policy.ts';
 import type { Transfers } from '../transfers/transfers.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
-import { countBytes, insertFile, insertVersion, type Room, roomOf } from './uploads.sql.ts';
+import { countBytes, insertFile, insertVersion, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
 import { type FilePart, readForm } from './multipart.ts';
 import { Reservation } from './reservation.ts';
 import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType, VERSION_FIELDS, versionFields } from './uploads.schema.ts';
@@ -33,11 +33,11 @@ interface Upload {
   readonly name: string;
   readonly mimeType: string;
   readonly blob: StoredBlob;
-  readonly room: Room;
+  readonly target: UploadTarget;
 }
 
-/** Where new content goes, and what holds its owner's quota meanwhile. */
-interface UploadPlace {
+/** The key of the new object, and the reservation of its owner's quota. */
+interface UploadDestination {
   readonly key: string;
   readonly reservation: Reservation;
   /** Aborted when the client goes away or is too slow. */
@@ -52,11 +52,11 @@ const RENAME_ATTEMPTS = 100;
  *
  * Invariants:
  * - No transaction is open while bytes flow.
- * - What counts is what the uploader may do once the bytes are here, however long they took.
- * - A quota (current content, versions and trash of the file's owner) is never passed, however many uploads race: it is decided under the lock of the owner's row.
- *   Together with what is under way it is passed by the first step of each upload at most (`Reservation`).
- * - Whatever fails leaves no row and no readable object.
- * - At most five statements: room and folder before the bytes; folder, file with version 1, quota and the event in the transaction. One more for each
+ * - Rights are checked again once the bytes are here, however long they took.
+ * - A quota (current content, versions and trash of the file's owner) is never exceeded, however many uploads race: it is decided under the lock of the owner's row.
+ *   Running uploads exceed it by their first step at most (`Reservation`).
+ * - A failed upload leaves no row and no readable object.
+ * - At most five statements: quota and folder before the bytes; folder, file with version 1, quota and the event in the transaction. One more for each
  *   step of 8 MiB after the first.
  */
 export class Uploads {
@@ -106,10 +106,10 @@ export class Uploads {
 
   /** A new file, or with `on_conflict=replace` perhaps a new version of the one that has its name (`created` false). */
   async create(actor: Actor, request: RequestInfo): Promise<{ created: boolean; file: SeenFile }> {
-    return this.#upload(actor, request, async (place) => {
-      const form = await this.#read(request, place, UPLOAD_FIELDS, (part) => this.#receive(actor, place, part));
+    return this.#upload(actor, request, async (destination) => {
+      const form = await this.#read(request, destination, UPLOAD_FIELDS, (part) => this.#receive(actor, destination, part));
       const fields = uploadFields(form.fields);
-      const now = await this.#asOfNow(actor);
+      const now = await this.#reauthenticate(actor);
       return this.#transactions.run(now, async (tx, granted) => {
         const { created, file } = await this.#commit(tx, now, granted, form.file, fields);
         return { created, file: fileSeenBy(now, granted, file) };
@@ -122,15 +122,15 @@ export class Uploads {
     const file = await this.#files.read(actor, id);
     requireLevel(levelOn('file', actor, file, await actor.permissionSet()), 'write');
     requireMatch(request.ifMatch, fileEtag(file));
-    return this.#upload(actor, request, async (place) => {
-      const form = await this.#read(request, place, VERSION_FIELDS, async (part) => {
+    return this.#upload(actor, request, async (destination) => {
+      const form = await this.#read(request, destination, VERSION_FIELDS, async (part) => {
         const mimeType = uploadType(part, file.name);
-        const room = await roomOf(this.#db.tables, file.ownerId, this.#clock.now());
-        if (!room) throw new Problem('not_found');
-        return { mimeType, blob: await this.#store(actor, place, part, mimeType, room) };
+        const target = await findUploadTarget(this.#db.tables, file.ownerId, this.#clock.now());
+        if (!target) throw new Problem('not_found');
+        return { mimeType, blob: await this.#store(actor, destination, part, mimeType, target) };
       });
       const comment = versionFields(form.fields).comment ?? null;
-      const now = await this.#asOfNow(actor);
+      const now = await this.#reauthenticate(actor);
       return this.#transactions.run(now, async (tx, granted) => {
         const locked = await this.#files.lock(tx, now, granted, id, 'write', { ifMatch: request.ifMatch });
         return presentFile(fileSeenBy(now, granted, await this.#replaceContent(tx, now, locked, form.file, comment)));
@@ -138,24 +138,26 @@ export class Uploads {
     });
   }
 
-  /** Runs an upload; when it fails, neither its object nor what it reserved of a quota stays. */
-  async #upload<T>(actor: Actor, request: RequestInfo, run: (place: UploadPlace) => Promise<T>): Promise<T> {
+  /** Runs an upload; if it fails, deletes its object and releases its reservation. */
+  async #upload<T>(actor: Actor, request: RequestInfo, run: (destination: UploadDestination) => Promise<T>): Promise<T> {
     const transfer = this.#transfers.begin('upload', actor.userUuid, request.traffic);
     try {
-      return await this.#reserving(request, (place) => run({ ...place, signal: AbortSignal.any([request.signal, transfer.signal]) }));
+      return await this.#reserving(request, (destination) =>
+        run({ ...destination, signal: AbortSignal.any([request.signal, transfer.signal]) }),
+      );
     } finally {
       transfer.end();
     }
   }
 
-  async #reserving<T>(request: RequestInfo, run: (place: Omit<UploadPlace, 'signal'>) => Promise<T>): Promise<T> {
+  async #reserving<T>(request: RequestInfo, run: (destination: Omit<UploadDestination, 'signal'>) => Promise<T>): Promise<T> {
     const key = await this.#blobs.newKey();
     const length = request.headers['content-length'];
     const most = length === undefined ? undefined : Number(length);
     const [sql, uuid] = [this.#db.tables, this.#random.uuid()];
     const reservation = new Reservation({ sql, uuid, most, clock: this.#clock, log: this.#log });
     try {
-      return await this.#blobs.keptIfCommitted(key, () => run({ key, reservation }));
+      return await this.#blobs.deletedUnlessCommitted(key, () => run({ key, reservation }));
     } catch (error) {
       const released = reservation.release();
       if (!(error instanceof StoreUnavailableError)) await released;
@@ -164,16 +166,16 @@ export class Uploads {
   }
 
   /**
-   * Who uploads, as they are once the bytes are here: session, roles and grants looked up anew. One round trip to Redis, no SQL when warm.
+   * The uploader once the bytes are here, with session, roles and grants read again. One round trip to Redis, no SQL when warm.
    * Throws `unauthenticated`, `forbidden`.
    */
-  async #asOfNow(actor: Actor): Promise<Actor> {
+  async #reauthenticate(actor: Actor): Promise<Actor> {
     const now = await this.#sessions.authenticate(actor);
-    if (!now.permissions.has('write:files')) throw new Problem('forbidden', 'This needs the permission write:files.');
+    if (!now.permissions.has('write:files')) throw new Problem('forbidden', 'Requires the permission write:files.');
     return now;
   }
 
-  #read<T>(request: RequestInfo, { signal }: UploadPlace, fields: readonly string[], receive: (part: FilePart) => Promise<T>) {
+  #read<T>(request: RequestInfo, { signal }: UploadDestination, fields: readonly string[], receive: (part: FilePart) => Promise<T>) {
     const { stream, headers } = request;
     return readForm(
       { stream, signal, contentType: headers['content-type'] },
@@ -182,25 +184,31 @@ export class Uploads {
     );
   }
 
-  /** Everything that can be refused before the bytes flow is refused here. */
-  async #receive(actor: Actor, place: UploadPlace, part: FilePart): Promise<Upload> {
+  /** Refuses before the bytes flow whatever can be refused then. */
+  async #receive(actor: Actor, destination: UploadDestination, part: FilePart): Promise<Upload> {
     const name = uploadName(part);
     const mimeType = uploadType(part, name);
     const fields = uploadFields(part.fields);
-    const room = await roomOf(this.#db.tables, actor.userId, this.#clock.now(), {
+    const target = await findUploadTarget(this.#db.tables, actor.userId, this.#clock.now(), {
       ...(fields.folder_id === undefined ? {} : { folderId: fields.folder_id }),
       ...(fields.on_conflict === 'replace' ? { replacing: name } : {}),
     });
-    if (!room) throw new Problem('unauthenticated');
+    if (!target) throw new Problem('unauthenticated');
     if (fields.folder_id !== undefined) {
       const granted = await actor.permissionSet();
-      requireLevel(room.folder && levelOn('folder', actor, room.folder, granted), 'write');
+      requireLevel(target.folder && levelOn('folder', actor, target.folder, granted), 'write');
     }
-    return { name, mimeType, room, blob: await this.#store(actor, place, part, mimeType, room) };
+    return { name, mimeType, target, blob: await this.#store(actor, destination, part, mimeType, target) };
   }
 
-  #store(actor: Actor, { key, reservation }: UploadPlace, part: FilePart, contentType: string, room: Room): Promise<StoredBlob> {
-    return this.#blobs.store(key, part.stream, { room, reservation, contentType, uploader: actor.userUuid, signal: part.signal });
+  #store(
+    actor: Actor,
+    { key, reservation }: UploadDestination,
+    part: FilePart,
+    contentType: string,
+    quota: UploadTarget,
+  ): Promise<StoredBlob> {
+    return this.#blobs.store(key, part.stream, { quota, reservation, contentType, uploader: actor.userUuid, signal: part.signal });
   }
 
   async #commit(
@@ -234,7 +242,7 @@ export class Uploads {
   ): Promise<FileRecord | null> {
     const { mimeType, blob } = upload;
     const path = pathOf(folder?.path ?? null, name);
-    const fault = pathFault(path, hiddenAbove(actor, folder?.ancestors ?? [], granted));
+    const fault = pathFault(path, hiddenAncestors(actor, folder?.ancestors ?? [], granted));
     if (fault !== null) throw invalid('file', `its name ${fault}`);
     const uuid = this.#random.uuid();
     const row = { uuid, name, path, mimeType, ownerId: actor.userId, folderId: folder?.id ?? null, bucket: this.#bucket, blob };
@@ -245,7 +253,7 @@ export class Uploads {
     const file: FileRecord = {
       ...inserted,
       ownerUuid: actor.userUuid,
-      ownerName: upload.room.ownerName,
+      ownerName: upload.target.ownerName,
       folder,
       ancestors: folder?.ancestors ?? [],
     };

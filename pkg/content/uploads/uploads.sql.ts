@@ -1,23 +1,22 @@
 import { Problem } from '../../api/problem.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
-import type { Placed } from '../access/access.policy.ts';
+import type { Resource } from '../access/access.policy.ts';
 import { ancestorsOf, type FileRecord, OWN_COLUMNS, OWN_NAMES, type OwnRecord, ownRecordOf, type OwnRow } from '../files/files.sql.ts';
 import { extensionOf } from '../names/names.policy.ts';
 import type { StoredBlob } from './blobs.ts';
 
-/** What an uploader has before the bytes flow: room in bytes, and the folder they named, if it is live. */
-export interface Room {
-  /** Of whoever the content will count to, beside what their other uploads have reserved. */
-  readonly bytes: number;
-  /** Of them. */
+/** What is looked up before the bytes flow: the remaining quota of whoever will own the content, and the named folder, if it is live. */
+export interface UploadTarget {
+  /** Of the owner's quota, less what their other uploads have reserved. */
+  readonly remainingBytes: number;
   readonly ownerId: number;
   readonly ownerName: string;
-  readonly folder: Placed | null;
+  readonly folder: Resource | null;
 }
 
-const ROOM = `
+const UPLOAD_TARGET = `
   SELECT o.id AS "ownerId", o.storage_quota - o.storage_used
-    - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > $4) AS bytes,
+    - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > $4) AS "remainingBytes",
     coalesce(u.display_name, u.username) AS "ownerName",
     CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
   FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL
@@ -27,20 +26,25 @@ const ROOM = `
 
 /**
  * One statement. Null: the user has been deleted.
- * `place.replacing`: a file of that name in that folder would be replaced, so that its owner's room counts. (In a root its owner is the user.)
+ * `replacing`: if the folder has a file of that name, the upload replaces it, so that the quota is its owner's. (In a root the owner is the user.)
  */
-export async function roomOf(
+export async function findUploadTarget(
   sql: Executor,
   userId: number,
   now: Date,
-  place: { folderId?: string; replacing?: string } = {},
-): Promise<Room | null> {
-  const [room] = await sql.prepared<Room>('content-room', ROOM, [userId, place.folderId ?? null, place.replacing ?? null, now]);
-  return room ?? null;
+  options: { folderId?: string; replacing?: string } = {},
+): Promise<UploadTarget | null> {
+  const [target] = await sql.prepared<UploadTarget>('content-upload-target', UPLOAD_TARGET, [
+    userId,
+    options.folderId ?? null,
+    options.replacing ?? null,
+    now,
+  ]);
+  return target ?? null;
 }
 
 /**
- * Counts bytes to their owner, in place of what was reserved for them; decided under the lock of the owner's row, however many uploads race.
+ * Counts bytes to their owner, instead of what was reserved for them; decided under the lock of the owner's row, however many uploads race.
  * What other uploads have reserved is theirs. Throws `quota_exceeded`.
  */
 export async function countBytes(

@@ -27,15 +27,15 @@ export function operation(endpoint: Endpoint, schemas: SchemaBook, readable: boo
   };
 }
 
-function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query', schemas: SchemaBook): Json[] {
+function parameters(schema: z.ZodObject | undefined, location: 'path' | 'query', schemas: SchemaBook): Json[] {
   if (!schema) return [];
   return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, part]) => {
     const described = schemas.of(part, 'input');
     const { description, example: _example, ...rest } = described;
     return {
       name,
-      in: place,
-      required: place === 'path' || !part.safeParse(undefined).success,
+      in: location,
+      required: location === 'path' || !part.safeParse(undefined).success,
       ...(description === undefined ? {} : { description }),
       schema: rest,
       ...(name === 'cursor' ? {} : { example: schemas.example(described) }), // a cursor comes from a page, there is none before

@@ -74,10 +74,10 @@ export async function readBytes(request: IncomingMessage, { owner, maxBytes }: B
   let size = 0;
   const whole = new Promise<Buffer>((resolve, reject) => {
     const timer = setTimeout(() => finish(() => reject(new Problem('request_timeout'))), JSON_BODY_TIMEOUT_MS);
-    const finish = (settle: () => void): void => {
+    const finish = (complete: () => void): void => {
       clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      settle();
+      complete();
     };
     const refuse = (problem: Problem): void => {
       request.pause();

@@ -31,12 +31,12 @@ test('brackets within strings do not count as depth', async () => {
 });
 
 test('what JSON can say and the database can keep comes through unchanged', async () => {
-  const kept = fc.jsonValue({ maxDepth: 4 }).filter((value) => {
+  const jsonValue = fc.jsonValue({ maxDepth: 4 }).filter((value) => {
     const text = JSON.stringify(value);
     return !text.includes(String.raw`\u0000`) && text.isWellFormed() && !text.includes('"__proto__"') && !/\\ud[89a-f]/i.test(text);
   });
   await fc.assert(
-    fc.asyncProperty(kept, async (value) => {
+    fc.asyncProperty(jsonValue, async (value) => {
       let numbersFit = true;
       JSON.stringify(value, (_key, item: unknown) => {
         if (typeof item === 'number' && Number.isInteger(item) && !Number.isSafeInteger(item)) numbersFit = false;

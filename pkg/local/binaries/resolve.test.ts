@@ -20,9 +20,9 @@ const machine = (env: NodeJS.ProcessEnv = {}): Machine => ({
   platform: 'linux-x64',
 });
 
-function program(place: string, name: string, says: string): string {
-  mkdirSync(join(folder, place), { recursive: true });
-  const path = join(folder, place, name);
+function program(directory: string, name: string, says: string): string {
+  mkdirSync(join(folder, directory), { recursive: true });
+  const path = join(folder, directory, name);
   writeFileSync(path, `#!/bin/sh\necho '${says}'\n`);
   chmodSync(path, 0o755);
   return path;

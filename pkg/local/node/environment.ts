@@ -73,13 +73,13 @@ export async function secretValues(settings: Settings, name: string): Promise<Re
 async function valueOf(variable: Json<V1EnvVar>, container: Container, pod: Pod, settings: Settings): Promise<string | undefined> {
   const from: Json<V1EnvVarSource> | undefined = variable.valueFrom;
   if (!from) return variable.value ?? '';
-  const place = pod.metadata?.namespace ?? '';
-  if (from.secretKeyRef) return keyOf('secret', 'Secret', place, from.secretKeyRef, (name) => secretValues(settings, name));
+  const namespace = pod.metadata?.namespace ?? '';
+  if (from.secretKeyRef) return keyOf('secret', 'Secret', namespace, from.secretKeyRef, (name) => secretValues(settings, name));
   if (from.configMapKeyRef)
     return keyOf(
       'configmap',
       'ConfigMap',
-      place,
+      namespace,
       from.configMapKeyRef,
       async (name) => (await settings.configMap(name))?.data ?? undefined,
     );

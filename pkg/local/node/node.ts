@@ -154,7 +154,7 @@ class ProcessNode {
       pod,
     });
     // One that was on its way out when the node started has no process any more.
-    const ended = (isDeleting(pod) ? this.#letGo(runner) : this.#run(runner)).catch((error: unknown) =>
+    const ended = (isDeleting(pod) ? this.#remove(runner) : this.#run(runner)).catch((error: unknown) =>
       log.error({ err: error, pod: keyText(keyOf(pod)) }, 'a pod failed'),
     );
     this.#runners.set(pod.metadata.uid, { runner, ended });
@@ -162,10 +162,10 @@ class ProcessNode {
 
   async #run(runner: PodRunner): Promise<void> {
     await runner.run();
-    await this.#letGo(runner);
+    await this.#remove(runner);
   }
 
-  async #letGo(runner: PodRunner): Promise<void> {
+  async #remove(runner: PodRunner): Promise<void> {
     const { clock, log } = this.#options;
     while (isDeleting(runner.pod)) {
       try {

@@ -16,10 +16,10 @@ export const VOLUME_ROOT = 'CARREL_VOLUME_ROOT';
 export async function makeVolumes(pod: Pod, folder: string, settings: Settings): Promise<void> {
   for (const volume of pod.spec?.volumes ?? []) {
     const files = await contentOf(volume, pod, settings);
-    const place = join(folder, 'volumes', volume.name);
-    mkdirSync(place, { recursive: true });
+    const directory = join(folder, 'volumes', volume.name);
+    mkdirSync(directory, { recursive: true });
     for (const [path, text] of Object.entries(files)) {
-      const file = join(place, normalize(`/${path}`));
+      const file = join(directory, normalize(`/${path}`));
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text, { mode: 0o600 });
     }

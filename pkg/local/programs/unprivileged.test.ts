@@ -17,7 +17,7 @@ test('a store of root’s runs as another user, with a program and data that thi
   const {
     prefix,
     program,
-    data: place,
+    data: dataPath,
     uid,
     gid,
   } = isRoot
@@ -28,7 +28,7 @@ test('a store of root’s runs as another user, with a program and data that thi
   expect(prefix).toEqual([]);
   expect(who.stdout.trim()).not.toBe('0');
   if (isRoot) {
-    expect(place).toBe(join(outsideFolder(data), 'data', 's3'));
+    expect(dataPath).toBe(join(outsideFolder(data), 'data', 's3'));
     expect(statSync(join(outsideFolder(data), 'data')).uid).toBe(uid);
   }
   rmSync(outsideFolder(data), { recursive: true, force: true });

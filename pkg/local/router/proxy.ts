@@ -107,22 +107,22 @@ function whenConnected(outgoing: ClientRequest, connected: () => void): void {
 }
 
 function forwardedHeaders(request: IncomingMessage): string[] {
-  const kept = endToEnd(request.rawHeaders, request.headers.connection);
+  const headers = endToEnd(request.rawHeaders, request.headers.connection);
   const length = request.headers['transfer-encoding'] === undefined ? [] : ['transfer-encoding', 'chunked'];
   const address = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
-  return [...kept, ...length, 'x-forwarded-for', address, 'x-forwarded-proto', 'http', 'x-forwarded-host', request.headers.host ?? ''];
+  return [...headers, ...length, 'x-forwarded-for', address, 'x-forwarded-proto', 'http', 'x-forwarded-host', request.headers.host ?? ''];
 }
 
 /** Header pairs without those that belong to one connection. */
 function endToEnd(raw: readonly string[], connection: string | undefined): string[] {
   const named = new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
-  const kept: string[] = [];
+  const headers: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
     const [name = '', value = ''] = raw.slice(index, index + 2);
     const lower = name.toLowerCase();
-    if (!NOT_FORWARDED.has(lower) && !named.has(lower)) kept.push(name, value);
+    if (!NOT_FORWARDED.has(lower) && !named.has(lower)) headers.push(name, value);
   }
-  return kept;
+  return headers;
 }
 
 function passBack(request: IncomingMessage, response: ServerResponse, incoming: IncomingMessage): void {

@@ -67,7 +67,7 @@ export class ServiceTokens {
   readonly #clock: Clock;
   readonly #random: Random;
   /** The last used at the end; `until` in monotonic milliseconds. */
-  readonly #kept = new Map<string, { token: string; until: number }>();
+  readonly #cache = new Map<string, { token: string; until: number }>();
   readonly #underWay = new Map<string, Promise<string>>();
 
   constructor(deps: { client: GuardedClient; clock: Clock; random: Random }) {
@@ -79,11 +79,11 @@ export class ServiceTokens {
   /** Throws ServiceTokenError, and what `privateKey` throws; EgressError `aborted` when the program is shutting down. */
   async of(client: ServiceClient, scope: string): Promise<string> {
     const key = keyOf(client, scope);
-    const kept = this.#kept.get(key);
-    this.#kept.delete(key);
-    if (kept && kept.until > this.#clock.monotonic()) {
-      this.#kept.set(key, kept);
-      return kept.token;
+    const cached = this.#cache.get(key);
+    this.#cache.delete(key);
+    if (cached && cached.until > this.#clock.monotonic()) {
+      this.#cache.set(key, cached);
+      return cached.token;
     }
     let asked = this.#underWay.get(key);
     if (!asked) {
@@ -96,7 +96,7 @@ export class ServiceTokens {
   /** The platform refused this token: the next call asks for another, unless somebody has already. */
   drop(client: ServiceClient, scope: string, token: string): void {
     const key = keyOf(client, scope);
-    if (this.#kept.get(key)?.token === token) this.#kept.delete(key);
+    if (this.#cache.get(key)?.token === token) this.#cache.delete(key);
   }
 
   async #ask(client: ServiceClient, scope: string): Promise<string> {
@@ -108,9 +108,9 @@ export class ServiceTokens {
 
   #keep(key: string, token: string, seconds: number): void {
     const used = seconds - Math.min(MARGIN_SECONDS, seconds / 2);
-    this.#kept.set(key, { token, until: this.#clock.monotonic() + used * 1000 });
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > TOKENS_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    this.#cache.set(key, { token, until: this.#clock.monotonic() + used * 1000 });
+    const [oldest] = this.#cache.keys();
+    if (this.#cache.size > TOKENS_MAX && oldest !== undefined) this.#cache.delete(oldest);
   }
 
   async #assertion(client: ServiceClient): Promise<string> {

@@ -63,9 +63,9 @@ export class PlatformKeys {
   /** The key `kid` for `alg`, an algorithm that is taken. Throws LaunchError `key_…` and `platform_keys_…`. */
   async key(address: string, kid: string, alg: string): Promise<CryptoKey> {
     const platform = this.#platform(address);
-    const kept = platform.present;
+    const cached = platform.present;
     let set = await this.#fresh(platform, address);
-    if (!set.keys.has(kid) && set === kept && this.#mayRefetch(platform)) {
+    if (!set.keys.has(kid) && set === cached && this.#mayRefetch(platform)) {
       platform.refetchedAt = this.#clock.monotonic();
       set = await this.#fetch(platform, address);
     }

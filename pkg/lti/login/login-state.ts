@@ -73,14 +73,14 @@ export class LoginStates {
     const sealed = (carrier: 'cookie' | 'storage'): string =>
       this.#sealer.seal(JSON.stringify(login), this.#associatedData(state, carrier));
     const open = openLogins(cookies.get(OPEN_LOGINS));
-    const kept = [...open, idOf(state)].slice(-OPEN_LOGINS_MAX);
+    const remaining = [...open, idOf(state)].slice(-OPEN_LOGINS_MAX);
     return {
       state,
       nonce: login.nonce,
       cookies: [
         this.#cookie(keyOf(state), sealed('cookie'), this.#paths.launch, LOGIN_SECONDS),
-        this.#cookie(OPEN_LOGINS, kept.join('.'), this.#paths.login, LOGIN_SECONDS),
-        ...open.filter((id) => !kept.includes(id)).map((id) => this.#cookie(keyOfId(id), '', this.#paths.launch, 0)),
+        this.#cookie(OPEN_LOGINS, remaining.join('.'), this.#paths.login, LOGIN_SECONDS),
+        ...open.filter((id) => !remaining.includes(id)).map((id) => this.#cookie(keyOfId(id), '', this.#paths.launch, 0)),
       ],
       put: frame ? { frame, key: keyOf(state), value: sealed('storage') } : undefined,
     };

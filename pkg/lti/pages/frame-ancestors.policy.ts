@@ -22,10 +22,10 @@ const LOOPBACK = /^http:\/\/(?:localhost|(?:[a-z0-9-]+\.)+localhost|127(?:\.\d{1
  * None at all: `'none'`.
  */
 export function frameAncestors(by: FramedBy): string {
-  const told = [by.returnUrl, by.platformUrl, by.issuer, by.authEndpoint]
+  const origins = [by.returnUrl, by.platformUrl, by.issuer, by.authEndpoint]
     .map((address) => (address === null ? undefined : sourceOf(address)))
     .filter((origin) => origin !== undefined && (origin.startsWith('https:') || LOOPBACK.test(origin)));
-  const sources = [...new Set([...told, ...by.frameAncestors.filter((source) => SOURCE.test(source))])];
+  const sources = [...new Set([...origins, ...by.frameAncestors.filter((source) => SOURCE.test(source))])];
   return sources.length === 0 ? "'none'" : sources.join(' ');
 }
 

@@ -89,11 +89,11 @@ export class TenantFinalizer {
   #recordOutcome(tenant: ObservedTenant): void {
     const tenantId = tenant.status?.tenantId;
     if (tenantId === undefined) return;
-    const kept = tenant.spec.deletionPolicy === 'Retain';
+    const isRetained = tenant.spec.deletionPolicy === 'Retain';
     this.#deps.events.record(tenant, TENANT, {
       type: 'Normal',
-      reason: kept ? 'DataRetained' : 'DataDeleted',
-      message: `the data of tenant ${tenantId} are ${kept ? 'retained' : 'deleted'}`,
+      reason: isRetained ? 'DataRetained' : 'DataDeleted',
+      message: `the data of tenant ${tenantId} are ${isRetained ? 'retained' : 'deleted'}`,
     });
   }
 
@@ -110,7 +110,7 @@ export class TenantFinalizer {
   async #release(tenant: ObservedTenant, signal: AbortSignal): Promise<{ what: string; retryMs: number } | undefined> {
     for (const registered of await this.#deps.acceptance.registered(tenant)) {
       signal.throwIfAborted();
-      this.#deps.migrations.forget(registered.slug);
+      this.#deps.migrations.remove(registered.slug);
       // A removal that has begun is finished, whatever the policy says now.
       const remove = tenant.spec.deletionPolicy === 'Delete' || registered.state === 'deleting';
       const waitsFor = await (remove ? this.#removeData(tenant, registered, signal) : this.#retain(registered, signal));

@@ -43,7 +43,7 @@ test('upgrades go on when those that failed are deleted', async () => {
   const migrations = new Migrations({ concurrency: 2 });
   for (const slug of ['a', 'b', 'c', 'd', 'e']) await expect(migrations.run(upgrade(slug), fails)).rejects.toThrow('syntax error');
 
-  migrations.forget('c');
+  migrations.remove('c');
 
   expect(await migrations.run(upgrade('f'), async () => 'done')).toBe('done');
 });

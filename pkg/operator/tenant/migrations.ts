@@ -40,7 +40,7 @@ export class Migrations {
   }
 
   /** A deleted tenant no longer counts as failing. */
-  forget(slug: string): void {
+  remove(slug: string): void {
     this.#failing.delete(slug);
   }
 }

@@ -31,7 +31,7 @@ export class TenantRedis {
   }
 
   /** For a new leader: another one may have removed or changed users, so each is asserted again. */
-  forget(): void {
+  resync(): void {
     this.#asserted.clear();
   }
 

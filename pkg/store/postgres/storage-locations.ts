@@ -85,7 +85,7 @@ export async function isShared(sql: Sql, tenantId: string): Promise<boolean> {
  */
 export async function takeLocation(tx: Sql, tenantId: string, location: StorageLocation & { readonly isOwn: boolean }): Promise<void> {
   const { bucket, prefix, isOwn } = location;
-  const place = [normalizedEndpoint(location.endpoint), bucket, prefix];
+  const key = [normalizedEndpoint(location.endpoint), bucket, prefix];
   await tx.query(LOCK);
   const [other] = await tx.query(
     `SELECT FROM registry.storage_locations b
@@ -93,16 +93,16 @@ export async function takeLocation(tx: Sql, tenantId: string, location: StorageL
        AND (tenant_id < $4 OR NOT EXISTS (
          SELECT FROM registry.storage_locations WHERE (endpoint, bucket, prefix, tenant_id) = ($1, $2, $3, $4)
        )) LIMIT 1`,
-    [...place, tenantId],
+    [...key, tenantId],
   );
   if (other) throw new StorageTaken();
   await tx.query(
     `DELETE FROM registry.storage_locations
      WHERE tenant_id = $4 AND (own = $5 OR NOT own) AND (endpoint, bucket, prefix) <> ($1, $2, $3)`,
-    [...place, tenantId, isOwn],
+    [...key, tenantId, isOwn],
   );
   await tx.query(
     'INSERT INTO registry.storage_locations (endpoint, bucket, prefix, tenant_id, own) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING',
-    [...place, tenantId, isOwn],
+    [...key, tenantId, isOwn],
   );
 }

@@ -55,11 +55,11 @@ export class ModelTable implements Table<Values, Values> {
   async insertIfAbsent(row: Values): Promise<Values | null> {
     const entries = Object.entries(defined(row));
     const names = entries.map(([field]) => quoteIdentifier(columnName(field))).join(', ');
-    const places = entries.map((_entry, index) => `$${index + 1}`).join(', ');
+    const parameters = entries.map((_entry, index) => `$${index + 1}`).join(', ');
     const values = entries.map(([field, value]) =>
       this.#definition.columns[field]?.type === 'json' && value !== null ? JSON.stringify(value) : value,
     );
-    const sql = `INSERT INTO ${quoteIdentifier(this.#definition.name)} (${names}) VALUES (${places}) ON CONFLICT DO NOTHING RETURNING ${this.#columns()}`;
+    const sql = `INSERT INTO ${quoteIdentifier(this.#definition.name)} (${names}) VALUES (${parameters}) ON CONFLICT DO NOTHING RETURNING ${this.#columns()}`;
     const [inserted] = await this.#sql.query<Values>(sql, values);
     return inserted ?? null;
   }

@@ -15,9 +15,9 @@ export function Course({ api }: { api: Api }) {
 
   /** Every part of the page tells its failures here; what is left to it is to show them. */
   const failed = useCallback((error: unknown): Refusal => {
-    const told = refusalOf(error);
-    if (told.code === 'unauthenticated') setOver(true);
-    return told;
+    const refusal = refusalOf(error);
+    if (refusal.code === 'unauthenticated') setOver(true);
+    return refusal;
   }, []);
 
   const load = useCallback(() => {

@@ -16,10 +16,10 @@ export function FileList(props: { api: Api; folderId: string; failed: (error: un
   const ask = useCallback(
     (from: string | null) => {
       const question = ++latest.current;
-      const told = (tell: () => void): void => {
+      const ifLatest = (show: () => void): void => {
         if (question !== latest.current) return;
         setBusy(false);
-        tell();
+        show();
       };
       setBusy(true);
       setRefusal(undefined);
@@ -28,8 +28,8 @@ export function FileList(props: { api: Api; folderId: string; failed: (error: un
         setCursor(pagination.has_more ? pagination.next_cursor : null);
       };
       api.files(folderId, from ?? undefined).then(
-        (page) => told(() => add(page)),
-        (error: unknown) => told(() => setRefusal(failed(error))),
+        (page) => ifLatest(() => add(page)),
+        (error: unknown) => ifLatest(() => setRefusal(failed(error))),
       );
     },
     [api, folderId, failed],

@@ -53,9 +53,9 @@ test('where storage is refused the tab’s history keeps the session for a reloa
     throw new Error('SecurityError');
   });
   const token = jwt({ launch_id: LAUNCH });
-  const kept = memory();
+  const storage = memory();
 
-  enter(at(`?token=${token}`), firstKeeper(kept, historyKeeper(history)));
+  enter(at(`?token=${token}`), firstKeeper(storage, historyKeeper(history)));
   expect(history.state).toBeNull();
   enter(at(`?token=${token}`), firstKeeper(refusing, historyKeeper(history)));
 

@@ -3,8 +3,8 @@ import { exchange, storageWindow } from './exchange.ts';
 /** A platform that has not answered by then does not keep anything for us. */
 const TIMEOUT_MS = 3_000;
 
-const place = document.querySelector<HTMLElement>('#exchange');
-if (place) await run(place);
+const element = document.querySelector<HTMLElement>('#exchange');
+if (element) await run(element);
 
 /** At login: put, then go on in any case, since a cookie may bind the launch too. At the launch: get, then post what came. */
 async function run({ dataset }: HTMLElement): Promise<void> {

@@ -91,14 +91,14 @@ test('a browser knows the last eight people who signed in with it, each for 90 d
   await shutOut(0);
   await shutOut(1);
 
-  const forgotten = await signIn(0, cookie);
+  const evicted = await signIn(0, cookie);
   const known = await signIn(1, cookie);
   await clock.advance(90 * 86_400_000 + 1);
   await shutOut(1);
   const lapsed = await signIn(1, cookie);
   await own.stop();
 
-  expect([forgotten, known, lapsed].map(({ status }) => status)).toEqual([429, 200, 429]);
+  expect([evicted, known, lapsed].map(({ status }) => status)).toEqual([429, 200, 429]);
   expect(first.headers['set-cookie']).toMatch(/^carrel_known=[^;]+; Path=\/api\/v1\/auth; Max-Age=7776000; HttpOnly; SameSite=Strict$/);
 });
 
@@ -296,9 +296,9 @@ test('an attempt that its client gives up while it waits is nobody’s failure',
   leaving.abort();
 
   expect(await left).toBe('left');
-  const places = [`w:sign-in:network:198.51.100.8:${personOf(user.email)}`, 'w:sign-in:people:198.51.100.8'];
+  const slots = [`w:sign-in:network:198.51.100.8:${personOf(user.email)}`, 'w:sign-in:people:198.51.100.8'];
   await waitFor('the places to be given back', async () => {
-    const counts = await own.redis.run(places.map((key) => ['zcard', key]));
+    const counts = await own.redis.run(slots.map((key) => ['zcard', key]));
     return counts.every((count) => count === 0);
   });
   await own.stop();

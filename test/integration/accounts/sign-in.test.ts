@@ -145,10 +145,10 @@ test('a session of before that was renewed past its 90 days is over', async () =
 test('only hashes of refresh tokens are kept', async () => {
   const { api } = await tenant.user();
 
-  const kept = await tenant.db.query<{ tokenHash: string }>('SELECT token_hash AS "tokenHash" FROM refresh_tokens');
+  const stored = await tenant.db.query<{ tokenHash: string }>('SELECT token_hash AS "tokenHash" FROM refresh_tokens');
 
-  expect(kept.length).toBeGreaterThan(0);
-  expect(kept.every(({ tokenHash }) => /^[0-9a-f]{64}$/.test(tokenHash) && tokenHash !== api.refreshToken)).toBe(true);
+  expect(stored.length).toBeGreaterThan(0);
+  expect(stored.every(({ tokenHash }) => /^[0-9a-f]{64}$/.test(tokenHash) && tokenHash !== api.refreshToken)).toBe(true);
 });
 
 test('signing out ends the session at once, though its copy was warm', async () => {

@@ -230,10 +230,10 @@ describe('deleting', () => {
     const doomed = await to.api.upload('/files', { name: 'doomed.txt', file: Buffer.from('doomed') });
 
     const handed = await tenant.admin.delete(`/users/${from.user.id}`, { query: { transfer_to: to.user.id } });
-    const kept = await to.api.get(`/files/${file.body.id}`);
+    const transferred = await to.api.get(`/files/${file.body.id}`);
     const deleted = await tenant.admin.delete(`/users/${to.user.id}`);
 
-    expect([handed.status, kept.status, kept.body.owner.id, deleted.status]).toEqual([204, 200, to.user.id, 204]);
+    expect([handed.status, transferred.status, transferred.body.owner.id, deleted.status]).toEqual([204, 200, to.user.id, 204]);
     const rows = await tenant.db.query('SELECT 1 FROM files WHERE uuid = ANY ($1)', [[file.body.id, doomed.body.id]]);
     expect(rows).toEqual([]);
   });

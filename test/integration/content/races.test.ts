@@ -99,7 +99,7 @@ describe('a user who is deleted', () => {
       expect(deletion.status).toBe(204);
       const counts = statuses(await Promise.all(uploads));
       expect(Object.keys(counts).filter((status) => !['200', '201', '404'].includes(status))).toEqual([]);
-      for (const kept of (await bob.api.get('/files')).body.data) expect(kept.folder).toMatchObject({ id: folder.id });
+      for (const file of (await bob.api.get('/files')).body.data) expect(file.folder).toMatchObject({ id: folder.id });
     }
     expect(await faultsOf(tenant)).toEqual([]);
   });

@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => tenant.stop());
 
-let letGo: ((error: Error) => void) | undefined;
-afterEach(() => letGo?.(new Error('the test is over')));
+let abortUploads: ((error: Error) => void) | undefined;
+afterEach(() => abortUploads?.(new Error('the test is over')));
 
 const STEP = 8 << 20;
 
@@ -28,24 +28,24 @@ const reserved = async (): Promise<number> => {
   return row?.bytes ?? -1;
 };
 
-/** Uploads that send `bytes` and then nothing until they are told to go on or to break off; `told` holds what became of each. */
+/** Uploads that send `bytes` and then nothing until `goOn` or `breakOff` is called; `outcomes` has the status or error code of each. */
 function heldOpen(api: Api, count: number, bytes: number, more: Partial<Upload> = {}) {
   const gate = Promise.withResolvers<void>();
   gate.promise.catch(() => undefined);
-  letGo = gate.reject;
+  abortUploads = gate.reject;
   async function* body(): AsyncGenerator<Buffer> {
     for (let sent = 0; sent < bytes; sent += 500_000) yield Buffer.alloc(Math.min(500_000, bytes - sent), 7);
     await gate.promise;
     yield Buffer.from('the end');
   }
-  const told: (string | number)[] = [];
+  const outcomes: (string | number)[] = [];
   const upload = async (at: number): Promise<ApiReply> => {
     const reply = await untilServed(() => api.upload('/files', { file: Readable.from(body()), name: `held-${at}`, ...more }));
-    told.push(reply.body?.error ?? reply.status);
+    outcomes.push(reply.body?.error ?? reply.status);
     return reply;
   };
   const settled = Promise.allSettled(range(count).map(upload));
-  return { told, settled, goOn: gate.resolve, breakOff: () => gate.reject(new Error('the client breaks off')) };
+  return { outcomes, settled, goOn: gate.resolve, breakOff: () => gate.reject(new Error('the client breaks off')) };
 }
 
 describe('uploads under way', () => {
@@ -53,8 +53,8 @@ describe('uploads under way', () => {
     const { api, user } = await tenant.user({ storage_quota: 10_000_000 });
 
     const held = heldOpen(api, 10, 9_500_000);
-    await waitFor('nine refusals while the tenth stands', () => held.told.length === 9);
-    expect(countBy(held.told, (code) => code)).toEqual({ quota_exceeded: 9 });
+    await waitFor('nine refusals while the tenth stands', () => held.outcomes.length === 9);
+    expect(countBy(held.outcomes, (code) => code)).toEqual({ quota_exceeded: 9 });
     expect(await reserved()).toBeLessThanOrEqual(10_000_000);
     expect(await quotaOf(tenant, user.id)).toBe(0);
 
@@ -62,7 +62,7 @@ describe('uploads under way', () => {
     expect(beside).toMatchObject({ status: 507, body: { error: 'quota_exceeded' } });
     held.goOn();
     await held.settled;
-    expect(countBy(held.told, (code) => code)).toEqual({ quota_exceeded: 9, 201: 1 });
+    expect(countBy(held.outcomes, (code) => code)).toEqual({ quota_exceeded: 9, 201: 1 });
     expect(await quotaOf(tenant, user.id)).toBe(9_500_007);
     expect(await reserved()).toBe(0);
     expect(await faultsOf(tenant)).toEqual([]);
@@ -99,11 +99,11 @@ describe('uploads under way', () => {
     await ada.api.upload('/files', { file: Buffer.from('old'), name: 'a', fields: { folder_id: folder.id } });
 
     const held = heldOpen(bob.api, 2, 9_500_000, { name: 'a', fields: { folder_id: folder.id, on_conflict: 'replace' } });
-    await waitFor('a refusal while the other stands', () => held.told.length === 1);
+    await waitFor('a refusal while the other stands', () => held.outcomes.length === 1);
     held.goOn();
     await held.settled;
 
-    expect(countBy(held.told, (code) => code)).toEqual({ quota_exceeded: 1, 200: 1 });
+    expect(countBy(held.outcomes, (code) => code)).toEqual({ quota_exceeded: 1, 200: 1 });
     expect([await quotaOf(tenant, ada.user.id), await quotaOf(tenant, bob.user.id), await reserved()]).toEqual([9_500_010, 0, 0]);
   });
 

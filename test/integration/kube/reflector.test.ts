@@ -47,24 +47,24 @@ function watching(namespace: string): Informer<ConfigMap> {
 }
 
 /** Follows what a store tells, and throws at once when a change does not fit what was told before. */
-function modelOf(store: Store<ConfigMap>): { objects: Map<string, Observed<ConfigMap>>; told: Set<string>; faults: string[] } {
+function modelOf(store: Store<ConfigMap>): { objects: Map<string, Observed<ConfigMap>>; reported: Set<string>; faults: string[] } {
   const objects = new Map<string, Observed<ConfigMap>>();
-  const told = new Set<string>();
+  const seen = new Set<string>();
   const faults: string[] = [];
   store.onChange(({ type, object }) => {
     const key = keyText(keyOf(object));
     const before = objects.get(key);
     const isNewer = before === undefined || BigInt(object.metadata.resourceVersion) > BigInt(before.metadata.resourceVersion);
     if ((type === 'added') !== (before === undefined)) faults.push(`${type} ${key}, which is ${before ? '' : 'not '}there`);
-    if (type !== 'deleted' && (!isNewer || told.has(object.metadata.resourceVersion)))
+    if (type !== 'deleted' && (!isNewer || seen.has(object.metadata.resourceVersion)))
       faults.push(`${type} ${key} told twice or backwards`);
     if (type === 'deleted') objects.delete(key);
     else {
       objects.set(key, object);
-      told.add(object.metadata.resourceVersion);
+      seen.add(object.metadata.resourceVersion);
     }
   });
-  return { objects, told, faults };
+  return { objects, reported: seen, faults };
 }
 
 const states = (objects: Iterable<Observed<ConfigMap>>): string[] =>
@@ -90,7 +90,7 @@ test('5,000 objects are listed in pages and watched; every change is told once, 
   expect(fullHeap - emptyHeap).toBeLessThan(40 * MIB);
 
   const model = modelOf(store);
-  const toldBefore = model.told.size;
+  const seenBefore = model.reported.size;
   const written = new Set<string>();
   for (const round of ['1', '2']) {
     await inParallel(range(OBJECTS), 40, async (index) => {
@@ -98,12 +98,12 @@ test('5,000 objects are listed in pages and watched; every change is told once, 
       written.add(metadata.resourceVersion);
     });
   }
-  await waitFor('all is told', () => model.told.size === toldBefore + written.size);
+  await waitFor('all is told', () => model.reported.size === seenBefore + written.size);
 
-  expect([...written].filter((version) => !model.told.has(version))).toEqual([]);
+  expect([...written].filter((version) => !model.reported.has(version))).toEqual([]);
   expect(model.faults).toEqual([]);
   model.objects.clear();
-  model.told.clear();
+  model.reported.clear();
   expect(heapUsed() - fullHeap).toBeLessThan(15 * MIB);
   stop.abort();
   await running;
@@ -168,8 +168,8 @@ test('a version that was compacted away makes one new list, of which only the di
   await store.waitForSync(AbortSignal.timeout(WAIT_LIMIT_MS));
   first.abort();
   await firstRun;
-  const told: string[] = [];
-  store.onChange(({ type, object, initial }) => initial || told.push(`${type} ${object.metadata.name}`));
+  const changes: string[] = [];
+  store.onChange(({ type, object, initial }) => initial || changes.push(`${type} ${object.metadata.name}`));
   const lists = await listsRead();
 
   await configMaps.update(named(namespace, 1, '1'));
@@ -180,16 +180,16 @@ test('a version that was compacted away makes one new list, of which only the di
   await server.compact();
   await server.stopApiServer();
   await server.startApiServer();
-  told.length = 0;
+  changes.length = 0;
   const second = new AbortController();
   const secondRun = run(second.signal);
-  await waitFor('the differences are told', () => told.length >= 5);
+  await waitFor('the differences are told', () => changes.length >= 5);
   await configMaps.update(named(namespace, 4, 'after'));
-  await waitFor('the watch goes on', () => told.length >= 6);
+  await waitFor('the watch goes on', () => changes.length >= 6);
 
-  expect(told.slice(0, 5).toSorted()).toEqual(['added c-3', 'added c-5000', 'deleted c-2', 'deleted c-3', 'updated c-1']);
-  expect(told.indexOf('deleted c-3')).toBeLessThan(told.indexOf('added c-3'));
-  expect(told.slice(5)).toEqual(['updated c-4']);
+  expect(changes.slice(0, 5).toSorted()).toEqual(['added c-3', 'added c-5000', 'deleted c-2', 'deleted c-3', 'updated c-1']);
+  expect(changes.indexOf('deleted c-3')).toBeLessThan(changes.indexOf('added c-3'));
+  expect(changes.slice(5)).toEqual(['updated c-4']);
   expect(await listsRead()).toBe(lists + 1);
   expect(states(store.list())).toEqual(states(await configMaps.list({ namespace })));
   second.abort();

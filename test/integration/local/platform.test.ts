@@ -26,9 +26,9 @@ let platform: RunningPlatform;
 let client: KubeClient;
 
 beforeAll(async () => {
-  const place = join(ROOT, '.carrel', 'test');
-  await mkdir(place, { recursive: true });
-  folder = await mkdtemp(join(place, 'local-'));
+  const parent = join(ROOT, '.carrel', 'test');
+  await mkdir(parent, { recursive: true });
+  folder = await mkdtemp(join(parent, 'local-'));
   stateDirectory = await openStateDirectory(join(folder, 'state'), { routerPort: 0 });
   platform = await startPlatform({ stateDirectory, machine: thisMachine(ROOT), groups: ['controlplane', 'node'], durable: false });
   client = clientOf(stateDirectory.path);

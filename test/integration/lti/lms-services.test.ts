@@ -130,10 +130,10 @@ test('a score without scoreGiven empties its cell; one that is not newer changes
   await at.score(lineitem, { scoreGiven: 8, scoreMaximum: 10 });
 
   const older = await at.score(lineitem, { scoreGiven: 1, scoreMaximum: 10, timestamp: '2020-01-01T00:00:00.000Z' });
-  const kept = await at.results(lineitem);
+  const results = await at.results(lineitem);
   const emptied = await at.score(lineitem, { gradingProgress: 'NotReady' });
 
-  expect([older.status, kept.body[0].resultScore, emptied.status]).toEqual([409, 80, 200]);
+  expect([older.status, results.body[0].resultScore, emptied.status]).toEqual([409, 80, 200]);
   expect((await at.results(lineitem)).body).toEqual([]);
 });
 

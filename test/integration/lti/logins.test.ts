@@ -96,9 +96,9 @@ test.each(['cookie', 'storage'])('a login of more than ten minutes ago is state_
   const own = await registeredLms(timed);
   const browser = new Browser();
   const begun = await browser.get(own.lms.open(own.clientId, { storageTarget: '_parent' }));
-  const told = (name: string): string => new RegExp(` data-${name}="([^"]*)"`).exec(begun.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const form = formOf(await browser.get(told('next')));
-  form.fields.set('stored', told('value'));
+  const dataOf = (name: string): string => new RegExp(` data-${name}="([^"]*)"`).exec(begun.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const form = formOf(await browser.get(dataOf('next')));
+  form.fields.set('stored', dataOf('value'));
   const post = () =>
     way === 'cookie'
       ? browser.post(form.action, form.fields)

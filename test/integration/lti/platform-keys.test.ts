@@ -73,11 +73,11 @@ test('at most 200 key sets are kept; the one that was used longest ago goes', as
   };
 
   const filled = await asks(...range(200));
-  const kept = await asks(0, 200, 0);
+  const counts = await asks(0, 200, 0);
   const gone = await asks(1);
   await Promise.all([client.close(), lms.stop()]);
 
-  expect([filled, kept, gone]).toEqual([200, 1, 1]);
+  expect([filled, counts, gone]).toEqual([200, 1, 1]);
 });
 
 test('forged key ids do not lock a rotated key out for longer than the minute, nor known keys at all', async () => {

@@ -15,11 +15,11 @@ export interface Registration {
 }
 
 /** An LMS that is registered at the tenant, as the operator writes it, and the tenant at the LMS. */
-export async function registeredLms(tenant: TestTenant, standing?: Registration): Promise<Registration> {
-  const lms = standing?.lms ?? (await Lms.start());
+export async function registeredLms(tenant: TestTenant, existing?: Registration): Promise<Registration> {
+  const lms = existing?.lms ?? (await Lms.start());
   const clientId = `client-${systemRandom.hex(5)}`;
   const platformId =
-    standing?.platformId ??
+    existing?.platformId ??
     (
       await tenant.db.tables.ltiPlatforms.insert({
         issuer: lms.issuer,

@@ -78,17 +78,17 @@ test('a server that speaks no TLS, ends the greeting or never answers it is refu
 test('a kept connection of one origin is never used for another name at the same address', async () => {
   const port = await secureServer(certificateFor(['hooks.example.com']));
   let opened = 0;
-  const kept = net.client({
+  const client = net.client({
     ca: [authority.certificate],
     limits: { connectionsPerOrigin: 1 },
     resolve: async () => ['127.0.0.1'],
     openSocket: (to) => (opened++, connect(to)),
   });
 
-  await kept.request({ url: `https://hooks.example.com:${port}/` });
-  await kept.request({ url: `https://hooks.example.com:${port}/` });
+  await client.request({ url: `https://hooks.example.com:${port}/` });
+  await client.request({ url: `https://hooks.example.com:${port}/` });
 
   expect(opened).toBe(1);
-  expect(await refusal(kept.request({ url: `https://other.example.com:${port}/` }))).toMatchObject({ code: 'tls_failed' });
+  expect(await refusal(client.request({ url: `https://other.example.com:${port}/` }))).toMatchObject({ code: 'tls_failed' });
   expect(opened).toBe(2);
 });

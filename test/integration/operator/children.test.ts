@@ -131,13 +131,13 @@ test('the first administrator has the quota of the Tenant, and an address that i
 
     await cluster.tenants.patch(key, { spec: { admin: { email: 'head@example.com' } } });
     const refused = await condition(cluster.tenants, key, 'KeysReady', 'False', 'EmailTaken');
-    const standing = await rolesOf('Head@example.com');
+    const before = await rolesOf('Head@example.com');
     await sql.query("UPDATE users SET email = 'other@example.com' WHERE username = 'head'");
     await cluster.tenants.patch(key, { spec: { displayName: 'Again' } });
     await ready(cluster.tenants, key);
 
     expect(conditionOf(refused, 'KeysReady')?.message).toContain('head@example.com');
-    expect([standing, await rolesOf('other@example.com')]).toEqual([['member'], ['member']]);
+    expect([before, await rolesOf('other@example.com')]).toEqual([['member'], ['member']]);
     await waitFor('the administrator to be made', async () => (await rolesOf('head@example.com'))?.includes('admin'));
   } finally {
     await sql.close();

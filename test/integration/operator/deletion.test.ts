@@ -92,7 +92,7 @@ test('Retain: another namespace takes the data over only with a token of whoever
   const annotate = (token: string) => cluster.tenants.patch(elsewhere, { metadata: { annotations: { 'carrel.dev/adopt': token } } });
   await annotate(tenantId);
   const guessed = await condition(cluster.tenants, elsewhere, 'Accepted', 'False', 'AdoptionRefused');
-  const told = await eventOf(elsewhere, 'AdoptionRefused');
+  const event = await eventOf(elsewhere, 'AdoptionRefused');
   await annotate(await adoptionToken(key.name));
   const adopted = await ready(cluster.tenants, elsewhere);
 
@@ -103,7 +103,7 @@ test('Retain: another namespace takes the data over only with a token of whoever
     /^annotation carrel.dev\/adopt: the token is wrong, used or expired \(wrong tokens so far: 1\)/,
   );
   for (const tenant of [refused, guessed]) expect(conditionOf(tenant, 'Accepted')?.message).not.toMatch(new RegExp(`\\b${tenantId}\\b`));
-  expect(told).toMatchObject({ type: 'Warning', note: `Accepted: ${conditionOf(guessed, 'Accepted')?.message}` });
+  expect(event).toMatchObject({ type: 'Warning', note: `Accepted: ${conditionOf(guessed, 'Accepted')?.message}` });
   expect(adopted.status?.tenantId).toBe(tenantId);
   expect(conditionOf(adopted, 'Accepted')?.reason).toBe('Adopted');
   const after = await secretsOf(elsewhere);
@@ -277,11 +277,11 @@ test('a Tenant that was never accepted goes without a word on data, which were n
     await gone(key);
   }
 
-  const told = await waitFor('the Event of the other', async () => {
+  const notes = await waitFor('the Event of the other', async () => {
     const events = await cluster.of(children.EVENT).list({ namespace });
     const ends = events.filter(({ reason }) => reason === 'DataDeleted').map(({ regarding, note }) => `${regarding?.name}: ${note}`);
     return ends.some((end) => end.startsWith(accepted.name)) ? ends : undefined;
   });
-  expect(told).toContain(`${accepted.name}: the data of tenant ${tenantId} are deleted`);
-  expect(told.filter((end) => end.startsWith(refused.name))).toEqual([]);
+  expect(notes).toContain(`${accepted.name}: the data of tenant ${tenantId} are deleted`);
+  expect(notes.filter((end) => end.startsWith(refused.name))).toEqual([]);
 });

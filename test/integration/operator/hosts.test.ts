@@ -86,14 +86,16 @@ test('the hosts of data that are kept stay theirs until the data are deleted; th
 
   await remove(key);
   const squatter = await create(stranger, { hosts: { app: host } });
-  const kept = await refusal(squatter, 'HostTaken');
+  const reserved = await refusal(squatter, 'HostTaken');
   await cluster.tenants.create(tenantOf(namespace, key.name, { hosts: { app: host, lti: host }, deletionPolicy: 'Delete' }));
   const again = await ready(cluster.tenants, key);
   const open = await sessions('SELECT id FROM sessions WHERE ended_at IS NULL');
   await remove(key);
   await ready(cluster.tenants, squatter);
 
-  expect(kept).toBe(`the host ${host} belongs to a deleted tenant whose data are retained; it is free once they are adopted or deleted`);
+  expect(reserved).toBe(
+    `the host ${host} belongs to a deleted tenant whose data are retained; it is free once they are adopted or deleted`,
+  );
   expect(again.status?.appUrl).toBe(`http://${host}:8080`);
   expect(open).toEqual([]);
 });

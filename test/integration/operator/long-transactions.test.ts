@@ -27,9 +27,9 @@ beforeAll(async () => {
   side = await operatorSide(running);
   const sealer = new Sealer(parseSealingKeys(running.platformKeys), random);
   shards = new Shards({ shards: readShards(running.shardsDir), sealer, clock, random, log });
-  const told = pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const recorded = pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
   follows = watchShards(
-    [longTransactions({ tenants: { size: 1 }, log: told, metrics, seconds: 2 })],
+    [longTransactions({ tenants: { size: 1 }, log: recorded, metrics, seconds: 2 })],
     { shards, clock, log },
     stopping.signal,
   );

@@ -16,7 +16,7 @@ test('an operator that leads again makes the user that another removed meanwhile
   await operator.ensure(tenant.slug, tenant.password);
   await other.remove(tenant.slug);
 
-  operator.forget(); // as `Operator.lead` does
+  operator.resync(); // as `Operator.lead` does
   await operator.ensure(tenant.slug, tenant.password);
 
   expect(await other.ensure(tenant)).toEqual({ changed: false });

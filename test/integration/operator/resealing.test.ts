@@ -81,7 +81,7 @@ test('an older platform key is replaced everywhere, told at the Lease when nothi
   await first.end();
 
   const rotating = await operatorWith(young, old);
-  const told = await waitFor('the Event at the Lease', async () => {
+  const event = await waitFor('the Event at the Lease', async () => {
     const events = await cluster.of(children.EVENT).list({ namespace: 'carrel-system' });
     return events.find(({ reason }) => reason === 'PlatformKeysResealed');
   });
@@ -96,7 +96,7 @@ test('an older platform key is replaced everywhere, told at the Lease when nothi
   await ready(cluster.tenants, gone);
   await condition(cluster.registrations, key, 'Ready', 'True');
 
-  expect(told).toMatchObject({
+  expect(event).toMatchObject({
     type: 'Normal',
     regarding: { kind: 'Lease', name: 'carrel-operator' },
     note: 'everything is sealed with platform key young; old can be removed from CARREL_PLATFORM_KEYS',

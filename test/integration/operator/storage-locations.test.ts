@@ -278,11 +278,11 @@ test('a platform without a store of its own runs tenants that name theirs, to th
     await away.tenants.create(tenantOf(namespace, named.name, { storage: storageIn(own.bucket), deletionPolicy: 'Delete' }));
     await away.tenants.create(tenantOf(namespace, unnamed.name, { deletionPolicy: 'Delete' }));
     await ready(away.tenants, named);
-    const told = await condition(away.tenants, unnamed, 'StorageReady', 'False', 'StorageNotNamed');
+    const unready = await condition(away.tenants, unnamed, 'StorageReady', 'False', 'StorageNotNamed');
     await away.tenants.delete(named);
     await waitFor('the tenant to be gone', async () => (await away.tenants.find(named)) === undefined);
 
-    expect(conditionOf(told, 'StorageReady')?.message).toContain('name a bucket and the Secret of its key in spec.storage');
+    expect(conditionOf(unready, 'StorageReady')?.message).toContain('name a bucket and the Secret of its key in spec.storage');
     const root = newClient(testBackends().stores.s3);
     expect((await root.send(new ListObjectsV2Command({ Bucket: own.bucket }))).KeyCount).toBe(0);
     root.destroy();

@@ -66,7 +66,7 @@ test('another place is taken only once the files are there; until then the tenan
   const { spec } = await cluster.of(children.DEPLOYMENT).get(key);
   await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
   const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'FilesElsewhere');
-  const kept = await secretValues(cluster, namespace, `${key.name}-storage`);
+  const values = await secretValues(cluster, namespace, `${key.name}-storage`);
   await put({ ...before, ...named, prefix: 'moved/' }, file.key, file.content);
   await cluster.tenants.patch(key, { spec: { suspended: false } });
   await ready(cluster.tenants, key);
@@ -79,7 +79,7 @@ test('another place is taken only once the files are there; until then the tenan
     `the tenant's files are in ${here}; of 1 looked for in ${there} 1 are not there`,
   );
   expect(conditionOf(refused, 'Stalled')).toMatchObject({ status: 'True' });
-  expect(kept).toEqual(before);
+  expect(values).toEqual(before);
   expect(await secretValues(cluster, namespace, `${key.name}-storage`)).toMatchObject({ ...named, prefix: 'moved/' });
 });
 
@@ -116,11 +116,11 @@ async function ownStorage(...namespaces: string[]): Promise<{ bucket: string; ac
 }
 
 /** As a server leaves it. */
-async function addFile(tenant: { namespace: string; name: string }, place: ObjectsOptions): Promise<{ key: string; content: Buffer }> {
+async function addFile(tenant: { namespace: string; name: string }, location: ObjectsOptions): Promise<{ key: string; content: Buffer }> {
   const { url = '' } = (await secretValues(cluster, tenant.namespace, `${tenant.name}-database`)) ?? {};
   const db = new Database({ url, poolSize: 1, log: silentLogger });
   const [key, content] = ['00/object', Buffer.from('content')];
-  await put(place, key, content);
+  await put(location, key, content);
   await db.query(
     `WITH file AS (
        INSERT INTO files (uuid, name, path, extension, mime_type, size, checksum, owner_id, blob_container, blob_name)
@@ -128,14 +128,14 @@ async function addFile(tenant: { namespace: string; name: string }, place: Objec
        RETURNING id, owner_id
      )
      INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, 7, $1, $3, owner_id FROM file`,
-    ['0'.repeat(64), place.bucket, key],
+    ['0'.repeat(64), location.bucket, key],
   );
   await db.close();
   return { key, content };
 }
 
-async function put(place: ObjectsOptions, key: string, content: Buffer): Promise<void> {
-  const objects = new Objects(place);
+async function put(location: ObjectsOptions, key: string, content: Buffer): Promise<void> {
+  const objects = new Objects(location);
   await objects.put(key, content);
   objects.close();
 }

@@ -185,15 +185,15 @@ test('Events tell a person when a tenant is ready and when it is refused', async
   ];
   await cluster.tenants.create(tenantOf(namespace, good.name));
   await cluster.tenants.create(tenantOf(namespace, refused.name, { image: 'evil:1' }));
-  const told = async (name: string): Promise<string[]> =>
+  const eventsFor = async (name: string): Promise<string[]> =>
     (await cluster.of(children.EVENT).list({ namespace }))
       .filter(({ regarding }) => regarding?.name === name)
       .map(({ type, reason }) => `${type} ${reason}`);
 
-  await waitFor('both Events', async () => (await told(good.name)).length > 0 && (await told(refused.name)).length > 0);
+  await waitFor('both Events', async () => (await eventsFor(good.name)).length > 0 && (await eventsFor(refused.name)).length > 0);
 
-  expect(await told(good.name)).toEqual(['Normal Ready']);
-  expect(await told(refused.name)).toEqual(['Warning ImageNotAllowed']);
+  expect(await eventsFor(good.name)).toEqual(['Normal Ready']);
+  expect(await eventsFor(refused.name)).toEqual(['Warning ImageNotAllowed']);
 });
 
 test('a change of a Tenant leaves its Webhook Ready all along', async () => {

@@ -55,7 +55,7 @@ const toldOf = async (name: string): Promise<(string | undefined)[]> =>
   (await cluster.of(children.EVENT).list({ namespace }))
     .filter(({ reason, regarding }) => reason === 'UnknownDeployment' && regarding?.name === name)
     .map(({ type, note }) => `${type} ${note}`);
-const told = (name: string, count: number) =>
+const eventNotes = (name: string, count: number) =>
   waitFor(`${count} Events of ${name}`, async () => {
     const notes = await toldOf(name);
     return notes.length >= count ? notes : undefined;
@@ -69,13 +69,13 @@ test('an unknown deployment is told once by an Event that names it and the field
   const { key, reference, launchFrom } = await newRegistration({ deploymentIds: ['1'] });
 
   await launchFrom('campus 7');
-  const first = await told(key.name, 1);
+  const first = await eventNotes(key.name, 1);
   const before = { writes: await writes(cluster), rows: await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments') };
   for (const _ of range(3)) await launchFrom('campus 7');
   // What is told after it was told after whatever came before it.
   const other = await newRegistration();
   await other.launchFrom('8');
-  await told(other.key.name, 1);
+  await eventNotes(other.key.name, 1);
 
   expect(first).toEqual([message('"campus 7"')]);
   expect(await toldOf(key.name)).toEqual(first);
@@ -91,7 +91,7 @@ test('an unknown deployment is told once by an Event that names it and the field
 test('launches that go on after an hour are told again', async () => {
   const { key, reference, launchFrom } = await newRegistration();
   await launchFrom('a');
-  await told(key.name, 1);
+  await eventNotes(key.name, 1);
   await untilTold(reference);
 
   await pool.query(
@@ -112,14 +112,14 @@ test('an id of hostile characters is shown as a YAML string of printable ones', 
 
   await launchFrom('a"\n\u202eb\u{e0001}\\');
 
-  expect(await told(key.name, 1)).toEqual([message(String.raw`"a\"\n\u202eb\udb40\udc01\\"`)]);
+  expect(await eventNotes(key.name, 1)).toEqual([message(String.raw`"a\"\n\u202eb\udb40\udc01\\"`)]);
 });
 
 test('a deployment is forgotten when it is listed, all of them when the registration goes', async () => {
   const { key, reference, launchFrom } = await newRegistration();
   await launchFrom('a');
   await launchFrom('b');
-  await told(key.name, 2);
+  await eventNotes(key.name, 2);
 
   await cluster.registrations.patch(key, { spec: { deploymentIds: ['a'] } });
   const left = await waitFor('the listed one to be forgotten', async () => {
@@ -137,7 +137,7 @@ test('a deployment is forgotten when it is listed, all of them when the registra
 test('what is 30 days old, listed, nobody’s, or names another’s registration is dropped and not told', async () => {
   const { key, reference, launchFrom } = await newRegistration({ deploymentIds: ['listed'] });
   await launchFrom('old');
-  await told(key.name, 1);
+  await eventNotes(key.name, 1);
   await untilTold(reference);
   const role = (
     await pool.query<{ tenant: string }>('SELECT tenant FROM carrel.unknown_deployments WHERE managed_ref = $1', [reference])
@@ -159,7 +159,7 @@ test('a tenant that writes into its notes is told of once an hour, and one that 
   const values = new UnknownValues({ sql: server.tables, log: silentLogger });
   await launchFrom('a');
   await values.note(tool?.id ?? 0, 'client_id', 'b', 'signed');
-  await told(key.name, 1);
+  await eventNotes(key.name, 1);
   await untilTold(reference);
   const reported = await waitFor('the value to be reported', async () => {
     const rows = await reportedOf(reference);
@@ -172,14 +172,14 @@ test('a tenant that writes into its notes is told of once an hour, and one that 
     const next = await newRegistration();
     await next.launchFrom('8');
     // Two more looks than the first that could have seen it.
-    await told(next.key.name, 1);
+    await eventNotes(next.key.name, 1);
   }
   const insert =
     'INSERT INTO carrel.unknown_deployments (tenant, managed_ref, slot, deployment_id) SELECT $1, n::text, 0, n FROM generate_series(1, $2) n';
   await pool.query(insert, ['tenant_a', 500]);
   const last = await newRegistration();
   await last.launchFrom('9');
-  await told(last.key.name, 1);
+  await eventNotes(last.key.name, 1);
   const [flood] = await pool.query<{ left: number }>(`SELECT count(*) AS left FROM carrel.unknown_deployments WHERE tenant = 'tenant_a'`);
   await pool.query(`DELETE FROM carrel.unknown_deployments WHERE tenant = 'tenant_a'`);
 

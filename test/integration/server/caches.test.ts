@@ -87,12 +87,12 @@ describe("GET of a file's metadata", () => {
 describe('a cached value', () => {
   test('is served until any subject that it rests on is written', async () => {
     await fill();
-    const kept = await value();
+    const cached = await value();
     await write('other');
     const still = await value();
     await write('two');
 
-    expect([kept, still, await value()]).toEqual(['kept', 'kept', undefined]);
+    expect([cached, still, await value()]).toEqual(['kept', 'kept', undefined]);
   });
 
   test('that was loaded before a write and kept after it is not served', async () => {

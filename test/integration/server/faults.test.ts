@@ -68,8 +68,8 @@ test('with Postgres killed what needs it is a 503 with Retry-After within 10 s, 
   // It may be back before a busy machine has come to the request.
   const away = await waitFor('a request while Postgres is away', async () => {
     await running.kill('postgres');
-    const told = await timed(() => tenant.anonymous.post('/auth/login', tenant.administrator));
-    return told.result.status !== 200 && told;
+    const reply = await timed(() => tenant.anonymous.post('/auth/login', tenant.administrator));
+    return reply.result.status !== 200 && reply;
   });
   const back = await waitFor('sign-in after Postgres is back', async () => {
     const reply = await tenant.anonymous.post('/auth/login', tenant.administrator);

@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(tenants.splice(0).map((tenant) => tenant.stop()));
 });
 
-const standing = ({ headers }: ApiReply): string[] =>
+const limitHeaders = ({ headers }: ApiReply): string[] =>
   ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => headers[name] as string);
 
 test('every reply of the API tells how the tightest limit stands', async () => {
@@ -31,7 +31,7 @@ test('every reply of the API tells how the tightest limit stands', async () => {
     await tenant.anonymous.get('/users', { headers: { 'x-tenant-id': 'another' } }),
   ];
 
-  expect(replies.map(standing)).toEqual([
+  expect(replies.map(limitHeaders)).toEqual([
     ['100', '99', reset],
     ['100', '98', reset],
     ['67', '66', reset], // of the 200 for all, one network has a third
@@ -76,7 +76,7 @@ test('whatever the status is, a reply to a request of the API tells the limits',
   expect(replies.map(({ status }) => status)).toEqual([
     200, 201, 206, 304, 400, 400, 401, 401, 403, 404, 404, 405, 405, 409, 412, 413, 415, 416, 422, 429,
   ]);
-  expect(replies.filter((reply) => standing(reply).some((value) => !/^\d+$/.test(value)))).toEqual([]);
+  expect(replies.filter((reply) => limitHeaders(reply).some((value) => !/^\d+$/.test(value)))).toEqual([]);
 });
 
 test('a page tells who asks for JSON in the one shape when it may be asked again', async () => {
@@ -127,7 +127,7 @@ test('the window slides: what is asked again at its edge is not doubled, and ret
   const third = [await ask(), await ask(), await ask()];
 
   expect([first, second, early, third]).toEqual([[200, 200], [200, 200, 429], 429, [200, 200, 429]]);
-  expect([refused.body.retry_after, standing(refused)]).toEqual([10, ['4', '0', String(Date.parse('2026-01-01T00:01:50Z') / 1000)]]);
+  expect([refused.body.retry_after, limitHeaders(refused)]).toEqual([10, ['4', '0', String(Date.parse('2026-01-01T00:01:50Z') / 1000)]]);
 });
 
 test('the limit of the tenant counts all its users together', async () => {

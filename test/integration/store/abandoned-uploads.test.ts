@@ -64,7 +64,7 @@ const isCreation = ({ method, url = '' }: IncomingMessage): boolean => method ==
 const isAbort = ({ method, url = '' }: IncomingMessage): boolean => method === 'DELETE' && url.includes('uploadId=');
 
 /** An upload of which 20 MiB have come; the rest never does. */
-function standing(objects: Objects, signal: AbortSignal): Promise<unknown> {
+function endlessUpload(objects: Objects, signal: AbortSignal): Promise<unknown> {
   const body = new PassThrough({ highWaterMark: 32 * MIB });
   body.write(Buffer.alloc(20 * MIB));
   return objects.put(newKey(systemRandom), body, { signal }).catch((error: Error) => error);
@@ -80,7 +80,7 @@ test('an upload that ends while the store is making it is given up once it is ma
   });
   const objects = new Objects({ ...running.s3, ...bucket, endpoint: way.url });
   const end = new AbortController();
-  const ended = standing(objects, end.signal);
+  const ended = endlessUpload(objects, end.signal);
   const make = await held.promise;
 
   end.abort(new Error('gone'));
@@ -101,7 +101,7 @@ test('an upload that the store still has after it was given up is given up again
   });
   const objects = new Objects({ ...running.s3, ...bucket, endpoint: way.url });
   const end = new AbortController();
-  const ended = standing(objects, end.signal);
+  const ended = endlessUpload(objects, end.signal);
   await waitFor('an upload under way', async () => (await uploads()) === 1);
 
   end.abort(new Error('gone'));
@@ -116,7 +116,7 @@ test('an upload that the store still has after it was given up is given up again
 test('of many uploads that end while their parts flow, nothing is left', async () => {
   const objects = new Objects({ ...running.s3, ...bucket });
   const ends = range(10).map(() => new AbortController());
-  const ended = ends.map((end) => standing(objects, end.signal));
+  const ended = ends.map((end) => endlessUpload(objects, end.signal));
   await waitFor('some uploads under way', async () => (await uploads()) > 2);
 
   for (const end of ends) end.abort(new Error('gone'));

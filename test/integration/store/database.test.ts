@@ -94,7 +94,7 @@ test('a transaction commits whole or not at all, and does what was left for afte
     throw new Error('no');
   });
   await expect(failed).rejects.toThrow('no');
-  const kept = await db.transaction(async (tx) => {
+  const result = await db.transaction(async (tx) => {
     tx.afterCommit(() => void done.push('kept'));
     const file = await tx.files.insert(newFile('kept'));
     expect(done).toEqual([]);
@@ -103,7 +103,7 @@ test('a transaction commits whole or not at all, and does what was left for afte
 
   expect(done).toEqual(['kept']);
   expect(await db.tables.files.find({ name: 'gone' })).toBeNull();
-  expect(await db.tables.files.find({ id: kept.id })).toEqual(kept);
+  expect(await db.tables.files.find({ id: result.id })).toEqual(result);
 });
 
 test('a folder knows its place; children follow their parent', async () => {

@@ -154,11 +154,11 @@ test('a listing whose pages never end, each of them another one, ends at its bou
 
 test('as many downloads as there are connections stand still, and an upload goes on', async () => {
   const objects = open();
-  const standing: ServerResponse[] = [];
+  const unanswered: ServerResponse[] = [];
   hostile.answer = (request, response) => {
     if (request.method !== 'GET') return void response.end();
     response.writeHead(200, { 'content-length': '1000' }).write('x');
-    standing.push(response);
+    unanswered.push(response);
   };
   const bodies: { body: Readable }[] = [];
   // Not all at once: a connection has two seconds.
@@ -166,7 +166,7 @@ test('as many downloads as there are connections stand still, and an upload goes
 
   const put = await objects.put('small', Buffer.from('small'));
 
-  expect([standing.length, put.size]).toEqual([2_000, 5]);
+  expect([unanswered.length, put.size]).toEqual([2_000, 5]);
   for (const { body } of bodies) body.destroy();
 });
 

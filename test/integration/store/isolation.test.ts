@@ -159,7 +159,7 @@ test('leases are kept many at a time; a row that somebody writes is passed by, n
   const [written, , lost] = rows;
   await queue.release(lost as JobRow);
 
-  const kept = await worker.transaction(async (tx) => {
+  const result = await worker.transaction(async (tx) => {
     await tx.query('SELECT FROM carrel.work WHERE id = $1 FOR UPDATE', [written?.id]);
     return queue.extend(rows, 600);
   });
@@ -168,7 +168,7 @@ test('leases are kept many at a time; a row that somebody writes is passed by, n
     `SELECT kind, leased_until > now() + interval '300 s' AS "isLong" FROM carrel.work ORDER BY id`,
   );
   expect(rows.map(({ kind }) => kind)).toEqual(['written', 'free', 'lost']);
-  expect(kept).toEqual([true, true, false]);
+  expect(result).toEqual([true, true, false]);
   expect(until).toEqual([
     { kind: 'written', isLong: false },
     { kind: 'free', isLong: true },

@@ -75,11 +75,11 @@ test('a client that nobody has any more keeps no connection', async () => {
   subscribe('net.client.socket', note);
   for (let at = 0; at < 5; at += 1) await open(ours).put('kept', Buffer.from('a'));
   unsubscribe('net.client.socket', note);
-  const kept = sockets.filter(({ destroyed }) => !destroyed).length;
+  const reused = sockets.filter(({ destroyed }) => !destroyed).length;
 
   await waitFor('the connections to be let go', () => sockets.every(({ destroyed }) => destroyed));
 
-  expect([sockets.length, kept]).toEqual([5, 5]);
+  expect([sockets.length, reused]).toEqual([5, 5]);
 });
 
 test('an upload holds a few parts in memory, whatever its size', async () => {

@@ -116,7 +116,7 @@ test('a bucket that was made for a tenant stays its while its files are elsewher
 test('where two tenants had their objects in one place before locations were kept, neither’s sweep may delete from then on', async () => {
   const [first, second] = [await newTenant(), await newTenant()];
   const wanted = { endpoint: running.s3.endpoint, region: running.s3.region, ...bucket, prefix: 'both/' };
-  const inPlace = new Objects(wanted);
+  const atLocation = new Objects(wanted);
   const take = (tenantId: string): Promise<void> =>
     takeStorage({
       registry,
@@ -128,18 +128,18 @@ test('where two tenants had their objects in one place before locations were kep
     });
 
   await take(first);
-  const alone = await markerOf(inPlace);
+  const alone = await markerOf(atLocation);
   const refused = await take(second).catch((error: unknown) => error);
 
   expect(alone).toBe(`tenant ${first} of here`);
   expect(refused).toBeInstanceOf(ConditionError);
   expect(refused).toMatchObject({ reason: 'StorageTaken', isTerminal: true });
-  expect(await markerOf(inPlace)).toBe('shared by several tenants');
+  expect(await markerOf(atLocation)).toBe('shared by several tenants');
   // Nor where the first one's marker has not come yet when the second looks.
-  await inPlace.delete(['.carrel-tenant']);
+  await atLocation.delete(['.carrel-tenant']);
   await expect(take(second)).rejects.toMatchObject({ reason: 'StorageTaken' });
-  expect(await markerOf(inPlace)).toBe('shared by several tenants');
-  inPlace.close();
+  expect(await markerOf(atLocation)).toBe('shared by several tenants');
+  atLocation.close();
 });
 
 /** As an operator left them that recorded no locations: the sealed access alone. */
@@ -220,10 +220,15 @@ test('a shared location that cannot be marked while it is recorded is marked by 
 });
 
 test('of twenty who write the first marker at once one does, and each learns what it says', async () => {
-  const inPlace = new Objects({ endpoint: running.s3.endpoint, region: running.s3.region, ...bucket, prefix: `${systemRandom.hex(4)}/` });
+  const atLocation = new Objects({
+    endpoint: running.s3.endpoint,
+    region: running.s3.region,
+    ...bucket,
+    prefix: `${systemRandom.hex(4)}/`,
+  });
 
-  const said = await Promise.all(range(20).map((index) => writeFirstMarker(inPlace, `tenant ${index} of here`)));
+  const said = await Promise.all(range(20).map((index) => writeFirstMarker(atLocation, `tenant ${index} of here`)));
 
-  expect(new Set(said)).toEqual(new Set([await markerOf(inPlace)]));
-  inPlace.close();
+  expect(new Set(said)).toEqual(new Set([await markerOf(atLocation)]));
+  atLocation.close();
 });

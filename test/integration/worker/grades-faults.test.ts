@@ -117,8 +117,8 @@ test('of 50 racing grades of one person the newest stands in the book at the end
   expect(lms.scores.cell('raced')).toMatchObject({ scoreGiven: newest?.score, timestamp: newest?.timestamp, times: submitted.length });
   expect(newest?.status).toBe('submitted');
   for (const { status, reason } of ended) if (status === 'failed') expect(reason).toMatch(/a newer score/);
-  const told = (await writtenEvents(grading.tenant)).filter(({ data }) => data.user_id === 'raced').map(({ data }) => String(data.id));
-  expect(told.toSorted()).toEqual(submitted.map(({ id }) => id).toSorted());
+  const events = (await writtenEvents(grading.tenant)).filter(({ data }) => data.user_id === 'raced').map(({ data }) => String(data.id));
+  expect(events.toSorted()).toEqual(submitted.map(({ id }) => id).toSorted());
 });
 
 test('an LMS that hangs holds up neither the grades of other tenants nor purges', async () => {

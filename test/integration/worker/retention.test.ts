@@ -28,7 +28,7 @@ async function past(tenant: TestTenant, count: number, age: string): Promise<voi
   await platform.pool.query(`UPDATE carrel.deliveries SET state = 'delivered', due_at = NULL WHERE tenant = $1`, [roleOf(tenant)]);
 }
 
-const kept = ({ db }: TestTenant) =>
+const remainingRows = ({ db }: TestTenant) =>
   db.query(
     `SELECT e.payload AS age, count(DISTINCT e.id) AS events, count(d.id) AS deliveries
      FROM carrel.events e JOIN carrel.deliveries d ON d.tenant = e.tenant AND d.event_id = e.id GROUP BY e.payload`,
@@ -46,8 +46,8 @@ test('events are kept 30 days with their deliveries and go then, of every tenant
   const worker = await startWorkerProcess(platform);
 
   await waitFor('the old events to go', async () => (await left()) === 0);
-  expect(await kept(one)).toEqual([{ age: '29 days 23 hours', events: 3, deliveries: 6 }]);
-  expect(await kept(other)).toEqual([]);
+  expect(await remainingRows(one)).toEqual([{ age: '29 days 23 hours', events: 3, deliveries: 6 }]);
+  expect(await remainingRows(other)).toEqual([]);
   expect(await platform.pool.query('SELECT FROM carrel.deliveries WHERE tenant = $1', [roleOf(one)])).toHaveLength(6);
   await worker.end('SIGTERM');
 });

@@ -1,9 +1,9 @@
 /**
  * The platform's side of LTI Client Side postMessages 1.0 and of LTI Platform Storage 1.0, as a script of the window that frames tools:
- * what a tool puts is kept by its origin, and only that origin gets it back.
+ * entries are stored by the origin of the tool that puts them, and only that origin reads them.
  */
 export const PLATFORM_STORAGE = `
-const kept = new Map();
+const entries = new Map();
 const MAX_KEYS = 500, MAX_CHARACTERS = 4096;
 addEventListener('message', (event) => {
   const asked = event.data;
@@ -14,13 +14,13 @@ addEventListener('message', (event) => {
     reply({ supported_messages: ['lti.capabilities', 'lti.put_data', 'lti.get_data'].map((subject) => ({ subject })) });
   } else if (asked.subject === 'lti.put_data' || asked.subject === 'lti.get_data') {
     if (typeof asked.message_id !== 'string' || typeof asked.key !== 'string') return fail('bad_request', 'message_id and key are needed');
-    const place = JSON.stringify([event.origin, asked.key]);
+    const slot = JSON.stringify([event.origin, asked.key]);
     if (asked.subject === 'lti.put_data') {
-      if (asked.value === null || asked.value === undefined) kept.delete(place);
-      else if (String(asked.value).length > MAX_CHARACTERS || kept.size >= MAX_KEYS) return fail('storage_exhausted', 'too much');
-      else kept.set(place, String(asked.value));
+      if (asked.value === null || asked.value === undefined) entries.delete(slot);
+      else if (String(asked.value).length > MAX_CHARACTERS || entries.size >= MAX_KEYS) return fail('storage_exhausted', 'too much');
+      else entries.set(slot, String(asked.value));
     }
-    reply({ key: asked.key, value: kept.get(place) ?? null });
+    reply({ key: asked.key, value: entries.get(slot) ?? null });
   } else fail('unsupported_subject', 'lti.capabilities tells what there is');
 });
 `;

@@ -18,7 +18,7 @@ export function membershipService(issuer: string, { tokens, courses }: { tokens:
     const all = [...course.members.values()].filter(({ roles }) => role === undefined || roles.map(full).includes(full(role)));
     const page = pageOf(all, url, pageSize);
     const { id, title } = course;
-    return { body: { id: address(issuer, id, link), context: { id, label: id, title }, members: page.items.map(told(link)) }, page };
+    return { body: { id: address(issuer, id, link), context: { id, label: id, title }, members: page.items.map(memberView(link)) }, page };
   };
   return new Service(issuer, tokens, ({ pathname }) => {
     const part = /^\/nrps\/([^/]+)\/members$/.exec(pathname)?.[1];
@@ -43,7 +43,7 @@ function address(issuer: string, courseId: string, link: string | undefined): st
 const full = (role: string): string => (role.includes('/') ? role : `${CONTEXT_ROLE}${role}`);
 
 /** Of a link's members the message that they would launch with is told too (NRPS 2.0 §3.2). */
-const told =
+const memberView =
   (link: string | undefined) =>
   (member: Member): object =>
     link === undefined ? member : { ...member, message: [{ [`${LTI}/message_type`]: 'LtiResourceLinkRequest' }] };
