@@ -65,7 +65,7 @@ test.each<[z.ZodType, unknown, string]>([
   [changesOf(z.object({ b: z.string() })), {}, 'a: must name something to change'],
   [z.string().refine(() => false), 'x', 'a: is not valid'],
   [z.strictObject({}), { b: 1, c: 1 }, 'a.b: is not known here; a.c: is not known here'],
-])('%#: what is wrong is told in words for people', (schema, value, expected) => {
+])('%#: the message says in plain words what is wrong', (schema, value, expected) => {
   expect(words(schema, value)).toBe(expected);
 });
 

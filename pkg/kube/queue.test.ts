@@ -62,7 +62,7 @@ test('a key that is added while it is worked on waits until that is done', async
   expect(queue.depth).toBe(0);
 });
 
-test('retries back off, each for itself, until the key is forgotten', async () => {
+test('each key backs off by itself until its back-off is reset', async () => {
   const { queue, clock } = setUp();
   const waits: number[] = [];
   for (let tries = 0; tries < 6; tries++) {
@@ -122,7 +122,7 @@ test('depth, adds and retries are reported under the names of client-go', async 
   expect(text).toContain('workqueue_queue_duration_seconds_count{name="test"} 1');
 });
 
-test('whatever is added and done, no key is out twice and none is forgotten', async () => {
+test('in any order of add and done, no key is processed twice at once and none is lost', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('add' as const), key: fc.constantFrom('a', 'b', 'c'), priority: fc.constantFrom<Priority>(0, 1, 2) }),
     fc.record({ do: fc.constant('take' as const) }),

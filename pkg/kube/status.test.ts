@@ -21,7 +21,7 @@ test('the time of the last transition moves only when the status does', () => {
   expect(third).toEqual([{ ...ready('True', 'now', 2), lastTransitionTime: '2026-01-02T00:00:00Z' }]);
 });
 
-test('other conditions keep their place', () => {
+test('other conditions keep their position', () => {
   const other = { type: 'Other', status: 'True', reason: 'A', message: '', lastTransitionTime: 'x' } as const;
   const conditions = setCondition(setCondition([other], ready('False', ''), T1), ready('True', ''), T2);
 

@@ -71,7 +71,7 @@ test('keys are read as they are written, and a wrong one is named without showin
   expect(() => parseSealingKeys('c2hvcnQ=')).toThrow('a key is written id:base64');
 });
 
-test('data keys are read as their Secret holds them, and a mistake is told without a key', () => {
+test('data keys are read as their Secret has them, and an error message contains no key', () => {
   const key = Buffer.alloc(32, 7);
 
   expect(parseDataKeys(JSON.stringify({ keys: [{ id: 'a', key: key.toString('base64') }] }))).toEqual([{ id: 'a', key }]);

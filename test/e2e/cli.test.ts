@@ -70,7 +70,7 @@ test('a taken port is one line that names the port and what to do', async () => 
 
   expect(ran.code).toBe(1);
   expect(ran.stderr.trim().split('\n').at(-1)).toMatch(new RegExp(`${where.port}.*CARREL_PORT`));
-  expect(`${ran.stdout}${ran.stderr}`.split('is taken by another program')).toHaveLength(2); // told once
+  expect(`${ran.stdout}${ran.stderr}`.split('is taken by another program')).toHaveLength(2); // reported once
   expect(ran.stderr).not.toContain('    at ');
 });
 
@@ -138,7 +138,7 @@ test('down leaves no process of the platform, and a half-written state file is r
   expect(up).toMatchObject({ code: 0 });
 });
 
-test('a state file that cannot be remade is told in one line, with what to do', async () => {
+test('a state file that cannot be recreated is reported in one line that says what to do', async () => {
   const where = await upPlatform();
   await carrel(where, ['down']);
   const settings = join(where.stateDirectory, 'settings.json');

@@ -110,7 +110,7 @@ test('a new limit reaches the server', async () => {
   expect(limit).toBe('77');
 });
 
-test('a child that is deleted or edited by hand is put right within a second', async () => {
+test('a child that is deleted or edited by hand is restored within a second', async () => {
   const { namespace, name } = await tenant();
   const uidBefore = await kubectlOk(where, ['get', 'service', name, '-n', namespace, '-o', 'jsonpath={.metadata.uid}']);
 

@@ -88,7 +88,7 @@ function faultsOf({ platform, receiver, worker, server }: Victims, random: Seede
     new Promise((resolve) => setTimeout(resolve, random.between(fromMs, toMs)));
   const redis = async (ask: (client: Redis) => Promise<unknown>): Promise<void> => {
     const client = new Redis(stores.redis.adminUrl, { lazyConnect: true, retryStrategy: null, commandTimeout: 5_000 });
-    client.on('error', () => undefined); // the command tells
+    client.on('error', () => undefined); // the command reports it
     try {
       await client.connect();
       await ask(client);

@@ -156,7 +156,7 @@ describe('a path', () => {
   test('of more than 2048 characters is refused', () => {
     expect(pathFault('/'.padEnd(2048, 'x'), 0)).toBeNull();
     expect(pathFault('/'.padEnd(2049, 'x'), 0)).toBe('makes a path of more than 2048 characters');
-    expect(pathFault('/'.padEnd(2049, 'x'), 1)).toBe('is too long for this place');
+    expect(pathFault('/'.padEnd(2049, 'x'), 1)).toBe('is too long for this folder');
   });
 });
 

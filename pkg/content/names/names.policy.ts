@@ -76,7 +76,7 @@ export const pathBelow = (path: string, hidden: number): string =>
 /** Why a path cannot be one, for people; null when it can. Who may not know of `hidden` folders in it is not told how long it is. */
 export function pathFault(path: string, hidden: number): string | null {
   if (characters(path) <= PATH_MAX_CHARACTERS) return null;
-  return hidden === 0 ? `makes a path of more than ${PATH_MAX_CHARACTERS} characters` : 'is too long for this place';
+  return hidden === 0 ? `makes a path of more than ${PATH_MAX_CHARACTERS} characters` : 'is too long for this folder';
 }
 
 /**

@@ -54,7 +54,7 @@ test.each([
   ['a Secret', { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'none', key: 'a' } } }] }, 'secret "none" not found'],
   ['a key', { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'a' } } }] }, "couldn't find key a in Secret school/keys"],
   ['a ConfigMap', { envFrom: [{ configMapRef: { name: 'none' } }] }, 'configmap "none" not found'],
-])('a container without %s is told in a kubelet’s words', async (_, more, message) => {
+])('a container without %s is reported in a kubelet’s words', async (_, more, message) => {
   await expect(resolve(more)).rejects.toMatchObject({ reason: 'CreateContainerConfigError', message });
 });
 

@@ -238,7 +238,7 @@ test('an upload that is refused at once is answered, although its rest was never
   request.destroy();
 });
 
-test('a client that asks first (Expect: 100-continue) is told by the pod to go on', async () => {
+test('a client that sends Expect: 100-continue gets 100 Continue from the pod', async () => {
   const port = await upstream(async (request, response) => response.end(await text(request)));
   pods['x'] = [podAt(port)];
   const request = httpRequest({

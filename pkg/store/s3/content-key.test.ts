@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../runtime/random.ts';
 import { isContentKey, newContentKey } from './content-key.ts';
 
-test('a key that Carrel gives is told from all others', () => {
+test('a key that Carrel generates is recognized among all others', () => {
   const key = newContentKey('20261122', systemRandom);
   const others = [
     'backups/db.dump',

@@ -13,7 +13,7 @@ test.each([
   expect(sizeInWords(bytes)).toBe(words);
 });
 
-test('a time is told with its day', () => {
+test('a time is shown with its day', () => {
   expect(timeInWords('2026-03-04T12:06:07Z', 'en-GB')).toMatch(/^4 Mar 2026, \d\d:\d\d$/);
 });
 

@@ -54,7 +54,7 @@ export async function openInFrame(page: Page, where: Platform, link: string): Pr
   return page.frameLocator('iframe[name=tool]');
 }
 
-/** Waits for the course's page; when it does not come, says what is shown in its place. */
+/** Waits for the course's page; when it does not come, says what is shown instead. */
 export async function courseShown(shown: FrameLocator | Page, title: string): Promise<void> {
   try {
     await shown.getByRole('heading', { name: title }).waitFor();

@@ -30,7 +30,7 @@ async function upload(tool: FrameLocator, ...files: { name: string; buffer: Buff
   await tool.getByRole('button', { name: 'Upload', exact: true }).click();
 }
 
-test('what an instructor uploads a learner downloads, byte for byte, and a webhook tells of it', async () => {
+test('a learner downloads byte for byte what an instructor uploaded, and a webhook reports the upload', async () => {
   const { tool: instructor } = await course('Ada Okafor', 'History');
   const [name, bytes] = ['Übung 1 – 演習.pdf', randomBytes(3 * 1024 * 1024)];
   await upload(instructor, { name, buffer: bytes });

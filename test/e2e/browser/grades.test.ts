@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => browser?.close());
 
-test('a grade given in a course that was opened in a browser stands in the grade book of the LMS, and a webhook tells of it', async () => {
+test('a grade given in a course that was opened in a browser appears in the grade book of the LMS, and a webhook reports it', async () => {
   const page = await browser.page();
   const tool = await openInFrame(page, where, linkName(tenant, 'Ada Okafor', 'History', 'a frame'));
   await courseShown(tool, 'History');

@@ -63,7 +63,7 @@ test('the way back to the course leaves the frame', async () => {
   await page.waitForURL(`${lmsUrl(where)}?back`);
 });
 
-test('with every cookie blocked and no storage, the frame tells in words and with a code why it cannot', async () => {
+test('with every cookie blocked and no platform storage, the frame says why it cannot open, with a code', async () => {
   const page = await newPage('all blocked');
 
   const tool = await openInFrame(page, where, ada('a frame without storage'));

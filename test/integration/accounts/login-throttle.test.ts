@@ -154,7 +154,7 @@ test('of IPv6 the /56 is one network', async () => {
   expect(next.status).toBe(401);
 });
 
-test('a change of the password ends the places of all browsers that knew the former one', async () => {
+test('a change of the password ends the exemption of all browsers that knew the former one', async () => {
   const { user, password } = await tenant.user();
   const network = '198.51.100.10';
   const cookie = knownBy(await login(user.email, password, { network }));
@@ -258,7 +258,7 @@ test('one network fails at a hundred people, and goes on with those; others are 
   expect([here.status, elsewhere.status]).toEqual([429, 200]);
 });
 
-test('who signs in with the right password takes no place among the people at whom a network fails', async () => {
+test('a sign-in with the right password does not count among the accounts that failed from a network', async () => {
   const { user, password } = await tenant.user();
   const network = '198.51.100.7';
 
@@ -297,7 +297,7 @@ test('an attempt that its client gives up while it waits is nobody’s failure',
 
   expect(await left).toBe('left');
   const slots = [`w:sign-in:network:198.51.100.8:${personOf(user.email)}`, 'w:sign-in:people:198.51.100.8'];
-  await waitFor('the places to be given back', async () => {
+  await waitFor('the slots to be released', async () => {
     const counts = await own.redis.run(slots.map((key) => ['zcard', key]));
     return counts.every((count) => count === 0);
   });

@@ -11,7 +11,7 @@ function* chunks(size: number): Generator<Buffer> {
   }
 }
 
-/** `size` bytes that are the same each time and different at every place; made as they are read, so that any size fits. */
+/** `size` bytes that are the same each time and different at every offset; made as they are read, so that any size fits. */
 export const content = (size: number): Readable => Readable.from(chunks(size), { objectMode: false });
 
 /** Their SHA-256, hex. */

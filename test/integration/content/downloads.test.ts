@@ -86,7 +86,7 @@ describe('a range', () => {
     expect(Buffer.compare(reply.bytes, bytes.subarray(start, start + length))).toBe(0);
   });
 
-  test('outside the file is a 416 that tells the size', async () => {
+  test('outside the file is a 416 with the size', async () => {
     const reply = await api.get(path, { headers: { range: `bytes=${SIZE}-` } });
     expect(reply).toMatchObject({ status: 416, headers: { 'content-range': `bytes */${SIZE}` }, body: { error: 'range_not_satisfiable' } });
   });

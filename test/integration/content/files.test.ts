@@ -71,7 +71,7 @@ describe('metadata', () => {
 });
 
 describe('a change', () => {
-  test('renames and moves, and conflicts are told', async () => {
+  test('renames and moves, and conflicts are a 409', async () => {
     const { api } = await tenant.user();
     const [a, b] = [await folder(api, 'A'), await folder(api, 'B')];
     const file = await put(api, 'x.txt', { folder_id: a.id });

@@ -239,7 +239,7 @@ describe('what somebody sees of included fields', () => {
     expect(JSON.stringify([(await show(bob, file)).body, await list(bob)])).not.toContain('To read');
   });
 
-  test('is a count of the files that they may see, so it tells nothing of one that was taken from them or deleted', async () => {
+  test('counts only the files that they may see, so it does not disclose a file that was unshared or deleted', async () => {
     const [ada, bob] = [await tenant.user(), await tenant.user()];
     const folder = async (by: Person, parent_id?: string) =>
       (await by.api.post('/folders', { name: 'f', ...(parent_id ? { parent_id } : {}) })).body.id as string;

@@ -47,7 +47,7 @@ describe('whoever has a grant on a file alone', () => {
     expect((await ada.api.get(`/files/${file.id}`)).body).toMatchObject({ folder: { id: week.id }, path: '/Private/Grades/Week 1/a.txt' });
   });
 
-  test('cannot ask after the folder, by its id or by a tag that tells its name', async () => {
+  test('cannot probe for the folder, neither by its id nor by an entity tag that depends on its name', async () => {
     const { ada, bob, week, file } = await scene();
     await grant(ada, `/files/${file.id}`, bob, 'write');
 
@@ -71,7 +71,7 @@ describe('whoever has a grant on a file alone', () => {
     expect((await ada.api.get(`/files/${file.id}`)).body).toMatchObject({ folder: { id: week.id } });
   });
 
-  test('is told another tag once they see more', async () => {
+  test('gets another entity tag once they see more', async () => {
     const { ada, bob, middle, week, file } = await scene();
     const tags = new Set<string>();
     for (const path of [`/files/${file.id}`, `/folders/${week.id}`, `/folders/${middle.id}`]) {
@@ -126,7 +126,7 @@ describe('whoever has a grant on a folder', () => {
     expect((await ada.api.get(`/files/${own.id}`)).status).toBe(404);
   });
 
-  test('is not told how long the path above it is, where a name is too long for it', async () => {
+  test('does not learn how long the path above it is when a name is too long', async () => {
     const [ada, bob] = [await tenant.user(), await tenant.user()];
     let parent = '';
     for (const at of range(8)) {
@@ -146,7 +146,7 @@ describe('whoever has a grant on a folder', () => {
     for (const { status, body } of await refusals(ada))
       expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('2048')]);
     for (const { status, body } of await refusals(bob)) {
-      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('too long for this place')]);
+      expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('too long for this folder')]);
       expect(JSON.stringify(body)).not.toContain('2048');
     }
   });

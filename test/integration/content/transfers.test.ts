@@ -64,7 +64,7 @@ describe('uploads and downloads of one person', () => {
     );
   };
 
-  test('are so many at once, through whatever tokens and download links; one more is told when to come again', async () => {
+  test('are limited in number, over all tokens and download links; one more gets Retry-After', async () => {
     const [ada, bob] = [await tenant.user(), await tenant.user()];
     const big = await untilServed(() => ada.api.upload('/files', { file: Buffer.alloc(24 * MIB), name: 'big' }));
     const path = `/files/${big.body.id}/download`;
@@ -99,13 +99,13 @@ describe('uploads and downloads of one person', () => {
     expect((await uploads[0]?.reply)?.status).toBe(201);
     expect((await again.upload('/files', { file: Buffer.from('x'), name: 'x' })).status).toBe(201);
     for (const download of downloads) download.destroy();
-    await waitFor('the places of the downloads', async () => {
+    await waitFor('the slots of the downloads', async () => {
       const replies = await Promise.all(range(3).map(() => ada.api.get(path, { headers: { range: 'bytes=0-1' } })));
       return replies.every(({ status }) => status === 206);
     });
   });
 
-  test('leave their places whatever becomes of them', async () => {
+  test('release their slots however they end', async () => {
     const { api } = await tenant.user();
     const refused: (() => Promise<ApiReply>)[] = [
       () => api.upload('/files', { file: Buffer.from('x'), name: 'a/b' }),
@@ -166,7 +166,7 @@ describe('a client that is slower than the least rate', () => {
     const path = `/files/${big.body.id}/download`;
     const response = await unread(api, path);
 
-    await waitFor('its place', async () => (await api.get(path, { headers: { range: 'bytes=0-1' } })).status === 206);
+    await waitFor('a free slot', async () => (await api.get(path, { headers: { range: 'bytes=0-1' } })).status === 206);
     let bytes = 0;
     const whole = async (): Promise<void> => {
       for await (const chunk of response as AsyncIterable<Buffer>) bytes += chunk.length;

@@ -108,7 +108,7 @@ test('creating and changing a user gives user.created and user.updated, which ne
   expect(events.map(({ payload }) => payload).join()).not.toMatch(/horse|argon2/);
 });
 
-test('deleting a user tells of each live file once, also of 1,200', async () => {
+test('deleting a user emits one event for each live file, also for 1,200', async () => {
   const { api, user } = await tenant.user();
   const trashed = (await api.upload('/files', { file: Buffer.from('a'), name: 'trashed' })).body;
   await api.delete(`/files/${trashed.id}`);

@@ -170,7 +170,7 @@ describe('the applier', () => {
     ['a mount that was added', `${template}/containers/0/volumeMounts/0`, { name: 'config', mountPath: '/etc/other' }],
     ['a port that was added', `${template}/containers/0/ports/-`, { containerPort: 22 }],
     ['the mark', '/metadata/annotations/example.com~1applied', 'x'],
-  ])('puts right %s', async (_what, path, value) => {
+  ])('restores %s', async (_what, path, value) => {
     const { object: before } = await applier.apply(DEPLOYMENT, deployment(), { owner });
     await edit(path, value, /\/(-|envFrom|initContainers|volumeMounts\/0)$/.test(path) ? 'add' : 'replace');
 
@@ -182,7 +182,7 @@ describe('the applier', () => {
     await expectUnchanged(DEPLOYMENT, deployment());
   });
 
-  test('puts right what was taken away, where leaving it out means something else', async () => {
+  test('restores a removed field if its absence would mean something else', async () => {
     const { object: before } = await applier.apply(DEPLOYMENT, deployment(), { owner });
     await edit(`${template}/automountServiceAccountToken`, undefined, 'remove');
     await edit(`${template}/containers/0/securityContext/allowPrivilegeEscalation`, undefined, 'remove');
@@ -219,7 +219,7 @@ describe('the applier', () => {
     expect(object.metadata.managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([['test-operator', 'Apply']]);
   });
 
-  test('hands over a field that it lets go with its live value', async () => {
+  test('releases a field that it no longer sets and leaves its live value', async () => {
     await applier.apply(DEPLOYMENT, deployment(), { owner });
     const api = new ResourceApi(client, DEPLOYMENT);
     await applier.apply(

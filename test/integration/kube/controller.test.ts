@@ -165,7 +165,7 @@ test('200 things become Ready with three writes each, then nothing is written, n
   await restarted.stop();
 });
 
-test('children that are edited, deleted or surplus are put right', async () => {
+test('children that are edited, deleted or surplus are restored or removed', async () => {
   const operator = new Operator();
   const things = new ResourceApi(operator.client, THING);
   const configMaps = new ResourceApi(operator.client, CONFIG_MAP);
@@ -195,7 +195,7 @@ test('children that are edited, deleted or surplus are put right', async () => {
   await operator.stop();
 });
 
-test("a deleted thing is let go by its finalizer, and one that hangs on another's stays", async () => {
+test("a deleted object's finalizer is removed, and an object with another's finalizer stays", async () => {
   const operator = new Operator();
   const things = new ResourceApi(operator.client, THING);
   const key = { namespace, name: 't' };
@@ -203,7 +203,7 @@ test("a deleted thing is let go by its finalizer, and one that hangs on another'
   await waitFor('it is held', async () => hasFinalizer(await things.get(key), FINALIZER));
 
   await things.delete(key);
-  await waitFor('it is let go', async () => !hasFinalizer(await things.get(key), FINALIZER));
+  await waitFor('its finalizer to be removed', async () => !hasFinalizer(await things.get(key), FINALIZER));
   await removeFinalizer(things, await things.get(key), 'other.example/keep');
 
   await waitFor('it is gone', async () => (await things.find(key)) === undefined);

@@ -72,7 +72,7 @@ const states = (objects: Iterable<Observed<ConfigMap>>): string[] =>
 
 const listsRead = async (): Promise<number> => (await metrics.getSingleMetric('reflector_lists_total')!.get()).values[0]?.value ?? 0;
 
-test('5,000 objects are listed in pages and watched; every change is told once, and memory stays', async () => {
+test('5,000 objects are listed in pages and watched; every change is reported once, and memory does not grow', async () => {
   const namespace = 'many';
   await new ResourceApi(client, NAMESPACE).create({ metadata: { name: namespace } });
   await inParallel(range(OBJECTS), 40, (index) => configMaps.create(named(namespace, index, '0')));
@@ -98,7 +98,7 @@ test('5,000 objects are listed in pages and watched; every change is told once, 
       written.add(metadata.resourceVersion);
     });
   }
-  await waitFor('all is told', () => model.reported.size === seenBefore + written.size);
+  await waitFor('all changes to be reported', () => model.reported.size === seenBefore + written.size);
 
   expect([...written].filter((version) => !model.reported.has(version))).toEqual([]);
   expect(model.faults).toEqual([]);
@@ -109,7 +109,7 @@ test('5,000 objects are listed in pages and watched; every change is told once, 
   await running;
 }, 300_000);
 
-test('while etcd and the API server are killed and come back, no change is missed or told twice', async () => {
+test('while etcd and the API server are killed and restarted, no change is missed or reported twice', async () => {
   const namespace = 'faults';
   await new ResourceApi(client, NAMESPACE).create({ metadata: { name: namespace } });
   await inParallel(range(300), 20, (index) => configMaps.create(named(namespace, index, '0')));
@@ -158,7 +158,7 @@ test('while etcd and the API server are killed and come back, no change is misse
   await running;
 }, 300_000);
 
-test('a version that was compacted away makes one new list, of which only the differences are told', async () => {
+test('a compacted resourceVersion causes one new list, of which only the differences are reported', async () => {
   const namespace = 'compacted';
   await new ResourceApi(client, NAMESPACE).create({ metadata: { name: namespace } });
   await inParallel(range(1_200), 20, (index) => configMaps.create(named(namespace, index, '0')));
@@ -183,9 +183,9 @@ test('a version that was compacted away makes one new list, of which only the di
   changes.length = 0;
   const second = new AbortController();
   const secondRun = run(second.signal);
-  await waitFor('the differences are told', () => changes.length >= 5);
+  await waitFor('the differences to be reported', () => changes.length >= 5);
   await configMaps.update(named(namespace, 4, 'after'));
-  await waitFor('the watch goes on', () => changes.length >= 6);
+  await waitFor('the watch to continue', () => changes.length >= 6);
 
   expect(changes.slice(0, 5).toSorted()).toEqual(['added c-3', 'added c-5000', 'deleted c-2', 'deleted c-3', 'updated c-1']);
   expect(changes.indexOf('deleted c-3')).toBeLessThan(changes.indexOf('added c-3'));
@@ -207,7 +207,7 @@ test('a metadata-only reflector sees that a Secret changed, and never its conten
   const before = store.get(metadata)!;
 
   await secrets.update({ metadata, data: { password: 'b3RoZXI=' } });
-  await waitFor('the change is told', () => store.get(metadata)?.metadata.resourceVersion !== before.metadata.resourceVersion);
+  await waitFor('the change to be reported', () => store.get(metadata)?.metadata.resourceVersion !== before.metadata.resourceVersion);
 
   const [after] = [store.get(metadata)!];
   expect(Object.keys(before).toSorted()).toEqual(['apiVersion', 'kind', 'metadata']);

@@ -163,7 +163,7 @@ test('a process that is killed or crashes is started again, and counted', async 
 test('an image that is not this checkout is ErrImagePull, with the reason', async () => {
   await create(DEPLOYMENT, deployment('foreign', { image: 'nginx:1.27' }));
 
-  const waiting = await waitFor('it is told', () => waitingOf('foreign'));
+  const waiting = await waitFor('the reason in the pod’s status', () => waitingOf('foreign'));
 
   expect(waiting).toMatchObject({ reason: 'ErrImagePull', message: expect.stringContaining('image nginx:1.27 is unavailable') });
   expect(pidsOf('foreign')).toEqual([]);
@@ -171,7 +171,7 @@ test('an image that is not this checkout is ErrImagePull, with the reason', asyn
 
 test('a pod without its Secret says so, and starts once it is there', async () => {
   await create(DEPLOYMENT, deployment('late'));
-  const waiting = await waitFor('it is told', () => waitingOf('late'));
+  const waiting = await waitFor('the reason in the pod’s status', () => waitingOf('late'));
   expect(waiting).toEqual({ reason: 'CreateContainerConfigError', message: 'secret "late" not found' });
 
   await create(SECRET, secret('late'));
@@ -235,7 +235,7 @@ test("etcd's port for peers speaks only TLS, and only to who has a certificate o
   await expect(members({ cert, key })).resolves.toBe(200);
 });
 
-test('a settings file that is cut off is told in one line, and no other is made', async () => {
+test('a truncated settings file is reported in one line and not replaced', async () => {
   const other = join(folder, 'other');
   await openStateDirectory(other, { routerPort: 0 });
   const { settings } = paths(other);

@@ -30,7 +30,7 @@ const changesOf = async (sub: string): Promise<unknown[]> => {
   return (await writtenEvents(tenant)).filter(({ data }) => data.id === id).map(({ data }) => data.changes);
 };
 
-test('another name and address at the LMS are taken over, told once, and seen wherever the person is shown', async () => {
+test('a changed name and address at the LMS are taken over, emit one event, and show wherever the user is shown', async () => {
   const id = 'married';
   const before = await launched(tenant, at, { user: { id, name: 'Ada Byron', email: 'byron@example.org' } });
   const folder = await tenant.db.tables.folders.find({ isSystem: true });
@@ -123,7 +123,7 @@ test('an address that a server of the release before made the account’s goes b
   ]);
 });
 
-test('ten racing launches with another name tell it once', async () => {
+test('ten racing launches with a changed name emit one event', async () => {
   const id = 'racing';
   await enter({ user: { id, name: 'Slow' } });
 

@@ -200,7 +200,7 @@ test.each<[string, 'get' | 'post', string, Record<string, string>, string]>([
   ['a login for an address elsewhere', 'post', '/login_initiation', LOGIN, 'target_link_uri_foreign'],
   ['a launch at the launch URL', 'post', '/lti/launch', RESPONSE, 'launch_misdirected'],
   ['a launch at the login URL', 'post', '/login_initiation', RESPONSE, 'launch_misdirected'],
-])('%s is told, in a page that any LMS may frame, which field takes which address', async (_what, method, path, fields, code) => {
+])('%s gets a page, which any LMS may frame, that says which field takes which address', async (_what, method, path, fields, code) => {
   const browser = new Browser();
   const sent = new URLSearchParams(fields);
 

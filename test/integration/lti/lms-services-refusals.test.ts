@@ -114,7 +114,7 @@ test.each<[ServiceManner, string[]]>([
   ['no quotes', ['m-0', 'm-2', 'm-4', 'm-6']],
   ['relative link', ['m-0', 'm-2', 'm-4', 'm-6']],
   ['several links', ['m-0', 'm-2', 'm-4', 'm-6']],
-  ['link forgets filters', ['m-0', 'm-2', 'm-4', 'm-3', 'm-4', 'm-5', 'm-6']],
+  ['link drops filters', ['m-0', 'm-2', 'm-4', 'm-3', 'm-4', 'm-5', 'm-6']],
   ['link loops', ['m-0', 'm-2', 'm-4', 'm-0', 'm-2', 'm-4', 'm-0', 'm-2', 'm-4']],
   ['endless links', ['m-0', 'm-2', 'm-4', 'm-6']],
 ])('a roster whose pages follow each other by the manner "%s" reads so', async (manner, expected) => {
@@ -154,7 +154,7 @@ test('a token that was taken back is refused until there is another', async () =
   expect([refused.status, refused.headers.get('www-authenticate'), renewed.status]).toEqual([401, 'Bearer', 200]);
 });
 
-test('a service that is busy, shows a page or says far too much does so as long as it is told to', async () => {
+test('a service that is set to be busy, to reply with a page or with far too much does so until it is reset', async () => {
   const url = await seven();
   const { manner, received } = at.lms.members;
   manner.set({ status: 429, headers: { 'retry-after': '1' } }, 1);

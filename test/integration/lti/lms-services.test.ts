@@ -184,7 +184,7 @@ test('the members of a course are who launched there and who was enrolled, until
   expect(ids(await at.members(url))).toEqual(['ada', 'chi']);
 });
 
-test('of a link the members are told with their message; a link that is not there, or not the tool’s, is refused', async () => {
+test('the members of a link include their message; a link that does not exist or is not the tool’s is refused', async () => {
   const where = at.course();
   const url = membersUrlOf(await at.launch({ course: where, resourceLinkId: 'link 7' }));
   await at.other.launch({ course: where, resourceLinkId: 'theirs' });

@@ -233,7 +233,7 @@ test.each([
   ['an id_token that is no JWT', 'id_token_malformed'],
   ['another iss', 'issuer_unknown'],
   ['no state', 'state_missing'],
-] as const)('%s is told before anybody is asked', async (name, code) => {
+] as const)('%s is reported before the platform’s storage is read', async (name, code) => {
   const { asked } = await noSession(() => toTheQuestion({}, FAULTS[name]));
 
   expect(asked.code).toBe(code);
@@ -250,7 +250,7 @@ test('a state whose frame was changed is another state', async () => {
   expect(refused.code).toBe('storage_forged');
 });
 
-test('without lti_storage_target nobody is asked: the cookie is missing, and that is told', async () => {
+test('without lti_storage_target no storage is read: the error says that the cookie is missing', async () => {
   const form = await toTheForm(new Browser(), at.lms.open(at.clientId));
   if ('ended' in form) throw new Error(form.ended.text);
 

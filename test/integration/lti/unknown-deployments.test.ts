@@ -90,7 +90,7 @@ test('claims that do not hold note no deployment', async () => {
   expect(await idsOf(by)).toEqual([]);
 });
 
-test('60 racing launches from 60 unknown deployments leave at most 20, and what comes after an hour takes the place of the oldest', async () => {
+test('60 racing launches from 60 unknown deployments leave at most 20, and one that comes after an hour replaces the oldest', async () => {
   const by = await registration();
   for (const at of range(12)) await launch(by, `first-${at}`);
 
@@ -117,7 +117,7 @@ test('a registration that no Kubernetes resource manages notes nothing', async (
   expect(await tenant.db.query(`SELECT FROM carrel.unknown_deployments WHERE deployment_id = 'unmanaged'`)).toEqual([]);
 });
 
-test('a tenant sees its own notes only, and can neither write for another nor say what was told', async () => {
+test('a tenant sees its own notes only, and can neither write another’s nor mark one as reported', async () => {
   const by = await registration();
   await launch(by, 'mine');
   const [role] = await tenant.db.query<{ name: string }>('SELECT current_user AS name');

@@ -189,7 +189,7 @@ test.each([
   }
 });
 
-test('a server that takes no connection is told apart from one that loses it', async () => {
+test('a refused connection and a lost one are reported as different errors', async () => {
   const closed = createServer();
   const port = await net.listen(closed);
   await new Promise((resolve) => closed.close(resolve));

@@ -54,7 +54,7 @@ test.each<[string, Kind<KubeObject>, object]>([
   ],
   ['a label that was taken away', SERVICE_ACCOUNT as Kind<KubeObject>, { metadata: { labels: { 'app.kubernetes.io/managed-by': null } } }],
   ['a host of the Ingress', INGRESS as Kind<KubeObject>, { spec: { rules: [{ host: 'elsewhere.localhost' }] } }],
-])('%s is put right', async (_what, kind, change) => {
+])('%s is restored', async (_what, kind, change) => {
   const key = await readyTenant();
   const api = cluster.of(kind);
   const before = content(await api.get(key));
@@ -144,7 +144,7 @@ test('the first administrator has the quota of the Tenant, and an address that i
   }
 });
 
-test('a password of one’s own takes the place of the generated one, and follows its Secret', async () => {
+test('a password that the spec names replaces the generated one, and follows its Secret', async () => {
   const key = await readyTenant();
   const own = { namespace, name: unique() };
   const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
@@ -217,7 +217,7 @@ test("an object of a wanted name that is somebody else's is not touched", async 
   expect((await cluster.of(CONFIG_MAP).get(key)).metadata.resourceVersion).toBe(theirs.metadata.resourceVersion);
 });
 
-test('what the operator does not allow is told in the condition', async () => {
+test('the condition says what the operator does not allow', async () => {
   const refused = async (spec: object): Promise<string> => {
     const key = { namespace, name: unique() };
     await cluster.tenants.create(tenantOf(namespace, key.name, spec));

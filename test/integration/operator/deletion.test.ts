@@ -120,16 +120,16 @@ const eventOf = ({ namespace, name }: ObjectKey, reason: string) =>
 
 test('carrel tenants adoption-token says what is in its way, and ends with 1', async () => {
   const key = await readyTenant();
-  const tell = async (args: string[], env?: NodeJS.ProcessEnv) => {
+  const adoptionToken = async (args: string[], env?: NodeJS.ProcessEnv) => {
     const { code, stdout, stderr } = await carrel(['tenants', 'adoption-token', ...args], env);
     return [code, stdout, stderr.trim()];
   };
   const empty = await mkdtemp(join(testBackends().scratch, 'no-shards-'));
 
-  const unknown = await tell(['nobody-has-it']);
-  const inUse = await tell([key.name]);
-  const without = await tell([key.name], { CARREL_SHARDS_DIR: empty });
-  const nowhere = await tell([key.name], { CARREL_SHARDS_DIR: '' });
+  const unknown = await adoptionToken(['nobody-has-it']);
+  const inUse = await adoptionToken([key.name]);
+  const without = await adoptionToken([key.name], { CARREL_SHARDS_DIR: empty });
+  const nowhere = await adoptionToken([key.name], { CARREL_SHARDS_DIR: '' });
   const [help] = [await carrel(['tenants', 'adoption-token', '--help'])];
 
   expect(unknown).toEqual([1, '', 'carrel: there is no tenant with the slug nobody-has-it, and no data of one']);
@@ -141,7 +141,7 @@ test('carrel tenants adoption-token says what is in its way, and ends with 1', a
   expect(without).toEqual([1, '', `carrel: ${empty} holds no shard. Set CARREL_SHARDS_DIR as the operator has it.`]);
   expect(nowhere).toEqual([1, '', expect.stringMatching(/^carrel: there is no platform in .*no-state/)]);
   expect(help).toMatchObject({ code: 0, stdout: expect.stringMatching(/valid once, for 24 hours[\s\S]*carrel.dev\/adopt/) });
-  expect(await tell([])).toEqual([1, '', expect.stringContaining("missing required argument 'slug'")]);
+  expect(await adoptionToken([])).toEqual([1, '', expect.stringContaining("missing required argument 'slug'")]);
 });
 
 test('Retain: rows of resources that went meanwhile go when the data are adopted, those of the others stay', async () => {
@@ -220,7 +220,7 @@ test('a deletion waits for the last pod, and says so', async () => {
   expect(conditionOf(waiting, 'Ready')).toMatchObject({ status: 'False', message: 'Waiting for 1 pod to end' });
 });
 
-test('in a namespace that is being deleted nothing is made, and its Tenants are let go', async () => {
+test('in a terminating namespace nothing is created, and the finalizers of its Tenants are removed', async () => {
   const where = await newNamespace(cluster);
   const key = await readyTenant({}, where);
 

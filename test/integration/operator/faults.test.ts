@@ -123,7 +123,7 @@ test('an operator that is killed with -9 at random moments goes on where it was,
 const holder = async (): Promise<string | undefined> =>
   (await cluster.of(LEASE).get({ namespace: 'carrel-system', name: 'carrel-operator' })).spec?.holderIdentity;
 
-test('a standby takes over within a lease of the leader being killed; a leader that is told to stop hands over at once', async () => {
+test('a standby takes over within a lease of the leader being killed; a leader that is stopped hands over at once', async () => {
   const standby = await startOperator(cluster, { stores });
   await waitFor('the standby', () => standby.output().includes('started'));
   await operator?.end('SIGKILL');
@@ -143,7 +143,7 @@ test('a standby takes over within a lease of the leader being killed; a leader t
   // 17 s by the lease's times; the rest is a busy machine's.
   expect(took).toBeLessThan(40_000);
   expect(leader).not.toBe('');
-  expect(after).not.toBe(leader); // let go, and not left to run out
+  expect(after).not.toBe(leader); // released, and not left to expire
 });
 
 test('a wrong setting is one clear line and exit 1', async () => {

@@ -50,7 +50,7 @@ async function keysInUse(slugs: readonly string[]): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-test('an older platform key is replaced everywhere, told at the Lease when nothing needs it, and then the platform runs without it', async () => {
+test('an older platform key is replaced everywhere, an Event at the Lease says when nothing needs it, and then the platform runs without it', async () => {
   const [key, gone] = [
     { namespace, name: unique() },
     { namespace, name: unique() },

@@ -64,7 +64,7 @@ const storageIn = (bucket: string, prefix?: string) => ({
 const gone = async (key: { namespace: string; name: string }): Promise<void> =>
   void (await waitFor('the tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined));
 
-test('no two tenants keep their objects in one place, nor one within the other; whose it is nobody is told', async () => {
+test('no two tenants have the same or nested storage locations, and no message says whose a location is', async () => {
   const { port, hostname } = new URL(access().endpoint);
   const namespace = await newNamespace(cluster);
   const second = await newNamespace(cluster);
@@ -107,7 +107,7 @@ test('no two tenants keep their objects in one place, nor one within the other; 
   await gone(late);
 });
 
-test('deleting a tenant with storage of its own deletes the contents that Carrel wrote there and nothing else, and frees the place', async () => {
+test('deleting a tenant with storage of its own deletes the contents that Carrel wrote there and nothing else, and frees the location', async () => {
   const namespace = await newNamespace(cluster);
   const own = await ownBucket([namespace]);
   const key = { namespace, name: unique() };
@@ -146,7 +146,7 @@ test('deleting a tenant with storage of its own deletes the contents that Carrel
   client.destroy();
 });
 
-test('a place that another installation has marked is not taken, and nothing is deleted there', async () => {
+test('a location that another installation has marked is refused, and nothing is deleted there', async () => {
   const namespace = await newNamespace(cluster);
   const own = await ownBucket([namespace]);
   const objects = new Objects({ ...access(), ...own });
@@ -262,7 +262,7 @@ test('who adopts a bucket gets it without the policy and the access list that it
   for (const each of [root, client]) each.destroy();
 });
 
-test('a platform without a store of its own runs tenants that name theirs, to their deletion; others are told what to name', async () => {
+test('a platform without a store runs tenants that name theirs, until their deletion; the condition of others says what to name', async () => {
   const away = await startCluster();
   try {
     playPods(away);

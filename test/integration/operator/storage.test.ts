@@ -44,7 +44,7 @@ test('storage of a person’s own is used once its key opens the bucket, and is 
   expect(await new StorageAdmin(s3).ensureBucketWithUser(own)).toEqual({ changed: false });
 });
 
-test('another place is taken only once the files are there; until then the tenant stays with what it has', async () => {
+test('a changed storage location is used only once the files are there; until then the tenant keeps the former one', async () => {
   const namespace = await newNamespace(cluster);
   const key = { namespace, name: unique() };
   const { s3 } = testBackends().stores;
@@ -83,7 +83,7 @@ test('another place is taken only once the files are there; until then the tenan
   expect(await secretValues(cluster, namespace, `${key.name}-storage`)).toMatchObject({ ...named, prefix: 'moved/' });
 });
 
-test('who adopts data must name the place where their files are', async () => {
+test('a Tenant that adopts data must name the location of its files', async () => {
   const namespace = await newNamespace(cluster);
   const key = { namespace, name: unique() };
   const elsewhere = { ...key, namespace: await newNamespace(cluster) };

@@ -304,7 +304,7 @@ test('of two registrations that contradict each other the later is refused, unti
   expect(conditionOf(refused, 'Accepted')?.message).toBe(`LtiRegistration ${first.name} names other endpoints for issuer ${issuer}`);
 });
 
-test('Webhook and LtiRegistration let go at once when their Tenant is going', async () => {
+test('finalizers of Webhook and LtiRegistration are removed at once when their Tenant terminates', async () => {
   const name = unique();
   await cluster.tenants.create(tenantOf(namespace, name, { deletionPolicy: 'Delete' }));
   await cluster.webhooks.create(webhookOf(namespace, name, { ...hook, tenantRef: { name } }));

@@ -112,7 +112,7 @@ test('connections to Postgres follow the size of the Tenant, up to the bounds of
   await operator.close();
 });
 
-test('what the schema allows and is not built yet is told by its field, and the tenant is Ready without it', async () => {
+test('a field that is not implemented yet is named in the condition, and the tenant is Ready without it', async () => {
   const key = { namespace, name: unique() };
   const schedules = [{ name: 'nightly', job: 'trash', cron: '0 0 * * *' }];
   await cluster.tenants.create(
@@ -178,7 +178,7 @@ test('Ready is Unknown from the first pass, True only of what runs, and never of
   expect(seen.slice(seen.indexOf('True Ready of 1') + 1, -1)).toEqual(['False RollingOut of 2']);
 });
 
-test('Events tell a person when a tenant is ready and when it is refused', async () => {
+test('an Event says when a tenant is ready and when it is refused', async () => {
   const [good, refused] = [
     { namespace, name: unique() },
     { namespace, name: unique() },
@@ -218,7 +218,7 @@ test('a change of a Tenant leaves its Webhook Ready all along', async () => {
   expect([...seen]).toEqual(['True Ready']);
 });
 
-test('the generated Secret of the administrator stays when the Tenant is told to use just that', async () => {
+test('the administrator’s generated Secret stays when spec names that very Secret', async () => {
   const key = await readyTenant();
   const before = await secretValues(cluster, namespace, `${key.name}-admin`);
 

@@ -65,7 +65,7 @@ const untilTold = (reference: string) =>
 const message = (id: string): string =>
   `Warning launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${id}`;
 
-test('an unknown deployment is told once by an Event that names it and the field, and at rest nothing is written', async () => {
+test('an unknown deployment gives one Event that names it and the field, and at rest nothing is written', async () => {
   const { key, reference, launchFrom } = await newRegistration({ deploymentIds: ['1'] });
 
   await launchFrom('campus 7');
@@ -88,7 +88,7 @@ test('an unknown deployment is told once by an Event that names it and the field
   expect([events, Object.keys(more).filter((call) => !call.includes('ltiregistrations'))]).toEqual([2, []]);
 });
 
-test('launches that go on after an hour are told again', async () => {
+test('launches that continue after an hour give another Event', async () => {
   const { key, reference, launchFrom } = await newRegistration();
   await launchFrom('a');
   await eventNotes(key.name, 1);
@@ -99,7 +99,7 @@ test('launches that go on after an hour are told again', async () => {
     [reference],
   );
   await launchFrom('a');
-  await waitFor('it to be told again', async () => {
+  await waitFor('another Event', async () => {
     const rows = await pool.query('SELECT FROM carrel.unknown_deployments WHERE managed_ref = $1 AND told_at >= noted_at', [reference]);
     return rows.length === 1;
   });
@@ -115,14 +115,14 @@ test('an id of hostile characters is shown as a YAML string of printable ones', 
   expect(await eventNotes(key.name, 1)).toEqual([message(String.raw`"a\"\n\u202eb\udb40\udc01\\"`)]);
 });
 
-test('a deployment is forgotten when it is listed, all of them when the registration goes', async () => {
+test('a deployment’s note is deleted when it is listed, all notes when the registration is deleted', async () => {
   const { key, reference, launchFrom } = await newRegistration();
   await launchFrom('a');
   await launchFrom('b');
   await eventNotes(key.name, 2);
 
   await cluster.registrations.patch(key, { spec: { deploymentIds: ['a'] } });
-  const left = await waitFor('the listed one to be forgotten', async () => {
+  const left = await waitFor('the listed one to be deleted', async () => {
     const rows = await rowsOf(reference);
     return rows.length === 1 ? rows : undefined;
   });
@@ -134,7 +134,7 @@ test('a deployment is forgotten when it is listed, all of them when the registra
   expect(await rowsOf(reference)).toEqual([]);
 });
 
-test('what is 30 days old, listed, nobody’s, or names another’s registration is dropped and not told', async () => {
+test('a note that is 30 days old, listed, without a registration, or for another’s registration is deleted without an Event', async () => {
   const { key, reference, launchFrom } = await newRegistration({ deploymentIds: ['listed'] });
   await launchFrom('old');
   await eventNotes(key.name, 1);
@@ -154,7 +154,7 @@ test('what is 30 days old, listed, nobody’s, or names another’s registration
   expect(await toldOf(key.name)).toEqual([message('"old"')]);
 });
 
-test('a tenant that writes into its notes is told of once an hour, and one that floods them keeps no other from being heard', async () => {
+test('a tenant that tampers with its notes gives one Event an hour, and one that floods them does not suppress others’ Events', async () => {
   const { key, reference, tool, launchFrom } = await newRegistration();
   const values = new UnknownValues({ sql: server.tables, log: silentLogger });
   await launchFrom('a');
@@ -188,7 +188,7 @@ test('a tenant that writes into its notes is told of once an hour, and one that 
   expect(flood?.left).toBeGreaterThan(300);
 });
 
-test('what an LMS sends in the place of the registered issuer or client id gives one Event each, with both values', async () => {
+test('an issuer or client id that differs from the registered one gives one Event each, with both values', async () => {
   const { key, reference, tool } = await newRegistration();
   const log = silentLogger;
   const values = new UnknownValues({ sql: server.tables, log });

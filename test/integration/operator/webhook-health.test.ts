@@ -47,7 +47,7 @@ async function newHook(): Promise<{ key: { namespace: string; name: string }; st
   await cluster.webhooks.create(webhookOf(namespace, key.name, spec));
   await ready(cluster.webhooks, key);
   // It is written after the status, and counted with the writes.
-  await waitFor('the Event that tells it', async () => {
+  await waitFor('its Event', async () => {
     const events = await cluster.of(children.EVENT).list({ namespace });
     return events.some(({ reason, regarding }) => reason === 'Ready' && regarding?.kind === 'Webhook' && regarding.name === key.name);
   });
@@ -63,7 +63,7 @@ const until = (what: string, hook: { status(): Promise<Webhook['status']> }, is:
 const changes = async (): Promise<number> =>
   (await pool.query<{ count: number }>('SELECT count(*) AS count FROM carrel.webhook_health'))[0]?.count ?? -1;
 
-test('the status tells the first delivery, failing, recovery; between changes of health nothing is written', async () => {
+test('the status shows the first delivery, failing and recovery; between changes of health nothing is written', async () => {
   const hook = await newHook();
 
   await emitGrades(outbox, 1);

@@ -96,7 +96,7 @@ test('with Postgres frozen a request is a 503 within 10 s', async () => {
   await waitFor('Postgres is used again', async () => (await tenant.admin.get('/users/me')).status === 200);
 });
 
-test('a server that is told to stop finishes what is under way', async () => {
+test('a server that receives SIGTERM finishes running requests', async () => {
   let finish = (): void => undefined;
   const held = new Promise<void>((resolve) => (finish = resolve));
   async function* body(): AsyncGenerator<Buffer> {

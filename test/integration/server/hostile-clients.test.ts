@@ -45,7 +45,7 @@ test('downloads whose clients leave at once leave no connection to the store beh
 
   const storePort = Number(new URL(tenant.env.CARREL_S3_ENDPOINT ?? '').port);
   const left = (): Socket[] => opened.filter(({ destroyed, remotePort }) => !destroyed && remotePort === storePort);
-  await waitFor('the connections to the store to be let go', () => left().length === 0);
+  await waitFor('the connections to the store to be released', () => left().length === 0);
 });
 
 test('an upload whose client leaves at once does not keep its Idempotency-Key', async () => {

@@ -17,7 +17,7 @@ afterEach(async () => {
 const limitHeaders = ({ headers }: ApiReply): string[] =>
   ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => headers[name] as string);
 
-test('every reply of the API tells how the tightest limit stands', async () => {
+test('every reply of the API has the headers of the tightest limit', async () => {
   const clock = new ManualClock();
   const tenant = await start({ limits: { user: 100, tenant: 1000, ip: 10_000 }, clock });
   const reset = String(Math.ceil(clock.now().getTime() / 1000) + 60);
@@ -41,7 +41,7 @@ test('every reply of the API tells how the tightest limit stands', async () => {
   ]);
 });
 
-test('whatever the status is, a reply to a request of the API tells the limits', async () => {
+test('replies of every status have the limit headers', async () => {
   const tenant = await start();
   const { admin, anonymous } = tenant;
   const file = (await admin.upload('/files', { name: 'a.txt', file: Buffer.from('text') })).body as { id: string; checksum: string };
@@ -79,7 +79,7 @@ test('whatever the status is, a reply to a request of the API tells the limits',
   expect(replies.filter((reply) => limitHeaders(reply).some((value) => !/^\d+$/.test(value)))).toEqual([]);
 });
 
-test('a page tells who asks for JSON in the one shape when it may be asked again', async () => {
+test('a page replies to a client that accepts JSON with an error body and Retry-After', async () => {
   const tenant = await start({ limits: { ip: 5 } });
   const ask = () => tenant.anonymous.raw('GET', `${tenant.url}/lti/launch`, { headers: { accept: 'application/json' } });
 

@@ -71,7 +71,7 @@ test('every reference in it leads somewhere, and operation ids are unique', () =
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('every operation tells its limits, its refusals by status with their codes, and the parameters of its path', () => {
+test('every operation documents its limits, its errors by status with their codes, and the parameters of its path', () => {
   for (const [name, operation] of operations()) {
     const codes = (status: string): string[] =>
       (operation.responses[status]?.content?.['application/json']?.schema.properties as { error?: { enum?: string[] } } | undefined)?.error

@@ -31,7 +31,7 @@ function unreadBytes({ localPort = 0, remotePort = 0 }: Socket): number {
 }
 
 describe('the one shape of errors', () => {
-  test('has code, message and the request id that the header tells and the client may choose', async () => {
+  test('has code, message and the request id of the header, which the client may choose', async () => {
     const reply = await tenant.anonymous.get('/nothing', { headers: { 'x-request-id': 'my-request-1' } });
 
     expect(reply.status).toBe(404);
@@ -156,7 +156,7 @@ describe('JSON bodies', () => {
     },
   );
 
-  test('of more than 1 MiB they are a 413, whether the length is told or not', async () => {
+  test('of more than 1 MiB they are a 413, with or without Content-Length', async () => {
     const big = JSON.stringify({ ...user, display_name: 'x'.repeat(1024 * 1024) });
     const chunked = await tenant.admin.raw('POST', '/users', {
       headers: { 'content-type': 'application/json' },

@@ -71,7 +71,7 @@ test('conditions take equality, null and lists, and refuse undefined', async () 
   await expect(db.tables.files.delete({ id: undefined as unknown as number })).rejects.toThrow('undefined');
 });
 
-test('a constraint that refuses is told by kind and name', async () => {
+test('a violated constraint is reported by kind and name', async () => {
   await db.tables.files.insert(newFile('taken'));
 
   const twice = db.tables.files.insert(newFile('taken'));
@@ -106,7 +106,7 @@ test('a transaction commits whole or not at all, and does what was left for afte
   expect(await db.tables.files.find({ id: result.id })).toEqual(result);
 });
 
-test('a folder knows its place; children follow their parent', async () => {
+test('a folder stores its path; children follow their parent', async () => {
   const root = await db.tables.folders.insert({ uuid: randomUUID(), name: 'top', path: '/top', ownerId: user.id });
   const below = await db.tables.folders.insert({
     uuid: randomUUID(),

@@ -95,7 +95,7 @@ test.each<[string, number, (objects: Objects) => Promise<unknown>]>([
   ['a deletion', Infinity, (objects) => objects.delete(['a'])],
   ['a listing', Infinity, pages],
   ['a listing of uploads', Infinity, (objects) => objects.abandonUploads('')],
-  ['an error in place of an object', Infinity, (objects) => objects.get('a')],
+  ['an error instead of an object', Infinity, (objects) => objects.get('a')],
 ])('%s whose reply goes on for %d bytes ends at 8 MiB', async (_what, most, call) => {
   const objects = open();
   hostile.taken = 0;

@@ -78,7 +78,7 @@ const outcomeOf = async (what: string, call: () => Promise<unknown>): Promise<Ou
   }
 };
 
-/** From the folder of an upload of A's to a place that is not A's. */
+/** From the folder of an upload of A's to a key that is not A's. */
 const up = '../../../..';
 const uploadIds = (): string[] => [
   `${up}/${b.bucket}/victim`,

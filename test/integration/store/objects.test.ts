@@ -77,7 +77,7 @@ test('a client that nobody has any more keeps no connection', async () => {
   unsubscribe('net.client.socket', note);
   const reused = sockets.filter(({ destroyed }) => !destroyed).length;
 
-  await waitFor('the connections to be let go', () => sockets.every(({ destroyed }) => destroyed));
+  await waitFor('the connections to be released', () => sockets.every(({ destroyed }) => destroyed));
 
   expect([sockets.length, reused]).toEqual([5, 5]);
 });
@@ -122,7 +122,7 @@ test.each(['aborted', 'broken', 'short', 'long'])('an upload that is %s leaves n
   expect(Uploads).toEqual([]);
 });
 
-test('objects are listed, copied and deleted; one that is not there is told', async () => {
+test('objects are listed, copied and deleted; a missing one is reported', async () => {
   // No name that newKey could give: the other tests of this bucket leave theirs.
   const keys = ['list/1', 'list/2', 'other/3'];
   await Promise.all(keys.map((key) => objects.put(key, Buffer.from(key))));
@@ -158,7 +158,7 @@ test("a tenant's key opens nothing of another's bucket", async () => {
   expect((await buffer((await open(theirs).get('aa/secret')).body)).toString()).toBe('theirs');
 });
 
-test('a bucket that is right is not touched; a new secret is put right; one that another owns is refused', async () => {
+test('a correct bucket is not touched; a changed secret is applied; a bucket that another owns is refused', async () => {
   expect(await admin.ensureBucketWithUser(ours)).toEqual({ changed: false });
   const renewed = { ...theirs, secretAccessKey: systemRandom.base64url(30) };
 
@@ -182,7 +182,7 @@ test('bucket and user go with all objects, in steps when there are many; gone al
   await objects.ping();
 });
 
-test('a store that is down or hangs is told within ten seconds and used again when it is back', async () => {
+test('a store that is down or hangs is reported within ten seconds and used again when it is back', async () => {
   const key = newKey(systemRandom);
   await objects.put(key, Buffer.from('kept'));
 

@@ -66,7 +66,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
   },
 );
 
-test('a transaction cut before its commit is told, and leaves nothing', async () => {
+test('a transaction that loses its connection before the commit fails and leaves nothing', async () => {
   const superuser = new SqlPool({ url: running.postgres.superuser, poolSize: 1, log: silentLogger });
   const cut = db.transaction(async (tx) => {
     await tx.users.insert({ uuid: crypto.randomUUID(), email: 'cut@example.org', username: 'cut' });
@@ -79,7 +79,7 @@ test('a transaction cut before its commit is told, and leaves nothing', async ()
   await superuser.close();
 });
 
-test('a Postgres that hangs is told within ten seconds, and used again when it goes on', async () => {
+test('a Postgres that hangs is reported within ten seconds, and used again when it continues', async () => {
   await db.ping();
 
   running.signal('postgres', 'SIGSTOP');
@@ -115,7 +115,7 @@ test('a statement that runs too long is cancelled by the server', async () => {
   ).rejects.toBeInstanceOf(StatementTimeout);
 });
 
-test('a full pool is told within its time-out', async () => {
+test('a full pool is reported within its time-out', async () => {
   const small = openDatabase(tenant, { poolSize: 1 });
 
   const [held, waiting] = await Promise.all([outcome(small.query('SELECT pg_sleep(6)')), outcome(small.query('SELECT 1'))]);

@@ -110,7 +110,7 @@ test('the role has the rights and bounds of a tenant, and owns nothing', async (
   });
 });
 
-test('a change by hand, of password, login, settings or membership, is put right', async () => {
+test('a change by hand of password, login, settings or membership is reverted', async () => {
   const tenant = newDatabase();
   const role = tenantRole(tenant.slug);
   await ensureTenantDatabase(shard, tenant);
@@ -185,7 +185,7 @@ test('every migration goes up, down and up again to the same catalog', async () 
   expect(full.length).toBeGreaterThan(150);
 });
 
-test('rows from before the bounds that lie beyond them go or are put right, and hold up no upgrade', async () => {
+test('rows that violate bounds added later are deleted or corrected, and block no upgrade', async () => {
   const name = 'before_bounds';
   await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
   const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });

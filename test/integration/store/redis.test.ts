@@ -36,7 +36,7 @@ async function tenantRedis(slug: string, observe?: (trip: RoundTrip) => void): P
   return redis;
 }
 
-test('keys stand under the tenant’s prefix; values live as long as told', async () => {
+test('keys have the tenant’s prefix; values live as long as their TTL', async () => {
   const redis = await tenantRedis('plain');
 
   expect(await redis.set('a', '1', { ttlSeconds: 60 })).toBe(true);
@@ -133,7 +133,7 @@ test("a tenant's user reaches nothing of another's, lists no keys, and publishes
   expect(await theirs.get('secret')).toBe('x');
 });
 
-test('a user that is right is not written again; a changed password and a user by hand are put right', async () => {
+test('a correct user is not written again; a changed password and a user edited by hand are corrected', async () => {
   expect(await users.ensure({ slug: 'kept', password: 'one' })).toEqual({ changed: true });
   expect(await users.ensure({ slug: 'kept', password: 'one' })).toEqual({ changed: false });
   expect(await users.ensure({ slug: 'kept', password: 'two' })).toEqual({ changed: true });
@@ -163,7 +163,7 @@ test('users outlive a restart, and go with their keys when removed', async () =>
   await expect(redis.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
 });
 
-test('a frozen Redis is told within the time-out, then at once, and used again when it thaws', async () => {
+test('a frozen Redis is reported within the time-out, then at once, and used again when it thaws', async () => {
   const redis = await tenantRedis('frozen');
   await redis.ping();
 

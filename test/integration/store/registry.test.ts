@@ -158,7 +158,7 @@ test("hosts of data that are kept or are being removed are nobody else's, until 
   await expect(claim()).resolves.toMatchObject({ outcome: 'new', hosts: [host] });
 });
 
-test('an adoption is told at each claim until it is said to be over, whatever died between', async () => {
+test('every claim reports an adoption until it is marked as finished, across crashes', async () => {
   const slug = newSlug();
   const { tenantId, isAdopting: atFirst } = await registry.claim(request(slug));
   await registry.retain(tenantId);

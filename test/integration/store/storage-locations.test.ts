@@ -50,7 +50,7 @@ const outcomeOf = (taking: Promise<void>): Promise<string> =>
     (error: unknown) => (error instanceof StorageTaken ? 'StorageTaken' : String(error)),
   );
 
-test('of twenty tenants that want places around and within each other at once, one gets its own', async () => {
+test('of twenty tenants that claim nested locations at once, one gets its own', async () => {
   const tenants = await Promise.all(range(20).map(newTenant));
   const prefixes = ['', 'a/', 'a/b/', 'a/b/c/'];
   const name = `b-${systemRandom.hex(4)}`;
@@ -67,7 +67,7 @@ test('of twenty tenants that want places around and within each other at once, o
   expect(sealed.filter((value) => value !== null)).toHaveLength(1);
 });
 
-test('one address of a store in other letters, with its port, a slash or another scheme is the same place', async () => {
+test('one address of a store in other letters, with its port, a slash or another scheme is the same location', async () => {
   const [first, second] = [await newTenant(), await newTenant()];
   const name = `b-${systemRandom.hex(4)}`;
   await registry.setStorage(first, at('https://s3.example.org', name), 'sealed');
@@ -89,7 +89,7 @@ test('one address of a store in other letters, with its port, a slash or another
   ]);
 });
 
-test('a place is free again when its tenant names another one or is forgotten, and held while its data are kept', async () => {
+test('a location is free again when its tenant names another one or is deleted, and taken while its data are retained', async () => {
   const [first, second] = [await newTenant(), await newTenant()];
   const [one, two] = [at('https://s3.example.org', `b-${systemRandom.hex(4)}`), at('https://s3.example.org', `b-${systemRandom.hex(4)}`)];
   await registry.setStorage(first, one, 'sealed');
@@ -113,7 +113,7 @@ test('a bucket that was made for a tenant stays its while its files are elsewher
   expect([await registry.hasBucket(first), await registry.hasBucket(second)]).toEqual([true, false]);
 });
 
-test('where two tenants had their objects in one place before locations were kept, neither’s sweep may delete from then on', async () => {
+test('if two tenants shared a location before locations were recorded, neither’s sweep may delete from then on', async () => {
   const [first, second] = [await newTenant(), await newTenant()];
   const wanted = { endpoint: running.s3.endpoint, region: running.s3.region, ...bucket, prefix: 'both/' };
   const atLocation = new Objects(wanted);
@@ -177,7 +177,7 @@ const options = (sealed: string) =>
 const record = (): Promise<void> => recordStorage({ registry, options, log: silentLogger });
 
 test.each([
-  ['in one place', ['', '']],
+  ['in one location', ['', '']],
   ['one within the other', ['', 'files/']],
 ])(
   'where a tenant that is retained has its objects %s with another one’s since before locations were recorded, neither’s sweep may delete',

@@ -109,7 +109,7 @@ test.each<[TokenManner, string]>([
   ['line break', 'the LMS gave no token: its answer holds no usable access_token'],
   ['another scope', 'the LMS gave no token for scores: it did not grant https://purl.imsglobal.org/spec/lti-ags/scope/score'],
   ['mac', 'the LMS gave no token: its token_type is not Bearer'],
-])('a token end point that is %s is told as the reason, and asked again', async (manner, reason) => {
+])('a token endpoint that is %s is named in the reason, and asked again', async (manner, reason) => {
   const course = await grading.launch();
   lms.tokens.manner.set(manner);
 
@@ -192,7 +192,7 @@ test.each<[number, string, string]>([
   expect(requestsOf(`final ${status}`)).toHaveLength(1);
 });
 
-test('the reason that Moodle writes into the status line is told, not its empty body', async () => {
+test('the reason is Moodle’s status line, not its empty body', async () => {
   const course = await grading.launch();
   lms.scores.manner.set({ status: 404, reason: "Not Found: Grade item 7 doesn't exist.", text: '[]' });
 
@@ -223,7 +223,7 @@ test('corrections within one second are taken one after the other by an LMS that
   expect(requestsOf('hasty')).toHaveLength(3);
 });
 
-test('a score that the LMS refuses for one that it wrote itself is sent again at once with a later timestamp, which the event tells', async () => {
+test('a score that the LMS refuses for one that it wrote itself is sent again at once with a later timestamp, which is in the event', async () => {
   const course = await grading.launch();
   const first = await course.submitted(await course.grade('touched', 1));
   lms.scores.touch('touched', new Date(Date.parse(first.timestamp) + 1000));
@@ -250,7 +250,7 @@ test('an LMS whose clock is ahead takes the score once its timestamp is late eno
   expect(await course.submitted(await course.grade('ahead', 3))).toMatchObject({ attempts: 0 });
 });
 
-test('a 409 that no newer score of ours explains is tried again, each time later, and is told as it is', async () => {
+test('a 409 that no newer score from Carrel explains is retried, each time later, and reported unchanged', async () => {
   const course = await grading.launch();
   lms.scores.manner.set({ status: 409, text: 'Refusing score with an earlier timestamp' });
 

@@ -16,7 +16,7 @@ afterAll(async () => {
   await platform?.stop();
 });
 
-test('a worker that never had a Redis ends when it is told to', async () => {
+test('a worker that never had a Redis stops on SIGTERM', async () => {
   const redis = { ...platform.stores.redis, adminUrl: `redis://127.0.0.1:${await freePort()}` };
   const worker = await startWorkerProcess({ ...platform, stores: { ...platform.stores, redis } });
 

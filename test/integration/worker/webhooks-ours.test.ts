@@ -116,7 +116,7 @@ test.each([-2, 2])('a worker whose clock is %i hours off keeps the schedule', as
   await restart();
 });
 
-test('a Redis that forgets everything while 8 requests are under way makes none of them twice', async () => {
+test('a Redis that loses everything while 8 requests are running repeats none of them', async () => {
   await restart({ CARREL_WEBHOOK_TIMEOUT_SECONDS: '30' });
   const endpoint = await addWebhook(tenant, { url: receiver.url });
   receiver.answer('stall', 8);

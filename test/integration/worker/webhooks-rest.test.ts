@@ -313,7 +313,7 @@ function example(language: string, text: string): string {
   return found;
 }
 
-test('the shell example of docs/receive-webhooks.md tells a genuine delivery from a forged one', async () => {
+test('the shell example of docs/receive-webhooks.md accepts a genuine delivery and rejects a forged one', async () => {
   const { secret } = await register({ secret: 'of the example' });
   await emitGrades(tenant, 1);
   const [delivery] = await arrived(1);

@@ -80,7 +80,7 @@ test('while a rotation overlaps, both secrets verify', async () => {
   expect([standard('new secret'), standard('old secret'), standard('none')]).toEqual([true, true, false]);
 });
 
-test('with the receiver down, then failing, then up none is missing, and the row tells of its health', async () => {
+test('with the receiver down, then failing, then up no delivery is missing, and the row shows its health', async () => {
   const endpoint = await hook();
   await receiver.down();
   const ids = await emit(10);
@@ -106,7 +106,7 @@ test('a worker killed in the middle loses none', async () => {
   await allArrive(ids);
 });
 
-test('a Redis that forgets everything under 100 changes loses none', async () => {
+test('a Redis that loses everything under 100 changes loses none of them', async () => {
   await hook();
   const emitting = emit(100);
   await waitFor('the first ones', () => receiver.received.length > 5);

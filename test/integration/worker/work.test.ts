@@ -72,7 +72,7 @@ test('a worker killed in the middle of a purge loses nothing: the next one goes 
   expect(await objectCount(tenant)).toBe(1);
 });
 
-test('a Redis that forgets everything in the middle loses nothing', async () => {
+test('a Redis that loses everything in the middle loses no job', async () => {
   const { tenant, keys } = await tenantWithObjects(60);
   await tenant.db.transaction(async (tx) => {
     for (const key of keys) await insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } });

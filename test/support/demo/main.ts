@@ -45,7 +45,8 @@ await runProgram(
       answer(request, response).catch((error: unknown) => {
         log.error({ err: error }, 'a request failed');
         if (response.headersSent) response.destroy();
-        else response.writeHead(500, { 'content-type': 'text/plain' }).end('This failed; make logs PROGRAM=demo tells more.\n');
+        else
+          response.writeHead(500, { 'content-type': 'text/plain' }).end('The request failed. Run make logs PROGRAM=demo for the reason.\n');
       });
     });
     await listen(server, config.CARREL_DEMO_PORT, config.CARREL_LISTEN_HOST);

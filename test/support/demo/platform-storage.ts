@@ -21,6 +21,6 @@ addEventListener('message', (event) => {
       else entries.set(slot, String(asked.value));
     }
     reply({ key: asked.key, value: entries.get(slot) ?? null });
-  } else fail('unsupported_subject', 'lti.capabilities tells what there is');
+  } else fail('unsupported_subject', 'lti.capabilities lists the supported subjects');
 });
 `;

@@ -42,7 +42,7 @@ function address(issuer: string, courseId: string, link: string | undefined): st
 /** Context roles may be named without their address (NRPS 2.0 §2.4.1). */
 const full = (role: string): string => (role.includes('/') ? role : `${CONTEXT_ROLE}${role}`);
 
-/** Of a link's members the message that they would launch with is told too (NRPS 2.0 §3.2). */
+/** A link's members include the message that they would launch with (NRPS 2.0 §3.2). */
 const memberView =
   (link: string | undefined) =>
   (member: Member): object =>

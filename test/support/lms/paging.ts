@@ -2,7 +2,7 @@ import { Refusal } from './refusal.ts';
 
 /**
  * How the address of the next page is told. `odd quotes`: as Moodle does for line items, typographic ones and all relations; `no quotes`,
- * `relative link` and `several links` are as good by RFC 8288; `link forgets filters` is Moodle's roster; with `link loops` every page is
+ * `relative link` and `several links` are as good by RFC 8288; `link drops filters` is Moodle's roster; with `link loops` every page is
  * followed by itself, with `endless links` by another one for ever; `next`: that address follows, whosever it is.
  */
 export type LinkManner =
@@ -10,7 +10,7 @@ export type LinkManner =
   | 'no quotes'
   | 'relative link'
   | 'several links'
-  | 'link forgets filters'
+  | 'link drops filters'
   | 'link loops'
   | 'endless links'
   | { readonly next: string };
@@ -60,7 +60,7 @@ export function linkOf(page: Page<unknown>, manner: unknown): string | undefined
   if (manner === 'no quotes') return `<${next}>;rel=next`;
   if (manner === 'relative link') return `<${page.beyond.pathname}${page.beyond.search}>; rel="next"`;
   if (manner === 'several links') return `<${page.first.href}>; title="first, <x>; rel=next"; rel="first", <${next}>; rel="prefetch next"`;
-  if (manner === 'link forgets filters') return `<${withoutFilters(page.beyond).href}>; rel="next"`;
+  if (manner === 'link drops filters') return `<${withoutFilters(page.beyond).href}>; rel="next"`;
   if (manner === 'odd quotes') {
     const all = `<${page.first.href}>; rel=“first”, <${page.here.href}>; rel=“canonical”, <${next}>; rel=“next”`;
     // A header is bytes, and Node writes each character as one.
