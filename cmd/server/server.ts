@@ -27,9 +27,10 @@ export interface CarrelServer {
 
 /** Wires one tenant's server and starts it: the same for main.ts and for tests. Asks no store before it listens. */
 export async function createServer(config: ServerConfig, options: ServerOptions): Promise<CarrelServer> {
-  const services = await createServices(config, options);
+  const features = options.features ?? FEATURES;
+  const services = await createServices(config, features, options);
   const { addresses, log, metrics, random } = services;
-  const { endpoints, pages } = createFeatures(options.features ?? FEATURES, services);
+  const { endpoints, pages } = createFeatures(features, services);
   const limits = {
     userPerMinute: config.CARREL_LIMIT_USER_PER_MINUTE,
     tenantPerMinute: config.CARREL_LIMIT_TENANT_PER_MINUTE,

@@ -3,10 +3,10 @@ import { PermissionSets } from '../../pkg/access/permission-sets.ts';
 import { Sessions } from '../../pkg/access/sessions.ts';
 import { Tokens } from '../../pkg/access/tokens.ts';
 import { BASE_PATH } from '../../pkg/api/endpoint.ts';
-import { grantSource } from '../../pkg/content/access/grants-of-user.sql.ts';
 import { Events } from '../../pkg/events/events.ts';
 import { WorkerNotifier } from '../../pkg/events/worker-notifier.ts';
 import { JobRequests } from '../../pkg/events/job-requests.ts';
+import { type Feature, grantsOfFeatures } from '../../pkg/feature/feature.ts';
 import { Offboarding } from '../../pkg/feature/offboarding.ts';
 import type { TenantServices } from '../../pkg/feature/services.ts';
 import { WebBundle } from '../../pkg/http/web-bundle.ts';
@@ -33,7 +33,7 @@ export interface ServiceOptions {
   readonly random?: Random;
   readonly observeSql?: NonNullable<ConnectionOptions['observe']>;
   readonly observeRedis?: NonNullable<RedisOptions['observe']>;
-  /** Tests: where the browser's pages were built to; the checkout's or image's unless said. */
+  /** Tests: the directory of the built pages; the checkout's or image's by default. */
   readonly webFolder?: string;
 }
 
@@ -45,11 +45,11 @@ export interface ServerServices extends TenantServices {
   close(): Promise<void>;
 }
 
-/** What pkg/web is built to, in the checkout as in the image. */
+/** Where pkg/web is built, in the checkout and in the image. */
 const WEB_FOLDER = join(import.meta.dirname, '../../pkg/web/dist');
 
-/** Creates the services of one tenant from the server's settings. Asks no store. Throws ConfigError. */
-export async function createServices(config: ServerConfig, options: ServiceOptions): Promise<ServerServices> {
+/** Creates the services of one tenant from the server's settings. Connects to no back end. Throws ConfigError. */
+export async function createServices(config: ServerConfig, features: readonly Feature[], options: ServiceOptions): Promise<ServerServices> {
   const { log, clock = systemClock, random = systemRandom, observeSql, observeRedis } = options;
   const tenant = { slug: config.CARREL_TENANT_SLUG, id: config.CARREL_TENANT_ID };
   const appUrl = config.CARREL_APP_URL;
@@ -72,7 +72,7 @@ export async function createServices(config: ServerConfig, options: ServiceOptio
   const objects = connectObjects(config, clock);
   const client = guardedClient({ allow: config.CARREL_EGRESS_ALLOW, clock, metrics });
   const cache = new TaggedCache({ redis, random, log, clock });
-  const permissionSets = new PermissionSets({ cache, grants: grantSource(db), clock });
+  const permissionSets = new PermissionSets({ cache, grants: grantsOfFeatures(features, db), clock });
   const notifier = new WorkerNotifier({ redis, log });
   return {
     tenant,

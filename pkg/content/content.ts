@@ -1,4 +1,6 @@
+import { grantSource } from './access/grants-of-user.sql.ts';
 import type { Feature } from '../feature/feature.ts';
+import { downloadEndpoints } from './downloads/downloads.endpoints.ts';
 import { Downloads } from './downloads/downloads.service.ts';
 import { downloadLinkEndpoints } from './downloads/download-links.endpoints.ts';
 import { DownloadLinks } from './downloads/download-links.service.ts';
@@ -11,9 +13,9 @@ import { grantEndpoints } from './grants/grants.endpoints.ts';
 import { Grants } from './grants/grants.service.ts';
 import { type TransferLimits, Transfers } from './transfers/transfers.ts';
 import { Blobs } from './uploads/blobs.ts';
+import { uploadEndpoints } from './uploads/uploads.endpoints.ts';
 import { Uploads } from './uploads/uploads.service.ts';
 
-export { grantSource } from './access/grants-of-user.sql.ts';
 export type { TransferLimits } from './transfers/transfers.ts';
 
 /** Where nothing sets it, a file is bounded by its owner's quota and by what one multipart upload to S3 can hold (10,000 parts of 8 MiB). */
@@ -22,6 +24,7 @@ const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * 1024 * 1024;
 /** Files, folders and grants. `limits`: of uploads and downloads, where others than the usual hold (tests). */
 export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature => ({
   name: 'content',
+  grantSource,
   create(services) {
     const { tenant, addresses, settings, clock } = services;
     const { apiUrl } = addresses;
@@ -34,7 +37,9 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const userContent = new UserContent(deps);
     return {
       endpoints: [
-        ...fileEndpoints({ files, uploads, downloads, apiUrl }),
+        ...fileEndpoints(files),
+        ...uploadEndpoints({ files, uploads, apiUrl }),
+        ...downloadEndpoints(downloads),
         ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads }), apiUrl),
         ...folderEndpoints(new Folders(deps)),
         ...grantEndpoints(new Grants(deps)),

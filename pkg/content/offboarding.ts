@@ -16,12 +16,13 @@ import { countBytes } from './uploads/uploads.sql.ts';
 import { requestPurge } from './objects/objects.jobs.ts';
 
 /**
- * What becomes of a user's files and folders when the user goes (docs/design/records.md, User, File).
+ * Transfers or deletes a user's files and folders when the user is deleted (docs/design/records.md, User, File).
  *
- * - Handed over: files, folders and the bytes that count, all or nothing (`quota_exceeded`, `name_conflict`).
- * - Else: files are deleted and each that was live gives `file.deleted`, their objects purged by work of the same transaction, folders go;
- *   but a folder in which others keep something passes, with the folders above it that are the user's, to the system user.
- * - What the user gave through a grant of theirs ends with it. What they made or granted elsewhere in their own right becomes the system user's.
+ * - With an heir: files, folders and used bytes are transferred, all or nothing (`quota_exceeded`, `name_conflict`).
+ * - Else: files are deleted, each live one with the event `file.deleted`, and a job of the same transaction purges their objects. Folders are
+ *   deleted, but a folder with others' content passes to the system user, together with its ancestors that are the user's.
+ * - Grants that the user gave by virtue of a grant end with it. What the user created or granted elsewhere by right of ownership names the system
+ *   user afterwards.
  */
 export class UserContent {
   readonly #cache: TaggedCache;
@@ -71,7 +72,7 @@ export class UserContent {
       tx,
       blobs.map(({ key }) => key),
     );
-    // Every file's metadata rests on `folders`, so this clears those of the user's files too, however many they are.
+    // Cached metadata of every file has the tag `folders`, so this invalidates those of the user's files too.
     this.#cache.invalidate(tx, FOLDERS_TAG, USERS_TAG);
   }
 
@@ -107,19 +108,18 @@ export class UserContent {
   }
 }
 
-/** Nobody writes into the user's folders from here on: what is decided by what lies in them stays right. */
+/** Locks the user's folders against writes, so that decisions by their contents hold until the commit. */
 const lockFolders = (tx: Tx, user: UserRef): Promise<unknown> =>
   tx.query('SELECT FROM folders WHERE owner_id = $1 ORDER BY id FOR UPDATE', [user.id]);
 
-/** What the user may have made of others' things; each passes to the system user. */
+/** Columns that name the user as creator or giver in others' content: they name the system user afterwards. */
 const CREATED_BY = [
   ['file_versions', 'created_by'],
   ['permissions', 'granted_by'],
   ['shares', 'created_by'],
-  ['groups', 'created_by'],
 ] as const;
 
-/** The system user may have a root folder of that name already: the one that comes gets the user's uuid behind its name, and paths follow. */
+/** Renames root folders whose name the system user has already: appends the user's uuid. Paths follow. */
 async function renameClashingRoots(tx: Tx, user: UserRef, systemUserId: number): Promise<void> {
   const clashing = await tx.query<{ id: number; name: string }>(
     `SELECT d.id, d.name FROM folders d
@@ -130,7 +130,7 @@ async function renameClashingRoots(tx: Tx, user: UserRef, systemUserId: number):
   for (const { id, name } of clashing) await renameFolder(tx, id, `${Array.from(name).slice(0, 200).join('')} (${user.uuid})`);
 }
 
-/** All that counts to a user: every version of every file, the trash included. */
+/** The bytes that count to a user: all versions of all files, including the trash. */
 async function bytesOf(tx: Tx, userId: number): Promise<number> {
   const [row] = await tx.query<{ bytes: number }>(
     'SELECT coalesce(sum(v.size), 0)::bigint AS bytes FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.owner_id = $1',

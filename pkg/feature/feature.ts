@@ -1,11 +1,15 @@
+import type { GrantSource } from '../access/permission-sets.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { PageRoute } from '../api/page.ts';
 import type { OnUserRemoved } from './offboarding.ts';
+import type { Database } from '../store/postgres/database.ts';
 import type { TenantServices } from './services.ts';
 
 /** One feature of a tenant's server. cmd/server/features.ts lists all of them. */
 export interface Feature {
   readonly name: string;
+  /** The feature's part of a user's permission set. Created before the services, which need it. */
+  readonly grantSource?: (db: Database) => GrantSource;
   create(services: TenantServices): FeatureParts;
 }
 
@@ -15,6 +19,18 @@ export interface FeatureParts {
   /** Routes outside of the REST API. */
   readonly pages?: readonly PageRoute[];
   readonly onUserRemoved?: OnUserRemoved;
+}
+
+/** The grants of all features. */
+export function grantsOfFeatures(features: readonly Feature[], db: Database): GrantSource {
+  const sources = features.flatMap(({ grantSource }) => (grantSource ? [grantSource(db)] : []));
+  return {
+    async grantsOf(userId, now) {
+      const grants = await Promise.all(sources.map((source) => source.grantsOf(userId, now)));
+      const ends = grants.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
+      return { entries: grants.flatMap(({ entries }) => entries), endsAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
+    },
+  };
 }
 
 /** Creates the features, in the order of the list. */

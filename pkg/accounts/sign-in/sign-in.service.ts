@@ -12,7 +12,7 @@ import type { Passwords } from '../passwords.ts';
 import { longestEnd, renewedEnd, type Sessions } from '../../access/sessions.ts';
 import type { Tokens } from '../../access/tokens.ts';
 import { USER_COLUMNS } from '../users/users.sql.ts';
-import { presentUser } from '../users/users.schema.ts';
+import { presentUser } from '../users/users.view.ts';
 import { type LoginThrottle, signInGuess } from './login-throttle.ts';
 import type { KnownBrowsers } from './known-browsers.ts';
 import type { SignedIn } from './sign-in.schema.ts';

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { ROLES } from '../../api/actor.ts';
-import { etagOf } from '../../api/etag.ts';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { Bytes, changesOf, DecimalId, distinct, Etag, queryBoolean, SPACES, text, Timestamp, Uuid } from '../../api/schemas.ts';
-import type { User } from '../../store/postgres/tables.ts';
 
 /** A user as the API shows it (docs/design/records.md, User). */
 export const UserView = z
@@ -86,21 +84,3 @@ export type UserQuery = z.output<typeof UserQuery>;
 export const PasswordChange = z
   .object({ current_password: text(0, 1024).meta({ example: 'correct horse' }), new_password: NewPassword })
   .meta({ id: 'PasswordChange' });
-
-export const presentUser = (user: User, tenantId: string): UserView => ({
-  id: user.uuid,
-  email: user.email,
-  username: user.username,
-  display_name: user.displayName,
-  contact_email: user.contactEmail,
-  roles: [...user.roles],
-  tenant_id: user.tenantId === null ? tenantId : String(user.tenantId),
-  storage_quota: user.storageQuota,
-  storage_used: user.storageUsed,
-  is_active: user.isActive,
-  created_at: user.createdAt.toISOString(),
-  updated_at: user.updatedAt.toISOString(),
-  etag: userEtag(user),
-});
-
-export const userEtag = (user: User): string => etagOf('user', user.uuid, user.revision);

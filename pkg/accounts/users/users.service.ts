@@ -18,7 +18,8 @@ import { type LoginThrottle, ownPasswordGuess } from '../sign-in/login-throttle.
 import { mayResign, maySee, refusedFields, resigns } from './users.policy.ts';
 import { userChanges, userCreated, userUpdated } from './users.events.ts';
 import { listUsers } from './users.sql.ts';
-import { type NewUser, presentUser, type UserChanges, userEtag, type UserQuery, type UserView } from './users.schema.ts';
+import type { NewUser, UserChanges, UserQuery, UserView } from './users.schema.ts';
+import { presentUser, userEtag } from './users.view.ts';
 
 type IfMatch = readonly string[] | '*' | undefined;
 
@@ -156,7 +157,7 @@ export class Users {
 
   /** The user's files go too (docs/design/records.md, File), or first to `transferTo`. */
   async remove(id: Uuid, transferTo: Uuid | undefined, ifMatch: IfMatch): Promise<void> {
-    if (transferTo === id) throw invalid('transfer_to', 'is the user who is to be deleted');
+    if (transferTo === id) throw invalid('transfer_to', 'must not be the user who is deleted');
     await this.#cache.transaction(this.#db, async (tx) => {
       const administrators = await lockAdministrators(tx);
       const user = await this.#require(tx, id, ifMatch);
@@ -193,7 +194,7 @@ export class Users {
 /** What accounts have that came by a launch, until an administrator sets an address. */
 const isNoAddress = (email: string): boolean => email.toLowerCase().endsWith('@lti.invalid');
 
-const wrongPassword = (): Problem => new Problem('invalid_credentials', 'The present password is wrong.');
+const wrongPassword = (): Problem => new Problem('invalid_credentials', 'The current password is wrong.');
 
 /** Only what is not undefined. */
 const given = <T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
@@ -213,13 +214,13 @@ async function lockAdministrators(tx: Tx): Promise<number[]> {
 /** The row, which cannot be deleted before the end of the transaction. */
 async function requireHeir(tx: Tx, id: Uuid): Promise<UserRef> {
   const heir = await tx.users.find({ uuid: id, isSystem: false }, { lock: 'share' });
-  if (!heir) throw invalid('transfer_to', 'is no user of this tenant');
+  if (!heir) throw invalid('transfer_to', 'must be a user of this tenant');
   return heir;
 }
 
 function requireAnother(administrators: readonly number[], user: User): void {
   if (!administrators.some((id) => id !== user.id))
-    throw new Problem('conflict', 'This is the last administrator; make another one first.');
+    throw new Problem('conflict', 'This is the last administrator. Give another user the role admin first.');
 }
 
 const TAKEN: Readonly<Record<string, string>> = {

@@ -2,7 +2,8 @@ import { listPage, type Page } from '../../api/paging.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { foldedKey, integerKey, keyset, type Parameters, timeKey } from '../../store/postgres/keyset.ts';
 import type { User } from '../../store/postgres/tables.ts';
-import { presentUser, USER_SORT_FIELDS, type UserQuery, type UserView } from './users.schema.ts';
+import { USER_SORT_FIELDS, type UserQuery, type UserView } from './users.schema.ts';
+import { presentUser } from './users.view.ts';
 
 /** The public `id` stands for the internal one, the order of creation. */
 const USERS = keyset<User, (typeof USER_SORT_FIELDS)[number]>({

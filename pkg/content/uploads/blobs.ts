@@ -10,7 +10,7 @@ import { newContentKey } from '../../store/s3/content-key.ts';
 import { dayOf, lastWriteOf } from '../../store/s3/day.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import type { Reservation } from './reservation.ts';
+import type { Reservation } from './reservation.service.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
 
 /** An object in the bucket that no row refers to yet. */

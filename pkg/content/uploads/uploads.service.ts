@@ -26,7 +26,7 @@ import type { Transfers } from '../transfers/transfers.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
 import { countBytes, insertFile, insertVersion, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
 import { type FilePart, readForm } from './multipart.ts';
-import { Reservation } from './reservation.ts';
+import { Reservation } from './reservation.service.ts';
 import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType, VERSION_FIELDS, versionFields } from './uploads.schema.ts';
 
 interface Upload {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { etagOf } from '../../api/etag.ts';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { Etag, text, Timestamp, Uuid } from '../../api/schemas.ts';
 
@@ -62,40 +61,3 @@ export const GradeQuery = z.object({
   status: z.enum(GRADE_STATUS).optional(),
 });
 export type GradeQuery = z.output<typeof GradeQuery>;
-
-/** A grade as the API needs it; the columns are GRADE_COLUMNS. */
-export interface GradeRow {
-  readonly id: number;
-  readonly uuid: string;
-  readonly launchId: string;
-  readonly userId: string;
-  readonly score: number;
-  readonly scoreMaximum: number;
-  readonly comment: string | null;
-  readonly timestamp: Date;
-  readonly status: (typeof GRADE_STATUS)[number];
-  readonly reason: string | null;
-  readonly attempts: number;
-  readonly submittedAt: Date | null;
-  readonly revision: number;
-  readonly updatedAt: Date;
-}
-
-export const GRADE_COLUMNS = `g.id, g.uuid, g.launch_id AS "launchId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment,
-  g.timestamp, g.status, g.reason, g.attempts, g.submitted_at AS "submittedAt", g.revision, g.updated_at AS "updatedAt"`;
-
-export const presentGrade = (grade: GradeRow): GradeView => ({
-  id: grade.uuid,
-  launch_id: grade.launchId,
-  user_id: grade.userId,
-  score: grade.score,
-  score_maximum: grade.scoreMaximum,
-  comment: grade.comment,
-  timestamp: grade.timestamp.toISOString(),
-  status: grade.status,
-  reason: grade.reason,
-  attempts: grade.attempts,
-  submitted_at: grade.submittedAt?.toISOString() ?? null,
-  updated_at: grade.updatedAt.toISOString(),
-  etag: etagOf('grade', grade.uuid, grade.revision),
-});

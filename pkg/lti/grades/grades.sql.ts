@@ -1,25 +1,91 @@
-import { listPage, type Page } from '../../api/paging.ts';
-import { integerKey, keyset, timeKey } from '../../store/postgres/keyset.ts';
-import type { Sql } from '../../store/postgres/pool.ts';
-import { GRADE_COLUMNS, GRADE_SORT_FIELDS, type GradeQuery, type GradeRow, type GradeView, presentGrade } from './grades.schema.ts';
+import type { Executor, Tx } from '../../store/postgres/database.ts';
+import type { CourseRole } from '../launch/roles.policy.ts';
+import type { GRADE_STATUS } from './grades.schema.ts';
 
-const GRADES = keyset<GradeRow, (typeof GRADE_SORT_FIELDS)[number] | 'id'>({
-  keys: { timestamp: timeKey('g.timestamp', ({ timestamp }) => timestamp), id: integerKey('g.id', ({ id }) => id) },
-  fields: GRADE_SORT_FIELDS,
-  fallback: '-timestamp',
-  tieBreaker: 'id',
-});
+/** A grade as the API shows it; the columns are GRADE_COLUMNS. */
+export interface GradeRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly launchId: string;
+  readonly userId: string;
+  readonly score: number;
+  readonly scoreMaximum: number;
+  readonly comment: string | null;
+  readonly timestamp: Date;
+  readonly status: (typeof GRADE_STATUS)[number];
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly submittedAt: Date | null;
+  readonly revision: number;
+  readonly updatedAt: Date;
+}
 
-/** The grades of one launch. One statement. */
-export const listGrades = (sql: Sql, launchId: string, query: GradeQuery): Promise<Page<GradeView>> =>
-  listPage(sql, query, {
-    keyset: GRADES,
-    columns: GRADE_COLUMNS,
-    from: 'lti_grades g',
-    where: (params) => [
-      `g.launch_id = ${params.add(launchId)}`,
-      ...(query.user_id === undefined ? [] : [`g.user_id = ${params.add(query.user_id)}`]),
-      ...(query.status === undefined ? [] : [`g.status = ${params.add(query.status)}`]),
-    ],
-    present: presentGrade,
-  });
+export const GRADE_COLUMNS = `g.id, g.uuid, g.launch_id AS "launchId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment,
+  g.timestamp, g.status, g.reason, g.attempts, g.submitted_at AS "submittedAt", g.revision, g.updated_at AS "updatedAt"`;
+
+export interface GradedLaunch {
+  readonly lineItem: string | null;
+  readonly scopes: readonly string[];
+  readonly isActive: boolean;
+  /** The actor's role in the launch's course; null: not a member. */
+  readonly courseRole: CourseRole | 'member' | null;
+}
+
+const LAUNCH = `
+  SELECT l.ags_lineitem_url AS "lineItem", l.ags_scopes AS scopes, t.is_active AND p.is_active AND t.platform_id = p.id AS "isActive", m.role AS "courseRole"
+  FROM lti_launches l JOIN lti_tools t ON t.id = l.tool_id JOIN lti_platforms p ON p.id = l.platform_id
+  LEFT JOIN groups g ON g.platform_id = l.platform_id AND g.context_id = l.context_id
+  LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = $2
+  WHERE l.launch_id = $1`;
+
+/**
+ * A launch that has grades outlives its retention; its token is no longer needed (docs/design/lti.md, Grades).
+ *
+ * Locks every pending grade of the cell, in the order in which a worker locks them, since a worker moves a timestamp only under that lock
+ * (`renewTimestamp`). So this statement sees a timestamp that moved before (Postgres reads a row again after waiting for it), and none moves until
+ * this transaction is committed. `id IN`: also includes a row whose status changed meanwhile.
+ */
+const INSERT = `
+  WITH moving AS (SELECT timestamp FROM lti_grades WHERE id IN (SELECT id FROM lti_grades WHERE cell = $8::text AND status = 'pending') ORDER BY id FOR NO KEY UPDATE),
+  newest AS (SELECT max(timestamp) AS timestamp FROM (SELECT timestamp FROM moving UNION ALL SELECT timestamp FROM lti_grades WHERE cell = $8::text) AS grades),
+  written AS (
+    INSERT INTO lti_grades AS g (uuid, launch_id, user_id, score, score_maximum, comment, line_item, cell, timestamp)
+    SELECT $1::uuid, $2, $3::text, $4::numeric, $5::numeric, $6::text, $7::text, $8::text,
+      greatest(date_trunc('second', $9::timestamptz), (SELECT date_trunc('second', timestamp) + interval '1 second' FROM newest))
+    ON CONFLICT (cell, timestamp) DO NOTHING
+    RETURNING ${GRADE_COLUMNS}),
+  token AS (UPDATE lti_launches SET launch_token = NULL WHERE launch_id = $2 AND launch_token IS NOT NULL AND EXISTS (SELECT FROM written))
+  SELECT * FROM written`;
+
+/** The launch with the actor's role in its course. One statement. */
+export async function findGradedLaunch(sql: Executor, launchId: string, userId: number): Promise<GradedLaunch | undefined> {
+  const [launch] = await sql.prepared<GradedLaunch>('lti-graded-launch', LAUNCH, [launchId, userId]);
+  return launch;
+}
+
+export async function findGrade(sql: Executor, launchId: string, uuid: string): Promise<GradeRow | undefined> {
+  const statement = `SELECT ${GRADE_COLUMNS} FROM lti_grades g WHERE g.uuid = $1 AND g.launch_id = $2`;
+  const [grade] = await sql.prepared<GradeRow>('lti-grade', statement, [uuid, launchId]);
+  return grade;
+}
+
+export interface NewGradeRow {
+  readonly uuid: string;
+  readonly launchId: string;
+  readonly userId: string;
+  readonly score: number;
+  readonly maximum: number;
+  readonly comment: string | null;
+  readonly lineItem: string;
+  /** SHA-256 of line item and user. */
+  readonly cell: string;
+  readonly now: Date;
+}
+
+/** undefined: another transaction has just used the timestamp; try again. */
+export async function insertGrade(tx: Tx, row: NewGradeRow): Promise<GradeRow | undefined> {
+  const { uuid, launchId, userId, score, maximum, comment, lineItem, cell, now } = row;
+  const values = [uuid, launchId, userId, score, maximum, comment, lineItem, cell, now];
+  const [written] = await tx.prepared<GradeRow>('lti-grade-insert', INSERT, values);
+  return written;
+}

@@ -11,7 +11,7 @@ import { SCORE_SCOPE } from './grades.schema.ts';
 import type { Verdict } from './replies.policy.ts';
 import { postScore } from './scores.ts';
 import { type ServiceClient, ServiceTokenError, ServiceTokens } from './service-tokens.ts';
-import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, renewTimestamp, type Submission } from './submission.record.ts';
+import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, renewTimestamp, type Submission } from './submission.sql.ts';
 
 interface SubmitGradeDeps extends WorkerServices {
   readonly tokens: ServiceTokens;

@@ -138,13 +138,6 @@ export class Registry {
     return this.#pool.query<RegisteredTenant>(`${TENANT} ORDER BY t.id`);
   }
 
-  /** How many tenants each shard holds, retained ones included. */
-  async shards(): Promise<{ name: string; tenants: number }[]> {
-    return this.#pool.query(
-      `SELECT s.name, (SELECT count(*) FROM registry.tenants t WHERE t.shard = s.name) AS tenants FROM registry.shards s ORDER BY s.name`,
-    );
-  }
-
   /** The adoption is finished: the tenant's claim is reported like any other from now on. */
   async endAdoption(tenantId: string): Promise<void> {
     await this.#pool.query('UPDATE registry.tenants SET adopting = false WHERE id = $1', [tenantId]);
@@ -206,15 +199,6 @@ export class Registry {
       name,
     ]);
     return row ? this.#sealer.open(row.sealed, associatedDataOf(tenantId, name)) : null;
-  }
-
-  /** All secrets of a tenant by name, opened: one statement where several are needed. Throws SealError. */
-  async secrets(tenantId: string): Promise<Map<string, string>> {
-    const rows = await this.#pool.query<{ name: string; sealed: string }>(
-      'SELECT name, sealed FROM registry.secrets WHERE tenant_id = $1',
-      [tenantId],
-    );
-    return new Map(rows.map(({ name, sealed }) => [name, this.#sealer.open(sealed, associatedDataOf(tenantId, name))]));
   }
 
   async setSecret(tenantId: string, name: string, value: string): Promise<void> {

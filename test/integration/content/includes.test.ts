@@ -285,7 +285,7 @@ describe('what somebody sees of included fields', () => {
     expect((await tenant.admin.patch(`/users/${viewer.user.id}`, { roles: ['viewer'] })).status).toBe(200);
     const viewers = { ...viewer, api: await tenant.anonymous.login(viewer.user.email, viewer.password) };
 
-    const shown: [string, boolean][] = [];
+    const outcomes: [string, boolean][] = [];
     for (const [name, person] of Object.entries({
       owner: ada,
       ...levels,
@@ -299,9 +299,9 @@ describe('what somebody sees of included fields', () => {
         name,
         own.status === 200 ? [own.body.data, own.body.data] : [null, null],
       ]);
-      shown.push([name, own.status === 200]);
+      outcomes.push([name, own.status === 200]);
     }
-    expect(shown).toEqual(
+    expect(outcomes).toEqual(
       Object.entries({ owner: true, read: false, write: false, admin: true, folderRead: false, folderAdmin: true, viewer: false }),
     );
   });

@@ -321,12 +321,12 @@ test('an adoption token that is asked for while the data are being adopted is no
 
 test('tenants go to the least full shard, never past its bound, however many come at once; none moves', async () => {
   const shards = [`a-${systemRandom.hex(3)}`, `b-${systemRandom.hex(3)}`];
-  const slugs = Array.from({ length: 12 }, newSlug);
 
-  const results = await Promise.allSettled(slugs.map((slug) => registry.claim(request(slug, { shards, maxPerShard: 5 }))));
+  const claims = Array.from({ length: 12 }, () => registry.claim(request(newSlug(), { shards, maxPerShard: 5 })));
 
-  expect(tally(results)).toEqual({ won: 10, NoShard: 2 });
-  expect((await registry.shards()).filter(({ name }) => shards.includes(name)).map(({ tenants }) => tenants)).toEqual([5, 5]);
+  expect(tally(await Promise.allSettled(claims))).toEqual({ won: 10, NoShard: 2 });
+  const counts = 'SELECT count(*) AS tenants FROM registry.tenants WHERE shard = ANY ($1) GROUP BY shard';
+  expect(await pool.query(counts, [shards])).toEqual([{ tenants: 5 }, { tenants: 5 }]);
   const slug = newSlug();
   await registry.claim(request(slug));
   await expect(registry.claim(request(slug, { shard: shards[0] ?? '' }))).rejects.toMatchObject({ name: 'ShardConflict' });
@@ -382,7 +382,7 @@ test('a secret is made once, opens for its own tenant and name alone, and is sea
   );
   await expect(registry.getSecret(two.tenantId, 'database')).rejects.toBeInstanceOf(SealError);
   await registry.setSecret(two.tenantId, 'database', 'set');
-  expect(await registry.secrets(two.tenantId)).toEqual(new Map([['database', 'set']]));
+  expect(await registry.getSecret(two.tenantId, 'database')).toBe('set');
 });
 
 test('after a rotation of the platform key the older key may go', async () => {

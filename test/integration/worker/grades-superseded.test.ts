@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { findSubmission, markSent, renewTimestamp } from '../../../pkg/lti/grades/submission.record.ts';
+import { findSubmission, markSent, renewTimestamp } from '../../../pkg/lti/grades/submission.sql.ts';
 import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
 import type { Tx } from '../../../pkg/store/postgres/database.ts';
 import { waitFor } from '../../support/wait.ts';

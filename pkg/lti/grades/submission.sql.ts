@@ -1,12 +1,12 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { Score } from './scores.ts';
 
-/** A pending grade as the worker needs it, with the registration that tells the LMS of it. */
+/** A pending grade as the worker needs it, with the registration that sends it. */
 export interface Submission extends Score {
   readonly uuid: string;
   readonly launchId: string;
   readonly attempts: number;
-  /** Since when the LMS may have it. */
+  /** When it was first sent: from then on the LMS may have it. */
   readonly sentAt: Date | null;
   /** A newer score of the same cell has been submitted. */
   readonly isSuperseded: boolean;
@@ -20,8 +20,8 @@ export interface Submission extends Score {
   readonly managedRef: string | null;
 }
 
-/** The lease of the work item under which something is written. */
-export interface HeldBy {
+/** The job's lease under which a statement writes. */
+export interface Lease {
   readonly id: number;
   readonly fence: string;
 }
@@ -29,7 +29,7 @@ export interface HeldBy {
 /** A newer score of the cell of grade `g` has been submitted. */
 const SUPERSEDED = `EXISTS (SELECT FROM lti_grades n WHERE n.cell = g.cell AND n.timestamp > g.timestamp AND n.status = 'submitted')`;
 
-/** In the tenant's role, as all here. Undefined: it is submitted, failed, or gone with its launch. */
+/** In the tenant's role, like all statements here. Undefined: submitted, failed, or deleted with its launch. */
 export async function findSubmission(tx: Sql, uuid: string): Promise<Submission | undefined> {
   const [grade] = await tx.query<Submission>(
     `SELECT g.uuid, g.launch_id AS "launchId", g.user_id AS "userId", g.score, g.score_maximum AS "scoreMaximum", g.comment, g.timestamp,
@@ -45,23 +45,23 @@ export async function findSubmission(tx: Sql, uuid: string): Promise<Submission 
 }
 
 /**
- * Who has lost the lease knows too little to write anything but a yes: the LMS may refuse his score because the next one has just sent it.
- * The next one takes the lease before it sends, so this sees it.
+ * A worker that lost its lease may record only that the LMS accepted the grade: a refusal may be the effect of the next worker's sending. The next
+ * worker takes the lease before it sends, so this condition sees that.
  */
 const HELD = `status = 'pending' AND EXISTS (SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.id = $2 AND w.fence = $3)`;
 
-/** Another score of the cell of grade `g` is on its way just now. */
+/** Another score of the cell of grade `g` is being sent. */
 const UNDER_WAY = `EXISTS (
   SELECT FROM lti_grades o JOIN carrel.work w ON w.tenant = current_user AND w.line = 'grades' AND w.payload->>'grade' = o.uuid::text
   WHERE o.cell = g.cell AND o.id <> g.id AND o.status = 'pending' AND o.sent_at IS NOT NULL AND w.fence IS NOT NULL AND w.leased_until > now())`;
 
 /**
- * Before each sending: from now on the LMS may have it. Undefined: the lease was lost, a newer score overtook it while a token was asked for,
- * or another of the same cell is on its way: not every LMS compares their times, so that the order in which they arrive decides.
- * Gives what the row said before: who had the lease before may have committed a sending or another timestamp after the grade was looked up.
+ * Before each sending: records that the LMS may have the grade from now on. Undefined: the lease was lost, a newer score was submitted while the
+ * token was requested, or another score of the same cell is being sent: some LMSs do not compare timestamps, so the order of arrival decides.
+ * Returns the row's former values: the previous holder of the lease may have committed a sending or another timestamp after the grade was read.
  */
-export async function markSent(tx: Sql, uuid: string, by: HeldBy): Promise<Pick<Submission, 'sentAt' | 'timestamp'> | undefined> {
-  // Both lock the same rows: of two that ask at once the second sees what the first has written. In one order, so that they do not deadlock.
+export async function markSent(tx: Sql, uuid: string, by: Lease): Promise<Pick<Submission, 'sentAt' | 'timestamp'> | undefined> {
+  // Two racing workers lock the same rows, in one order so that they do not deadlock: the second sees what the first has written.
   const pending = await tx.query<Pick<Submission, 'uuid' | 'sentAt' | 'timestamp'>>(
     `SELECT uuid, sent_at AS "sentAt", timestamp FROM lti_grades WHERE cell = (SELECT cell FROM lti_grades WHERE uuid = $1) AND status = 'pending'
      ORDER BY id FOR NO KEY UPDATE`,
@@ -77,11 +77,11 @@ export async function markSent(tx: Sql, uuid: string, by: HeldBy): Promise<Pick<
 }
 
 /**
- * After the LMS refused the timestamp as not newer: the second that the next sending, again a first one, carries. `superseded`: a newer grade
- * of the cell was submitted; `waits`: one is pending, and its end decides. Undefined: the lease was lost.
+ * After the LMS refused the timestamp as not newer: the timestamp of the next sending, which counts as a first one. `superseded`: a newer grade
+ * of the cell was submitted; `waits`: a newer one is pending, and its result decides. Undefined: the lease was lost.
  */
-export async function renewTimestamp(tx: Sql, uuid: string, by: HeldBy, now: Date): Promise<Date | 'superseded' | 'waits' | undefined> {
-  // Whoever inserts a newer one has locked this row too until it was there: the second statement sees it.
+export async function renewTimestamp(tx: Sql, uuid: string, by: Lease, now: Date): Promise<Date | 'superseded' | 'waits' | undefined> {
+  // An insert of a newer grade holds this row's lock until it commits, so that the second statement sees it.
   await tx.query('SELECT FROM lti_grades WHERE uuid = $1 FOR NO KEY UPDATE', [uuid]);
   const [newer] = await tx.query<{ status: string }>(
     `SELECT n.status FROM lti_grades g JOIN lti_grades n ON n.cell = g.cell AND n.timestamp > g.timestamp
@@ -98,23 +98,23 @@ export async function renewTimestamp(tx: Sql, uuid: string, by: HeldBy, now: Dat
   return renewed?.timestamp;
 }
 
-/** An attempt came to nothing; the next one follows. `sentAt`: what is known of it now. */
-export const noteAttempt = (tx: Sql, uuid: string, by: HeldBy, note: { reason: string; sentAt: Date | null }): Promise<boolean> =>
+/** An attempt failed and will be retried. `sentAt`: as known after the attempt. */
+export const noteAttempt = (tx: Sql, uuid: string, by: Lease, note: { reason: string; sentAt: Date | null }): Promise<boolean> =>
   changed(
     tx,
     `UPDATE lti_grades SET attempts = attempts + 1, reason = left($4, 500), sent_at = $5 WHERE uuid = $1 AND ${HELD} RETURNING id`,
     [uuid, by.id, by.fence, note.reason, note.sentAt],
   );
 
-/** The LMS does not get it. */
-export const markFailed = (tx: Sql, uuid: string, by: HeldBy, reason: string): Promise<boolean> =>
+/** The grade will not be sent again. */
+export const markFailed = (tx: Sql, uuid: string, by: Lease, reason: string): Promise<boolean> =>
   changed(
     tx,
     `UPDATE lti_grades SET status = 'failed', attempts = attempts + 1, reason = left($4, 500) WHERE uuid = $1 AND ${HELD} RETURNING id`,
     [uuid, by.id, by.fence, reason],
   );
 
-/** The LMS has it, which is so whoever holds the lease. True once for each grade: whoever gets it emits the event. */
+/** The LMS has the grade; holds also without the lease. True once for each grade: the caller then emits the event. */
 export const markSubmitted = (tx: Sql, uuid: string, at: Date, note: string | null): Promise<boolean> =>
   changed(
     tx,

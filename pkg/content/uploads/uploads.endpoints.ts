@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint, tagged } from '../../api/endpoint.ts';
+import { Uuid } from '../../api/schemas.ts';
+import { FileChanges, FileView, UploadForm, UploadView, VersionForm } from '../files/files.schema.ts';
+import type { Files } from '../files/files.service.ts';
+import { presentUpload } from '../files/files.view.ts';
+import type { Uploads } from './uploads.service.ts';
+
+const params = z.object({ id: Uuid });
+const MULTIPART = ['multipart/form-data'];
+
+/** `apiUrl`: absolute, without a slash at the end; URLs in replies start with it. */
+export const uploadEndpoints = ({ files, uploads, apiUrl }: { files: Files; uploads: Uploads; apiUrl: string }): Endpoint[] => [
+  endpoint({
+    method: 'post',
+    path: '/files',
+    operationId: 'uploadFile',
+    summary: 'Upload a file; 200 when on_conflict=replace gave a file its next version',
+    tag: 'files',
+    caller: { permission: 'write:files' },
+    body: { stream: MULTIPART, schema: UploadForm },
+    replies: { 200: UploadView, 201: UploadView },
+    errors: ['not_found', 'forbidden', 'name_conflict', 'quota_exceeded', 'too_many_transfers'],
+    idempotent: true,
+    handle: async ({ actor, request }) => {
+      const { created, file } = await uploads.create(actor, request);
+      return tagged(created ? 201 : 200, presentUpload(file, apiUrl));
+    },
+  }),
+  endpoint({
+    method: 'put',
+    path: '/files/{id}',
+    operationId: 'putFile',
+    summary: 'Rename or move a file, as PATCH does (JSON), or give it its next version (multipart)',
+    tag: 'files',
+    caller: { permission: 'write:files' },
+    params,
+    body: { stream: MULTIPART, schema: VersionForm, json: FileChanges },
+    replies: { 200: FileView },
+    errors: ['not_found', 'forbidden', 'name_conflict', 'precondition_failed', 'quota_exceeded', 'too_many_transfers'],
+    idempotent: true,
+    handle: async ({ actor, params, body, request }) =>
+      tagged(
+        200,
+        body === undefined
+          ? await uploads.addVersion(actor, params.id, request)
+          : await files.change(actor, params.id, body, request.ifMatch),
+      ),
+  }),
+];
