@@ -6,12 +6,14 @@ import { Database } from '../../pkg/store/postgres/database.ts';
 import { type ConnectionOptions, SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { ensureShard, ensureTenantDatabase, migrateTenant, type ShardAccess, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
-import type { TestStores } from './stores.ts';
+import type { StoreAddresses } from '../../pkg/local/platform.ts';
 
 const time = { clock: systemClock, random: systemRandom };
 
-/** The operator's side of the test's own stores: a shard and a registry that are ready. */
-export async function operatorSide(running: TestStores): Promise<{ pool: SqlPool; shard: ShardAccess; registry: Registry }> {
+/** The operator's side of stores: a shard and a registry that are ready. */
+export async function operatorSide(
+  running: Pick<StoreAddresses, 'postgres'>,
+): Promise<{ pool: SqlPool; shard: ShardAccess; registry: Registry }> {
   const pool = new SqlPool({ url: running.postgres.operator, poolSize: 20, log: silentLogger });
   const shard = { pool, ...time };
   await ensureShard(shard);
@@ -30,7 +32,7 @@ export interface TenantLogin {
 }
 
 /** A tenant's schema and role, migrated. */
-export async function newTenant(running: TestStores, shard: ShardAccess, tenantId = '7'): Promise<TenantLogin> {
+export async function newTenant(running: Pick<StoreAddresses, 'postgres'>, shard: ShardAccess, tenantId = '7'): Promise<TenantLogin> {
   const slug = `t-${systemRandom.hex(5)}`;
   const password = systemRandom.base64url(24);
   await ensureTenantDatabase(shard, { slug, tenantId, password, connections: 30 });
@@ -38,7 +40,7 @@ export async function newTenant(running: TestStores, shard: ShardAccess, tenantI
   return { slug, role: tenantRole(slug), tenantId, password, url: tenantUrl(running, tenantRole(slug), password) };
 }
 
-export const tenantUrl = (running: TestStores, role: string, password: string): string =>
+export const tenantUrl = (running: Pick<StoreAddresses, 'postgres'>, role: string, password: string): string =>
   `postgres://${role}:${password}@${running.postgres.tenantAddress}/carrel`;
 
 /** That tenant's database, as its server opens it. */

@@ -36,6 +36,8 @@ export interface Registration {
 }
 
 interface Stored extends Registration {
+  /** An inactive platform takes no launch, whatever its registrations say. */
+  readonly isPlatformActive: boolean;
   readonly keys: Keys;
 }
 
@@ -121,7 +123,10 @@ export async function removeRegistration(rows: TenantSchema, reference: string):
       `DELETE FROM ${tables.tools} WHERE managed_ref = $1 AND managed_by = $2 RETURNING platform_id AS "platformId"`,
       [reference, MANAGED_BY],
     );
-    if (tool?.platformId != null) await dropUnused(tx, tables, tool.platformId);
+    if (tool?.platformId != null) {
+      await lockPlatforms(tx, tables, { id: tool.platformId });
+      await dropUnused(tx, tables, tool.platformId);
+    }
     await removeNotes(tx, rows.slug, reference);
   });
 }
@@ -136,6 +141,7 @@ export async function removeOtherRegistrations(schema: TenantSchema, references:
 }
 
 const isAsWanted = (present: Stored, { platform, tool, deploymentIds }: Registration): boolean =>
+  present.isPlatformActive &&
   isDeepStrictEqual(
     { platform: present.platform, tool: present.tool, deploymentIds: present.deploymentIds },
     { platform, tool, deploymentIds: [...deploymentIds].toSorted() },
@@ -145,11 +151,11 @@ async function find(rows: TenantRows, reference: string): Promise<Stored | undef
   const tables = tablesOf(rows);
   const { tools, platforms, deployments } = tables;
   const [row] = await rows.pool.query<
-    PlatformRow & ToolRow & { keyId: string | null; keySince: Date; spare: SpareKey[]; deploymentIds: string[] }
+    PlatformRow & ToolRow & { isPlatformActive: boolean; keyId: string | null; keySince: Date; spare: SpareKey[]; deploymentIds: string[] }
   >(
     `SELECT p.issuer, p.auth_endpoint AS "authEndpoint", p.token_endpoint AS "tokenEndpoint", p.jwks_endpoint AS "jwksEndpoint",
        p.platform_name AS "platformName", p.token_audience AS "tokenAudience", p.frame_ancestors AS "frameAncestors",
-       t.client_id AS "clientId", t.consumer_key AS "consumerKey", t.tool_url AS "toolUrl", t.scope,
+       p.is_active AS "isPlatformActive", t.client_id AS "clientId", t.consumer_key AS "consumerKey", t.tool_url AS "toolUrl", t.scope,
        t.deep_linking_response_mode AS "deepLinkingResponseMode", t.is_active AS "isActive", t.key_id AS "keyId", t.key_since AS "keySince",
        ${spareKeys(tables)} AS spare,
        ARRAY(SELECT d.deployment_id::text FROM ${deployments} d WHERE d.tool_id = t.id AND d.platform_id = p.id) AS "deploymentIds"
@@ -163,6 +169,7 @@ async function find(rows: TenantRows, reference: string): Promise<Stored | undef
     platform: { issuer, authEndpoint, tokenEndpoint, jwksEndpoint, platformName, tokenAudience, frameAncestors },
     tool: { clientId, consumerKey, toolUrl, scope, deepLinkingResponseMode, isActive },
     deploymentIds: deploymentIds.toSorted(),
+    isPlatformActive: row.isPlatformActive,
     keys: keysOf(keyId === null ? undefined : { kid: keyId, since: keySince }, spare),
   };
 }
@@ -180,6 +187,7 @@ async function write(
     `SELECT platform_id AS "platformId" FROM ${tables.tools} WHERE managed_ref = $1 FOR UPDATE`,
     [reference],
   );
+  await lockPlatforms(tx, tables, { id: former?.platformId, issuer: platform.issuer });
   const platformId = await writePlatform(tx, tables, platform);
   const seal = (privateKey: string): string => rows.sealer.seal(privateKey, privateKeyAssociatedData(rows.tenantId, reference));
   const isGivenNew = source.given !== undefined && source.given.kid !== present?.current?.kid;
@@ -217,6 +225,13 @@ async function write(
   await removeNotes(tx, rows.slug, reference, deploymentIds);
   if (former?.platformId != null && former.platformId !== platformId) await dropUnused(tx, tables, former.platformId);
 }
+
+/**
+ * Registrations of one issuer change one after the other: a statement after this one sees what the one before has committed.
+ * In the order of the ids, so that two registrations that change places do not wait for each other.
+ */
+const lockPlatforms = (tx: Sql, { platforms }: Tables, of: { id?: number | null | undefined; issuer?: string }): Promise<unknown> =>
+  tx.query(`SELECT FROM ${platforms} WHERE id = $1 OR issuer = $2 ORDER BY id FOR NO KEY UPDATE`, [of.id ?? null, of.issuer ?? null]);
 
 async function writePlatform(tx: Sql, { platforms }: Tables, platform: PlatformRow): Promise<number> {
   const [row] = await tx.query<{ id: number }>(
@@ -256,7 +271,10 @@ async function writeDeployments(
   );
 }
 
-/** Identities outlive the registration, so that people find their files when it is registered again; a platform without identities is deleted. */
+/**
+ * Identities outlive the registration, so that people find their files when it is registered again; a platform without identities is deleted.
+ * The platform is locked: whether another registration uses it does not change meanwhile.
+ */
 async function dropUnused(tx: Sql, { tools, platforms, identities }: Tables, platformId: number): Promise<void> {
   const unused = `id = $1 AND NOT EXISTS (SELECT FROM ${tools} t WHERE t.platform_id = p.id)`;
   await tx.query(`DELETE FROM ${platforms} p WHERE ${unused} AND NOT EXISTS (SELECT FROM ${identities} i WHERE i.platform_id = p.id)`, [

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
+import { type Registration, removeRegistration, syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
+import { silentLogger as log } from '../../../pkg/runtime/log.ts';
+import { systemRandom as random } from '../../../pkg/runtime/random.ts';
+import { Sealer } from '../../../pkg/runtime/sealing.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import type { TenantRows } from '../../../pkg/store/postgres/tenant-schema.ts';
+import { testBackends } from '../../support/backends.ts';
+import { newTenant, operatorSide } from '../../support/tenant.ts';
+import { waitFor } from '../../support/wait.ts';
+
+const ISSUER = 'https://lms.example';
+let rows: TenantRows;
+/** As the tenant's server reads the rows; its search path is the tenant's schema. */
+let server: SqlPool;
+let key: ToolKey;
+
+beforeAll(async () => {
+  const { stores } = testBackends();
+  const { pool, shard } = await operatorSide(stores);
+  const tenantId = String(Math.floor(random.fraction() * 2 ** 31) + 2 ** 31);
+  const { slug, url } = await newTenant(stores, shard, tenantId);
+  rows = { slug, tenantId, pool, sealer: new Sealer([{ id: 'p1', key: random.bytes(32) }], random) };
+  server = new SqlPool({ url, poolSize: 3, log });
+  key = await newToolKey();
+});
+afterAll(() => Promise.all([server?.close(), rows?.pool.close()]));
+
+const registration = (clientId: string, issuer = ISSUER): Registration => ({
+  platform: {
+    issuer,
+    authEndpoint: `${issuer}/auth`,
+    tokenEndpoint: `${issuer}/token`,
+    jwksEndpoint: `${issuer}/jwks`,
+    platformName: null,
+    tokenAudience: null,
+    frameAncestors: [],
+  },
+  tool: {
+    clientId,
+    consumerKey: clientId,
+    toolUrl: 'https://tool.example',
+    scope: 'openid',
+    deepLinkingResponseMode: 'Query',
+    isActive: true,
+  },
+  deploymentIds: ['1'],
+});
+const sync = (reference: string, wanted: Registration): Promise<unknown> =>
+  syncRegistration(rows, reference, wanted, { given: key, generate: newToolKey, period: undefined, now: new Date() });
+const isActive = async (issuer: string): Promise<boolean | undefined> =>
+  (await server.query<{ isActive: boolean }>('SELECT is_active AS "isActive" FROM lti_platforms WHERE issuer = $1', [issuer]))[0]?.isActive;
+
+/** A platform with one registration `ns/first` and somebody who has launched from it, so that it outlives its registrations. */
+async function launchedFrom(issuer: string): Promise<void> {
+  await sync('ns/first', registration(`first of ${issuer}`, issuer));
+  await server.query(
+    `WITH person AS (INSERT INTO users (uuid, email, username) VALUES (gen_random_uuid(), $2, $3) RETURNING id)
+     INSERT INTO lti_identities (platform_id, subject, user_id) SELECT p.id, 'subject', person.id FROM lti_platforms p, person WHERE p.issuer = $1`,
+    [issuer, `${random.hex(4)}@lms.example`, random.hex(4)],
+  );
+}
+
+/** Holds the row of the platform until `count` transactions wait for a lock in this tenant's schema. */
+async function whileHeld(issuer: string, begin: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const running: Promise<unknown>[] = [];
+  await server.transaction(async (tx) => {
+    await tx.query('SELECT FROM lti_platforms WHERE issuer = $1 FOR UPDATE', [issuer]);
+    for (const [index, start] of begin.entries()) {
+      running.push(start());
+      await waitFor(`transaction ${index + 1} to wait for the platform's row`, async () => {
+        const waiting = await rows.pool.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'`,
+          [rows.slug],
+        );
+        return waiting.length === index + 1;
+      });
+    }
+  });
+  await Promise.all(running);
+}
+
+test.each([
+  ['before', ['sync', 'remove']],
+  ['after', ['remove', 'sync']],
+] as const)(
+  'a registration that is synced %s another of its issuer is removed, at once, leaves the platform active',
+  async (name, order) => {
+    const issuer = `https://${name}.example`;
+    await launchedFrom(issuer);
+    const both = {
+      remove: () => removeRegistration(rows, 'ns/first'),
+      sync: () => sync('ns/second', registration(`second of ${issuer}`, issuer)),
+    };
+
+    await whileHeld(
+      issuer,
+      order.map((which) => both[which]),
+    );
+
+    expect(await isActive(issuer)).toBe(true);
+    await removeRegistration(rows, 'ns/second');
+    expect(await isActive(issuer)).toBe(false);
+  },
+);
+
+test('a platform that became inactive while a registration of it is there is active again after the next sync', async () => {
+  const issuer = 'https://inactive.example';
+  await sync('ns/only', registration('only', issuer));
+  await rows.pool.query(`UPDATE "tenant_${rows.slug}".lti_platforms SET is_active = false WHERE issuer = $1`, [issuer]);
+
+  await sync('ns/only', registration('only', issuer));
+
+  expect(await isActive(issuer)).toBe(true);
+});
+
+test('two registrations that change places between two issuers, at once, both arrive', async () => {
+  const [one, two] = ['https://one.example', 'https://two.example'];
+  await launchedFrom(one);
+  await removeRegistration(rows, 'ns/first');
+  await launchedFrom(two);
+  await removeRegistration(rows, 'ns/first');
+  await sync('ns/one', registration('one', one));
+  await sync('ns/two', registration('two', two));
+
+  await whileHeld(one, [() => sync('ns/one', registration('one', two)), () => sync('ns/two', registration('two', one))]);
+
+  expect([await isActive(one), await isActive(two)]).toEqual([true, true]);
+});
