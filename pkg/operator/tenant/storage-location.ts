@@ -76,11 +76,11 @@ const taken = (wanted: StorageLocation, why: string, cause?: unknown): Condition
     cause,
   });
 
-/** Writes a marker that stops every sweep there. Throws the store's error. */
-export async function markShared(storage: ObjectsOptions): Promise<void> {
+/** Writes a marker that stops every sweep there. Throws the store's error, or that of the signal. */
+export async function markShared(storage: ObjectsOptions, signal: AbortSignal): Promise<void> {
   const objects = new Objects(storage);
   try {
-    if ((await markerOf(objects)) !== SHARED) await writeMarker(objects, SHARED);
+    if ((await markerOf(objects, signal)) !== SHARED) await writeMarker(objects, SHARED, signal);
   } finally {
     objects.close();
   }

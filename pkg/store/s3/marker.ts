@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { ObjectMissing } from './errors.ts';
 import type { Objects } from './objects.ts';
 
@@ -9,18 +9,18 @@ export const MARKER_KEY = '.carrel-tenant';
 const MAX_BYTES = 1024;
 
 /** Whose objects lie here; null: nobody has said so. */
-export async function markerOf(objects: Objects): Promise<string | null> {
+export async function markerOf(objects: Objects, signal?: AbortSignal): Promise<string | null> {
   try {
-    const { body } = await objects.get(MARKER_KEY);
-    return await textOf(body);
+    const { body } = await objects.get(MARKER_KEY, signal ? { signal } : {});
+    return await textOf(signal ? addAbortSignal(signal, body) : body);
   } catch (error) {
     if (error instanceof ObjectMissing) return null;
     throw error;
   }
 }
 
-export const writeMarker = async (objects: Objects, text: string): Promise<void> =>
-  void (await objects.put(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain' }));
+export const writeMarker = async (objects: Objects, text: string, signal?: AbortSignal): Promise<void> =>
+  void (await objects.put(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain', ...(signal ? { signal } : {}) }));
 
 /** Writes the marker unless there is one by now. Gives the text that the marker has then. */
 export async function writeFirstMarker(objects: Objects, text: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type AddressInfo, createServer } from 'node:net';
 import { recordStorage } from '../../../pkg/operator/tenant/recorded-storage.ts';
 import { takeStorage } from '../../../pkg/operator/tenant/storage-location.ts';
 import { ConditionError } from '../../../pkg/operator/conditions/runner.ts';
@@ -172,8 +173,8 @@ async function upgraded(prefixes: readonly string[], folder: string) {
 /** What is read of a sealed access; some files of this test seal what is no access. */
 const options = (sealed: string) =>
   sealed.startsWith('{')
-    ? (JSON.parse(sealed) as TenantBucket & { endpoint: string; region: string })
-    : { ...running.s3, bucket: '', endpoint: '' };
+    ? (JSON.parse(sealed) as TenantBucket & { endpoint: string; region: string; prefix?: string })
+    : { ...running.s3, bucket: '', endpoint: '', prefix: '' };
 const record = (): Promise<void> => recordStorage({ registry, options, log: silentLogger });
 
 test.each([
@@ -217,6 +218,31 @@ test('a shared location that cannot be marked while it is recorded is marked by 
   expect(unmarked).toBe(first.marker);
   expect(await markerOf(first.objects)).toBe('shared by several tenants');
   for (const { objects: each } of [first, second]) each.close();
+});
+
+test('a shared location whose endpoint takes connections and answers nothing holds the others up for a bounded time', async () => {
+  const stalled = createServer(() => undefined);
+  await new Promise<void>((resolve) => stalled.listen(0, '127.0.0.1', resolve));
+  const folder = `${systemRandom.hex(4)}/`;
+  const [first, second] = await upgraded(['', ''], folder);
+  const silent = await upgraded(['', ''], `${systemRandom.hex(4)}/`);
+  if (!first || !second) throw new Error('two tenants were expected');
+  const isSilent = (sealed: string): boolean => silent.some(({ prefix }) => options(sealed).prefix === prefix);
+  const endpoint = `http://127.0.0.1:${(stalled.address() as AddressInfo).port}`;
+  const began = performance.now();
+
+  await recordStorage({
+    registry,
+    options: (sealed) => ({ ...options(sealed), ...(isSilent(sealed) ? { endpoint } : {}) }),
+    log: silentLogger,
+    markingMs: 1_000,
+  });
+
+  // A silent store is given 4.5 s for an attempt, and several attempts.
+  expect(performance.now() - began).toBeLessThan(4_000);
+  expect(await markerOf(first.objects)).toBe('shared by several tenants');
+  for (const { objects: each } of [first, second, ...silent]) each.close();
+  stalled.close();
 });
 
 test('of twenty who write the first marker at once one does, and each learns what it says', async () => {
