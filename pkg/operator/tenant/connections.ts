@@ -11,11 +11,13 @@ export const connectionsOf = (tenant: Tenant): number =>
   tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (runningReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
 
 /** Longer than the grace period of a pod (children/deployment.ts). */
-const ENDING_MS = 60_000;
+export const ENDING_MS = 60_000;
+/** A rollout that has not ended by its deadline (children/deployment.ts), and its last pod. */
+export const ROLLOUT_MS = 300_000 + ENDING_MS;
 
 /**
- * Pods of a suspended tenant keep its connections while they end, for a bounded time: whoever may create pods in its namespace can create one that
- * never ends.
+ * Pods that are to hold fewer connections keep what they have while they end, for a bounded time: whoever may create pods in its namespace can create
+ * one that never ends.
  */
 export class EndingPods {
   readonly #clock: Clock;
@@ -26,9 +28,9 @@ export class EndingPods {
     this.#clock = clock;
   }
 
-  /** The time begins with the first call. */
-  mayLast(tenantId: string): boolean {
-    const until = this.#until.get(tenantId) ?? this.#clock.monotonic() + ENDING_MS;
+  /** The time, in ms, begins with the first call. */
+  mayLast(tenantId: string, limitMs: number): boolean {
+    const until = this.#until.get(tenantId) ?? this.#clock.monotonic() + limitMs;
     this.#until.set(tenantId, until);
     return this.#clock.monotonic() < until;
   }

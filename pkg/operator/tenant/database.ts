@@ -1,5 +1,6 @@
 import type { Pod } from '../../kube/kinds.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
+import { findCondition } from '../../kube/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { ensureTenantDatabase, migrateTenant, tenantRole } from '../../store/postgres/provisioning.ts';
 import type { ObservedTenant } from '../kinds.ts';
@@ -9,7 +10,8 @@ import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
 import type { TenantSchema } from '../../store/postgres/tenant-schema.ts';
 import type { StepResult } from '../conditions/runner.ts';
 import type { AcceptedTenant } from './acceptance.ts';
-import { connectionsOf, EndingPods } from './connections.ts';
+import { replicasOf } from './children/deployment.ts';
+import { connectionsOf, ENDING_MS, EndingPods, ROLLOUT_MS } from './connections.ts';
 import type { GeneratedPassword } from './generated-password.ts';
 import type { Migrations } from './migrations.ts';
 import { secretOwner } from './owner.ts';
@@ -21,7 +23,7 @@ export interface DatabaseAccess {
   readonly checksum: string;
 }
 
-/** How soon the pods of a suspended tenant are counted again. */
+/** How soon pods that are to hold fewer connections are counted again. */
 const PODS_RETRY_MS = 2_000;
 
 /** Rows that a kind of resource made in a tenant's schema. */
@@ -66,12 +68,12 @@ export class Databases {
     const open = await this.#shards.open(name);
     const password = await this.#password.of(tenant, tenantId);
     const connections = connectionsOf(tenant);
-    const suspended = connections === 0 ? { isInUse: async () => this.#ending.mayLast(tenantId) && (await this.#hasPods(tenant)) } : {};
-    const database = await ensureTenantDatabase(open, { slug, tenantId, password, connections, ...suspended });
+    const isLowered = connections < accepted.connections;
+    const lowered = isLowered ? { isInUse: () => this.#isInUse(tenant, tenantId) } : {};
+    const database = await ensureTenantDatabase(open, { slug, tenantId, password, connections, ...lowered });
     if (!database.isPutOff) {
       this.#ending.end(tenantId);
-      if (connections < accepted.connections)
-        await (await this.#shards.registry()).lowerConnections(tenantId, { from: accepted.connections, to: connections });
+      if (isLowered) await (await this.#shards.registry()).lowerConnections(tenantId, { from: accepted.connections, to: connections });
     }
     const schemaVersion =
       database.isMigrated && database.schemaVersion !== null
@@ -91,10 +93,22 @@ export class Databases {
     return database.isPutOff ? { ...found, retryAfterMs: PODS_RETRY_MS } : found;
   }
 
-  async #hasPods(tenant: ObservedTenant): Promise<boolean> {
+  /**
+   * Whether there are pods that may hold more connections than the tenant is to have: sessions beyond a role's limit are ended (long-transactions.ts),
+   * so the pods are replaced first.
+   */
+  async #isInUse(tenant: ObservedTenant, tenantId: string): Promise<boolean> {
+    if (!this.#ending.mayLast(tenantId, tenant.spec.suspended ? ENDING_MS : ROLLOUT_MS)) return false;
+    if (!tenant.spec.suspended && !isRolledOut(tenant)) return true;
     const pods = await this.#pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
-    return pods.length > 0;
+    return pods.length > replicasOf(tenant);
   }
+}
+
+/** The pods that are to serve run what the spec says; former ones may still be ending. */
+function isRolledOut({ metadata, status }: ObservedTenant): boolean {
+  const available = findCondition(status?.conditions, 'WorkloadAvailable');
+  return available?.status === 'True' && available.observedGeneration === metadata.generation;
 }
 
 /** The shard's address as the tenant dials it; parameters such as sslmode are the operator's. */

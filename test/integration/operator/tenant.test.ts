@@ -140,6 +140,31 @@ test('a field that is not implemented yet is named in the condition, and the ten
   expect(conditionOf(plain, 'FieldsIgnored')).toMatchObject({ status: 'False', reason: 'AllSupported' });
 });
 
+test('a tenant that is to hold fewer connections keeps those it has until its former pods have ended', async () => {
+  const key = await readyTenant({ database: { poolSize: 8 } });
+  const { selector } = (await cluster.tenants.get(key)).status ?? {};
+  const labels = Object.fromEntries((selector ?? '').split(',').map((pair) => pair.split('=') as [string, string]));
+  const pods = ['former', 'new'].map((name) => ({ namespace, name: `${key.name}-${name}` }));
+  for (const pod of pods)
+    await cluster.of(POD).create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
+  const pool = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
+  const limit = async (): Promise<unknown> =>
+    (await pool.query('SELECT rolconnlimit AS "limit" FROM pg_roles WHERE rolname = $1', [`tenant_${key.name}`]))[0]?.['limit'];
+
+  await cluster.tenants.patch(key, { spec: { database: { poolSize: 3 } } });
+  await ready(cluster.tenants, key);
+  const whileEnding = await limit();
+  await cluster.of(POD).delete(pods[0] ?? key, { gracePeriodSeconds: 0 });
+  await waitFor('the lower limit', async () => (await limit()) === 8);
+
+  expect(whileEnding).toBe(18);
+  await cluster.tenants.patch(key, { spec: { database: { poolSize: 8 } } });
+  await ready(cluster.tenants, key);
+  expect(await limit()).toBe(18);
+  await cluster.of(POD).delete(pods[1] ?? key, { gracePeriodSeconds: 0 });
+  await pool.close();
+});
+
 test('what would leave a tenant out of reach is refused by its field', async () => {
   const key = { namespace, name: unique() };
   await cluster.tenants.create(tenantOf(namespace, key.name, { exposure: { type: 'Gateway', gateway: { name: 'shared' } } }));
