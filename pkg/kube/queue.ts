@@ -15,9 +15,9 @@ interface Later {
   readonly cancel: AbortController;
 }
 
-/** Bounded by 5 s, where controller-runtime goes up to 16 minutes: work goes on soon after a fault's end, and the number of workers bounds what it costs. */
 /** A timer takes 2^31−1 ms and fires at once above it; an earlier look does no harm. */
 const MAX_DELAY_MS = 86_400_000;
+/** Bounded by 5 s, where controller-runtime goes up to 16 minutes: work goes on soon after a fault's end, and the number of workers bounds what it costs. */
 const BACK_OFF: BackOff = { baseMs: 50, maxMs: 5_000, jitter: 0.2 };
 
 /**
