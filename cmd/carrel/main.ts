@@ -1,6 +1,8 @@
 #!/usr/bin/env node
+import { enableCompileCache } from 'node:module';
 import { dirname } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { compileCacheFolder } from '../../pkg/local/compile-cache.ts';
 import { LocalError } from '../../pkg/local/errors.ts';
 import { stateDirectoryPath } from '../../pkg/local/state-directory.ts';
 import type { Group } from '../../pkg/local/platform.ts';
@@ -19,6 +21,8 @@ const commands = {
 };
 const root = dirname(dirname(import.meta.dirname));
 const { env } = process;
+// For what the commands import. A folder that cannot be written makes a command slower and breaks nothing.
+enableCompileCache(env['NODE_COMPILE_CACHE'] ?? compileCacheFolder(root));
 const stateDirectory = stateDirectoryPath(root, env);
 
 const ADOPTION_TOKEN_HELP = `

@@ -16,6 +16,9 @@ export interface Credentials {
   readonly tls: Tls;
 }
 
+/** What a client asks of a KubeConfig. */
+export type KubeAccess = Pick<KubeConfig, 'getCurrentCluster' | 'getCurrentUser' | 'applyToHTTPSOptions'>;
+
 type TokenFile = { config?: { tokenFile?: string } };
 
 /** A token in a file is replaced by the kubelet well before it ends; reading it this often is often enough. */
@@ -26,12 +29,12 @@ const REFRESH_MS = 30_000;
  * Read again every 30 s, and at once after `forget` (a 401).
  */
 export class CredentialSource {
-  readonly #kubeConfig: KubeConfig;
+  readonly #kubeConfig: KubeAccess;
   readonly #clock: Clock;
   #current: Promise<Credentials> | undefined;
   #readAt = 0;
 
-  constructor(kubeConfig: KubeConfig, clock: Clock) {
+  constructor(kubeConfig: KubeAccess, clock: Clock) {
     this.#kubeConfig = kubeConfig;
     this.#clock = clock;
   }

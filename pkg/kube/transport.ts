@@ -1,9 +1,8 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import type { Counter, Histogram } from 'prom-client';
 import { Agent, type Dispatcher, request } from 'undici';
 import { systemClock, type Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { CredentialSource, sameTls, type Tls } from './credentials.ts';
+import { CredentialSource, type KubeAccess, sameTls, type Tls } from './credentials.ts';
 import { type ApiStatus, KubeError } from './errors.ts';
 import { counter, histogram, SECONDS_BUCKETS } from './metrics.ts';
 
@@ -58,7 +57,7 @@ export class KubeClient {
 
   /** Throws when the KubeConfig names no cluster. */
   constructor(options: {
-    kubeConfig: KubeConfig;
+    kubeConfig: KubeAccess;
     metrics: Metrics;
     clock?: Clock;
     userAgent?: string;

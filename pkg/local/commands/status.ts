@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts';
 import { existingStateDirectory, paths, readSettings } from '../state-directory.ts';
 import { apiserverUrl } from '../programs/controlplane.ts';
 import { DEMO_HOSTS } from '../programs/own.ts';
-import { clientOf } from '../run.ts';
+import { clientOf } from '../client.ts';
 import type { ProgramStatus } from '../supervisor.ts';
 import { readReport } from './supervise.ts';
 import { listTenants, type TenantReport } from './tenants.ts';

@@ -8,7 +8,7 @@ import { ALL_GROUPS, GROUPS_OF_PLATFORM, type Group, untilReady } from '../platf
 import { probePort, probePortPatiently } from '../ports.ts';
 import { runTasks } from '../progress.ts';
 import { applySamples, installResources } from '../resources.ts';
-import { clientOf } from '../run.ts';
+import { clientOf } from '../client.ts';
 import { endPlatform } from './down.ts';
 import { binaryTasks } from './binaries.ts';
 import { readReport, startSupervisor } from './supervise.ts';

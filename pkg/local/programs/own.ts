@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { compileCacheFolder } from '../compile-cache.ts';
 import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 import { probe } from './controlplane.ts';
@@ -15,7 +16,7 @@ export interface Checkout {
  * without the 35 MB of the TypeScript stripper.
  */
 export const compileCache = (root: string): Record<string, string> => ({
-  NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+  NODE_COMPILE_CACHE: compileCacheFolder(root),
 });
 
 /** A program of ours, from the sources of the checkout. */

@@ -15,7 +15,7 @@ import { thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { type RunningPlatform, startPlatform } from '../../../pkg/local/platform.ts';
 import { pkiPaths } from '../../../pkg/local/programs/controlplane.ts';
 import { isAlive, processesOf } from '../../../pkg/local/processes.ts';
-import { clientOf } from '../../../pkg/local/run.ts';
+import { clientOf } from '../../../pkg/local/client.ts';
 import { ROOT } from '../../support/backends.ts';
 import { waitFor } from '../../support/wait.ts';
 
