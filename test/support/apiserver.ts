@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
+import { testBackends } from './backends.ts';
 import { freePort } from './ports.ts';
+import type { SharedAccess, SharedName } from './shared-clusters.ts';
 import { waitFor } from './wait.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -15,10 +17,14 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** The path of a binary, which is built first where it is missing. */
 const programPath = (name: 'etcd' | 'kube-apiserver'): Promise<string> => resolveBinary(name, thisMachine(ROOT));
 
-export interface ApiServer {
+export interface ApiAccess {
   /** Credentials of a member of system:masters. */
   readonly kubeConfig: KubeConfig;
   readonly url: string;
+}
+
+/** One that a test may harm. */
+export interface ApiServer extends ApiAccess {
   readonly dir: string;
   /** Kills etcd (-9 by default) and resolves when it is gone. */
   stopEtcd(signal?: NodeJS.Signals): Promise<void>;
@@ -71,6 +77,20 @@ export async function startApiServer(): Promise<ApiServer> {
     startApiServer: startApi,
     close,
   };
+}
+
+/** A shared API server, which starts when nobody has asked for it before; `operator` has the rights of the operator's ServiceAccount. */
+export async function sharedApiServer(name: SharedName): Promise<ApiAccess & { readonly operator: KubeConfig }> {
+  const response = await fetch(`${testBackends().clusters}/${name}`);
+  if (!response.ok) throw new Error(`the shared API server "${name}" did not start: ${await response.text()}`);
+  const { url, admin, operator } = (await response.json()) as SharedAccess;
+  return { url, kubeConfig: configOf(admin), operator: configOf(operator) };
+}
+
+function configOf(text: string): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromString(text);
+  return config;
 }
 
 /** A child process that can be stopped and started again. Its output goes to `<name>.log` in the folder. */

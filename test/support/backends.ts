@@ -5,6 +5,7 @@ import { openStateDirectory } from '../../pkg/local/state-directory.ts';
 import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { startTime } from '../../pkg/local/processes.ts';
 import { compileCache } from '../../pkg/local/programs/own.ts';
+import { serveSharedClusters } from './shared-clusters.ts';
 import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
 
 /** The checkout. */
@@ -24,6 +25,8 @@ export interface TestBackends {
   /** The state directory of the run; tests write their own files beside it, in `scratch`. */
   readonly stateDirectory: string;
   readonly scratch: string;
+  /** Where API servers that test files share are had (shared-clusters.ts). */
+  readonly clusters: string;
 }
 
 const VARIABLE = 'CARREL_TEST_BACKENDS';
@@ -43,13 +46,16 @@ export async function startTestBackends(): Promise<() => Promise<void>> {
   const progress = (line: string): void => void process.stderr.write(`${line}\n`);
   const stores = await startStores({ stateDirectory, machine, durable: false, progress });
   const { stop: _stop, supervisor: _supervisor, ...addresses } = stores;
+  const clusters = await serveSharedClusters();
   const found: TestBackends = {
     stores: addresses,
     stateDirectory: stateDirectory.path,
     scratch,
+    clusters: clusters.address,
   };
   process.env[VARIABLE] = JSON.stringify(found);
   return async () => {
+    await clusters.stop();
     await stores.stop();
     await rm(scratch, { recursive: true, force: true });
   };

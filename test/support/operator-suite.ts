@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import type { ObjectKey } from '../../pkg/kube/object.ts';
 import { NAMESPACE } from '../../pkg/kube/kinds.ts';
-import { playPods, ready, secretValues, startCluster, startOperator, tenantOf, unique, type Cluster } from './operator.ts';
+import { playPods, ready, secretValues, sharedCluster, startCluster, startOperator, tenantOf, unique, type Cluster } from './operator.ts';
 import { stores, type TestStores } from './stores.ts';
 
 interface SuiteOptions {
@@ -9,15 +9,17 @@ interface SuiteOptions {
   readonly ownStores?: boolean;
   /** False: the tests start the operators. */
   readonly operator?: boolean;
-  /** Settings of the operator. */
-  readonly env?: (namespace: string) => NodeJS.ProcessEnv;
+  /** An API server of the file's own, as with each of the above: for one that counts the requests of all. */
+  readonly ownCluster?: boolean;
+  /** The file's namespace; left out, a new name. */
+  readonly namespace?: string;
 }
 
 export interface OperatorSuite {
   /** There from the first hook of the file's own on. */
   readonly cluster: Cluster;
   readonly stores: TestStores;
-  /** Of the file's own. */
+  /** Of the file's own. No Tenant of another one's is touched. */
   readonly namespace: string;
   /** Creates a Tenant and waits until it is Ready. */
   readyTenant(spec?: object, namespace?: string): Promise<ObjectKey>;
@@ -28,21 +30,22 @@ export interface OperatorSuite {
 const START_MS = 180_000;
 
 /**
- * An API server with the custom resources, pods that become available at once, and an operator, for one test file. Registers its own hooks; what a file
- * adds ends before them by `cluster.onClose`.
+ * The API server and the operator that files share, or those of the file's own, on which pods become available at once too. Registers its own hooks;
+ * what a file adds ends before them by `cluster.onClose`.
  */
-export function operatorSuite({ ownStores = false, operator = true, env }: SuiteOptions = {}): OperatorSuite {
+export function operatorSuite(options: SuiteOptions = {}): OperatorSuite {
+  const { ownStores = false, operator = true, ownCluster = ownStores || !operator, namespace = unique('ns') } = options;
   const cluster = {} as Cluster;
   const own = {} as TestStores;
-  const namespace = unique('ns');
 
   beforeAll(async () => {
-    const [started, running] = await Promise.all([startCluster(), ownStores ? stores() : undefined]);
-    Object.assign(cluster, started);
+    const [found, running] = await Promise.all([ownCluster ? startCluster() : sharedCluster('operated'), ownStores ? stores() : undefined]);
+    Object.assign(cluster, found);
     if (running) Object.assign(own, running);
-    playPods(cluster);
     await cluster.of(NAMESPACE).create({ metadata: { name: namespace } });
-    if (operator) await startOperator(cluster, { ...(env ? { env: env(namespace) } : {}), ...(running ? { stores: running } : {}) });
+    if (!ownCluster) return;
+    playPods(cluster);
+    if (operator) await startOperator(cluster, running ? { stores: running } : {});
   }, START_MS);
 
   afterAll(async () => {

@@ -27,15 +27,16 @@ import { systemClock as clock } from '../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../pkg/runtime/log.ts';
 import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../pkg/runtime/random.ts';
-import { type ApiServer, startApiServer } from './apiserver.ts';
+import { type ApiAccess, sharedApiServer, startApiServer } from './apiserver.ts';
 import { programEnvironment, ROOT, testBackends } from './backends.ts';
+import type { SharedName } from './shared-clusters.ts';
 import { waitFor } from './wait.ts';
 
 type Stores = ReturnType<typeof testBackends>['stores'];
 
-/** An API server of the test file's own with the custom resources, and everything one asks of it. Deployments become available when `playPods` runs. */
+/** An API server with the custom resources, and everything one asks of it. Deployments become available when `playPods` runs. */
 export interface Cluster {
-  readonly api: ApiServer;
+  readonly api: ApiAccess;
   readonly client: KubeClient;
   /** With the rights of config/rbac and no more. */
   readonly operatorConfig: KubeConfig;
@@ -45,30 +46,53 @@ export interface Cluster {
   of<T extends KubeObject>(kind: Kind<T>): ResourceApi<T>;
   /** Runs before the API server ends, the newest first. */
   onClose(end: () => Promise<unknown>): void;
-  /** Ends everything that was started on it. */
+  /** Ends everything that was started on it; a shared API server goes on. */
   close(): Promise<void>;
 }
 
 export const children = { CONFIG_MAP, DEPLOYMENT, EVENT, INGRESS, NAMESPACE, SECRET, SERVICE, SERVICE_ACCOUNT };
 
+/** An API server of the caller's own, with the custom resources and the operator's rights. */
 export async function startCluster(): Promise<Cluster> {
   const api = await startApiServer();
-  const client = new KubeClient({ kubeConfig: api.kubeConfig, metrics: createMetrics('test') });
-  const of = <T extends KubeObject>(kind: Kind<T>): ResourceApi<T> => new ResourceApi(client, kind);
-  const ends = [(): Promise<void> => api.close(), (): Promise<void> => client.close()];
-  const close = async (): Promise<void> => {
-    for (const end of ends.toReversed()) await end();
-  };
+  const cluster = connect(api);
+  cluster.onClose(() => api.close());
+  cluster.onClose(() => cluster.client.close());
   try {
-    await installResources(of(CUSTOM_RESOURCE_DEFINITION));
-    await of(NAMESPACE).create({ metadata: { name: 'carrel-system' } });
-    const operatorConfig = await operatorAccess(api, client);
-    const resources = { tenants: of(TENANT), registrations: of(LTI_REGISTRATION), webhooks: of(WEBHOOK) };
-    return { api, client, operatorConfig, of, ...resources, onClose: (end) => void ends.push(end as () => Promise<void>), close };
+    await installResources(cluster.of(CUSTOM_RESOURCE_DEFINITION));
+    await cluster.of(NAMESPACE).create({ metadata: { name: 'carrel-system' } });
+    const operatorConfig = await operatorAccess(api, cluster.client);
+    return { ...cluster, operatorConfig };
   } catch (error) {
-    await close();
+    await cluster.close();
     throw error;
   }
+}
+
+/** One that test files share. */
+export async function sharedCluster(name: SharedName): Promise<Cluster> {
+  const { operator, ...api } = await sharedApiServer(name);
+  const cluster = connect(api);
+  cluster.onClose(() => cluster.client.close());
+  return { ...cluster, operatorConfig: operator };
+}
+
+function connect(api: ApiAccess): Omit<Cluster, 'operatorConfig'> {
+  const client = new KubeClient({ kubeConfig: api.kubeConfig, metrics: createMetrics('test') });
+  const of = <T extends KubeObject>(kind: Kind<T>): ResourceApi<T> => new ResourceApi(client, kind);
+  const ends: (() => Promise<unknown>)[] = [];
+  return {
+    api,
+    client,
+    of,
+    tenants: of(TENANT),
+    registrations: of(LTI_REGISTRATION),
+    webhooks: of(WEBHOOK),
+    onClose: (end) => void ends.push(end),
+    close: async () => {
+      for (const end of ends.toReversed()) await end();
+    },
+  };
 }
 
 async function installResources(definitions: ResourceApi<CustomResourceDefinition>): Promise<void> {
@@ -105,7 +129,7 @@ const KINDS: Record<string, Kind> = {
 };
 
 /** What a person installs from config/rbac, and a token of the operator's ServiceAccount. */
-async function operatorAccess(api: ApiServer, client: KubeClient): Promise<KubeConfig> {
+async function operatorAccess(api: ApiAccess, client: KubeClient): Promise<KubeConfig> {
   for (const object of documentsOf('config/rbac')) {
     const kind = KINDS[object.kind ?? ''];
     if (!kind) throw new Error(`config/rbac holds a ${object.kind}`);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 import { Applier, NameConflictError } from '../../../pkg/kube/apply.ts';
 import {
@@ -16,9 +17,9 @@ import type { Kind, KubeObject, ObjectKey, Observed, OwnerReference } from '../.
 import { ownerReference } from '../../../pkg/kube/owner.ts';
 import { type JsonPatchOperation, ResourceApi } from '../../../pkg/kube/resource.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
-import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
+import { sharedApiServer } from '../../support/apiserver.ts';
 
-let server: ApiServer;
+let kubeConfig: KubeConfig;
 let client: KubeClient;
 let metrics: Registry;
 let applier: Applier;
@@ -27,14 +28,11 @@ let namespace = '';
 let serial = 0;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  ({ kubeConfig } = await sharedApiServer('idle'));
   metrics = new Registry();
-  client = new KubeClient({ kubeConfig: server.kubeConfig, metrics });
+  client = new KubeClient({ kubeConfig, metrics });
 });
-afterAll(async () => {
-  await client?.close();
-  await server?.close();
-});
+afterAll(() => client?.close());
 beforeEach(async () => {
   namespace = `apply-${serial++}`;
   applier = new Applier({ client, fieldManager: 'test-operator', annotationPrefix: 'example.com' });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 import { Applier } from '../../../pkg/kube/apply.ts';
 import { Controller } from '../../../pkg/kube/controller.ts';
@@ -15,7 +16,7 @@ import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
+import { sharedApiServer } from '../../support/apiserver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 interface Thing extends KubeObject {
@@ -25,12 +26,12 @@ interface Thing extends KubeObject {
 const THING = defineKind<Thing>({ group: 'example.com', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true });
 const FINALIZER = 'example.com/things';
 
-let server: ApiServer;
+let kubeConfig: KubeConfig;
 let namespace = '';
 let serial = 0;
 
 beforeAll(async () => {
-  server = await startApiServer();
+  ({ kubeConfig } = await sharedApiServer('idle'));
   const { client, close } = connect();
   const schema = {
     type: 'object',
@@ -46,7 +47,6 @@ beforeAll(async () => {
   await waitFor('the kind is served', () => new ResourceApi(client, THING).list().then(() => true));
   await close();
 });
-afterAll(() => server?.close());
 beforeEach(async () => {
   namespace = `controller-${serial++}`;
   const { client, close } = connect();
@@ -56,14 +56,14 @@ beforeEach(async () => {
 
 function connect(): { client: KubeClient; metrics: Registry; close: () => Promise<void> } {
   const metrics = new Registry();
-  const client = new KubeClient({ kubeConfig: server.kubeConfig, metrics });
+  const client = new KubeClient({ kubeConfig, metrics });
   return { client, metrics, close: () => client.close() };
 }
 
 /** A controller as one would write it: a finalizer, `copies` children, a status. */
 class Operator {
   readonly metrics = new Registry();
-  readonly client = new KubeClient({ kubeConfig: server.kubeConfig, metrics: this.metrics });
+  readonly client = new KubeClient({ kubeConfig, metrics: this.metrics });
   readonly #stop = new AbortController();
   readonly #things: Informer<Thing>;
   readonly #configMaps: Informer<ConfigMap>;
@@ -126,14 +126,26 @@ class Operator {
     return values.reduce((sum, { value }) => sum + value, 0);
   }
 
-  /** Resolves when nothing has been reconciled for a while. */
+  /** Resolves when the copies hold what the server has and no key waits or is worked on: nothing is left that could cause a write. */
   async atRest(): Promise<void> {
-    let before = -1;
-    await waitFor('rest', async () => {
-      const now = await this.reconciles();
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      return now === before || ((before = now), false);
-    });
+    await waitFor('rest', async () => (await this.#isIdle()) && (await this.#isCurrent()) && this.#isIdle());
+  }
+
+  async #isIdle(): Promise<boolean> {
+    const names = ['workqueue_depth', 'controller_runtime_active_workers'];
+    const gauges = await Promise.all(names.map((name) => this.metrics.getSingleMetric(name)!.get()));
+    return gauges.every(({ values }) => values.every(({ value }) => value === 0));
+  }
+
+  async #isCurrent(): Promise<boolean> {
+    const versions = (objects: readonly Observed[]): string =>
+      objects
+        .map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)
+        .toSorted()
+        .join();
+    const both = [this.#things, this.#configMaps] as unknown as Informer<KubeObject>[];
+    const same = await Promise.all(both.map(async ({ api, store }) => versions(await api.list({ namespace })) === versions(store.list())));
+    return same.every(Boolean);
   }
 
   async stop(): Promise<void> {

@@ -1,11 +1,28 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isInvalid, KubeError } from '../../../pkg/kube/errors.ts';
 import type { KubeObject } from '../../../pkg/kube/object.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK } from '../../../pkg/operator/kinds.ts';
-import { children, documentsOf, registrationOf, tenantOf, unique, webhookOf } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import {
+  children,
+  type Cluster,
+  documentsOf,
+  newNamespace,
+  registrationOf,
+  sharedCluster,
+  tenantOf,
+  unique,
+  webhookOf,
+} from '../../support/operator.ts';
 
-const { cluster, namespace } = operatorSuite({ operator: false });
+/** Nobody acts on what is accepted here. */
+let cluster: Cluster;
+let namespace: string;
+
+beforeAll(async () => {
+  cluster = await sharedCluster('idle');
+  namespace = await newNamespace(cluster);
+}, 60_000);
+afterAll(() => cluster?.close());
 
 /** The message that kubectl shows for a refused resource. */
 async function refusal(write: Promise<unknown>): Promise<string> {

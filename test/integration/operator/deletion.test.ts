@@ -25,7 +25,7 @@ import {
 } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
-const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite();
+const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite({ ownCluster: true });
 
 const gone = (key: ObjectKey): Promise<unknown> =>
   waitFor(`${key.name} to be gone`, async () => (await cluster.tenants.find(key)) === undefined);

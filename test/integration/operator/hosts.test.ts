@@ -4,9 +4,10 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { waitFor } from '../../support/wait.ts';
 import { children, condition, conditionOf, newNamespace, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
+import { SCHOOL_NAMESPACE } from '../../support/shared-clusters.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
-const { cluster, namespace } = operatorSuite({ env: (namespace) => ({ CARREL_ALLOWED_HOSTS: `example.org,${namespace}=school.example` }) });
+const { cluster, namespace } = operatorSuite({ namespace: SCHOOL_NAMESPACE });
 /** Of a customer who may make Tenants in it and nothing else. */
 let stranger: string;
 
