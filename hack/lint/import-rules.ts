@@ -24,7 +24,7 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['pkg/jobs', 'cmd/worker'],
   koa: ['pkg/http', 'cmd/server'],
   'koa-body': ['pkg/http'],
-  undici: ['pkg/kube', 'pkg/net', 'pkg/local'],
+  undici: ['pkg/kube', 'pkg/net', 'pkg/local', 'pkg/store/s3'],
 };
 
 /** Packages that know no feature, and the packages that they may import besides themselves. */

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import type { Socket } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
 import { ReplyTooLarge } from './errors.ts';
-import { ANSWER_TIMEOUT_MS, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
+import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 
 /** Opens a connection that may be spoken over at once, TLS included (pkg/net: guardedSockets). */
 export type Connect = (target: { protocol: string; hostname: string; port: string }) => Promise<Socket>;
@@ -19,12 +19,10 @@ export interface ClientOptions {
   readonly connect?: Connect | undefined;
 }
 
-const CONNECT_TIMEOUT_MS = 2_000;
-/**
- * A connection that nobody uses is let go after 10 s, also that of a client which nobody has any more. Each download holds one until its
- * reader is through, so there are as many as a server can have downloads at once; one more waits, and is told that the store is away.
- */
-const KEPT = { keepAlive: true, maxSockets: 2_000, timeout: 10_000 };
+/** Each download holds a connection until its reader is through, so there are as many as a server can have downloads at once; one more waits. */
+export const CONNECTIONS_MAX = 2_000;
+/** Unused connections are closed also where nobody has the client any more. */
+const KEPT = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: KEPT_CONNECTION_MS };
 const ATTEMPTS = 2;
 /** A page of a listing has 1,000 keys of 1,024 bytes at most; parsed, a reply takes about ten times as much. */
 const MAX_REPLY_BYTES = 8 << 20;

@@ -11,13 +11,15 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { type ClientOptions, leaveBytesUnsigned, newClient } from './client.ts';
 import { isContentKey } from './content-key.ts';
 import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, statusOf, translateError } from './errors.ts';
 import { MARKER_KEY } from './marker.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
-import { uploadStream } from './upload.ts';
+import { ObjectRequests } from './requests.ts';
+import { PART_BYTES, putWhole, type UploadClients, uploadStream, type UploadTarget } from './upload.ts';
 
 export { newClient } from './client.ts';
 export { newKey } from './content-key.ts';
@@ -29,6 +31,7 @@ export interface ObjectsOptions extends ClientOptions {
   readonly prefix?: string;
   /** Of one listing, 1,000 keys each; left out: 10,000. */
   readonly mostPages?: number;
+  readonly clock?: Clock;
 }
 
 export interface PutOptions {
@@ -72,6 +75,7 @@ const MOST_REPEATS = 5;
 export class Objects {
   readonly bucket: string;
   readonly #client: S3Client;
+  readonly #requests: ObjectRequests;
   /** Connections of their own: readers that stand still hold up no upload. */
   readonly #downloads: S3Client;
   readonly #prefix: string;
@@ -84,20 +88,23 @@ export class Objects {
     this.#client = newClient(options);
     this.#downloads = newClient(options);
     leaveBytesUnsigned(this.#client);
+    this.#requests = new ObjectRequests(options, options.clock ?? systemClock);
   }
 
   /** Stores the whole body under a new key. Throws LengthMismatch, the body's own error, or the signal's reason. */
   async put(key: string, body: Readable | Buffer, options: PutOptions = {}): Promise<{ size: number }> {
-    const counter = { bytes: 0 };
     options.signal?.throwIfAborted();
-    const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
     const target = {
       Bucket: this.bucket,
       Key: this.#prefix + key,
       ...(options.contentType === undefined ? {} : { ContentType: options.contentType }),
     };
+    const clients = { client: this.#client, requests: this.#requests };
+    if (Buffer.isBuffer(body) && body.length <= PART_BYTES) return putBytes(clients, target, body, options);
+    const counter = { bytes: 0 };
+    const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
     try {
-      await uploadStream(this.#client, target, Readable.from(counted(source, counter, options.contentLength), { objectMode: false }), {
+      await uploadStream(clients, target, Readable.from(counted(source, counter, options.contentLength), { objectMode: false }), {
         owner: options.owner ?? key,
         signal: options.signal,
       });
@@ -241,6 +248,7 @@ export class Objects {
 
   close(): void {
     this.#client.destroy();
+    this.#requests.close();
     this.#downloads.destroy();
   }
 
@@ -255,6 +263,22 @@ export class Objects {
 
 /** versitygw shows a multipart upload under way among the objects. */
 export const isTemporary = (key: string): boolean => key.includes('.sgwtmp');
+
+async function putBytes(
+  clients: UploadClients,
+  target: UploadTarget,
+  body: Buffer,
+  { contentLength = body.length, signal }: PutOptions,
+): Promise<{ size: number }> {
+  if (body.length !== contentLength) throw new LengthMismatch(`${body.length} bytes came, ${contentLength} were announced`);
+  try {
+    await putWhole(clients, target, body, signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw translateError(error);
+  }
+  return { size: body.length };
+}
 
 async function* counted(body: Readable, counter: { bytes: number }, expected: number | undefined): AsyncGenerator<Buffer> {
   for await (const chunk of body as AsyncIterable<Buffer>) {

@@ -1,12 +1,15 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** What is signed. Header names in any case; the body as it is sent. */
+/** What is signed. Header names in any case; the body as it is sent, or `unsigned` for bytes that the signature leaves out. */
 export interface UnsignedRequest {
   readonly method: string;
-  readonly url: URL;
+  /** The path as it is sent, escaped by `escape` between its slashes. */
+  readonly url: Pick<URL, 'host' | 'pathname' | 'searchParams'>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | typeof unsigned;
 }
+export const unsigned = Symbol('UNSIGNED-PAYLOAD');
+
 export interface SigningKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -20,7 +23,7 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 export function sign(request: UnsignedRequest, key: SigningKey, now: Date): Record<string, string> {
   const time = now.toISOString().replaceAll(/[-:]|\.\d{3}/g, '');
   const scope = [time.slice(0, 8), key.region, 's3', 'aws4_request'];
-  const payload = sha256(request.body);
+  const payload = request.body === unsigned ? 'UNSIGNED-PAYLOAD' : sha256(request.body);
   const headers: Record<string, string> = { host: request.url.host, 'x-amz-content-sha256': payload, 'x-amz-date': time };
   for (const [name, value] of Object.entries(request.headers)) headers[name.toLowerCase()] = value.trim();
   const names = Object.keys(headers).sort();
@@ -33,17 +36,28 @@ export function sign(request: UnsignedRequest, key: SigningKey, now: Date): Reco
     names.join(';'),
     payload,
   ].join('\n');
-  const secret = scope.reduce<string | Buffer>((from, part) => hmac(from, part), `AWS4${key.secretAccessKey}`);
-  const signature = hmac(secret as Buffer, ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(canonical)].join('\n')).toString('hex');
+  const signature = hmac(derivedKey(key, scope), ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(canonical)].join('\n')).toString('hex');
   headers['authorization'] =
     `AWS4-HMAC-SHA256 Credential=${key.accessKeyId}/${scope.join('/')},SignedHeaders=${names.join(';')},Signature=${signature}`;
   return headers;
 }
 
-const escape = (text: string): string =>
+/** The key that signs requests of one day; it is derived once a day for each `key` object. */
+function derivedKey(key: SigningKey, scope: readonly string[]): Buffer {
+  const [day] = scope as [string];
+  const known = derivedKeys.get(key);
+  if (known?.day === day) return known.secret;
+  const secret = scope.reduce<string | Buffer>((from, part) => hmac(from, part), `AWS4${key.secretAccessKey}`) as Buffer;
+  derivedKeys.set(key, { day, secret });
+  return secret;
+}
+const derivedKeys = new WeakMap<SigningKey, { readonly day: string; readonly secret: Buffer }>();
+
+/** Percent-encodes everything but the unreserved characters, as Signature Version 4 does. */
+export const escape = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 
-const canonicalQuery = (url: URL): string =>
+const canonicalQuery = (url: Pick<URL, 'searchParams'>): string =>
   [...url.searchParams]
     .map(([name, value]) => `${escape(name)}=${escape(value)}`)
     .sort()

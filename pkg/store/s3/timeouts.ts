@@ -1,3 +1,7 @@
+/** To open a connection. */
+export const CONNECT_TIMEOUT_MS = 2_000;
+/** A connection that nobody uses is closed then. */
+export const KEPT_CONNECTION_MS = 10_000;
 /** One attempt at a request without a body of its own. */
 export const ANSWER_TIMEOUT_MS = 4_500;
 /** The store joins or copies all bytes before it answers. */

@@ -12,6 +12,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BufferPool } from './buffer-pool.ts';
 import { isAway } from './errors.ts';
+import type { ObjectRequests } from './requests.ts';
 import { sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 
 export interface UploadTarget {
@@ -30,11 +31,19 @@ const ABORT_AGAIN_MS = [1_000, 5_000, 25_000, 60_000];
 const SURE_AFTER = 1;
 
 const MIB = 1 << 20;
+/** Of an upload in parts; what is not longer is sent by one request. */
+export const PART_BYTES = 8 * MIB;
 /** Of all uploads of this process: 48 MiB for what is not large yet, and 144 MiB for parts, the latter as large as every part but the last. */
 export const UPLOAD_BUFFERS = {
   small: new BufferPool({ size: MIB, most: 48, maxIdle: 8 }),
-  part: new BufferPool({ size: 8 * MIB, most: 18, maxIdle: 3 }),
+  part: new BufferPool({ size: PART_BYTES, most: 18, maxIdle: 3 }),
 } as const;
+
+/** Both for the same store. */
+export interface UploadClients {
+  readonly client: S3Client;
+  readonly requests: ObjectRequests;
+}
 
 export interface UploadOptions {
   /** Whose upload it is; each has a share of the buffers. */
@@ -52,8 +61,8 @@ export interface UploadOptions {
  * Throws what the store or the body threw, or the signal's reason, at once; then nothing is readable, and the body is destroyed.
  * StoreUnavailableError also when no buffer comes free for too long.
  */
-export async function uploadStream(client: S3Client, target: UploadTarget, body: Readable, options: UploadOptions): Promise<void> {
-  const upload = new MultipartUpload(client, target);
+export async function uploadStream(clients: UploadClients, target: UploadTarget, body: Readable, options: UploadOptions): Promise<void> {
+  const upload = new MultipartUpload(clients, target);
   const buffers = new Holding(options.owner, upload.ending);
   const onAbort = (): void => upload.fail(options.signal?.reason);
   options.signal?.addEventListener('abort', onAbort, { once: true });
@@ -67,6 +76,13 @@ export async function uploadStream(client: S3Client, target: UploadTarget, body:
     buffers.end();
     options.signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** Stores bytes in memory by one request. Throws as `uploadStream` does. */
+export async function putWhole({ client, requests }: UploadClients, target: UploadTarget, body: Buffer, signal?: AbortSignal): Promise<void> {
+  if (await requests.put({ key: target.Key, body, contentType: target.ContentType, signal })) return;
+  const requestTimeout = sendTimeoutMs(body.length);
+  await client.send(new PutObjectCommand({ ...target, Body: body }), { requestTimeout, ...(signal ? { abortSignal: signal } : {}) });
 }
 
 async function sendAll(upload: MultipartUpload, body: Readable, buffers: Holding): Promise<void> {
@@ -130,6 +146,7 @@ class Holding {
 
 /** The requests of one upload; the first failure ends all of them. */
 class MultipartUpload {
+  readonly #clients: UploadClients;
   readonly #client: S3Client;
   readonly #target: UploadTarget;
   /** Rejects at the first failure. */
@@ -140,8 +157,9 @@ class MultipartUpload {
   #creating: Promise<string | undefined> | undefined;
   #uploadId: string | undefined;
 
-  constructor(client: S3Client, target: UploadTarget) {
-    this.#client = client;
+  constructor(clients: UploadClients, target: UploadTarget) {
+    this.#clients = clients;
+    this.#client = clients.client;
     this.#target = target;
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;
@@ -180,8 +198,7 @@ class MultipartUpload {
     const { signal } = this.#ending;
     if (this.#uploadId === undefined) {
       signal.throwIfAborted();
-      const requestTimeout = sendTimeoutMs(last.length);
-      await this.#client.send(new PutObjectCommand({ ...this.#target, Body: last }), { abortSignal: signal, requestTimeout });
+      await putWhole(this.#clients, this.#target, last, signal);
       return;
     }
     await this.send(last, () => undefined);

@@ -93,6 +93,7 @@ const endless =
 test.each<[string, number, (objects: Objects) => Promise<unknown>]>([
   ['a deletion', 40 * MIB, (objects) => objects.delete(['a'])],
   ['a deletion', Infinity, (objects) => objects.delete(['a'])],
+  ['an object that is put', Infinity, (objects) => objects.put('a', Buffer.from('a'))],
   ['a listing', Infinity, pages],
   ['a listing of uploads', Infinity, (objects) => objects.abandonUploads('')],
   ['an error instead of an object', Infinity, (objects) => objects.get('a')],

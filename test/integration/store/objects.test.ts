@@ -53,6 +53,25 @@ function stream(bytes: number, chunkBytes = 256 * 1024): { body: Readable; sha25
   return { body: Readable.from(chunks(), { objectMode: false }), sha256: () => hash.digest('hex') };
 }
 
+test('bytes in memory come back as they went, also below a prefix whose characters are escaped', async () => {
+  const below = new Objects({ ...running.s3, ...ours, prefix: "a b+ü!*'()&=/" });
+  const key = newKey(systemRandom);
+  const bytes = randomBytes(4096);
+
+  await below.put(key, bytes, { contentType: 'text/plain; charset=utf-8', contentLength: bytes.length });
+
+  expect((await buffer((await below.get(key)).body)).equals(bytes)).toBe(true);
+  await expect(below.put(key, bytes, { contentLength: 4095 })).rejects.toThrow('announced');
+  await expect(below.put(key, bytes, { signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone');
+  below.close();
+});
+
+test('an object that the store refuses is an error with the reason that the store gives', async () => {
+  const stranger = new Objects({ ...running.s3, ...ours, secretAccessKey: 'another' });
+  await expect(stranger.put(newKey(systemRandom), Buffer.from('a'))).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' });
+  stranger.close();
+});
+
 test.each([0, 1, 4096, 8 * MiB, 20 * MiB + 7])('%d bytes come back as they went, whole and in part', async (bytes) => {
   const key = newKey(systemRandom);
   const { body, sha256 } = stream(bytes);
