@@ -12,9 +12,9 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { StoreUnavailableError } from '../unavailable.ts';
 import { type ClientOptions, leaveBytesUnsigned, newClient } from './client.ts';
 import { isContentKey } from './content-key.ts';
+import { Download } from './download.ts';
 import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, statusOf, translateError } from './errors.ts';
 import { MARKER_KEY } from './marker.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
@@ -55,8 +55,6 @@ export class LengthMismatch extends Error {
   override readonly name = 'LengthMismatch';
 }
 
-/** A download whose next bytes take so long is given up. */
-const STALL_TIMEOUT_MS = 10_000;
 const DELETE_AT_ONCE = 1_000;
 /** Of one listing: ten million keys. A store that goes on after them is not listing a day's objects. */
 const MOST_PAGES = 10_000;
@@ -147,7 +145,7 @@ export class Objects {
         signal ? { abortSignal: signal } : {},
       ),
     );
-    return { body: guarded(found.Body as Readable), length: found.ContentLength ?? 0 };
+    return { body: new Download(found.Body as Readable), length: found.ContentLength ?? 0 };
   }
 
   async head(key: string): Promise<StoredObject | null> {
@@ -288,25 +286,4 @@ async function* counted(body: Readable, counter: { bytes: number }, expected: nu
   }
   if (expected !== undefined && counter.bytes < expected)
     throw new LengthMismatch(`${counter.bytes} of the announced ${expected} bytes came`);
-}
-
-/** Ends a download whose bytes stop coming. A reader that is slow is no stall: time runs only while we wait for the store. */
-function guarded(body: Readable): Readable {
-  async function* bytes(): AsyncGenerator<Buffer> {
-    const stalled = (): void => void body.destroy(new StoreUnavailableError('s3', new Error('a download stalled')));
-    let timer = setTimeout(stalled, STALL_TIMEOUT_MS);
-    try {
-      for await (const chunk of body as AsyncIterable<Buffer>) {
-        clearTimeout(timer);
-        yield chunk;
-        timer = setTimeout(stalled, STALL_TIMEOUT_MS);
-      }
-    } catch (error) {
-      throw translateError(error);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-  // A generator that is ended before its first read never comes to its `finally`.
-  return Readable.from(bytes(), { objectMode: false }).once('close', () => body.destroy());
 }
