@@ -10,6 +10,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   metadata: () => onPlatform(async ({ stores }) => (await import('./metadata.ts')).metadata(stores)),
   recovery: async () => (await import('./recovery.ts')).recovery(),
   transfers: () => onPlatform(async ({ stores }) => (await import('./transfers.ts')).transfers(stores)),
+  uploads: () => onPlatform(async ({ stores }) => (await import('./uploads.ts')).uploads(stores)),
 };
 
 async function onPlatform(bench: (platform: TestPlatform) => Promise<Line[]>): Promise<Line[]> {

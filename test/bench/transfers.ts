@@ -72,7 +72,7 @@ export async function transfers(stores: TestStores): Promise<Line[]> {
   }
 }
 
-function storeOf({ config }: TestTenant): { client: S3Client; Bucket: string } {
+export function storeOf({ config }: TestTenant): { client: S3Client; Bucket: string } {
   const credentials = {
     accessKeyId: config.CARREL_S3_ACCESS_KEY_ID,
     secretAccessKey: config.CARREL_S3_SECRET_ACCESS_KEY,
