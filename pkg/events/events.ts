@@ -8,18 +8,41 @@ import type { WorkerNotifier } from './worker-notifier.ts';
 /** Events in one statement: deleting a person may delete very many files. */
 const EVENTS_PER_STATEMENT = 1_000;
 
-/** An event that no webhook is subscribed to is not written: nothing would ever read it. */
-const EMIT = `
-  WITH endpoint AS (
-    SELECT uuid FROM webhooks WHERE active AND $1 = ANY (events)
+/**
+ * Common table expressions that write the events of `source` (rows of uuid and payload) and their deliveries, which `delivery` gives.
+ * An event that no webhook is subscribed to is not written: nothing would ever read it.
+ */
+const eventRows = (event: string, source: string): string => `
+  endpoint AS (
+    SELECT uuid FROM webhooks WHERE active AND ${event} = ANY (events)
   ), event AS (
     INSERT INTO carrel.events (uuid, event, payload)
-    SELECT e.uuid, $1, e.payload FROM unnest($2::uuid[], $3::text[]) AS e (uuid, payload) WHERE EXISTS (SELECT FROM endpoint)
+    SELECT e.uuid, ${event}, e.payload FROM ${source} AS e (uuid, payload) WHERE EXISTS (SELECT FROM endpoint)
     RETURNING id
   ), delivery AS (
     INSERT INTO carrel.deliveries (event_id, endpoint) SELECT event.id, endpoint.uuid FROM event CROSS JOIN endpoint ORDER BY event.id RETURNING id
-  )
-  SELECT count(*) AS deliveries FROM delivery`;
+  )`;
+
+const EMIT = `WITH ${eventRows('$1', 'unnest($2::uuid[], $3::text[])')} SELECT count(*) AS deliveries FROM delivery`;
+
+/** ISO 8601 in UTC with milliseconds, as JSON has times. */
+const isoOf = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** A file.created whose time the statement knows that creates the file: the payload before and after it. */
+export interface FileCreatedEvent {
+  readonly uuid: string;
+  readonly head: string;
+  readonly tail: string;
+}
+
+/**
+ * For a statement that creates files: the same as `eventRows` for rows of `source`, which have the columns event_uuid, event_head, event_tail of a
+ * FileCreatedEvent, and created_at.
+ */
+export const fileCreatedRows = (source: string): string =>
+  eventRows(`'file.created'`, `(SELECT s.event_uuid, s.event_head || ${isoOf('s.created_at')} || s.event_tail FROM ${source} s)`);
+
+const UNKNOWN_TIME = '0001-01-01T00:00:00.000Z';
 
 /**
  * The outbox: an event and its deliveries are rows of the transaction that makes the change (docs/design/events-and-jobs.md, The outbox),
@@ -41,12 +64,28 @@ export class Events {
     await this.emitAll(tx, event, [data]);
   }
 
+  /** The event of a file that `fileCreatedRows` is about to write. After the statement, `notify` where there are deliveries. */
+  fileCreated(data: Omit<EventData<'file.created'>, 'created_at'>): FileCreatedEvent {
+    const payload = payloadOf('file.created', this.#clock.now().toISOString(), { ...data, created_at: UNKNOWN_TIME });
+    // A name cannot look like it: its quotes are escaped.
+    const at = payload.lastIndexOf(`"created_at":"${UNKNOWN_TIME}"`) + '"created_at":"'.length;
+    return { uuid: this.#random.uuid(), head: payload.slice(0, at), tail: payload.slice(at + UNKNOWN_TIME.length) };
+  }
+
+  /** Wakes the workers for deliveries that a statement of its own has written. */
+  notify(): void {
+    this.#notifier.notify();
+  }
+
   /** Several of one kind, in their order: one statement for each 1,000. */
   async emitAll<Name extends EventName>(tx: Tx, event: Name, all: readonly EventData<Name>[]): Promise<void> {
     const prepared: Sql = { query: (sql, params) => tx.prepared('events-emit', sql, params) };
     if (await writeEvents(prepared, { clock: this.#clock, random: this.#random }, event, all)) this.#notifier.notifyAfterCommit(tx);
   }
 }
+
+const payloadOf = <Name extends EventName>(event: Name, timestamp: string, data: EventData<Name>): string =>
+  JSON.stringify({ event, timestamp, data: EVENTS[event].parse(data) });
 
 /**
  * The rows of some events and their deliveries, in a transaction of the tenant's role; what `Events` does for a server, and the worker by itself.
@@ -61,9 +100,7 @@ export async function writeEvents<Name extends EventName>(
   const timestamp = clock.now().toISOString();
   let deliveries = 0;
   for (let at = 0; at < all.length; at += EVENTS_PER_STATEMENT) {
-    const payloads = all
-      .slice(at, at + EVENTS_PER_STATEMENT)
-      .map((data) => JSON.stringify({ event, timestamp, data: EVENTS[event].parse(data) }));
+    const payloads = all.slice(at, at + EVENTS_PER_STATEMENT).map((data) => payloadOf(event, timestamp, data));
     const uuids = payloads.map(() => random.uuid());
     const [written] = await tx.query<{ deliveries: number }>(EMIT, [event, uuids, payloads]);
     deliveries += written?.deliveries ?? 0;

@@ -17,8 +17,11 @@ export class WorkerNotifier {
   notifyAfterCommit(tx: Tx): void {
     if (this.#notified.has(tx)) return;
     this.#notified.add(tx);
-    tx.afterCommit(() => {
-      this.#redis.publish(WAKE_CHANNEL, '').catch((error: unknown) => this.#log.debug({ err: error }, 'could not notify the workers'));
-    });
+    tx.afterCommit(() => this.notify());
+  }
+
+  /** After a statement that is its own transaction. Nothing waits for the notification. */
+  notify(): void {
+    this.#redis.publish(WAKE_CHANNEL, '').catch((error: unknown) => this.#log.debug({ err: error }, 'could not notify the workers'));
   }
 }

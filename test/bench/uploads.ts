@@ -35,7 +35,12 @@ export async function uploads(stores: TestStores): Promise<Line[]> {
   const upload = (tokenOf: (at: number) => string) => (): Promise<number> =>
     perSecond(range(UPLOADS), AT_ONCE, async (at) => {
       const headers = { authorization: `Bearer ${tokenOf(at)}`, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
-      const reply = await request(`${api.url}/files`, { method: 'POST', dispatcher: agent, headers, body: form(`file-${(made += 1)}.txt`, file) });
+      const reply = await request(`${api.url}/files`, {
+        method: 'POST',
+        dispatcher: agent,
+        headers,
+        body: form(`file-${(made += 1)}.txt`, file),
+      });
       const text = await reply.body.text();
       if (reply.statusCode !== 201) throw new Error(`the upload was answered ${reply.statusCode}: ${text}`);
     });
@@ -67,9 +72,7 @@ export async function uploads(stores: TestStores): Promise<Line[]> {
 
 const form = (name: string, file: Buffer): Buffer =>
   Buffer.concat([
-    Buffer.from(
-      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: text/plain\r\n\r\n`,
-    ),
+    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: text/plain\r\n\r\n`),
     file,
     Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
   ]);

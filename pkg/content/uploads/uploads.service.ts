@@ -12,7 +12,7 @@ import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { fileTag } from '../content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { type Granted, hiddenAncestors, levelOn, requireLevel } from '../access/access.policy.ts';
+import { allows, type Granted, hiddenAncestors, levelOn, requireLevel } from '../access/access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { fileCreated, fileUpdated } from '../files/files.events.ts';
 import type { FileRecord } from '../files/files.sql.ts';
@@ -26,6 +26,7 @@ import type { Transfers } from '../transfers/transfers.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
 import { countBytes, insertFile, insertVersion, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
 import { type FilePart, readForm } from './multipart.ts';
+import { NewFiles } from './new-files.ts';
 import { Reservation } from './reservation.service.ts';
 import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType, VERSION_FIELDS, versionFields } from './uploads.schema.ts';
 
@@ -48,7 +49,7 @@ interface UploadDestination {
 const RENAME_ATTEMPTS = 100;
 
 /**
- * Uploads: multipart bytes go straight to S3, then one short transaction makes them a file or a version.
+ * Uploads: multipart bytes go straight to S3, then one statement that uploads share (`NewFiles`), or one short transaction, makes them a file or a version.
  *
  * Invariants:
  * - No transaction is open while bytes flow.
@@ -56,8 +57,8 @@ const RENAME_ATTEMPTS = 100;
  * - A quota (current content, versions and trash of the file's owner) is never exceeded, however many uploads race: it is decided under the lock of the owner's row.
  *   Running uploads exceed it by their first step at most (`Reservation`).
  * - A failed upload leaves no row and no readable object.
- * - At most five statements: quota and folder before the bytes; folder, file with version 1, quota and the event in the transaction. One more for each
- *   step of 8 MiB after the first.
+ * - Up to 8 MiB two statements: quota and folder before the bytes; file with version 1, quota and event after them. Otherwise five: after the bytes
+ *   folder, file with version 1, quota and event in a transaction. One more for each step of 8 MiB after the first.
  */
 export class Uploads {
   readonly #db: Database;
@@ -68,6 +69,7 @@ export class Uploads {
   readonly #blobs: Blobs;
   readonly #transfers: Transfers;
   readonly #events: Events;
+  readonly #newFiles: NewFiles;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
@@ -97,6 +99,7 @@ export class Uploads {
     this.#blobs = deps.blobs;
     this.#transfers = deps.transfers;
     this.#events = deps.events;
+    this.#newFiles = new NewFiles(deps);
     this.#clock = deps.clock;
     this.#random = deps.random;
     this.#log = deps.log;
@@ -110,6 +113,8 @@ export class Uploads {
       const form = await this.#read(request, destination, UPLOAD_FIELDS, (part) => this.#receive(actor, destination, part));
       const fields = uploadFields(form.fields);
       const now = await this.#reauthenticate(actor);
+      const stored = await this.#storeAtOnce(now, form.file, fields);
+      if (stored) return { created: true, file: stored };
       return this.#transactions.run(now, async (tx, granted) => {
         const { created, file } = await this.#commit(tx, now, granted, form.file, fields);
         return { created, file: fileSeenBy(now, granted, file) };
@@ -209,6 +214,32 @@ export class Uploads {
     quota: UploadTarget,
   ): Promise<StoredBlob> {
     return this.#blobs.store(key, part.stream, { quota, reservation, contentType, uploader: actor.userUuid, signal: part.signal });
+  }
+
+  /** A new file by the one statement that it shares with other uploads. Null: the transaction decides, and says what is wrong. */
+  async #storeAtOnce(actor: Actor, { name, mimeType, target, blob }: Upload, fields: UploadFields): Promise<SeenFile | null> {
+    const { folder } = target;
+    if (fields.on_conflict === 'replace' || blob.reservation !== undefined || folder?.uuid !== fields.folder_id) return null;
+    const granted = await actor.permissionSet();
+    if (folder && !allows(levelOn('folder', actor, folder, granted), 'write')) return null;
+    const path = pathOf(folder?.path ?? null, name);
+    if (pathFault(path, 0) !== null) return null;
+    const uuid = this.#random.uuid();
+    const event = this.#events.fileCreated({ id: uuid, name, size: blob.size, owner_id: actor.userUuid });
+    const stored = await this.#newFiles.store({
+      uuid,
+      name,
+      path,
+      mimeType,
+      folder,
+      blob,
+      event,
+      ownerId: actor.userId,
+      bucket: this.#bucket,
+    });
+    if (!stored) return null;
+    const owner = { ownerUuid: actor.userUuid, ownerName: target.ownerName };
+    return fileSeenBy(actor, granted, { ...stored, ...owner, folder, ancestors: folder?.ancestors ?? [] });
   }
 
   async #commit(

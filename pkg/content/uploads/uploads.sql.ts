@@ -1,4 +1,5 @@
 import { Problem } from '../../api/problem.ts';
+import { type FileCreatedEvent, fileCreatedRows } from '../../events/events.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import type { Resource } from '../access/access.policy.ts';
 import { ancestorsOf, type FileRecord, OWN_COLUMNS, OWN_NAMES, type OwnRecord, ownRecordOf, type OwnRow } from '../files/files.sql.ts';
@@ -11,14 +12,21 @@ export interface UploadTarget {
   readonly remainingBytes: number;
   readonly ownerId: number;
   readonly ownerName: string;
-  readonly folder: Resource | null;
+  readonly folder: UploadFolder | null;
+}
+
+export interface UploadFolder extends Resource {
+  readonly id: number;
+  readonly name: string;
+  readonly path: string;
 }
 
 const UPLOAD_TARGET = `
   SELECT o.id AS "ownerId", o.storage_quota - o.storage_used
     - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > $4) AS "remainingBytes",
     coalesce(u.display_name, u.username) AS "ownerName",
-    CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('uuid', d.uuid, 'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
+    CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('id', d.id, 'uuid', d.uuid, 'name', d.name, 'path', d.path,
+      'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
   FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL
     LEFT JOIN files f ON f.folder_id = d.id AND f.name = $3 AND f.deleted_at IS NULL
     JOIN users o ON o.id = coalesce(f.owner_id, u.id)
@@ -68,6 +76,59 @@ export interface NewContent {
   readonly bucket: string;
   readonly blob: StoredBlob;
 }
+
+/** An upload that `storeFiles` makes a file of, as long as its folder is what it was. */
+export interface NewFile extends Omit<NewContent, 'folderId'> {
+  readonly folder: UploadFolder | null;
+  readonly event: FileCreatedEvent;
+}
+
+/**
+ * The function store_files (migration 0021) and the events of the files that it made. Where it is called, its own statements have seen what was
+ * committed meanwhile; here nothing else is read but the webhooks.
+ */
+const STORE = `
+  WITH stored AS MATERIALIZED (
+    SELECT * FROM store_files($1::jsonb, $2)
+  ), eventful AS (
+    SELECT s.created_at, u.event_uuid, u.event_head, u.event_tail
+    FROM jsonb_to_recordset($1::jsonb) AS u (uuid uuid, event_uuid uuid, event_head text, event_tail text) JOIN stored s ON s.uuid = u.uuid
+  ), ${fileCreatedRows('eventful')}
+  SELECT ${OWN_COLUMNS}, (SELECT count(*) FROM delivery) AS deliveries FROM stored f`;
+
+/**
+ * Files with their versions 1, quota and events, in one statement that is a transaction of its own. Gives those that were made, by uuid: one is left out
+ * where its name is taken, its quota is used up, its folder has changed, or a row that it needs is locked.
+ */
+export async function storeFiles(
+  sql: Executor,
+  uploads: readonly NewFile[],
+  now: Date,
+): Promise<{ readonly files: ReadonlyMap<string, OwnRecord>; readonly deliveries: number }> {
+  const rows = await sql.prepared<OwnRow & { deliveries: number }>('content-store', STORE, [JSON.stringify(uploads.map(columnsOf)), now]);
+  const deliveries = rows[0]?.deliveries ?? 0;
+  const files = new Map(rows.map((row) => [row.uuid, ownRecordOf(row)]));
+  return { files, deliveries };
+}
+
+const columnsOf = ({ uuid, name, path, mimeType, ownerId, bucket, blob, folder, event }: NewFile): Record<string, unknown> => ({
+  uuid,
+  name,
+  path,
+  extension: extensionOf(name),
+  mime_type: mimeType,
+  size: blob.size,
+  checksum: blob.checksum,
+  owner_id: ownerId,
+  folder_id: folder?.id ?? null,
+  folder_path: folder?.path ?? null,
+  ancestors: folder?.ancestors ?? null,
+  bucket,
+  key: blob.key,
+  event_uuid: event.uuid,
+  event_head: event.head,
+  event_tail: event.tail,
+});
 
 const INSERT = `
   WITH file AS (

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
+import { StoreUnavailableError } from '../unavailable.ts';
 import type { Database, Tx } from '../postgres/database.ts';
 import { insertJob } from '../postgres/job-store.ts';
 import { defineScript, type Redis, type Reply, type ScriptCall } from './redis.ts';
@@ -158,6 +159,24 @@ export class TaggedCache {
     return result;
   }
 
+  /**
+   * Runs a statement that is a transaction of its own and changes values that have these tags. One Redis round trip before it and one after it.
+   * Undefined: Redis does not answer, so the statement was not run; `transaction` has the caches cleared later.
+   */
+  async statement<T>(tags: readonly string[], run: () => Promise<T>): Promise<T | undefined> {
+    const marked = await this.#markOf(tags);
+    if (!marked) return undefined;
+    let isUnknown = false;
+    try {
+      return await run();
+    } catch (error) {
+      isUnknown = error instanceof StoreUnavailableError;
+      throw error;
+    } finally {
+      if (!isUnknown) await this.#release(marked);
+    }
+  }
+
   /** This transaction changes values that have these tags. */
   invalidate(tx: Tx, ...tags: readonly string[]): void {
     const invalidated = this.#invalidated.get(tx);
@@ -216,6 +235,12 @@ export class TaggedCache {
   }
 
   async #mark(tx: Tx, tags: readonly string[]): Promise<{ mark: string; keys: string[] } | undefined> {
+    const marked = await this.#markOf(tags);
+    if (!marked) await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [...tags] } });
+    return marked;
+  }
+
+  async #markOf(tags: readonly string[]): Promise<{ mark: string; keys: string[] } | undefined> {
     const mark = this.#random.base64url(9);
     const keys = tags.map(versionKey);
     try {
@@ -223,7 +248,6 @@ export class TaggedCache {
       return { mark, keys };
     } catch (error) {
       this.#log.warn({ err: error }, 'Redis does not answer; the worker clears the caches later');
-      await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [...tags] } });
       return undefined;
     }
   }

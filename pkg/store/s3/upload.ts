@@ -79,7 +79,12 @@ export async function uploadStream(clients: UploadClients, target: UploadTarget,
 }
 
 /** Stores bytes in memory by one request. Throws as `uploadStream` does. */
-export async function putWhole({ client, requests }: UploadClients, target: UploadTarget, body: Buffer, signal?: AbortSignal): Promise<void> {
+export async function putWhole(
+  { client, requests }: UploadClients,
+  target: UploadTarget,
+  body: Buffer,
+  signal?: AbortSignal,
+): Promise<void> {
   if (await requests.put({ key: target.Key, body, contentType: target.ContentType, signal })) return;
   const requestTimeout = sendTimeoutMs(body.length);
   await client.send(new PutObjectCommand({ ...target, Body: body }), { requestTimeout, ...(signal ? { abortSignal: signal } : {}) });

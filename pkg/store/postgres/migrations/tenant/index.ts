@@ -14,6 +14,7 @@ import { whoSomebodyIs } from './0013-who-somebody-is.ts';
 import { grantsThrough } from './0014-grants-through.ts';
 import { storageReservations } from './0018-storage-reservations.ts';
 import { countStorage } from './0020-count-storage.ts';
+import { storeFiles } from './0021-store-files.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -33,4 +34,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   grantsThrough,
   storageReservations,
   countStorage,
+  storeFiles,
 ];
