@@ -65,17 +65,28 @@ export class DownloadLinks {
   }
 
   #opened(sealed: string): z.output<typeof SealedLink> | undefined {
+    let text: string;
     try {
-      const link = SealedLink.parse(JSON.parse(this.#sealer.open(sealed, this.#associatedData())));
-      if (link.until > this.#clock.now().getTime()) return link;
+      text = this.#sealer.open(sealed, this.#associatedData());
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
+      return undefined;
     }
-    return undefined;
+    // Another release may have sealed it in another shape.
+    const { data: link } = SealedLink.safeParse(parsed(text));
+    return link && link.until > this.#clock.now().getTime() ? link : undefined;
   }
 
   #associatedData(): string[] {
     return [this.#tenantId, 'files', 'download', 'ticket'];
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import type { Api } from '../../support/api.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 
@@ -51,6 +53,15 @@ test('after 60 s a download link is invalid', async () => {
   ahead = 0;
 
   expect([last.status, over.status, over.body.error]).toEqual([200, 404, 'not_found']);
+});
+
+test('a download link that another release sealed in another shape is none', async () => {
+  const sealer = new Sealer(parseDataKeys(tenant.config.CARREL_DATA_KEYS), systemRandom);
+  const shapes = ['{"file":1,"until":"soon"}', '[]', 'null', 'v2:file'];
+  const replies = await Promise.all(
+    shapes.map((shape) => fetched(`${tenant.apiUrl}/tickets/${sealer.seal(shape, [tenant.tenantId, 'files', 'download', 'ticket'])}`)),
+  );
+  expect(replies.map(({ status, body }) => [status, body.error])).toEqual(shapes.map(() => [404, 'not_found']));
 });
 
 test('a download link that was changed, cut, made up or put together is none', async () => {
