@@ -3,9 +3,9 @@ import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { JSON_BODY_TIMEOUT_MS } from '../limits.ts';
+import { BODIES_BYTES_MAX, JSON_BODY_TIMEOUT_MS, JSON_BYTES_MAX } from '../limits.ts';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
-import { readBody } from './body.ts';
+import { readBody, readBytes } from './body.ts';
 import { readForm } from './form.ts';
 
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] }));
@@ -60,4 +60,27 @@ test('the bytes of a JSON body stand beside what they say', async () => {
   sent.end('{ "name": "a" }');
 
   expect(await read).toEqual({ kind: 'json', value: { name: 'a' }, bytes: Buffer.from('{ "name": "a" }') });
+});
+
+test('a body has its share of the memory until it is parsed', async () => {
+  const parsing = Promise.withResolvers<void>();
+  const send = (parse: () => Promise<void>): Promise<void> => {
+    const sent = request('application/json');
+    const read = readBytes(sent, { owner: 'a slow parser', maxBytes: JSON_BYTES_MAX }, parse);
+    sent.end(Buffer.alloc(JSON_BYTES_MAX, ' '));
+    return read;
+  };
+  const parsed: Promise<void>[] = [];
+  const begun: Promise<void>[] = [];
+  for (let bytes = 0; bytes + JSON_BYTES_MAX <= BODIES_BYTES_MAX / 3; bytes += JSON_BYTES_MAX) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    begun.push(promise);
+    parsed.push(send(() => (resolve(), parsing.promise)));
+  }
+  await Promise.all(begun);
+
+  await expect(send(() => Promise.resolve())).rejects.toMatchObject({ code: 'unavailable', status: 503 });
+  parsing.resolve();
+  await Promise.all(parsed);
+  await send(() => Promise.resolve());
 });

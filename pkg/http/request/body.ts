@@ -23,7 +23,7 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint, own
   }
   if (request.headers['content-type'] === undefined && takesNothing(endpoint)) {
     // A proxy may have made an empty chunked body of none.
-    const bytes = await readBytes(request, bounds);
+    const bytes = await readBytes(request, bounds, (sent) => sent);
     if (bytes.length === 0) return { kind: 'json', value: {}, bytes };
   }
   const type = mediaType(request);
@@ -34,8 +34,7 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint, own
     const taken = [...(stream?.stream ?? []), ...(takesJson ? [JSON_TYPE] : [])];
     throw new Problem('unsupported_media_type', `This operation takes ${taken.join(' or ')}.`);
   }
-  const bytes = await readBytes(request, bounds);
-  return { kind: 'json', value: await parseJson(bytes), bytes };
+  return readBytes(request, bounds, async (bytes) => ({ kind: 'json', value: await parseJson(bytes), bytes }));
 }
 
 /** The schema of the JSON that the endpoint takes. */
@@ -50,7 +49,7 @@ async function requireNoBody(request: IncomingMessage, endpoint: Endpoint, bound
   if (endpoint.method === 'get' || (request.headers['content-length'] ?? '0') === '0') {
     if (request.headers['transfer-encoding'] === undefined || endpoint.method === 'get') return;
   }
-  const text = (await readBytes(request, bounds)).toString('utf8').trim();
+  const text = await readBytes(request, bounds, (bytes) => bytes.toString('utf8').trim());
   if (text !== '' && text !== '{}') throw invalid('body', 'this operation takes none');
 }
 
@@ -66,8 +65,15 @@ interface BodyBounds {
   readonly maxBytes: number;
 }
 
-/** Collects a small body. A declared length that is too large is refused before a byte is read. Problems: 400, 408, 413, 503. */
-export async function readBytes(request: IncomingMessage, { owner, maxBytes }: BodyBounds): Promise<Buffer> {
+/**
+ * Collects a small body and gives what `parse` makes of it; its share of the memory for bodies is free again after that. A declared length that is too
+ * large is refused before a byte is read. Problems: 400, 408, 413, 503.
+ */
+export async function readBytes<T>(
+  request: IncomingMessage,
+  { owner, maxBytes }: BodyBounds,
+  parse: (bytes: Buffer) => T | Promise<T>,
+): Promise<T> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (request.destroyed) throw cutShort();
   const chunks: Buffer[] = [];
@@ -93,7 +99,7 @@ export async function readBytes(request: IncomingMessage, { owner, maxBytes }: B
     const onGone = (): void => finish(() => reject(cutShort()));
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
-  return whole.finally(() => BODIES.give(owner, size));
+  return whole.then(parse).finally(() => BODIES.give(owner, size));
 }
 
 const cutShort = (): Problem => new Problem('validation_failed', 'The body ended before it was whole.');

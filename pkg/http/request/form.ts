@@ -9,7 +9,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** Reads a form that a browser posted; `owner`: whose share of the memory for bodies it has. Problems: 400, 408, 413, 415, 503. */
 export async function readForm(request: IncomingMessage, owner: string): Promise<Map<string, string[]>> {
   if (mediaType(request) !== FORM_TYPE) throw new Problem('unsupported_media_type', `This address takes ${FORM_TYPE}.`);
-  return parseForm(await readBytes(request, { owner, maxBytes: FORM_BYTES_MAX }));
+  return readBytes(request, { owner, maxBytes: FORM_BYTES_MAX }, parseForm);
 }
 
 /**
