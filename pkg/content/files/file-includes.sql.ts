@@ -46,7 +46,10 @@ export interface GrantJson {
   readonly expiresAt: string | null;
 }
 
-/** A page ends before the file whose fields would exceed this: a file may have 100 values of 64 KiB. Its first file is always shown. */
+/**
+ * A page ends before the file whose fields would exceed this, stored or as JSON: a file may have 100 values of 64 KiB. Its first file is always shown.
+ * The statement weighs what is stored, so that no more is read; `includedFields` weighs the JSON.
+ */
 export const PAGE_FIELDS_MAX_BYTES = 4 * 1024 * 1024;
 /** What a row counts for beside its text. */
 const ROW_BYTES = 400;

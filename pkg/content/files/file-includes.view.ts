@@ -5,7 +5,7 @@ import { grantedAtLeast, levelOn } from '../access/access.policy.ts';
 import { presentGrant } from '../grants/grants.view.ts';
 import type { FileRecord } from './files.sql.ts';
 import type { Include, IncludedFields, MetadataEntry, TagView } from './file-includes.schema.ts';
-import { fileIncludes, type IncludedRow, type MetadataRow, type TagRow } from './file-includes.sql.ts';
+import { fileIncludes, PAGE_FIELDS_MAX_BYTES, type IncludedRow, type MetadataRow, type TagRow } from './file-includes.sql.ts';
 import type { FileView } from './files.schema.ts';
 
 /*
@@ -28,7 +28,17 @@ export async function includedFields(
   const asked = files.map((file) => ({ id: file.id, grants: seesGrants(by, file) }));
   const statement = fileIncludes({ userId: by.actor.userId, ...known }, asked, include);
   const rows = await sql.query<IncludedRow>(statement.sql, statement.params);
-  return new Map(rows.map((row, at) => [row.id, present(row, files[at]?.uuid ?? '', by.actor)]));
+  return new Map(withinBounds(rows.map((row, at) => [row.id, present(row, files[at]?.uuid ?? '', by.actor)])));
+}
+
+/** The first of them, and those that fit beside it as JSON: a value may be six times as long in a reply as it is stored. */
+function withinBounds(all: readonly (readonly [number, IncludedFields])[]): readonly (readonly [number, IncludedFields])[] {
+  let bytes = 0;
+  const last = all.findIndex(([, fields], at) => {
+    bytes += Buffer.byteLength(JSON.stringify(fields));
+    return at > 0 && bytes > PAGE_FIELDS_MAX_BYTES;
+  });
+  return last === -1 ? all : all.slice(0, last);
 }
 
 /** Whether GET /files/{id}/permissions lists them to the actor. */
