@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,10 @@ export async function stores({ durable = false }: { durable?: boolean } = {}): P
   return {
     ...running,
     folder: paths(stateDirectory.path).data,
-    signal: (program, signal) => void process.kill(pidOf(program), signal),
+    signal: (program, signal) => {
+      process.kill(pidOf(program), signal);
+      if (signal === 'SIGSTOP') untilStopped(pidOf(program));
+    },
     kill: async (program, signal = 'SIGKILL') => {
       const pid = pidOf(program);
       process.kill(pid, signal);
@@ -40,4 +43,17 @@ export async function stores({ durable = false }: { durable?: boolean } = {}): P
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+const STOP_LIMIT_MS = 10_000;
+
+/** A busy machine stops the threads of a process one after the other; those that still run would serve. */
+function untilStopped(pid: number): void {
+  const deadline = performance.now() + STOP_LIMIT_MS;
+  const isStopped = (task: string): boolean =>
+    readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8').split(') ')[1]?.startsWith('T') ?? false;
+  while (existsSync(`/proc/${pid}/task`) && !readdirSync(`/proc/${pid}/task`).every(isStopped)) {
+    if (performance.now() > deadline) throw new Error(`process ${pid} was not stopped within ${STOP_LIMIT_MS} ms`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
 }
