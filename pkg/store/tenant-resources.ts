@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -37,23 +38,20 @@ export const slugOf = (role: string): string => role.slice(ROLE_PREFIX.length);
 /** Something of each tenant's that opens by what the registry keeps: loaded when first wanted, and again after a minute. */
 export class PerTenant<T> {
   readonly #load: (slug: string) => Promise<T>;
-  readonly #clock: Clock;
-  readonly #open = new Map<string, { value: Promise<T>; until: number }>();
+  readonly #open: LRUCache<string, Promise<T>>;
 
   constructor(deps: { load: (slug: string) => Promise<T>; clock: Clock }) {
     this.#load = deps.load;
-    this.#clock = deps.clock;
+    this.#open = new LRUCache({ max: MAX_OPEN, ttl: CREDENTIALS_TTL_MS, ttlResolution: 0, perf: { now: () => deps.clock.monotonic() } });
   }
 
-  async of(slug: string): Promise<T> {
+  /** One load for all who ask at once; one that fails is not cached. */
+  of(slug: string): Promise<T> {
     const known = this.#open.get(slug);
-    if (known && known.until > this.#clock.monotonic()) return known.value;
+    if (known) return known;
     const value = this.#load(slug);
-    this.#open.delete(slug);
-    const [oldest] = this.#open.keys();
-    if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
-    this.#open.set(slug, { value, until: this.#clock.monotonic() + CREDENTIALS_TTL_MS });
-    value.catch(() => this.#open.delete(slug));
+    this.#open.set(slug, value);
+    value.catch(() => this.#open.peek(slug) === value && this.#open.delete(slug));
     return value;
   }
 
