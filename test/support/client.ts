@@ -1,5 +1,8 @@
-import { openAsBlob } from 'node:fs';
-import { Agent, fetch, FormData, type RequestInit, type Response } from 'undici';
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { Agent, fetch, Headers, request, type RequestInit, type Response } from 'undici';
 
 /** Resolves `*.localhost` to loopback, as browsers and curl do and Node does not. */
 const dispatcher = new Agent({
@@ -25,6 +28,19 @@ export interface FileReply {
   mime_type: string;
   url: string;
   checksum: string;
+}
+
+// By hand, with Node's streams: FormData and web streams take three times the CPU for 2 GiB.
+const OCTETS = 'Content-Type: application/octet-stream\r\n\r\n';
+const partOf = (boundary: string, names: string, rest: string): string =>
+  `--${boundary}\r\nContent-Disposition: form-data; ${names}\r\n${rest}`;
+/** As browsers write a name (HTML Standard, multipart/form-data encoding algorithm). */
+const escaped = (name: string): string => name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
+
+async function* around(head: Buffer, path: string, tail: Buffer): AsyncGenerator<Buffer> {
+  yield head;
+  yield* createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>;
+  yield tail;
 }
 
 /** A client of one tenant's REST API, as a person with an account would write it. */
@@ -55,10 +71,29 @@ export class ApiClient {
 
   /** Uploads a file of the disk as a stream. */
   async upload(path: string, name: string, folderId?: string): Promise<Answer<FileReply>> {
-    const form = new FormData();
-    if (folderId !== undefined) form.set('folder_id', folderId);
-    form.set('file', await openAsBlob(path), name);
-    return this.#answer(await this.raw('/files', { method: 'POST', body: form }));
+    const boundary = randomUUID();
+    const field = folderId === undefined ? '' : partOf(boundary, 'name="folder_id"', `\r\n${folderId}\r\n`);
+    const head = Buffer.from(field + partOf(boundary, `name="file"; filename="${escaped(name)}"`, OCTETS));
+    const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+    const { statusCode, headers, body } = await request(`${this.#apiUrl}/files`, {
+      method: 'POST',
+      dispatcher,
+      headers: {
+        ...this.#headers,
+        'content-type': `multipart/form-data; boundary=${boundary}`,
+        'content-length': String(head.length + (await stat(path)).size + tail.length),
+      },
+      body: Readable.from(around(head, path, tail), { objectMode: false }),
+    });
+    const named = Object.entries(headers).map(([key, value]): [string, string] => [key, String(value)]);
+    return { status: statusCode, headers: new Headers(named), body: (await body.json()) as FileReply };
+  }
+
+  /** The content at a whole address, as it comes. Throws when it is refused. */
+  async download(url: string): Promise<Readable> {
+    const { statusCode, body } = await request(url, { dispatcher, headers: this.#headers });
+    if (statusCode !== 200) throw new Error(`GET ${url} answered ${statusCode}: ${await body.text()}`);
+    return body;
   }
 
   /** The bare reply; `path` may be a whole address. */
