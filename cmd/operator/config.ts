@@ -34,10 +34,10 @@ const readBy = <T>(read: (text: string) => T) =>
 
 /** The operator's environment. */
 export const operatorConfigSchema = z.object({
-  CARREL_SHARDS_DIR: z.string().describe('a folder with one folder per Postgres shard, each with files url and tenant-address'),
-  CARREL_PLATFORM_KEYS: readBy(parseSealingKeys).describe('id:base64 of 32 random bytes, several with commas between; the first seals'),
+  CARREL_SHARDS_DIR: z.string().describe('a directory with one subdirectory per Postgres shard, each with files url and tenant-address'),
+  CARREL_PLATFORM_KEYS: readBy(parseSealingKeys).describe('id:base64 of 32 random bytes, comma-separated; the first seals'),
   CARREL_REDIS_ADMIN_URL: url(/^rediss?$/).describe('redis://user:password@host:port of an administrator'),
-  CARREL_REDIS_ADDRESS: z.string().min(1).describe('host:port of Redis as tenants dial it'),
+  CARREL_REDIS_ADDRESS: z.string().min(1).describe('host:port of Redis as tenants connect to it'),
   CARREL_S3_ENDPOINT: url(/^https?$/).describe('the address of the object store, https://host:port'),
   CARREL_S3_ADMIN_ENDPOINT: url(/^https?$/)
     .optional()
@@ -56,7 +56,7 @@ export const operatorConfigSchema = z.object({
     .string()
     .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'must be a domain name')
     .optional()
-    .describe('the domain under which tenants without hosts of their own answer'),
+    .describe('the domain of the hosts of tenants that name none'),
   CARREL_ALLOWED_HOSTS: readBy(parseAllowedHosts)
     .default([])
     .describe(
@@ -64,21 +64,21 @@ export const operatorConfigSchema = z.object({
     ),
   CARREL_RESERVED_HOSTS: readBy(parseHosts)
     .default([])
-    .describe('hosts that no tenant gets, with commas between, such as one under the base domain that is in use'),
-  CARREL_PUBLIC_SCHEME: z.enum(['http', 'https']).default('https').describe('http or https, as clients dial tenants'),
-  CARREL_PUBLIC_PORT: wholeNumber(1, 65_535).optional().describe('the port that clients dial; left out, the standard one'),
+    .describe('hosts that no tenant may have, comma-separated, such as one under the base domain that is in use'),
+  CARREL_PUBLIC_SCHEME: z.enum(['http', 'https']).default('https').describe('http or https, as clients connect to tenants'),
+  CARREL_PUBLIC_PORT: wholeNumber(1, 65_535).optional().describe('the port that clients connect to; default: the standard one'),
   CARREL_IMAGE: z.string().describe('the image of the server, repository:tag'),
-  CARREL_IMAGE_REPOSITORIES: list.describe('repositories that tenants may name, with commas between'),
+  CARREL_IMAGE_REPOSITORIES: list.describe('repositories that tenants may name, comma-separated'),
   CARREL_INGRESS_ANNOTATIONS: list.describe(
-    'Ingress annotation keys that tenants may set, with commas between; a final * allows all keys with that beginning',
+    'Ingress annotation keys that tenants may set, comma-separated; a final * allows all keys with that prefix',
   ),
   CARREL_EGRESS_ALLOW: z
     .string()
     .default('')
-    .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges with commas between')
+    .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges, comma-separated')
     .describe('private address ranges that webhooks, LMSs and storage of tenants may use, such as 127.0.0.0/8,::1/128'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies are in front of a tenant'),
-  CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('how many tenants a shard takes'),
+  CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('the most tenants of a shard'),
   CARREL_MAX_CONNECTIONS_PER_TENANT: wholeNumber(1, 10_000)
     .default(50)
     .describe('the most connections to Postgres that one tenant may hold: poolSize × (replicas + 1) + 2'),
@@ -92,15 +92,15 @@ export const operatorConfigSchema = z.object({
     .refine((text) => isIP(text) !== 0, 'must be an IP address')
     .optional()
     .describe(
-      "this pod's own address (status.podIP), to which requests for suspended tenants are led; left out, the Ingress controller answers them",
+      "this pod's own address (status.podIP), to which requests for suspended tenants are routed; default: the Ingress controller answers them",
     ),
   CARREL_SUSPENDED_PORT: wholeNumber(0, 65_535)
-    .refine((port) => port !== HTTP_PORT && port !== OPS_PORT, 'must be none on which pods of tenants listen (8080, 9090)')
+    .refine((port) => port !== HTTP_PORT && port !== OPS_PORT, 'must not be a port of the tenants’ pods (8080, 9090)')
     .default(8081)
     .describe(
       'the port that answers for suspended tenants when CARREL_POD_IP is set, other than the ports of the pods (8080, 9090); left out, 8081',
     ),
-  CARREL_LISTEN_HOST: z.string().optional().describe('the address that the ops port listens on; left out, all'),
+  CARREL_LISTEN_HOST: z.string().optional().describe('the address that the ops port listens on; default: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('the port of /healthz, /readyz and /metrics'),
   CARREL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info').describe('trace, debug, info, warn or error'),
 });

@@ -9,7 +9,7 @@ const bytes = () =>
     .string()
     .regex(/^\d{1,16}$/, 'must be a whole number of bytes')
     .transform(Number)
-    .refine((value) => value <= BYTES_MAX, 'is above 2^53-1');
+    .refine((value) => value <= BYTES_MAX, 'must be at most 2^53-1');
 
 function isRanges(text: string): boolean {
   try {
@@ -24,11 +24,11 @@ function isRanges(text: string): boolean {
 export const serverConfigSchema = z.object({
   CARREL_TENANT_SLUG: z
     .string()
-    .regex(/^[a-z][a-z0-9-]{0,38}[a-z0-9]$/, 'is no slug')
+    .regex(/^[a-z][a-z0-9-]{0,38}[a-z0-9]$/, 'must be a slug: 2 to 40 of a-z, 0-9 and -, beginning with a letter')
     .describe("the tenant's slug"),
   CARREL_TENANT_ID: z
     .string()
-    .regex(/^\d{1,20}$/, 'is no number')
+    .regex(/^\d{1,20}$/, 'must be a number')
     .describe("the tenant's numeric id"),
   CARREL_APP_URL: address.describe('the address that clients use, https://files.example.org'),
   CARREL_LTI_URL: address.optional().describe('the address of the LTI service, https://lti.files.example.org'),
@@ -38,12 +38,12 @@ export const serverConfigSchema = z.object({
   CARREL_S3_ENDPOINT: address.describe('the address of the S3 store, http://s3.example.org:9000'),
   CARREL_S3_REGION: z.string().min(1).default('us-east-1').describe('the region of the S3 store'),
   CARREL_S3_BUCKET: z.string().min(3).max(63).describe("the tenant's bucket"),
-  CARREL_S3_PREFIX: z.string().max(200).optional().describe('what every key in the bucket begins with'),
+  CARREL_S3_PREFIX: z.string().max(200).optional().describe('the prefix of every key in the bucket'),
   CARREL_S3_GUARDED: z
     .enum(['true', 'false'])
     .default('false')
     .transform((text) => text === 'true')
-    .describe('true where the S3 endpoint is one that the tenant named: public addresses by https alone, and CARREL_EGRESS_ALLOW'),
+    .describe('true if the tenant named the S3 endpoint: only public addresses by https, and CARREL_EGRESS_ALLOW'),
   CARREL_S3_ACCESS_KEY_ID: z.string().min(1).describe("the id of the tenant's S3 key"),
   CARREL_S3_SECRET_ACCESS_KEY: z.string().min(1).describe("the tenant's S3 key"),
   CARREL_SIGNING_KEYS: z.string().min(1).describe('{"keys":[private P-256 JWK, …]}'),
@@ -54,7 +54,7 @@ export const serverConfigSchema = z.object({
     .transform(parseAllowedRanges)
     .default([])
     .describe('private address ranges that webhooks, LMSs and storage of the tenant may use, such as 127.0.0.0/8,::1/128'),
-  CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
+  CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_PORT: wholeNumber(0, 65_535).default(8080).describe('a port, 8080'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
   CARREL_LIMIT_USER_PER_MINUTE: wholeNumber(1, 10_000_000).default(100).describe('requests a user and minute, 100'),

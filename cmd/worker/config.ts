@@ -8,25 +8,25 @@ import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
 const waits = () =>
   z
     .string()
-    .regex(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, 'must be seconds with commas between')
+    .regex(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, 'must be seconds, comma-separated')
     .default(RETRY_SECONDS.join(','))
     .transform((text) => text.split(',').map(Number));
 
 /** The settings of the worker, by the names of their environment variables. */
 export const workerConfigSchema = z.object({
-  CARREL_SHARDS_DIR: z.string().min(1).describe('a folder with one sub folder per shard, each with a file worker-url'),
+  CARREL_SHARDS_DIR: z.string().min(1).describe('a directory with one subdirectory per shard, each with a file worker-url'),
   CARREL_PLATFORM_KEYS: z.string().min(1).describe('id:base64 of 32 bytes, comma-separated, the first seals'),
   CARREL_REDIS_ADMIN_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://user:password@host:6379'),
   CARREL_EGRESS_ALLOW: z
     .string()
     .default('')
-    .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges with commas between')
+    .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges, comma-separated')
     .transform((text) => parseAllowedRanges(text))
     .describe('private address ranges that webhooks, LMSs and storage of tenants may use, such as 127.0.0.0/8,::1/128'),
-  CARREL_WEBHOOK_RETRY_SECONDS: waits().describe('waits between the attempts of a webhook delivery, in seconds with commas between'),
-  CARREL_WEBHOOK_TIMEOUT_SECONDS: wholeNumber(1, 60).default(15).describe('seconds that a receiver of webhooks has to answer, 1 to 60'),
-  CARREL_GRADE_RETRY_SECONDS: waits().describe('waits between the attempts to send a grade to an LMS, in seconds with commas between'),
-  CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; left out: all'),
+  CARREL_WEBHOOK_RETRY_SECONDS: waits().describe('delays between the attempts of a webhook delivery, in seconds, comma-separated'),
+  CARREL_WEBHOOK_TIMEOUT_SECONDS: wholeNumber(1, 60).default(15).describe('timeout of a webhook request in seconds, 1 to 60'),
+  CARREL_GRADE_RETRY_SECONDS: waits().describe('delays between the attempts to send a grade to an LMS, in seconds, comma-separated'),
+  CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
   CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100, besides 4 for leases'),
   CARREL_LOG_LEVEL: z

@@ -98,7 +98,7 @@ function noEndpoint(api: Routes, outside: Routes, literal: ReadonlySet<string>, 
     if (methods.size === 0 && !isApi(ctx.path)) throw new Problem('not_found');
     await deps.admission.admit(ctx, isApi(ctx.path) ? 'api' : 'page');
     requireTenant(ctx.req, deps.tenant);
-    if (methods.size === 0) throw new Problem('not_found', 'There is no such address in this API.');
+    if (methods.size === 0) throw new Problem('not_found', 'This API has no such path.');
     throw new Problem('method_not_allowed', undefined, { headers: { Allow: [...methods].sort().join(', ') } });
   };
 }

@@ -69,7 +69,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex, random: Random): v
     return;
   }
   const code = CODES[error.code ?? ''];
-  end(socket, code ? new Problem(code) : new Problem('validation_failed', 'This is not an HTTP request.'), random);
+  end(socket, code ? new Problem(code) : new Problem('validation_failed', 'The request is not valid HTTP.'), random);
 }
 
 const REASONS: Readonly<Record<number, string>> = {

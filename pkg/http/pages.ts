@@ -26,7 +26,7 @@ export function servePage(route: PageRoute, deps: PageDeps): Middleware {
     ctx.set(PAGE_HEADERS);
     try {
       if (!deps.hosts.has(ctx.get('host').toLowerCase()))
-        throw new PageProblem('host_unknown', 421, 'This service does not answer under that name.');
+        throw new PageProblem('host_unknown', 421, 'This service does not answer under this host name.');
       await deps.admission.admit(ctx, 'page');
       send(ctx, await route.handle(await pageRequest(ctx)));
     } catch (error) {

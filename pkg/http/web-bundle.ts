@@ -60,7 +60,7 @@ export class WebBundle implements WebPages {
   document(script: WebScript, { title, body }: { title: string; body: string }): string {
     const built = this.#scripts.get(script);
     if (!built)
-      throw new PageProblem('web_not_built', 503, 'The pages of this service were not built. Whoever runs it: make build, then restart.');
+      throw new PageProblem('web_not_built', 503, 'The pages of this service are not built. Administrators: run make build, then restart.');
     return html(title, `${stylesOf(built)}<script type="module" src="/${built.file}"></script>\n`, body);
   }
 

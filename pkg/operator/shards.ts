@@ -23,7 +23,7 @@ export interface ShardSettings {
 }
 
 /**
- * Reads a folder with one sub folder per shard, each with files `url` and `tenant-address`, and `worker-url` where the worker logs in.
+ * Reads a directory with one subdirectory per shard, each with files `url` and `tenant-address`, and `worker-url` where the worker logs in.
  * Sorted by name; the first holds the registry. Throws ConfigError.
  */
 export function readShards(dir: string): ShardSettings[] {

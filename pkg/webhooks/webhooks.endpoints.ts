@@ -61,7 +61,7 @@ export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
     path: '/webhooks/{id}',
     operationId: 'updateWebhook',
     summary:
-      'Change some of a webhook; `active: true` enables one that was disabled, headers are given again for another origin, the secret has an operation of its own',
+      'Change fields of a webhook; `active: true` enables a disabled one, a URL of another origin requires the headers again, the secret has its own operation',
     params: ById,
     body: WebhookChanges,
     replies: { 200: WebhookView },

@@ -27,7 +27,7 @@ export const signInEndpoints = (signIn: SignIn, options: { cookies: SignInCookie
     const isSameOrigin =
       headers['sec-fetch-site'] === 'same-origin' || headers.origin === `http${options.secure ? 's' : ''}://${headers.host}`;
     if (!isJson && !isSameOrigin)
-      throw new Problem('forbidden', 'The cookie counts in requests of this address alone: send Content-Type: application/json.');
+      throw new Problem('forbidden', 'Cross-site requests cannot use the cookie. Send Content-Type: application/json.');
   };
 
   return [
@@ -66,7 +66,7 @@ export const signInEndpoints = (signIn: SignIn, options: { cookies: SignInCookie
         if (body.refresh_token !== undefined) return answer(await signIn.refresh(body.refresh_token), false);
         const token = cookies.read(request.headers.cookie, REFRESH);
         if (token === undefined)
-          throw new Problem('invalid_refresh_token', 'There is no refresh token, neither in the body nor as a cookie.');
+          throw new Problem('invalid_refresh_token', 'The refresh token is missing. Send it in the body or as the cookie.');
         requireOurs(request);
         return answer(await signIn.refresh(token), true);
       },

@@ -224,8 +224,8 @@ function requireAnother(administrators: readonly number[], user: User): void {
 }
 
 const TAKEN: Readonly<Record<string, string>> = {
-  users_email_key: 'There is a user with this e-mail address already.',
-  users_username_key: 'There is a user with this user name already.',
+  users_email_key: 'Another user has this e-mail address.',
+  users_username_key: 'Another user has this user name.',
 };
 
 async function conflictsAsProblems<T>(write: () => Promise<T>): Promise<T> {

@@ -117,7 +117,7 @@ export class Grants {
     const source = await sourceOf(tx, actor, thing, { now: this.#clock.now(), without });
     if (source) return source;
     if (without === undefined) throw new Problem('forbidden');
-    throw new Problem('forbidden', 'Your own access depends on this grant; somebody else has to change it.');
+    throw new Problem('forbidden', 'Your own access depends on this grant; only another user can change it.');
   }
 
   /** A live resource on which the actor is admin. */

@@ -32,7 +32,7 @@ export function openApiDocument({ endpoints, apiUrl, tenant }: DescribedApi): Js
       version: API_VERSION,
       description:
         'Files, folders and people of one tenant. Errors have one shape; `error` is a code of the catalogue. ' +
-        'Another method at one of these addresses is 405 `method_not_allowed` with `Allow`, another address 404 `not_found`.',
+        'Another method on one of these paths is 405 `method_not_allowed` with `Allow`, another path 404 `not_found`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: apiUrl }],
@@ -53,7 +53,7 @@ export function openApiDocument({ endpoints, apiUrl, tenant }: DescribedApi): Js
         requestId: {
           name: 'X-Request-Id',
           in: 'header',
-          description: 'Taken when it is 8 to 128 of A-Z a-z 0-9 . _ -, else replaced',
+          description: 'Used if it is 8 to 128 of A-Z a-z 0-9 . _ -, else replaced',
           schema: { type: 'string' },
           example: 'import-2026-01-31',
         },

@@ -55,7 +55,7 @@ function headerParameters(endpoint: Endpoint): Json[] {
   const statuses = Object.keys(endpoint.replies);
   return [
     ...(errors.includes('precondition_failed')
-      ? [header('If-Match', 'Only when the entity tag is one of these (RFC 9110 §13.1.1).', ENTITY_TAGS_PATTERN, '*')]
+      ? [header('If-Match', 'Proceed only if the current entity tag is one of these (RFC 9110 §13.1.1).', ENTITY_TAGS_PATTERN, '*')]
       : []),
     ...(statuses.includes('304')
       ? [
@@ -69,10 +69,10 @@ function headerParameters(endpoint: Endpoint): Json[] {
       : []),
     ...(errors.includes('range_not_satisfiable')
       ? [
-          header('Range', 'One range of bytes; what is none is not heeded (RFC 9110 §14.2).', undefined, 'bytes=0-99'),
+          header('Range', 'One range of bytes; an invalid one is ignored (RFC 9110 §14.2).', undefined, 'bytes=0-99'),
           header(
             'If-Range',
-            'The range only where this is the entity tag, else the whole (RFC 9110 §13.1.5).',
+            'Apply Range only if this is the current entity tag, else send the whole file (RFC 9110 §13.1.5).',
             undefined,
             '"3q2-7wAAAAAAAAAAAAAAAAAAAAA"',
           ),
@@ -82,7 +82,7 @@ function headerParameters(endpoint: Endpoint): Json[] {
       ? [
           header(
             'Idempotency-Key',
-            'The reply to the first request is kept 24 h and given again.',
+            'The reply to the first request is stored for 24 h and replayed.',
             IDEMPOTENCY_KEY_PATTERN,
             `${endpoint.operationId}-2026-01-31`,
           ),

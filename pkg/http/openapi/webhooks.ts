@@ -24,9 +24,9 @@ function delivery(event: EventName, schemas: SchemaBook): Json {
     parameters: SIGNATURE_HEADERS,
     requestBody: { required: true, content: { 'application/json': { schema, example: schemas.example(schema) } } },
     responses: {
-      '2XX': { description: 'Delivered, whatever the body is.' },
-      410: { description: 'Nobody is there any more: the webhook is made inactive.' },
-      default: { description: 'Failed, redirects too: sent again later. `Retry-After` lengthens the wait.' },
+      '2XX': { description: 'Delivered; the body is ignored.' },
+      410: { description: 'The receiver is gone: the webhook is deactivated.' },
+      default: { description: 'Failed, also for redirects: retried later. `Retry-After` extends the delay.' },
     },
   };
 }
@@ -43,7 +43,7 @@ const header = (name: string, description: string, pattern: string, example: str
 const SIGNATURE_HEADERS: readonly Json[] = [
   header(
     'X-Carrel-Signature',
-    'Hex HMAC-SHA256 of the body, keyed by the secret as it was given.',
+    'Hex HMAC-SHA256 of the body; the key is the secret as it was given.',
     '^[0-9a-f]{64}$',
     '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   ),
@@ -56,7 +56,7 @@ const SIGNATURE_HEADERS: readonly Json[] = [
   header('webhook-timestamp', 'Standard Webhooks 1.0: Unix time in seconds of this attempt.', '^[0-9]{1,12}$', '1769860800'),
   header(
     'webhook-signature',
-    'Standard Webhooks 1.0: `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; two, parted by a space, while a rotation overlaps.',
+    'Standard Webhooks 1.0: `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`; two, separated by a space, while a rotation overlaps.',
     '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$',
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   ),

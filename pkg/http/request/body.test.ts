@@ -51,7 +51,7 @@ test('a body that is cut off is a 400', async () => {
   sent.write('{"name":');
   sent.destroy();
 
-  await expect(read).rejects.toMatchObject({ code: 'validation_failed', message: 'The body ended before it was whole.' });
+  await expect(read).rejects.toMatchObject({ code: 'validation_failed', message: 'The body ended before its Content-Length.' });
 });
 
 test('the bytes of a JSON body stand beside what they say', async () => {

@@ -102,6 +102,6 @@ export async function readBytes<T>(
   return whole.then(parse).finally(() => BODIES.give(owner, size));
 }
 
-const cutShort = (): Problem => new Problem('validation_failed', 'The body ended before it was whole.');
+const cutShort = (): Problem => new Problem('validation_failed', 'The body ended before its Content-Length.');
 const noRoom = (): Problem =>
-  new Problem('unavailable', 'Too many bodies are on their way at once. Try again soon.', { retryAfter: RETRY_AFTER_SECONDS });
+  new Problem('unavailable', 'Too many concurrent uploads. Try again soon.', { retryAfter: RETRY_AFTER_SECONDS });

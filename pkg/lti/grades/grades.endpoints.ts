@@ -12,7 +12,7 @@ export const gradeEndpoints = (grades: Grades): Endpoint[] => [
     method: 'post',
     path: '/lti/launches/{launch_id}/grades',
     operationId: 'createGrade',
-    summary: 'Give a grade to somebody of the course; the LMS is told in the background',
+    summary: 'Give a grade to a member of the course; it is sent to the LMS in the background',
     tag: 'lti',
     caller: WRITES_GRADES,
     params: OfLaunch,

@@ -43,7 +43,7 @@ export const GradeView = z
       .string()
       .nullable()
       .meta({ description: 'why it failed; while it is pending, why the last attempt did; a note on a submitted one', example: null }),
-    attempts: z.int().meta({ description: 'attempts that came to nothing', example: 0 }),
+    attempts: z.int().meta({ description: 'failed attempts', example: 0 }),
     submitted_at: Timestamp.nullable().describe('when the LMS had it'),
     updated_at: Timestamp,
     etag: Etag,

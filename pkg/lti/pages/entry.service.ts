@@ -43,8 +43,7 @@ export class Entries {
     const launchId = token ? await this.#launchOf(token) : launch;
     if (!launchId) throw new LaunchError('entry_token_missing');
     const ancestors = await this.#frameAncestors(launchId);
-    const body =
-      '<div id="app"></div><noscript><main><p>The files of your course are shown by a script. Allow scripts for this service.</p></main></noscript>';
+    const body = '<div id="app"></div><noscript><main><p>This page needs JavaScript. Allow scripts for this service.</p></main></noscript>';
     return {
       status: 200,
       body: this.#web.document('entry', { title: 'Course files', body }),

@@ -38,7 +38,9 @@ export class ApiError extends Error implements Refusal {
 }
 
 export const refusalOf = (error: unknown): Refusal =>
-  error instanceof ApiError ? error : { code: 'page_failed', message: 'This page has a mistake. Open it again from your course.' };
+  error instanceof ApiError
+    ? error
+    : { code: 'page_failed', message: 'The page failed by an internal error. Open it again from your course.' };
 
 const API = '/api/v1';
 const PAGE_SIZE = 50;

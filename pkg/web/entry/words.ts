@@ -33,13 +33,14 @@ export const filesInWords = (count: number, isMore: boolean): string =>
 const SENTENCES: Readonly<Record<string, (refusal: Refusal) => string>> = {
   unreachable: () => 'The service cannot be reached. Check your connection and try again.',
   unauthenticated: () => 'This session has ended. Open it again from your course.',
-  not_found: () => 'This is not there any more.',
-  forbidden: () => 'You may not do that here.',
-  name_conflict: () => 'A file of that name is there already.',
-  quota_exceeded: () => 'Your storage is full. Delete something, or ask whoever runs this service for more.',
-  payload_too_large: () => 'The file is larger than this service takes.',
+  not_found: () => 'The item does not exist any more. Reload the page.',
+  forbidden: () => 'You do not have the permission for this. Ask an instructor of the course.',
+  name_conflict: () => 'A file of that name exists already.',
+  quota_exceeded: () => 'Your storage is full. Delete files, or ask the administrators of this service for more.',
+  payload_too_large: () => 'The file is larger than this service accepts.',
   rate_limit_exceeded: ({ retryAfter }) => `Too many requests. Try again in ${retryAfter ?? 1} s.`,
 };
 
 export const refusalInWords = (refusal: Refusal): string =>
-  (Object.hasOwn(SENTENCES, refusal.code) ? SENTENCES[refusal.code]?.(refusal) : undefined) ?? (refusal.message || 'This did not work.');
+  (Object.hasOwn(SENTENCES, refusal.code) ? SENTENCES[refusal.code]?.(refusal) : undefined) ??
+  (refusal.message || 'The request failed. Try again; if it fails again, open the page from your course again.');

@@ -92,7 +92,7 @@ test('a key whose request died with its server is free when its lock has lapsed'
   const free = await create('key-8', 'dead');
 
   expect([held.status, held.headers['retry-after']]).toEqual([409, '1']);
-  expect([free.status, free.body.message]).toEqual([409, 'There is a user with this e-mail address already.']);
+  expect([free.status, free.body.message]).toEqual([409, 'Another user has this e-mail address.']);
 });
 
 test('an upload that is sent again makes no second file', async () => {
