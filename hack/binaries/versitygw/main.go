@@ -20,7 +20,7 @@ import (
 	"github.com/versity/versitygw/embedgw"
 )
 
-// version tells this program from upstream's, which must not be shared (pkg/local/parts/parts.ts looks for it).
+// version distinguishes this program from upstream's, which must not be shared (pkg/local/binaries/binaries.ts compares it).
 const version = "v1.8.0+carrel.1"
 
 // The bounds of upstream's command line.
