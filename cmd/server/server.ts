@@ -11,7 +11,7 @@ import { FEATURES } from './features.ts';
 import { createServices, type ServiceOptions } from './services.ts';
 
 export interface ServerOptions extends ServiceOptions {
-  /** Tests: a reply that an endpoint does not declare is a mistake of ours. */
+  /** Tests: fail for a reply that the endpoint does not declare. */
   readonly exact?: boolean;
   /** Tests: other features than the server's. */
   readonly features?: readonly Feature[];

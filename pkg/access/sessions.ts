@@ -49,8 +49,8 @@ interface SessionRow {
  * Sessions are rows; Redis holds a copy of each that is in use.
  *
  * Invariants:
- * - A session that ended, expired, or whose user was deactivated or deleted lets nobody in, whatever its access tokens say.
- * - Whoever is deactivated, deleted or given another password while they sign in gets no session by what held before.
+ * - A session that ended, expired, or whose user was deactivated or deleted authenticates no request, even with a valid access token.
+ * - A user who is deactivated, deleted or given another password during a sign-in gets no session from it.
  * - Nothing renews a session past 90 days after its beginning.
  * - A launch's session has the rights that its account and its launch both give, and never `admin`.
  * - A warm request asks no SQL; a miss costs one statement.
@@ -103,7 +103,7 @@ export class Sessions {
       tenantId: copy.tenant_id,
       ...(launchId === undefined ? {} : { launchId }),
     };
-    // A download link does not name the launch of its session: what was looked up then is the set of the user's other sessions.
+    // A download link does not name the launch of its session, so the looked-up set is that of the user's other sessions.
     const looked = launchId === of.launchId ? permissions : undefined;
     let set: Promise<PermissionSet> | undefined;
     return { ...person, permissionSet: () => (set ??= this.#permissionSets.load(person, looked)) };
@@ -111,7 +111,7 @@ export class Sessions {
 
   /**
    * The id; undefined: whose it would be is gone or inactive by now, or has another password than the one that was verified.
-   * One statement, which waits for whoever changes the user: they end the sessions that they see, or this one sees what they changed.
+   * One statement, which waits for a concurrent change of the user: either the change ends this session, or this statement sees the change.
    */
   async create(tx: Tx, of: { readonly userId: number; readonly passwordHash: string | null }): Promise<string | undefined> {
     const now = this.#clock.now();

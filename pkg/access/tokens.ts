@@ -42,7 +42,7 @@ interface Key {
  * Access tokens: ES256 JWTs signed with the tenant's own key.
  *
  * Invariants:
- * - Only ES256 under one of the tenant's keys is taken, whatever the token's header says.
+ * - Only ES256 under one of the tenant's keys is accepted, whatever the token's header names.
  * - A token of another tenant (issuer, audience or `tid`) is refused.
  */
 export class Tokens {

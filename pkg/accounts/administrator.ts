@@ -25,7 +25,7 @@ export class EmailTakenError extends Error {
  * and rights again and ends its sessions: refresh tokens at the commit, access tokens once the worker has cleared the copies of the sessions
  * (it looks every 2 s). For when the administrator's Secret is new or was changed, not for each reconcile.
  *
- * Invariant: whom the operator did not make it never makes an administrator, whatever address they have (`users.provisioned_as` decides, which
+ * Invariant: a user whom the operator did not create never becomes an administrator, whatever their address (`users.provisioned_as` decides, which
  * no API writes). Throws EmailTakenError.
  */
 export async function ensureAdministrator(shard: ShardAccess, slug: string, administrator: Administrator): Promise<void> {
@@ -43,7 +43,7 @@ async function requireFreeEmail(tx: Sql, email: string): Promise<void> {
   if (other.length > 0) throw new EmailTakenError(email);
 }
 
-/** The cache tags to invalidate; undefined: the operator made nobody for this address. */
+/** The cache tags to invalidate; undefined: the operator has created no user for this address. */
 async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promise<string[] | undefined> {
   const [user] = await tx.query<{ id: number; uuid: string }>(
     `UPDATE users SET password_hash = $2, is_active = true,
@@ -72,7 +72,7 @@ async function create(tx: Sql, { email, passwordHash, storageQuota }: Administra
   return somebody ? [USERS_TAG] : [];
 }
 
-/** The address's first part where nobody has it, else with a few random digits. */
+/** The local part of the address, with a few random digits if it is taken. */
 async function freeUsername(tx: Sql, email: string, random: Random): Promise<string> {
   const wanted = email.split('@')[0]?.slice(0, 90) || 'admin';
   const taken = await tx.query('SELECT FROM users WHERE lower(username) = lower($1)', [wanted]);

@@ -61,7 +61,7 @@ export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> =
 /** Roles that a launch can give: never `admin`. */
 export const LAUNCH_ROLES = ROLES.filter((role) => role !== 'admin');
 
-/** Roles and permissions that account and cap both hold. A cap holds never `admin`, so neither does what comes out. */
+/** Roles and permissions that account and cap both hold. A cap never has `admin`, so neither does the result. */
 export function capped(account: readonly Role[], cap: readonly Role[]): { roles: Role[]; permissions: ReadonlySet<Permission> } {
   const capPermissions = permissionsOf(cap);
   const permissions = new Set([...permissionsOf(account)].filter((permission) => capPermissions.has(permission)));

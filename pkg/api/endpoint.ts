@@ -17,7 +17,7 @@ export type Caller = 'anyone' | 'user' | { readonly permission: Permission };
 /** The request as a handler sees it, beside its validated parts. */
 export interface RequestInfo {
   readonly requestId: string;
-  /** Upper case. `HEAD` reaches the endpoint of the GET; the body of its reply is thrown away, so nothing need be opened for it. */
+  /** Upper case. `HEAD` reaches the endpoint of the GET; its reply has no body, so the endpoint need not open one. */
   readonly method: string;
   /** Path and query as they were sent. */
   readonly url: string;
@@ -29,7 +29,7 @@ export interface RequestInfo {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The entity tags of If-Match, `'*'`, or undefined when there is none. */
   readonly ifMatch: readonly string[] | '*' | undefined;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   /** The raw body, for endpoints with `body: 'stream'`. */
   readonly stream: Readable;
@@ -44,11 +44,11 @@ export interface Traffic {
   readonly sent: number;
   /** Whether we wait for the client to send more of the body. */
   readonly awaitsBody: boolean;
-  /** Whether we wait for the client to take in what was written. */
+  /** Whether the client has yet to read what was written. */
   readonly awaitsReader: boolean;
 }
 
-/** A header that stands several times (Set-Cookie) is a list. */
+/** A repeated header (Set-Cookie) is a list. */
 export type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** A reply: `status` and `body` must be one of the endpoint's `replies`. */
@@ -66,7 +66,7 @@ export const reply = (status: number, body?: unknown, headers?: ReplyHeaders): R
   ...(headers === undefined ? {} : { headers }),
 });
 
-/** A reply with the strong entity tag of what it shows (RFC 9110 §8.8.3). */
+/** A reply with the strong entity tag of the resource that it shows (RFC 9110 §8.8.3). */
 export const tagged = (status: number, body: { readonly etag: string }): Reply => reply(status, body, { etag: `"${body.etag}"` });
 
 /** A StreamBody that takes JSON too hands over the parsed value, or undefined when a stream was sent. */
@@ -136,7 +136,7 @@ export interface Endpoint {
   readonly errors?: readonly ProblemCode[];
   readonly idempotent?: boolean;
   readonly setsCookie?: boolean;
-  /** A function: the uuid of the user whose request it is, which its parameters prove; undefined when they prove nobody. */
+  /** A function: the uuid of the user whom the parameters authenticate; undefined if they authenticate nobody. */
   readonly counts?: 'login' | 'refresh' | ((params: unknown) => string | undefined);
   readonly cached?: { readonly tags: readonly string[] };
   readonly handle: (request: {

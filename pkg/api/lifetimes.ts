@@ -1,4 +1,4 @@
-/** How long things live at a tenant's server (docs/design/api-conventions.md). What only one feature knows may stand beside it. */
+/** Lifetimes of a tenant's server (docs/design/api-conventions.md). Those of a single feature may be in its folder. */
 
 const DAY_SECONDS = 86_400;
 
@@ -7,7 +7,7 @@ export const ACCESS_TOKEN_SECONDS = 900;
 export const SESSION_MS = 30 * DAY_SECONDS * 1000;
 /** A session, however often it is refreshed. */
 export const SESSION_LONGEST_MS = 90 * DAY_SECONDS * 1000;
-/** Since somebody last signed in with a browser: so long the browser is known. */
+/** How long a browser is known after the last sign-in. */
 export const KNOWN_BROWSER_SECONDS = 90 * DAY_SECONDS;
 /** The application JWT of a launch and its session, which nothing renews. */
 export const LAUNCH_SECONDS = 3600;

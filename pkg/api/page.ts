@@ -3,11 +3,11 @@ export interface PageRequest {
   readonly requestId: string;
   /** Upper case. */
   readonly method: string;
-  /** Of the query, or of the form that was posted. A name that stands twice has two values. */
+  /** Of the query, or of the form that was posted. A repeated name has several values. */
   readonly parameters: ReadonlyMap<string, readonly string[]>;
   /** Of the Cookie header; the first of a name. */
   readonly cookies: ReadonlyMap<string, string>;
-  /** The Origin header: where a browser says a POST comes from. */
+  /** The Origin header of a POST. */
   readonly origin: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface PageRoute {
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 }
 
-/** The browser's pages as pkg/web was built: http has the files, whoever answers with a page names its script and what the document holds. */
+/** The built pages of pkg/web: http serves the files; a page route names its script and the document's content. */
 export interface WebPages {
   /** A whole document with the script and styles of `script`; `body` is HTML. Throws PageProblem `web_not_built`. */
   document(script: WebScript, content: { readonly title: string; readonly body: string }): string;
@@ -42,7 +42,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** Text as HTML, in an element or a quoted attribute. */
 export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
-/** An address of ours, and the LMS's field that it goes into. */
+/** An address of this service, and the field of the LMS that it belongs in. */
 export interface FieldAddress {
   readonly field: string;
   readonly address: string;
@@ -56,7 +56,7 @@ export interface PageProblemOptions {
   readonly addresses?: readonly FieldAddress[];
 }
 
-/** A failure of a page's: what is shown is its status, its code and the sentence for people, and what helps. */
+/** An error of a page: the page shows status, code, message and what to do. */
 export class PageProblem extends Error {
   override readonly name: string = 'PageProblem';
   readonly status: number;

@@ -1,5 +1,5 @@
 /**
- * The one catalogue of errors. Every failure that a client sees has a row here: its HTTP status and what it means.
+ * The one catalogue of errors. Every error that a client sees has a row here: HTTP status and meaning.
  * Shape of the body (docs/design/api-conventions.md, Errors): `{ error, message, request_id, details?, retry_after? }`.
  */
 export const CATALOGUE = {

@@ -30,7 +30,7 @@ export interface WorkerServices {
 export interface WorkerShard {
   /** Logs in as the worker's role. */
   readonly pool: SqlPool;
-  /** The same, for leases and outcomes alone: tenants whose statements wait for locks hold connections, and nobody's lease may expire for it. */
+  /** A second pool, for leases and outcomes only: tenants whose statements wait for locks occupy connections of the first, and no lease may expire because of that. */
   readonly leasePool: SqlPool;
 }
 
@@ -81,7 +81,7 @@ function parsed<Payload extends z.ZodType>({ kind, payload: schema }: Job<Payloa
   throw new UnprocessableJob(`invalid payload of ${kind}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
 }
 
-/** An expected failure: the next attempt follows after `afterMs`, whatever the job's own waits. */
+/** An expected failure: the next attempt follows after `afterMs`, regardless of the job's retry delays. */
 export class TryLater extends Error {
   override readonly name = 'TryLater';
   readonly afterMs: number;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Ids that clients see are UUID strings (docs/design/records.md). Any case is accepted, lower case is returned. */
 export const Uuid = z
-  .uuid({ abort: true }) // else a union with it would tell nothing of the other ways
+  .uuid({ abort: true }) // else a union with it would not mention the alternatives
   .toLowerCase()
   .meta({ description: 'UUID', example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' });
 export type Uuid = string;
@@ -16,7 +16,7 @@ const isWritable = (text: string): boolean => Date.parse(text) >= YEAR_1 && Date
 
 /**
  * A time that a client names, with any offset; given in UTC and milliseconds, so that database, cursors and replies read it alike:
- * PostgreSQL knows no year 0 and no offset past 15:59, ISO 8601 no year of five digits.
+ * PostgreSQL has no year 0 and no offset past 15:59, ISO 8601 no year of five digits.
  */
 export const NamedTime = z.iso
   .datetime({ offset: true, abort: true })
@@ -67,7 +67,7 @@ export const changesOf = <S extends z.core.$ZodLooseShape>(whole: z.ZodObject<S>
     .refine((changes) => Object.keys(changes).length > 0, 'must name something to change')
     .meta({ minProperties: 1 });
 
-/** An array in which nothing stands twice. */
+/** An array without duplicates. */
 export const distinct = <T extends z.ZodType>(item: T, bounds: { min: number; max: number }) =>
   z
     .array(item)
@@ -77,7 +77,7 @@ export const distinct = <T extends z.ZodType>(item: T, bounds: { min: number; ma
     .meta({ uniqueItems: true });
 
 /**
- * The inside of a pattern: one to `most` of these names, comma-separated, none twice; `before` stands before each.
+ * The inside of a pattern: one to `most` of these names, comma-separated, without duplicates; `before` precedes each.
  * It is spelt out, since portable patterns look neither ahead nor back.
  */
 export function eachOncePattern(names: readonly string[], { most = names.length, before = '' } = {}): string {

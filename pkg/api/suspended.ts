@@ -3,7 +3,7 @@ import type { Random } from '../runtime/random.ts';
 import { escapeHtml } from './page.ts';
 import { Problem } from './problem.ts';
 
-/** On a tenant's Service while the tenant is suspended: whoever routes by it answers in its place. */
+/** On a tenant's Service while the tenant is suspended: the server that routes by it answers instead. */
 export const SUSPENDED_ANNOTATION = 'carrel.dev/suspended';
 
 const RETRY_AFTER_SECONDS = 60;

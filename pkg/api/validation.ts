@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { Problem, type ProblemDetail } from './problem.ts';
 
-/** More would only help whoever sends garbage. */
+/** More details would only help a client that sends garbage. */
 const DETAILS_MAX = 20;
 
 /** Checks a value; throws a `validation_failed` that names every field that is wrong, in words for people. */
@@ -19,7 +19,7 @@ function detailsOf(issue: z.core.$ZodIssue): ProblemDetail[] {
   return [{ field: path.join('.') || 'body', message: issue.message }];
 }
 
-/** What is wrong with a value, to follow its name: "is required". Words that a schema gives itself go first: zod then does not ask here. */
+/** What is wrong with a value, to follow its name: "is required". A schema's own message takes precedence: zod then does not call this. */
 export function wordsOf(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined && issue.code !== 'custom') return 'is required';
   switch (issue.code) {

@@ -74,7 +74,7 @@ export const EVENTS = {
 export type EventName = keyof typeof EVENTS;
 export type EventData<Name extends EventName> = z.input<(typeof EVENTS)[Name]>;
 
-/** The id of nothing (RFC 9562 §5.9): by it a receiver knows a test. */
+/** The nil UUID (RFC 9562 §5.9): a receiver recognizes a test event by it. */
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 /** `data` of each event as a test of a webhook sends it, about things that do not exist: every id in it is the nil UUID. */

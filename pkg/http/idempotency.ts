@@ -10,10 +10,10 @@ import type { IdempotencyKey } from '../store/postgres/tables.ts';
 
 export const IDEMPOTENCY_KEY_PATTERN = '^[!-~]{1,255}$';
 const KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
-/** A first request that dies holds its key for so long; one that lives says so every third of it. */
+/** A request that died holds its key for this long; a running one renews it after a third of the time. */
 const LOCK_MS = 10_000;
 
-/** Of a key that is there already nothing comes back. What has expired goes with what comes, a hundred at most: the table stays as large as a day. */
+/** Returns no row if the key exists. Each insert deletes up to a hundred expired rows, so the table holds about one day. */
 const CLAIM = `
   WITH expired AS (
     DELETE FROM idempotency_keys WHERE (user_id, key) IN (
@@ -65,7 +65,7 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Undefined: the key is ours. Else the row of whoever has it. */
+  /** Undefined: this request has the key. Else the row of the request that has it. */
   async #claim(key: string, actor: Actor, fingerprint: string): Promise<IdempotencyKey | undefined> {
     const now = this.#clock.now();
     const claim = { lockedUntil: this.#after(LOCK_MS), expiresAt: this.#after(IDEMPOTENT_REPLY_MS) };

@@ -4,7 +4,7 @@
 export const JSON_BYTES_MAX = 1024 * 1024;
 /** A JSON body of a request without a token: nothing that it may ask for is longer. */
 export const ANONYMOUS_JSON_BYTES_MAX = 64 * 1024;
-/** Deeper JSON than any that an endpoint declares is an attack on whatever walks it. */
+/** Deeper than the JSON of any endpoint; deeper JSON would attack recursive code. */
 export const JSON_DEPTH_MAX = 32;
 /** A JSON body must arrive within this time; uploads may take as long as they move. */
 export const JSON_BODY_TIMEOUT_MS = 30_000;
@@ -21,7 +21,7 @@ export const HEADERS_TIMEOUT_MS = 20_000;
 export const SILENCE_TIMEOUT_MS = 120_000;
 /** Longer than a proxy keeps its own connections, so that the proxy closes them. */
 export const KEEP_ALIVE_MS = 75_000;
-/** After a refusal, so long what the client goes on sending is read and dropped. */
+/** After a refusal, how long the rest of the request is read and dropped. */
 export const REFUSED_LINGER_MS = 2_000;
 /** When the server stops, running requests have this time to end. */
 export const DRAIN_MS = 20_000;

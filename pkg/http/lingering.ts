@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import type { Context } from './state.ts';
 
 /**
- * Replies to a request whose body may not have been taken in: then the connection ends with the reply, since nobody wants to read on.
- * `limitMs`: how long what still comes is thrown away; without, to its end, as long as it moves (SILENCE_TIMEOUT_MS of the listener).
+ * Replies to a request whose body may not have been read: then closes the connection after the reply.
+ * `limitMs`: how long the rest of the body is read and dropped; without it, to the end while bytes arrive (SILENCE_TIMEOUT_MS of the listener).
  */
 export function replyLingering(ctx: Context, body: Buffer, limitMs?: number): void {
   if (ctx.req.complete) ctx.body = body;

@@ -9,10 +9,10 @@ import type { Random } from '../runtime/random.ts';
 import type { App } from './app.ts';
 import { errorBody } from './middleware/errors.ts';
 
-/** At a stop, connections in use have so long to hear of it by a reply. */
+/** On shutdown, how long busy connections may take to receive a reply with `Connection: close`. */
 const FAREWELL_MS = 250;
 const SWEEP_MS = 100;
-/** A new connection has so long to send something before a stop closes it. */
+/** On shutdown, how long a new connection may take to send its first byte. */
 const UNUSED_MS = 1_000;
 
 /** Open connections, and when each was taken (ms, monotonic). */
@@ -21,7 +21,7 @@ type Connections = ReadonlyMap<Socket, number>;
 export interface HttpListener {
   readonly server: Server;
   /**
-   * Ends the server within `limitMs`; then what is still under way is cut off.
+   * Stops the server within `limitMs`; then closes connections whose requests still run.
    * Every reply from now on says `Connection: close`. Connections are closed only when nothing has arrived on them that was not answered.
    */
   drain(limitMs: number): Promise<void>;
@@ -37,14 +37,14 @@ export function createListener(app: App, random: Random): HttpListener {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // A header that must stand once and stands twice is seen as such, instead of the second being dropped in silence.
+      // Duplicates of a header that must be unique are visible, instead of being dropped silently.
       joinDuplicateHeaders: true,
       requireHostHeader: false, // the application asks for it, so that its absence is told in the one shape
     },
     onRequest,
   );
   server.setTimeout(SILENCE_TIMEOUT_MS);
-  server.on('checkExpectation', onRequest); // an expectation that we do not know is nobody's harm (RFC 9110 §10.1.1)
+  server.on('checkExpectation', onRequest); // an unknown expectation is ignored (RFC 9110 §10.1.1)
   server.on('connect', (_request, socket) => end(socket, new Problem('method_not_allowed'), random));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket, random));
 
@@ -62,7 +62,7 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
 };
 
 function refuse(error: NodeJS.ErrnoException, socket: Duplex, random: Random): void {
-  // Node keeps the reply under way there. Once it has begun, anything written would stand in the midst of it.
+  // Node stores the current reply there. Once it has begun, anything written would end up inside of it.
   const replying = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent;
   if (error.code === 'ECONNRESET' || !socket.writable || replying) {
     socket.destroy();
@@ -103,7 +103,7 @@ async function drain(server: Server, connections: Connections, limitMs: number):
   }
 }
 
-/** Right after everything that has arrived was read: what is idle now has, as far as anybody can know, no request on its way. */
+/** After all received bytes were read: a connection that is idle now has, as far as the server can know, no request in flight. */
 const afterReading = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Node takes a connection on which nothing was ever sent for busy; browsers open such in advance. */

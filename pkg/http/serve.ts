@@ -28,7 +28,7 @@ export interface ServeDeps {
   readonly tenant: { readonly slug: string; readonly id: string };
   /** Address of the API, for `Link` headers; no slash at the end. */
   readonly apiUrl: string;
-  /** Tests: a reply or problem that the endpoint does not declare is a mistake of ours. */
+  /** Tests: fail for a reply or problem that the endpoint does not declare. */
   readonly exact: boolean;
 }
 

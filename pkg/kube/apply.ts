@@ -31,9 +31,9 @@ export interface Applied<T extends KubeObject> {
 export interface ApplyOptions<T extends KubeObject> {
   /** Becomes the object's controller. */
   readonly owner: OwnerReference;
-  /** The copy to compare with, which also takes in the answer; left out, the object is read. */
+  /** The cached copies to compare with; the answer is recorded there. Default: the object is read. */
   readonly store?: Store<T> | undefined;
-  /** Fields (`['spec', 'replicas']`) that keep their live value when `desired` no longer sets them: somebody else takes over. */
+  /** Fields (`['spec', 'replicas']`) that keep their live value when `desired` no longer sets them: another manager takes over. */
   readonly leave?: readonly (readonly string[])[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,7 +45,7 @@ const MAX_TRIES = 4;
  *
  * Invariants:
  * - An object is "changed" when its annotation `<prefix>/applied` is not the hash of what is desired, or a desired leaf differs
- *   (diff.ts), or a pod template holds what nobody desired. Otherwise there is no write.
+ *   (diff.ts), or a pod template has fields that were not desired. Otherwise there is no write.
  * - An object that is not controlled by the owner is never touched: creation is a plain create, a change carries the uid that was checked.
  * - A difference that applying did not correct is not applied again until the object or what is desired changes.
  */

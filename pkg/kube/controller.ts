@@ -20,7 +20,7 @@ export interface ControllerOptions {
   readonly reconcile: Reconcile;
   readonly sources: readonly Source[];
   readonly concurrency?: number;
-  /** A reconcile's signal is aborted after so long. */
+  /** A reconcile's signal is aborted after this time. */
   readonly timeoutMs?: number;
   /** Every object is reconciled again about this often. */
   readonly resyncMs?: number;
@@ -36,14 +36,14 @@ export interface ControllerOptions {
 const TIMEOUT_MS = 60_000;
 const RESYNC_MS = 10 * 3_600_000;
 const DRAIN_MS = 3_000;
-/** A reconcile that does not listen to its signal is left behind after so long, when the program stops. */
+/** On shutdown, how long to wait for a reconcile that ignores its signal. */
 const ABANDON_MS = 2_000;
 
 /**
  * Calls a reconcile for each key that its sources name.
  *
  * Invariants:
- * - A key is never reconciled twice at once; what changes meanwhile makes it run again.
+ * - A key is never reconciled twice at once; a change meanwhile makes it run again.
  * - No reconcile begins before all stores have synced, or after the signal was aborted.
  * - A failure is retried with back-off; a TerminalError is not.
  */

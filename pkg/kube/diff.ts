@@ -15,7 +15,7 @@ import { sameQuantity } from './quantity.ts';
 export interface Difference {
   /** What is desired and is not so. Applying mends it. */
   readonly drift: readonly string[];
-  /** Items, or whole lists, that somebody added where nothing may be added. Applying does not remove them. */
+  /** Items, or whole lists, that were added where nothing may be added. Applying does not remove them. */
   readonly extras: readonly string[];
 }
 

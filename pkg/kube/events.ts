@@ -142,7 +142,7 @@ export class EventRecorder {
         series.sentCount = 1;
         return count === 1 || this.#send(series, signal);
       }
-      // The server forgets events after an hour; then a count begins anew.
+      // The server deletes events after an hour; then a new count begins.
       if (isNotFound(error) && series.sentCount > 0) series.sentCount = 0;
       else if (!isUnavailable(error) || ++series.failures > MAX_FAILURES) return this.#giveUp(series, error);
     }

@@ -11,11 +11,11 @@ import { ResourceApi } from './resource.ts';
 import type { KubeClient } from './transport.ts';
 
 export interface LeaseTimes {
-  /** Others wait so long after the last renewal that they saw. */
+  /** Standbys wait this long after the last renewal that they saw. */
   readonly leaseMs: number;
-  /** A leader that could not renew for so long stops leading. Less than `leaseMs`. */
+  /** A leader that could not renew for this long stops leading. Less than `leaseMs`. */
   readonly renewDeadlineMs: number;
-  /** Between tries, of the leader and of those who stand by. */
+  /** Between attempts, of the leader and of standbys. */
   readonly retryMs: number;
 }
 
@@ -107,7 +107,7 @@ export class LeaderElector {
     return !(await holding);
   }
 
-  /** Resolves when the lease is ours, with the time before the write; undefined when the signal is aborted. */
+  /** Resolves when this instance holds the lease, with the time before the write; undefined when the signal is aborted. */
   async #acquire(signal: AbortSignal): Promise<number | undefined> {
     for (;;) {
       const startedAt = this.#clock.monotonic();

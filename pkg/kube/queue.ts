@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import { counter, gauge, histogram, SECONDS_BUCKETS } from './metrics.ts';
 
-/** Lower goes first. */
+/** Lower numbers come first. */
 export const PRIORITY = { person: 0, change: 1, resync: 2 } as const;
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
@@ -93,12 +93,12 @@ export class WorkQueue {
     this.addAfter(key, backOffMs(this.#backOff, failures, this.#random));
   }
 
-  /** Its work went well: the next failure begins anew. */
+  /** After success: the next failure begins with the first back-off. */
   resetBackoff(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** The next key, as soon as there is one; undefined when the queue is closed. Every key given out must come back by `done`. */
+  /** The next key, as soon as there is one; undefined when the queue is closed. Every key that was returned must be passed to `done`. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -119,7 +119,7 @@ export class WorkQueue {
     this.#handOut();
   }
 
-  /** Takes nothing more and gives nothing out. */
+  /** Accepts and returns no more keys. */
   close(): void {
     this.#closed = true;
     for (const { cancel } of this.#later.values()) cancel.abort();

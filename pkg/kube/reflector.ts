@@ -14,9 +14,9 @@ import type { Store } from './store.ts';
 export interface ReflectorOptions<T extends KubeObject> extends Selection {
   readonly api: ResourceApi<T>;
   readonly store: Store<T>;
-  /** Only names, labels, annotations and owners are read: for Secrets whose content is none of our business. */
+  /** Only names, labels, annotations and owners are read: for Secrets whose content the operator must not read. */
   readonly metadataOnly?: boolean | undefined;
-  /** A stream that says nothing for so long is dead; the server sends a bookmark about every minute. */
+  /** A stream without a message for this long is dead; the server sends a bookmark about every minute. */
   readonly idleMs?: number | undefined;
   readonly pageSize?: number | undefined;
   readonly backOff?: BackOff | undefined;

@@ -1,6 +1,6 @@
 /** What a reconcile asks for when it went well. */
 export interface Result {
-  /** Reconcile again after so many milliseconds, whether or not something changes. */
+  /** Reconcile again after this many milliseconds, also without a change. */
   readonly requeueAfterMs?: number;
 }
 

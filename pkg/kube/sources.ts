@@ -14,7 +14,7 @@ export interface Source {
   readonly holds?: (key: ObjectKey) => boolean;
 }
 
-/** The kind that the controller is for. A change of its spec, or its deletion, is a person's and goes first. */
+/** The kind that the controller is for. A change of its spec, or its deletion, is a user's action and has priority. */
 export function forObject<T extends KubeObject>(store: Store<T>): Source {
   return {
     ...source(store, (change) => [keyOf(change.object)], priorityOfOwn),

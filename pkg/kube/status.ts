@@ -19,7 +19,7 @@ export interface Condition {
 
 export type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
 
-/** The API server takes no longer message (metav1.Condition). */
+/** The API server's limit of a message (metav1.Condition). */
 const MAX_MESSAGE = 32_768;
 
 /** The conditions with this one set. `lastTransitionTime` moves only when its status changes. */

@@ -34,7 +34,7 @@ export class Store<T extends KubeObject> {
   /** While a list is taken in that is older than what we have (a restored backup), its versions rule. */
   #rewound = false;
 
-  /** `indexes`: by name, the values under which an object is found. `transform` may drop what nobody reads, to save memory. */
+  /** `indexes`: by name, the values under which an object is found. `transform` may drop unread fields, to save memory. */
   constructor(options: { kind: Kind<T>; indexes?: Record<string, IndexOf<T>>; transform?: (object: Observed<T>) => Observed<T> }) {
     this.kind = options.kind;
     this.#transform = options.transform ?? ((object) => object);
@@ -59,7 +59,7 @@ export class Store<T extends KubeObject> {
     return namespace === undefined ? all : all.filter((object) => object.metadata.namespace === namespace);
   }
 
-  /** Throws when there is no index of that name: a mistake of ours. */
+  /** Throws if no index has that name: a programming error. */
   byIndex(name: string, value: string): Observed<T>[] {
     const index = this.#indexes.get(name);
     if (!index) throw new Error(`${this.kind.plural} have no index ${name}`);
@@ -87,7 +87,7 @@ export class Store<T extends KubeObject> {
   }
 
   /**
-   * Takes in the answer to a write of our own, so that the next reader sees it before the watch delivers it.
+   * Records the answer to our own write, so that the next reader sees it before the watch delivers it.
    * What the watch has delivered already, or is past, is ignored.
    */
   record(object: Observed<T>): void {

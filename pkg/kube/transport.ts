@@ -30,7 +30,7 @@ export interface KubeStream {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** The API server closes idle connections after 90 s (Go's default of its server); ours go first. */
+/** The API server closes idle connections after 90 s (Go's default of its server); this end closes first. */
 const KEEP_ALIVE_MS = 45_000;
 /** Streams hold a connection each, so this bounds kinds watched plus calls in flight. */
 const MAX_CONNECTIONS = 128;
@@ -39,7 +39,7 @@ const MAX_THROTTLED_TRIES = 5;
 const MAX_RETRY_AFTER_MS = 10_000;
 
 /**
- * The connection to one API server, shared by all who call it.
+ * The connection to one API server, shared by all callers.
  *
  * - 429 with `Retry-After` is waited out, bounded in number and time; every other failure is the caller's, as a KubeError.
  * - A GET whose connection broke before an answer is tried once more: an idle connection may have been closed under it.
@@ -109,12 +109,12 @@ export class KubeClient {
     const signal = call.signal ? AbortSignal.any([call.signal, aborter.signal]) : aborter.signal;
     const response = await this.#send({ ...call, signal }, { headersTimeout: this.#timeoutMs, bodyTimeout: call.idleMs });
     if (response.statusCode !== 200) throw await this.#refusal(call, response);
-    // An aborted body reports it as an error event even when nobody reads it any more.
+    // An aborted body emits an error event even without a reader.
     response.body.on('error', () => undefined);
     return { body: response.body, abort: () => aborter.abort() };
   }
 
-  /** Closes all connections; what is under way fails. */
+  /** Closes all connections; running requests fail. */
   async close(): Promise<void> {
     const agent = this.#agent?.dispatcher;
     this.#agent = undefined;
@@ -205,7 +205,7 @@ export class KubeClient {
       connect: { ...tls, timeout: CONNECT_TIMEOUT_MS },
       connections: MAX_CONNECTIONS,
       pipelining: 1,
-      // undici's HTTP/2 throws a reset of the shared session where nobody can catch it, and one lost session would end all watches.
+      // undici's HTTP/2 throws a reset of the shared session where it cannot be caught, and one lost session would end all watches.
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
     });

@@ -10,8 +10,8 @@ import { isAlive, startTime } from './processes.ts';
  * A lock between processes: a file that names its holder.
  *
  * Invariants:
- * - The file appears whole, or not at all (made aside and linked), so nobody reads half of it.
- * - A holder that died loses the lock to the next who asks; that its pid is used again by another process changes nothing.
+ * - The file appears complete or not at all (written under another name and linked), so no reader sees half of it.
+ * - The next process that asks gets the lock of a holder that died, even if another process has its pid by then.
  */
 export interface Lock {
   release(): void;
@@ -79,7 +79,7 @@ function linkNew(path: string, text: string): boolean {
   }
 }
 
-/** Removes a dead holder's file. Two may try at once: what the slower one moved away by mistake, a fresh lock, it puts back. */
+/** Removes a dead holder's file. Two processes may try at once: if the slower one moved a fresh lock by mistake, it restores it. */
 function takeAway(path: string, dead: string): void {
   const aside = `${path}.${randomUUID()}`;
   try {

@@ -29,7 +29,7 @@ const FREE_COUNT = 2_768;
 /** Programs begin to listen a while after they were given a port. */
 const given = new Set<number>();
 
-/** A port that was free a moment ago, and that this process has given to nobody else. */
+/** A port that was free a moment ago, and that this process has not handed out. */
 export async function freePort(host: string): Promise<number> {
   if (given.size > FREE_COUNT / 2) given.clear();
   for (;;) {

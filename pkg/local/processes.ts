@@ -72,7 +72,7 @@ function fromProc(): MarkedProcess[] {
     try {
       return marked(Number(name), readFileSync(`/proc/${name}/environ`, 'utf8').split('\0'));
     } catch {
-      return []; // gone meanwhile, or another user's
+      return []; // ended meanwhile, or another user's
     }
   });
 }
@@ -101,7 +101,7 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Ends processes: the signal first (SIGTERM unless given), SIGKILL to what lives after `graceMs`. Resolves when none lives. */
+/** Ends processes: the signal first (default: SIGTERM), SIGKILL after `graceMs`. Resolves when all have ended. */
 export async function endAll(pids: readonly number[], graceMs: number, name: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   let living = pids.filter((pid) => signal(pid, name));
   const deadline = performance.now() + graceMs;
@@ -115,7 +115,7 @@ export async function endAll(pids: readonly number[], graceMs: number, name: Nod
   }
 }
 
-/** Ends the processes that an earlier supervisor of this state directory left; those that start others first, so that they start no more. */
+/** Ends the processes that an earlier supervisor of this state directory left; parents first, so that they start no more. */
 export async function endLeftovers(stateDirectory: string, graceMs = 8_000): Promise<PlatformProcess[]> {
   const left = processesOf(stateDirectory);
   const supervisors = left.filter(({ program }) => program === 'supervisor' || program === 'node').map(({ pid }) => pid);

@@ -2,7 +2,7 @@ import { Listr, ListrLogger, ListrLogLevels, type ListrTask } from 'listr2';
 
 /**
  * Runs tasks and shows how they go on: live on a terminal, else a line for each change. Throws the first task's error;
- * its words are left to who catches it, so that they are told once and last.
+ * its message is left to the catcher, so that it is printed once and last.
  */
 export async function runTasks(tasks: ListrTask[], options: { concurrent?: boolean; collapseSubtasks?: boolean } = {}): Promise<void> {
   const { concurrent = false, collapseSubtasks = true } = options;

@@ -11,7 +11,7 @@ import type { Upstream } from './router/routes.ts';
 const demoRoutes = ({ settings }: StateDirectory): ReadonlyMap<string, Upstream> =>
   new Map(DEMO_HOSTS.map((host) => [host, { host: settings.address, port: settings.ports.demo }]));
 
-/** The process node or the router as a program of its own, until it is told to stop. */
+/** The process node or the router as a separate program, until SIGTERM or SIGINT. */
 export async function runOwn(program: 'node' | 'router', options: { stateDirectory: string; root: string }): Promise<void> {
   const log = createLogger({ program });
   await runProgram(

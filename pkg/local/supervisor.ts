@@ -22,13 +22,13 @@ export interface ProgramSpec {
   readonly after: readonly string[];
   /** Before each start: files, and what a crash left in the way. */
   readonly prepare?: () => Promise<void> | void;
-  /** Asked until it resolves: whether the program takes work. Throws while it does not. */
+  /** The readiness check, repeated until it resolves. Throws while the program is not ready. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** Once it is ready, before those that wait for it start. */
   readonly afterReady?: () => Promise<void>;
-  /** How the program is asked to end; SIGTERM unless given. */
+  /** The signal that ends the program; default: SIGTERM. */
   readonly stopSignal?: NodeJS.Signals;
-  /** Puts a known failure, told from the end of the log, into one line for people. */
+  /** One line for people about a known failure, from the end of the log. */
   readonly explain?: (log: string) => string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ProgramStatus {
 }
 
 const RESTART = { baseMs: 200, maxMs: 10_000, jitter: 0.2 };
-/** A program that ran so long starts again without a wait. */
+/** A program that ran this long restarts without back-off. */
 const STEADY_MS = 10_000;
 const READY_POLL_MS = 50;
 const READY_TRY_MS = 5_000;
@@ -54,7 +54,7 @@ const LOG_LIMIT_BYTES = 20 << 20;
  * Starts programs in the order of their `after`, keeps each running, and stops them in the reverse order.
  *
  * Invariants:
- * - A program that ends is started again, after a back-off that a steady run resets; of one program never two run at once.
+ * - A program that ends is started again, after a back-off that a steady run resets; a program never runs twice at once.
  *   No failure to write a file of the state directory ends that.
  * - `run/<name>.pid` names the living process; output goes straight to `logs/<name>.log`, so a killed supervisor breaks no pipe.
  */
@@ -210,7 +210,7 @@ export class Supervisor {
 /** The last 4 KiB. */
 const tailOf = (log: string): string => (readIfThere(log) ?? '').slice(-4096);
 
-/** What the supervisor writes tells of the programs; that it cannot be written (a full disk) must not end who keeps them running. */
+/** Status files only report on the programs: a failed write (a full disk) must not end the supervisor. */
 function attempt(write: () => void): void {
   try {
     write();
@@ -226,7 +226,7 @@ function endOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** What every program may see of the person's environment: no setting of ours, and nothing that Postgres or Node would obey. */
+/** The variables of the caller's environment that programs get: no CARREL_*, and none that Postgres or Node reads. */
 function baseEnvironment(): Record<string, string> {
   const passedVariables = [
     'PATH',

@@ -21,7 +21,7 @@ export interface EgressRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
-  /** Bound of the reply's body as it comes over the wire, in bytes. */
+  /** Limit of the reply's body on the wire, in bytes. */
   readonly maxBytes?: number;
   /** What a longer body does: `refuse` (default) is `reply_too_large`, `cut` gives its first `maxBytes` and ends the connection. */
   readonly whenTooLarge?: 'refuse' | 'cut';
@@ -77,7 +77,7 @@ export interface GuardedClientOptions {
 }
 
 export interface GuardedClient {
-  /** Throws EgressError for whatever the address, the network or the other side does. */
+  /** Throws EgressError for every failure of the address, the network or the peer. */
   request(request: EgressRequest): Promise<EgressReply>;
   /** Waits for running requests (each within its own time-out), then closes all connections. Later requests are `aborted`. */
   close(): Promise<void>;
@@ -93,7 +93,7 @@ const STATUS_TEXT_MAX = 1_000;
 const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|upgrade|keep-alive|te|trailer|expect|http2-settings|proxy-.*)$/;
 
 /**
- * The HTTP client for every address that a tenant, an LMS or a file gave (docs/design/events-and-jobs.md). The host as it stands in the URL, every address that it
+ * The HTTP client for every address that a tenant, an LMS or a file gave (docs/design/events-and-jobs.md). The host of the URL, every address that it
  * resolves to and the connected peer must be public, or lie in `allow`. No redirects, no proxy of the environment, no decompression, no HTTP/2;
  * time and size have bounds. Metric: `egress_requests_total{outcome}`, the reply's class (`2xx`) or the error's code.
  */

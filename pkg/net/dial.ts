@@ -163,6 +163,6 @@ function once<T extends Socket>(event: 'connect' | 'secureConnect', socket: T, s
   });
 }
 
-/** The addresses stay in the cause: what an inside name resolves to is nobody else's business. */
+/** The addresses are in the cause only: a tenant must not learn what an internal name resolves to. */
 const leadsToPrivateAddress = (host: string, addresses: string[]): EgressError =>
   new EgressError('address_refused', `${host} leads to a private address`, { cause: new Error(addresses.join(', ')) });

@@ -10,12 +10,12 @@ export type AllowedRange = readonly [Address, number];
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** What DNS64 makes of a public IPv4 address (RFC 6052 §2.1): the address in it decides. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
-/** Looks public, but is the platform of the cloud that one stands in: Azure's metadata, DNS and agent server. */
+/** A public address that belongs to the cloud platform: Azure's metadata, DNS and agent server. */
 const PLATFORM = new Set(['168.63.129.16']);
 /** The middle of an ISATAP interface identifier (RFC 5214 §6.1), behind which an IPv4 address hides in any prefix. */
 const ISATAP = 0x5efe;
 
-/** Reads `10.1.0.0/16,::1/128`. Throws Error that names the entry that is none. */
+/** Reads `10.1.0.0/16,::1/128`. Throws an Error that names the invalid entry. */
 export function parseAllowedRanges(text: string): AllowedRange[] {
   const entries = text.split(',').map((entry) => entry.trim());
   return entries
@@ -26,7 +26,7 @@ export function parseAllowedRanges(text: string): AllowedRange[] {
     });
 }
 
-/** `localhost` and the names below it, which lead to loopback whatever a name server says (RFC 6761 §6.3). */
+/** `localhost` and the names below it, which mean loopback, whatever a name server answers (RFC 6761 §6.3). */
 export const isLocalhost = (name: string): boolean => /(^|\.)localhost\.?$/i.test(name);
 
 /** Where `isLocalhost` names lead. */
@@ -34,7 +34,7 @@ export const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
 /**
  * Whether an IP address is anything but a public unicast address: loopback, private, link-local, carrier NAT, mapped, translated, tunnelled,
- * multicast, reserved, documentation, a cloud's metadata service; also whatever is no IP address in its usual notation.
+ * multicast, reserved, documentation, a cloud's metadata service; also any text that is not an IP address in its usual notation.
  * An address in an allowed range is not.
  */
 export function isPrivateAddress(address: string, allowed: readonly AllowedRange[]): boolean {
@@ -49,8 +49,8 @@ export function isOpened(address: string, allowed: readonly AllowedRange[]): boo
 }
 
 /**
- * The private address that stands literally in a URL, undefined when there is none: an IP address in any notation that URL knows
- * (`0x7f.1`, `2130706433`, `[::ffff:10.0.0.1]`), `localhost` and names below it. Throws TypeError for what is no URL.
+ * The private address in a URL's host, undefined if there is none: an IP address in any notation that URL accepts
+ * (`0x7f.1`, `2130706433`, `[::ffff:10.0.0.1]`), `localhost` and names below it. Throws TypeError if the text is not a URL.
  * A name that only resolves to one is found when it is dialled.
  */
 export function literalPrivateAddress(url: string, allowed: readonly AllowedRange[]): string | undefined {
@@ -59,7 +59,7 @@ export function literalPrivateAddress(url: string, allowed: readonly AllowedRang
   return addresses.some((address) => isIP(address) !== 0 && isPrivateAddress(address, allowed)) ? host : undefined;
 }
 
-/** The address that a packet would reach: IPv4 where IPv6 only wraps it. Undefined for what is no address. */
+/** The address that a packet would reach: the IPv4 address of an IPv4-mapped one. Undefined if the text is not an address. */
 function addressOf(text: string): Address | undefined {
   if (isIP(text) === 0) return undefined;
   const ip = ipaddr.process(text);

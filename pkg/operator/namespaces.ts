@@ -11,7 +11,7 @@ const namespaceOf = (namespaces: Namespaces, name: string): Observed<Namespace> 
 export const isTerminating = (namespaces: Namespaces, name: string): boolean =>
   namespaceOf(namespaces, name)?.metadata.deletionTimestamp !== undefined;
 
-/** Whether `owner` is the Tenant of this name: by the namespace's uid, since one that was made anew under an old name is another. */
+/** Whether `owner` is the Tenant of this name: by the namespace's uid, since a namespace that was recreated under its name is another. */
 export const isOwnedBy = (namespaces: Namespaces, owner: Owner, { namespace, name }: { namespace: string; name: string }): boolean =>
   owner.namespaceUid === namespaceOf(namespaces, namespace)?.metadata.uid && owner.name === name;
 

@@ -90,7 +90,7 @@ export class Operator {
     });
   }
 
-  /** Null: the watches have synced, and it can lead or stand by. */
+  /** Null: the watches have synced, and the operator can lead or stand by. */
   notReady(): string | null {
     return haveSynced(this.#informers) ? null : 'the first lists of the API server have not arrived';
   }

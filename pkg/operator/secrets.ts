@@ -11,7 +11,7 @@ import { ConditionError } from './conditions/runner.ts';
 
 export type SecretData = Readonly<Record<string, string>>;
 
-/** Whose Secret it is: what every one of them carries. */
+/** The labels that identify the owner of every Secret. */
 export interface SecretOwner {
   readonly namespace: string;
   readonly reference: OwnerReference;
@@ -42,7 +42,7 @@ export class Secrets {
     return live && own(live, owner);
   }
 
-  /** Its data, when nobody has edited it since it was written. */
+  /** Its data, if it was not edited since the operator wrote it. */
   intact(owner: SecretOwner, name: string): SecretData | undefined {
     const live = this.find(owner, name);
     if (!live) return undefined;
@@ -50,7 +50,7 @@ export class Secrets {
     return live.metadata.annotations?.[CHECKSUM_ANNOTATION] === checksum(data) ? data : undefined;
   }
 
-  /** Makes the Secret hold exactly this; gives its checksum. Annotations of others stay. Throws NameConflictError, KubeError. */
+  /** Sets the Secret's data to exactly this; returns its checksum. Annotations of others stay. Throws NameConflictError, KubeError. */
   async write(owner: SecretOwner, name: string, data: SecretData, annotations: Record<string, string> = {}): Promise<string> {
     const sum = checksum(data);
     const wanted = desired(owner, name, data, { ...annotations, [CHECKSUM_ANNOTATION]: sum });
@@ -93,7 +93,7 @@ export class Secrets {
     return data;
   }
 
-  /** The existing one, when there is one. */
+  /** The existing Secret, if there is one. */
   async #create(owner: SecretOwner, wanted: Secret): Promise<Observed<Secret>> {
     try {
       const made = await this.#api.create(wanted, { fieldManager: FIELD_MANAGER });

@@ -1,7 +1,7 @@
 import type { SuspendedAnswer } from './suspended.ts';
 import type { AllowedHosts } from './tenant/hosts.policy.ts';
 
-/** What the person who runs the operator decides for all tenants (environment: cmd/operator/config.ts). */
+/** What the operator's administrator decides for all tenants (environment: cmd/operator/config.ts). */
 export interface OperatorSettings {
   /** Tenants without hosts of their own answer at `<slug>.<baseDomain>` and `lti.<slug>.<baseDomain>`. */
   readonly baseDomain: string | undefined;

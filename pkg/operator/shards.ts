@@ -64,7 +64,7 @@ export interface OpenShard extends ShardAccess {
 const POOL_SIZE = 8;
 /** A server's settings change when it restarts. */
 const BUDGET_MS = 60_000;
-/** A shard that did not answer is not asked again for so long. */
+/** How long a shard that did not answer is not asked again. */
 const BUDGET_RETRY_MS = 10_000;
 
 /** The shards and the registry: each is prepared at its first use, so that one that is unavailable affects only its own tenants. */

@@ -75,7 +75,7 @@ export class TenantAccess {
     return { tenantId, slug, pool: shard.pool, sealer: new Sealer(keys, this.#random) };
   }
 
-  /** Others may write a status: the registry decides whose a tenant is. */
+  /** Others may write a status: the registry decides who owns a tenant. */
   async #shardOf(tenant: ObservedTenant, tenantId: string): Promise<OpenShard | undefined> {
     const { namespace, name, uid } = tenant.metadata;
     const key = `${keyText({ namespace, name })} ${uid} ${tenantId}`;

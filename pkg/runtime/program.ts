@@ -1,7 +1,7 @@
 import { ConfigError } from './config.ts';
 import type { Logger } from './log.ts';
 
-/** A running program: what to close when it is told to stop, newest first. */
+/** A running program: what to close on SIGTERM or SIGINT, newest first. */
 export interface Program {
   /** Aborted when the program is asked to stop. */
   readonly stopping: AbortSignal;
@@ -16,7 +16,7 @@ export const SHUTDOWN_LIMIT_MS = 25_000;
 
 /**
  * Runs a program: `start` wires and starts it. SIGTERM and SIGINT stop it gracefully within `SHUTDOWN_LIMIT_MS`, a second signal at once.
- * A mistake of the user's (ConfigError) is one line on standard error and exit 1; one of ours is logged with its stack, exit 1.
+ * A ConfigError is one line on standard error and exit 1; any other error is logged with its stack, exit 1.
  */
 export async function runProgram(log: () => Logger, start: (program: Program) => Promise<void>): Promise<void> {
   const steps: { name: string; close: () => Promise<void> | void }[] = [];

@@ -3,7 +3,7 @@ import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { NamedTime, Timestamp, Uuid } from '../api/schemas.ts';
 import { EventKind } from './webhooks.schema.ts';
 
-/** `pending`: under way or waiting for its next attempt; `failed`: given up; `canceled`: its webhook was not active when its turn came. */
+/** `pending`: running or waiting for its next attempt; `failed`: after the last attempt; `canceled`: its webhook was not active when it was due. */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 

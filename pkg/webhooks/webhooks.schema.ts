@@ -110,7 +110,7 @@ export const NewWebhook = z
   .meta({ id: 'NewWebhook' });
 export type NewWebhook = z.output<typeof NewWebhook>;
 
-/** PATCH and PUT alike: what is given is changed, what is left out stays. Headers are write-only; the secret has an operation of its own. */
+/** For PATCH and PUT: given fields are changed, absent fields stay. Headers are write-only; the secret has an operation of its own. */
 export const WebhookChanges = changesOf(
   z.object({ url: Url, events: Events, active: z.boolean(), description: Description, headers: Headers }),
 ).meta({ id: 'WebhookChanges' });

@@ -9,7 +9,7 @@ export const WEBHOOK_COLUMNS = `id, uuid, url, events, secret, previous_secret A
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /**
- * Creations in one tenant take turns until the end of the transaction, by REST and by resources; events, deliveries and reads go on meanwhile.
+ * Serializes creations in one tenant until the end of the transaction, by REST and by resources; events, deliveries and reads are not blocked.
  * `table`: qualified by a schema where `tx` has not the tenant's role.
  */
 export async function lockForCreation(tx: Sql, table = 'webhooks'): Promise<void> {

@@ -12,7 +12,7 @@ export class SignInCookies {
     this.#isSecure = options.secure;
   }
 
-  /** A `Set-Cookie`; 0 seconds takes the cookie away. */
+  /** A `Set-Cookie`; 0 seconds deletes the cookie. */
   set(name: string, value: string, seconds: number): string {
     return `${this.#nameOf(name)}=${value}; Path=${this.#path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${this.#isSecure ? '; Secure' : ''}`;
   }

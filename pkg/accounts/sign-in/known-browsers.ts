@@ -6,7 +6,7 @@ import type { Random } from '../../runtime/random.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import { personOf } from './login-throttle.ts';
 
-/** A shared computer: with the next person the one who signed in longest ago is forgotten. */
+/** For shared computers: one more user replaces the one who signed in longest ago. */
 const PEOPLE_PER_BROWSER = 8;
 
 /**
@@ -17,11 +17,11 @@ const Cookie = z.object({ id: z.string(), people: z.array(z.tuple([z.string(), z
 type Cookie = z.output<typeof Cookie>;
 
 /**
- * Browsers that somebody signed in with before: they have limits of their own at the password of that person (LoginThrottle).
+ * Browsers in which a user signed in before: they have login limits of their own for that user (LoginThrottle).
  *
  * Invariants:
- * - A cookie that this tenant did not seal, or of another person, makes nobody known.
- * - A change of the password ends it: nobody who once knew a password is known by it.
+ * - A cookie that this tenant did not seal, or of another user, is ignored.
+ * - A change of the password invalidates it: a former password exempts nobody.
  * - Nothing is stored, and nobody can read from the cookie who signed in.
  */
 export class KnownBrowsers {
@@ -73,7 +73,7 @@ export class KnownBrowsers {
   }
 }
 
-/** Stands for a password: its hash has a salt, so that the same one set again is another. */
+/** Identifies a password by its salted hash: the same password set again has another identifier. */
 const generationOf = (passwordHash: string | null): string =>
   createHash('sha256')
     .update(passwordHash ?? '')

@@ -9,9 +9,9 @@ const FAILURES_PER_PERSON = 10;
 /** People at whom one network may fail. A classroom behind one address signs in without failing. */
 const PEOPLE_PER_NETWORK = 100;
 
-/** Failures at one person from everywhere after which each further attempt waits: nobody is shut out by what others do. */
+/** Failures for one account from all networks after which each further attempt is delayed: others cannot lock a user out. */
 const UNDELAYED_FAILURES = 20;
-/** The wait begins with this and doubles with every so many failures more. */
+/** The first delay; it doubles with further failures. */
 const FIRST_DELAY_MS = 250;
 const DOUBLES_EVERY = 5;
 const LONGEST_DELAY_MS = 4_000;
@@ -29,7 +29,7 @@ export interface Guess {
   readonly limits: readonly [Limit, ...Limit[]];
   /** Of the limits: the one whose count makes attempts wait, behind each other. */
   readonly delayedBy?: string;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -156,7 +156,7 @@ const unlessAborted = (work: Promise<void>, signal: AbortSignal): Promise<void> 
     void work.then(resolve).finally(() => signal.removeEventListener('abort', onAbort));
   });
 
-/** How long an attempt waits after so many failures at its person, in ms. */
+/** The delay of an attempt after this many failures for its account, in ms. */
 export function delayMs(failures: number): number {
   if (failures < UNDELAYED_FAILURES) return 0;
   return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.floor((failures - UNDELAYED_FAILURES) / DOUBLES_EVERY));
@@ -203,7 +203,7 @@ export function signInGuess(by: {
   };
 }
 
-/** The present password, asked of somebody who is signed in: nobody else can use up this limit. */
+/** For the current password, which a signed-in user must give: no other caller can use up this limit. */
 export const ownPasswordGuess = (userUuid: string, signal: AbortSignal): Guess => ({
   limits: [limit(`own:${userUuid}`, FAILURES_PER_PERSON)],
   signal,

@@ -18,10 +18,10 @@ interface Administrator {
 
 type Standing = Pick<UserChanges, 'roles' | 'is_active'>;
 
-/** Whether a change would take an administrator away, if it is one who is changed. */
+/** Whether the change would remove an administrator, if the user is one. */
 export const mayResign = (changes: Standing): boolean =>
   changes.is_active === false || (changes.roles !== undefined && !changes.roles.includes('admin'));
 
-/** Whether a change takes an administrator away. */
+/** Whether the change removes an administrator. */
 export const resigns = (user: Administrator, changes: Standing): boolean =>
   user.roles.includes('admin') && user.isActive && mayResign(changes);

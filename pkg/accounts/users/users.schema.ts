@@ -55,7 +55,7 @@ export const NewUser = z
   .meta({ id: 'NewUser' });
 export type NewUser = z.output<typeof NewUser>;
 
-/** PATCH and PUT alike: what is given is changed, what is left out stays. */
+/** For PATCH and PUT: given fields are changed, absent fields stay. */
 export const UserChanges = changesOf(
   z.object({
     email: Email,

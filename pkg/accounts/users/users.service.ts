@@ -31,7 +31,7 @@ type IfMatch = readonly string[] | '*' | undefined;
  * - There is always an active administrator: the last one can be neither deleted, deactivated nor stripped of the role.
  * - New roles and a new e-mail address hold from the next request on. Who is deactivated, deleted or given a new password has no session left
  *   (but the one in which one's own password was changed).
- * - The system user is nobody's to see or change.
+ * - No caller sees or changes the system user.
  */
 export class Users {
   readonly #db: Database;
@@ -100,7 +100,7 @@ export class Users {
     });
   }
 
-  /** PUT and PATCH alike: what is undefined stays as it is. */
+  /** For PUT and PATCH: undefined fields stay. */
   async change(actor: Actor, id: Uuid, changes: UserChanges, ifMatch: IfMatch): Promise<UserView> {
     if (!maySee(actor, id)) throw new Problem('not_found');
     const refused = refusedFields(actor, changes);
@@ -191,18 +191,18 @@ export class Users {
   }
 }
 
-/** What accounts have that came by a launch, until an administrator sets an address. */
+/** Whether the address is the placeholder of an account that a launch created. */
 const isNoAddress = (email: string): boolean => email.toLowerCase().endsWith('@lti.invalid');
 
 const wrongPassword = (): Problem => new Problem('invalid_credentials', 'The current password is wrong.');
 
-/** Only what is not undefined. */
+/** The fields that are not undefined. */
 const given = <T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /**
  * Ids of the active administrators, locked in one order, so that two who resign at once see each other.
- * Goes before any other lock on a user: else two who take each other's role away would each hold what the other waits for.
+ * Call before locking any other user: else two administrators who remove each other's role would deadlock.
  */
 async function lockAdministrators(tx: Tx): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(

@@ -5,7 +5,7 @@ import type { User } from '../../store/postgres/tables.ts';
 import { USER_SORT_FIELDS, type UserQuery, type UserView } from './users.schema.ts';
 import { presentUser } from './users.view.ts';
 
-/** The public `id` stands for the internal one, the order of creation. */
+/** The public `id` sorts by the internal one, the order of creation. */
 const USERS = keyset<User, (typeof USER_SORT_FIELDS)[number]>({
   keys: {
     created_at: timeKey('created_at', ({ createdAt }) => createdAt),

@@ -96,7 +96,7 @@ export const FileQuery = z.object({
 });
 export type FileQuery = z.output<typeof FileQuery>;
 
-/** PATCH and PUT alike: what is given is changed, what is left out stays. */
+/** For PATCH and PUT: given fields are changed, absent fields stay. */
 export const FileChanges = changesOf(z.strictObject({ name: Name, folder_id: Uuid.nullable() })).meta({ id: 'FileChanges' });
 export type FileChanges = z.output<typeof FileChanges>;
 

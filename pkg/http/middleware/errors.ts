@@ -21,7 +21,7 @@ export interface ErrorBody {
   readonly retry_after?: number;
 }
 
-/** Turns whatever was thrown into a problem of the catalogue. */
+/** Converts any thrown value to a problem of the catalogue. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (

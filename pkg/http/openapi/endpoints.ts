@@ -29,7 +29,7 @@ export function referenceEndpoints(described: readonly Endpoint[], at: Omit<Desc
     }),
   ];
   const all = [...described, ...own];
-  const document = openApiDocument({ ...at, endpoints: all }); // now, so that what it lacks is known before anybody asks
+  const document = openApiDocument({ ...at, endpoints: all }); // at start, so that an error in it shows before the first request
   const page = lazy(() => referencePage(all, document));
   return own;
 }

@@ -7,7 +7,7 @@ import { jsonSchemaOf, takesNothing } from '../request/body.ts';
 import { failureHeaders, headerRefs, successHeaders } from './headers.ts';
 import type { Json, SchemaBook } from './schema-book.ts';
 
-/** An operation of the document. `readable`: what it creates is shown by a GET at its address and `/{id}`. */
+/** An operation of the document. `readable`: a GET of its path and `/{id}` shows what it creates. */
 export function operation(endpoint: Endpoint, schemas: SchemaBook, readable: boolean): Json {
   return {
     operationId: endpoint.operationId,
@@ -122,7 +122,7 @@ function successes(endpoint: Endpoint, schemas: SchemaBook, readable: boolean): 
 const BYTES = { type: 'string', format: 'binary' };
 const jsonContent = (schema: Json, schemas: SchemaBook): Json => ({ 'application/json': { schema, example: schemas.example(schema) } });
 
-/** One response a status, listing each code that may stand in it. */
+/** One response per status, with the codes that it may have. */
 function failures(endpoint: Endpoint): Json {
   const byStatus = Map.groupBy(problemsOf(endpoint), (code) => CATALOGUE[code].status);
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import { exampleOf } from './examples.ts';
 export type Json = Record<string, unknown>;
 
 /**
- * JSON Schemas of zod schemas; those that have an id (`.meta({ id })`) stand once, under components, each with an example.
+ * JSON Schemas of zod schemas; those with an id (`.meta({ id })`) appear once, under components, with an example.
  * `.meta({ 'x-openapi': … })` says what a schema is to clients where its type here is another (a number in a query is text that is read).
  */
 export class SchemaBook {

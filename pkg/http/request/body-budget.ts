@@ -18,7 +18,7 @@ export class BodyBudget {
     return this.#total;
   }
 
-  /** False: there is no room for so many bytes more; none of them is taken. */
+  /** False: the budget does not have that many bytes left; none is taken. */
   take(owner: string, bytes: number): boolean {
     const own = (this.#taken.get(owner) ?? 0) + bytes;
     if (own > this.#most / 3 || this.#total + bytes > this.#most) return false;

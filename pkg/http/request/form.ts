@@ -61,7 +61,7 @@ function encodedKey(text: string): string | null {
   return `${encodeURIComponent(decode(name))}=${encodeURIComponent(begun)}`;
 }
 
-/** What is not percent-encoded stays as it is, what is not UTF-8 becomes U+FFFD. */
+/** Invalid percent-encoding stays, invalid UTF-8 becomes U+FFFD. */
 const decode = (text: string): string => text.replaceAll('+', ' ').replace(/(?:%[0-9a-f]{2})+/gi, decodeRun);
 
 const decodeRun = (run: string): string => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8');

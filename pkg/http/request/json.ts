@@ -69,7 +69,7 @@ function requireShallow(text: string): void {
   }
 }
 
-/** `path`: where `value` stands; it is joined only for the one that is refused. */
+/** `path`: the keys down to `value`; joined only for the value that is refused. */
 function requireKept(value: unknown, path: string[]): void {
   if (typeof value === 'number') {
     const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));

@@ -21,7 +21,7 @@ export function bodyParser(options: Partial<KoaBodyMiddlewareOptions>): BodyPars
 
 const matched = ([type]: readonly string[]): string | undefined => type;
 
-/** Without headers of its own: the length was counted, and what is encoded otherwise was refused or is taken as it is. */
+/** Without headers: the length was checked, and other encodings were refused or are read unchanged. */
 function streamOf(bytes: Buffer): Readable {
   const stream = new Readable({
     read() {

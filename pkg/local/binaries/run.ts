@@ -5,7 +5,7 @@ export interface Outcome {
   /** null when a signal ended it or it could not be started. */
   readonly code: number | null;
   readonly stdout: string;
-  /** Both streams as they came, for telling why it failed; the last 64 KiB. */
+  /** Both streams as they came, to say why it failed; the last 64 KiB. */
   readonly output: string;
 }
 
@@ -15,7 +15,7 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   readonly uid?: number;
   readonly gid?: number;
-  /** Told each line that the program prints to standard error. */
+  /** Called with each line that the program prints to standard error. */
   readonly onLine?: (line: string) => void;
 }
 

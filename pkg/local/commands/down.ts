@@ -6,7 +6,7 @@ import { holderOf, lock } from '../lock.ts';
 import { endAll, endLeftovers } from '../processes.ts';
 import { outsideFolder } from '../programs/unprivileged.ts';
 
-/** The supervisor ends its programs one after the other: pods, then the control plane and the stores. */
+/** The supervisor stops its programs in order: pods, then the control plane and the stores. */
 const SUPERVISOR_GRACE_MS = 60_000;
 
 /** Ends all processes of the platform and keeps its data. Returns false when none ran. */
@@ -28,7 +28,7 @@ export async function endPlatform(stateDirectory: string): Promise<boolean> {
   return supervisor !== undefined || left.length > 0;
 }
 
-/** `down`, then forgets the data. Removes only what is ours, so that a wrong CARREL_HOME costs nothing. */
+/** `down`, then deletes the data. Deletes only a state directory of Carrel, so that a wrong CARREL_HOME does no harm. */
 export async function clean(stateDirectory: string): Promise<void> {
   if (!existsSync(stateDirectory)) return;
   const known = paths(stateDirectory);

@@ -68,7 +68,7 @@ async function printTenants(stateDirectory: string): Promise<{ ready: boolean; p
   }
 }
 
-/** Where a tenant answers and how to sign in; the password is one command away, so that it stays out of scroll-back and logs. */
+/** A tenant's address, and the command that prints its password: the password itself stays out of scroll-back and logs. */
 export function tenantLines(stateDirectory: string, tenant: TenantReport): string[] {
   const colour = tenant.state === 'ready' ? 'green' : tenant.state === 'refused' ? 'red' : 'yellow';
   const head = `${tenant.key.padEnd(24)} ${coloured(colour, tenant.state.padEnd(10))} ${tenant.state === 'ready' ? (tenant.appUrl ?? '') : tenant.reason}`;

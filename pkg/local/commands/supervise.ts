@@ -68,7 +68,7 @@ export async function supervise(options: { stateDirectory: string; root: string;
   supervisor.start();
 }
 
-/** Starts the supervisor in the background. `failed` gives its last words when it ends by itself. */
+/** Starts the supervisor in the background. `failed` returns the end of its log if it exits by itself. */
 export function startSupervisor(options: { stateDirectory: string; root: string; groups: readonly Group[] }): {
   failed: () => string | undefined;
 } {

@@ -3,7 +3,7 @@ import type { Pod } from '../../kube/kinds.ts';
 
 /**
  * Where a pod answers: an address of its own, or – where the machine has but one, or a program of the machine holds the port on all
- * addresses – free ports in place of those it asks for.
+ * addresses – free ports instead of those it asks for.
  */
 export interface PodAddress {
   readonly ip: string;

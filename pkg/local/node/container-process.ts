@@ -22,7 +22,7 @@ export interface End {
 
 const POLL_MS = 20;
 
-/** A container's process, in a group of its own, so that what it starts goes with it. Its output goes straight to the file. */
+/** A container's process, in a process group of its own, so that its children end with it. Its output is written straight to the file. */
 export class ContainerProcess {
   readonly pid: number | undefined;
   readonly ended: Promise<End>;
@@ -51,7 +51,7 @@ export class ContainerProcess {
 
   /**
    * Ends it as a kubelet does: `preStop` to its end, SIGTERM, and SIGKILL to the group when the grace is over, preStop included.
-   * `graceMs` is asked again and again, since a pod's grace may be cut short meanwhile.
+   * `graceMs` is read repeatedly, since a pod's grace period may be shortened meanwhile.
    */
   async end(clock: Clock, graceMs: () => number, preStop: () => Promise<void>): Promise<void> {
     const began = clock.monotonic();

@@ -44,7 +44,7 @@ interface Begun {
 
 /** Shorter than a kubelet's 10 s to 5 min: who waits here is a developer. */
 const CRASH_BACK_OFF = { baseMs: 1_000, maxMs: 60_000, jitter: 0 };
-/** A run so long forgets earlier crashes. */
+/** A run of this length resets the back-off. */
 const STEADY_MS = 60_000;
 /** A missing Secret is looked for again so often; a person is about to make it. */
 const CONFIG_RETRY_MS = 1_000;
@@ -54,8 +54,8 @@ const EAGER_PROBE_MS = 200;
  * Keeps one container of a pod running as its restart policy says.
  *
  * Invariants:
- * - Never two processes at once; a process that is told to end gets preStop, SIGTERM and, after the grace, SIGKILL with all its children.
- * - `status` is at any moment what a kubelet would write; `onChange` is told of each change.
+ * - Never two processes at once; to end a process, the node runs preStop, sends SIGTERM and, after the grace period, SIGKILL to it and its children.
+ * - `status` is always what a kubelet would write; `onChange` is called for each change.
  */
 export class ContainerRunner {
   readonly #context: NodeContext;
@@ -111,7 +111,7 @@ export class ContainerRunner {
     return join(this.#folder, 'logs', this.#name, `${this.#status.restartCount - (options.previous ? 1 : 0)}.log`);
   }
 
-  /** Ends it for good: preStop and SIGTERM now, SIGKILL when `graceMs` are over. Again with a shorter grace hurries it. */
+  /** Ends it for good: preStop and SIGTERM now, SIGKILL after `graceMs`. A second call may shorten the grace period. */
   stop(graceMs: number): void {
     this.#graceMs = graceMs;
     this.#stop.abort(new Error('the pod ends'));

@@ -25,7 +25,7 @@ export class NotStartable extends Error {
 const missing = (message: string): NotStartable => new NotStartable('CreateContainerConfigError', message);
 
 /**
- * A container's environment as a kubelet makes it: `envFrom` first, then `env` in order, `$(NAME)` replaced by what stands before.
+ * A container's environment as a kubelet makes it: `envFrom` first, then `env` in order, `$(NAME)` replaced by variables before it.
  * Throws NotStartable, in a kubelet's words, for a Secret, ConfigMap or key that is not there and not optional, and for a value that no
  * environment can hold.
  */
@@ -47,7 +47,7 @@ export async function resolveEnvironment(container: Container, pod: Pod, setting
   return values;
 }
 
-/** Replaces `$(NAME)` where NAME is known; `$$(NAME)` stands for itself (Kubernetes: dependent environment variables). */
+/** Replaces `$(NAME)` where NAME is known; `$$(NAME)` is an escaped `$(NAME)` (Kubernetes: dependent environment variables). */
 export const expand = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replace(/\$\$|\$\(([^)]+)\)/g, (match, name: string | undefined) => (name === undefined ? '$' : (values[name] ?? match)));
 

@@ -11,7 +11,7 @@ export interface LogQuery {
 const CHUNK_BYTES = 64 << 10;
 const POLL_MS = 100;
 
-/** The bytes of a container's log; with `follow` also what comes, until `isOver`. A file that was cut short is read from its new start. */
+/** The bytes of a container's log; with `follow` also later ones, until `isOver`. A truncated file is read from its new start. */
 export async function* readLog(path: string, query: LogQuery, isOver: () => boolean): AsyncGenerator<Buffer> {
   const file = openSync(path, 'r');
   try {
@@ -44,7 +44,7 @@ function startOfTail(file: number, lines: number): number {
     const chunk = Buffer.alloc(end - begin);
     readSync(file, chunk, 0, chunk.length, begin);
     for (let index = chunk.length - 1; index >= 0; index--) {
-      // The newline that ends the last line begins no further one.
+      // The final newline does not begin another line.
       if (chunk[index] === 0x0a && begin + index !== size - 1 && ++found === lines) return begin + index + 1;
     }
     if (lines === 0) return size;

@@ -38,7 +38,7 @@ export interface NodeOptions {
   readonly metrics: Metrics;
 }
 
-/** When the node stops, containers get this long, whatever their pods say: a supervisor waits for it. */
+/** The grace period of containers when the node stops, whatever their pods specify: a supervisor waits for it. */
 const STOP_GRACE_MS = 8_000;
 const LEFTOVER_GRACE_MS = 5_000;
 const BIND_RETRY_MS = 1_000;

@@ -18,8 +18,8 @@ const RETRY_MS = 1_000;
  * One pod on this node, from its binding to its end.
  *
  * Invariants:
- * - Its processes live only between `run` and the moment `run` resolves; then its object, if it was deleted, is let go.
- * - Status writes follow each other; the last one tells the last state. A write for a pod that was replaced under its name changes nothing.
+ * - Its processes live only between `run` and the moment `run` resolves; then its object, if it was deleted, is removed from the API.
+ * - Status writes are sequential; the last one has the last state. A write for a pod that was replaced under its name changes nothing.
  */
 export class PodRunner {
   readonly #context: NodeContext;
@@ -55,7 +55,7 @@ export class PodRunner {
     return [...this.#init, ...this.#containers].find(({ status }) => status.name === name);
   }
 
-  /** The object changed: it may be asked to end, an image may be another, a gate may have opened. */
+  /** Call when the object changed: it may be terminating, an image may differ, a readiness gate may be true. */
   update(pod: Observed<Pod>): void {
     const before = this.#pod;
     this.#pod = this.#addressed(pod);
@@ -83,7 +83,7 @@ export class PodRunner {
     this.#addresses.release(this.#pod.metadata.uid);
   }
 
-  /** Lets the deleted object go, and forgets its folder. */
+  /** Removes the deleted object from the API, and its directory. */
   async finish(): Promise<void> {
     rmSync(this.#folder, { recursive: true, force: true });
     const { uid } = this.#pod.metadata;
@@ -130,7 +130,7 @@ export class PodRunner {
     return false;
   }
 
-  /** The pod with the address that its containers are told, whatever the watch has seen of our writes. */
+  /** The pod with the address that its containers get, even if the watch has not delivered it yet. */
   #addressed(pod: Observed<Pod>): Observed<Pod> {
     return this.#address ? { ...pod, status: { ...pod.status, podIP: this.#address.ip, hostIP: this.#hostIP } } : pod;
   }

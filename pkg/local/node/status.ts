@@ -15,7 +15,7 @@ export interface PodView {
   readonly startTime: string;
   readonly init: readonly ContainerStatus[];
   readonly containers: readonly ContainerStatus[];
-  /** Why it has not begun, told instead of containers' own words. */
+  /** Why the pod has not started; shown instead of the containers' own messages. */
   readonly blocked?: { readonly reason: string; readonly message: string } | undefined;
 }
 

@@ -6,8 +6,8 @@ import type { Json } from '../../kube/object.ts';
 import { type Container, fieldOf, NotStartable, secretValues, type Settings } from './environment.ts';
 
 /**
- * A process has no mount namespace of its own here. Volumes are folders below the pod's; each container is told by
- * `CARREL_VOLUME_ROOT` what to put before a mount path, and a volume at /tmp becomes its TMPDIR.
+ * A process has no mount namespace of its own here. Volumes are folders below the pod's; each container gets
+ * the prefix of its mount paths in `CARREL_VOLUME_ROOT`, and a volume at /tmp becomes its TMPDIR.
  * Content is written once, when the pod starts; a Secret that changes later reaches the next pod.
  */
 export const VOLUME_ROOT = 'CARREL_VOLUME_ROOT';
@@ -71,7 +71,7 @@ async function filesOf(source: Source, name: string, pod: Pod, settings: Setting
       (source.downwardAPI.items ?? []).map(({ path, fieldRef }) => [path, fieldRef ? fieldOf(pod, fieldRef.fieldPath) : '']),
     );
   }
-  // A token for the API server is of no use to a process that is not told where that is, as here.
+  // A token for the API server is useless to a process that does not have its address, as here.
   if (source.serviceAccountToken) return {};
   throw new NotStartable(
     'CreateContainerConfigError',

@@ -149,7 +149,7 @@ function etcdSpec(stateDirectory: StateDirectory, program: string, options: { du
         'key-file': files.etcd.key,
         'trusted-ca-file': files.authority.certificate,
         'client-cert-auth': 'true',
-        // It has no peers; the port is open all the same, and whoever speaks raft there writes what the API server reads.
+        // It has no peers; the port is open all the same, and any raft peer there could write what the API server reads.
         'peer-cert-file': files.etcd.certificate,
         'peer-key-file': files.etcd.key,
         'peer-trusted-ca-file': files.authority.certificate,

@@ -19,7 +19,7 @@ export const compileCache = (root: string): Record<string, string> => ({
   NODE_COMPILE_CACHE: compileCacheFolder(root),
 });
 
-/** A program of ours, from the sources of the checkout. */
+/** A program of Carrel, run from the checkout. */
 const entry = ({ root }: Checkout, file: string, env: Record<string, string> = {}, ...args: string[]) => ({
   command: process.execPath,
   args: ['--disable-warning=ExperimentalWarning', join(root, file), ...args],
@@ -57,7 +57,7 @@ export function operatorSpec(stateDirectory: StateDirectory, checkout: Checkout)
       CARREL_REDIS_ADDRESS: addressOf(stateDirectory, 'valkey'),
       CARREL_S3_ADMIN_ENDPOINT: s3.adminEndpoint,
       CARREL_BASE_DOMAIN: 'localhost',
-      // Whoever reaches the API server here owns the machine.
+      // A client with access to this API server controls the machine.
       CARREL_ALLOWED_HOSTS: '*',
       CARREL_RESERVED_HOSTS: DEMO_HOSTS.join(','),
       CARREL_PUBLIC_SCHEME: 'http',

@@ -58,7 +58,7 @@ export async function postgresSpec(stateDirectory: StateDirectory, program: stri
     afterReady: () => createShard(stateDirectory),
     explain: (log) =>
       log.includes('initialized by PostgreSQL version')
-        ? `its data in ${seat.data} are of another major version; make clean forgets them`
+        ? `its data in ${seat.data} are of another major version; make clean deletes them`
         : undefined,
   };
 }
@@ -111,7 +111,7 @@ async function asSuperuser<T>(stateDirectory: StateDirectory, database: string, 
     password: stateDirectory.settings.secrets.postgresSuperuser,
     connectionTimeoutMillis: 3_000,
   });
-  client.on('error', () => {}); // ended under us: the query in flight tells
+  client.on('error', () => {}); // the connection was lost: the running query fails
   await client.connect();
   try {
     return await work(client);

@@ -30,14 +30,14 @@ export async function seatOf(program: string, data: string, release = dirname(pr
   return seatOfServiceUser(program, data, release, lastLine(tried.output));
 }
 
-/** Where root on Linux starts us: a user who owns nothing of importance, whom root can become. */
+/** For root on Linux: an unprivileged user that root can switch to. */
 export async function serviceUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined;
   const user = await serviceIds();
   return user && (await run('true', [], { ...user, cwd: '/', timeoutMs: 5_000 })).code === 0 ? user : undefined;
 }
 
-/** Exported for its test: the way for a root whose kernel gives no user namespaces. */
+/** For root on a kernel without user namespaces; exported for its test. */
 export async function seatOfServiceUser(program: string, data: string, release: string, why: string): Promise<Seat> {
   const name = basename(program);
   const user = await serviceIds();

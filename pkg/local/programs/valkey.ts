@@ -8,7 +8,7 @@ import type { ProgramSpec } from '../supervisor.ts';
 
 const ADMIN = 'carrel_admin';
 
-/** Valkey with users in a file (`ACL SAVE` keeps those that the operator makes), nobody let in without one, and no eviction. */
+/** Valkey with users in a file (`ACL SAVE` keeps those that the operator makes), no access without one, and no eviction. */
 export function valkeySpec(stateDirectory: StateDirectory, program: string, options: { durable: boolean }): ProgramSpec {
   const folder = join(paths(stateDirectory.path).data, 'valkey');
   const users = join(folder, 'users.acl');
@@ -38,7 +38,7 @@ export function valkeySpec(stateDirectory: StateDirectory, program: string, opti
   };
 }
 
-/** Keeps the users that are there, whole lines only, and puts the administrator's password and the closed default right. */
+/** Keeps existing users, complete lines only, and sets the administrator's password and the disabled default user. */
 export function assertAdministrator(file: string, password: string): void {
   const hash = createHash('sha256').update(password).digest('hex');
   const wanted = ['user default off nopass sanitize-payload resetchannels -@all', `user ${ADMIN} on #${hash} ~* &* +@all`];

@@ -88,7 +88,7 @@ async function move(from: string, to: string): Promise<void> {
 async function giveTo({ uid = 0, gid = 0 }: Seat, folder: string): Promise<void> {
   if (process.getuid?.() !== 0 || statSync(folder).uid === uid) return;
   for (const name of readdirSync(folder)) {
-    // Links are changed themselves, not followed: who wrote here may not be trusted.
+    // Changes the links themselves and does not follow them: their writer may not be trusted.
     const { code, output } = await run('chown', ['-hR', `${uid}:${gid}`, join(folder, name)]);
     if (code !== 0) throw new LocalError(`${folder} cannot be given to user ${uid}: ${lastLine(output)}`);
   }

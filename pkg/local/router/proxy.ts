@@ -21,7 +21,7 @@ const NOT_FORWARDED = new Set([
   'x-real-ip',
 ]);
 const CONNECT_TIMEOUT_MS = 3_000;
-/** Below the 65 s or so for which servers keep idle connections, so that ours go first. */
+/** Below the 65 s or so for which servers keep idle connections, so that this end closes first. */
 const IDLE_MS = 4_000;
 
 export type Outcome = 'answered' | 'unreachable';
@@ -90,7 +90,7 @@ export class Proxy {
   }
 }
 
-/** The body is sent only once there is a connection: until then another pod may take the request. */
+/** The body is sent only once there is a connection: until then the request can go to another pod. */
 function whenConnected(outgoing: ClientRequest, connected: () => void): void {
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) {
@@ -127,7 +127,7 @@ function endToEnd(raw: readonly string[], connection: string | undefined): strin
 
 function passBack(request: IncomingMessage, response: ServerResponse, incoming: IncomingMessage): void {
   const headers = endToEnd(incoming.rawHeaders, incoming.headers.connection);
-  // Answered before the request was read to its end (413 and the like): the rest is not wanted, and nothing may follow it.
+  // Answered before the request was read to its end (413 and the like): the rest is not read, so the connection cannot be reused.
   if (!request.complete) headers.push('connection', 'close');
   response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, headers);
   response.flushHeaders();

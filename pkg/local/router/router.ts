@@ -22,7 +22,7 @@ export interface RunningRouter {
 const STOP_GRACE_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects, and for `fixed` hosts that none of them takes. */
+/** Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects, and for `fixed` hosts that no Ingress has. */
 export async function startRouter(options: {
   client: KubeClient;
   port: number;
@@ -72,7 +72,7 @@ async function claim(api: ResourceApi<Ingress>, ingress: Observed<Ingress>, log:
   });
 }
 
-/** The listening half of the router, over whatever objects it is given. */
+/** The listener of the router; the objects are given. */
 export async function startRouting(options: {
   objects: Objects;
   fixed?: ReadonlyMap<string, Upstream>;
@@ -119,7 +119,7 @@ interface Routing {
   readonly fixed?: ReadonlyMap<string, Upstream>;
   readonly hosts: () => string[];
   readonly proxy: Proxy;
-  /** Per service, whose turn it is. */
+  /** Per service, the index of the next pod. */
   readonly turns: Map<string, number>;
 }
 

@@ -18,7 +18,7 @@ export interface Upstream {
   readonly port: number;
 }
 
-/** Where a request goes: the backend's service, and its pods that take work now. */
+/** The backend of a request: its service and its ready pods. */
 export interface Route {
   /** `namespace/name` of the Service, for people and for taking turns. */
   readonly service: string;
@@ -85,7 +85,7 @@ function routeTo(objects: Objects, namespace: string, backend: Json<V1IngressBac
   return { service: `${namespace}/${name}`, upstreams, isSuspended: service?.metadata.annotations?.[SUSPENDED_ANNOTATION] === 'true' };
 }
 
-/** A pod that is asked to end takes no new request, whatever its probe said last. */
+/** A terminating pod gets no new request, whatever its last probe result. */
 const isReady = (pod: Observed<Pod>): boolean =>
   !isDeleting(pod) &&
   pod.status?.podIP !== undefined &&

@@ -59,7 +59,7 @@ export class ConditionError extends Error {
   }
 }
 
-/** A name is freed by somebody whom we do not watch. */
+/** The name is freed by an object that the operator does not watch. */
 const NAME_CONFLICT_RETRY_MS = 30_000;
 const MESSAGE_LENGTH = 1_000;
 

@@ -81,7 +81,7 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
     return { value: { tenant, clientId, relations }, reason: 'Accepted', message: `belongs to Tenant ${tenant.metadata.name}` };
   }
 
-  /** The two that server and worker dial must not lead to private addresses; the browser goes to the third. A name that resolves to inside is found when it is dialled. */
+  /** The two that server and worker connect to must not be private addresses; the browser opens the third. A name that resolves to a private address is refused when it is connected to. */
   #requireAddresses(spec: LtiRegistration['spec']): void {
     const { authEndpoint, tokenEndpoint, jwksEndpoint } = endpointsOf(spec);
     const refuse = (reason: string, message: string): never => {
@@ -89,7 +89,7 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
     };
     for (const [name, address] of Object.entries({ authEndpoint, tokenEndpoint, jwksEndpoint })) {
       if (address.length > MAX_ADDRESS) refuse('AddressTooLong', `${name} of the preset is longer than ${MAX_ADDRESS} characters`);
-      // The schema's isURL takes what no client can dial: a port above 65535, an IPv4 address out of range.
+      // The schema's isURL accepts URLs that no client can connect to: a port above 65535, an IPv4 address out of range.
       if (!URL.canParse(address)) refuse('AddressInvalid', `spec.platform.${name} is not an address that can be dialled`);
     }
     for (const [name, address] of Object.entries({ tokenEndpoint, jwksEndpoint })) {

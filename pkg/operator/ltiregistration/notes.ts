@@ -23,8 +23,8 @@ interface Report<Row extends Note> {
 /**
  * Reports notes of tenants' servers by Warnings at their LtiRegistrations.
  *
- * - Each note gives one Event, and another only when it comes again an hour later, whatever the tenant writes.
- * - Notes that are expired, that the spec has caught up with, or whose registration is gone are deleted.
+ * - Each note gives one Event, and another only if it recurs an hour later, whatever the tenant writes.
+ * - Notes that are expired, that the spec now covers, or whose registration was deleted are removed.
  */
 export const reportNotes = <Row extends Note>(
   deps: NotesDeps,

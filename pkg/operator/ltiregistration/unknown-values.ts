@@ -18,7 +18,7 @@ const FIELDS = {
   },
 } as const;
 
-/** Reports issuers and client ids that an LMS sent in the place of the registered ones (noted by pkg/lti/login/unknown-values.ts). */
+/** Reports issuers and client ids that an LMS sent instead of the registered ones (noted by pkg/lti/login/unknown-values.ts). */
 export const reportUnknownValues = (deps: NotesDeps): ShardChanges<ValueNote> =>
   reportNotes(deps, unknownValues, {
     isCurrent: ({ field, value }, registration) => FIELDS[field].registered(registration) !== value,

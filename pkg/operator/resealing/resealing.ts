@@ -75,7 +75,7 @@ export class Resealing {
     log.debug('resealing stopped: leadership lost; the next leader continues');
   }
 
-  /** How many values it sealed anew. */
+  /** How many values were sealed again. */
   async #pass(signal: AbortSignal): Promise<number> {
     const { shards, platformKeys, random, log } = this.#deps;
     const registry = await shards.registry();

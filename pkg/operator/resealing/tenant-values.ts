@@ -58,7 +58,7 @@ const COLUMNS: readonly Column[] = [
 const ROWS_A_STATEMENT = 50;
 
 /**
- * Seals anew what an older key sealed in one tenant's schema. Each value is exchanged by itself and only as long as nobody has written a newer one,
+ * Seals values of an older key again in one tenant's schema. Each value is exchanged by itself and only as long as nobody has written a newer one,
  * so it may be stopped and run twice at once.
  */
 export async function resealTenant(sql: Sql, of: TenantSeal, signal: AbortSignal): Promise<Resealed> {

@@ -27,7 +27,7 @@ import { slugOfDefaultHost } from './hosts.policy.ts';
 export interface AcceptedTenant extends Acceptable {
   readonly tenantId: string;
   readonly shard: string;
-  /** It took over retained data whose clean-up has not finished. */
+  /** The Tenant adopted retained data whose clean-up has not finished. */
   readonly isAdopting: boolean;
 }
 

@@ -55,7 +55,7 @@ export class Administrators {
     return `the administrator's password is in Secret ${name}`;
   }
 
-  /** What was set last is recorded at the Secret of the keys: the named Secret is not ours to write to. */
+  /** What was set last is recorded at the Secret of the keys: the operator must not write to the named Secret. */
   async #fromNamedSecret(
     tenant: ObservedTenant,
     accepted: AcceptedTenant,
@@ -74,7 +74,7 @@ export class Administrators {
     return `the administrator's password is in Secret ${reference.name}`;
   }
 
-  /** A named password that is named again later is set again: another one is valid meanwhile. */
+  /** A Secret that is named again later is applied again: another password was valid in between. */
   async #dropNamedMark(tenant: ObservedTenant): Promise<void> {
     const name = secretNames(tenant).keys;
     const keys = this.#secrets.find(secretOwner(tenant), name);

@@ -111,7 +111,7 @@ export class TenantFinalizer {
     for (const registered of await this.#deps.acceptance.registered(tenant)) {
       signal.throwIfAborted();
       this.#deps.migrations.remove(registered.slug);
-      // A removal that has begun is finished, whatever the policy says now.
+      // Finishes a removal that has begun, even if the policy changed.
       const remove = tenant.spec.deletionPolicy === 'Delete' || registered.state === 'deleting';
       const waitsFor = await (remove ? this.#removeData(tenant, registered, signal) : this.#retain(registered, signal));
       if (waitsFor) return waitsFor;

@@ -46,7 +46,7 @@ export interface HostRefusal {
  * Which hosts a Tenant may have.
  *
  * Invariants:
- * - `<slug>.<base>` and `lti.<slug>.<base>` belong to that slug alone, whether or not it exists and whatever else is allowed.
+ * - `<slug>.<base>` and `lti.<slug>.<base>` belong to that slug alone, even if no such tenant exists and whatever else is allowed.
  * - A reserved host belongs to no tenant.
  * - Any other host lies in a domain that the operator allows the Tenant's namespace.
  */

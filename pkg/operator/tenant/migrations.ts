@@ -2,7 +2,7 @@ import { Semaphore } from '../../runtime/semaphore.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { ConditionError } from '../conditions/runner.ts';
 
-/** So many tenants may fail to upgrade before the upgrades of others are halted. */
+/** How many tenants may fail to upgrade before the other upgrades are halted. */
 const MAX_FAILING = 5;
 const HALTED_RETRY_MS = 60_000;
 

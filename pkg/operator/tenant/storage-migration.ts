@@ -6,7 +6,7 @@ import { ConditionError } from '../conditions/runner.ts';
 /** Where a tenant's objects are stored. */
 export type StorageLocation = Pick<ObjectsOptions, 'endpoint' | 'bucket' | 'prefix'>;
 
-/** So many of the newest objects, which a copy that was made too early lacks, and of the oldest. */
+/** How many of the newest objects, which an incomplete copy lacks, and of the oldest are compared. */
 const CHECKED_OBJECTS = 10;
 const FILES_RETRY_MS = 60_000;
 const PODS_RETRY_MS = 5_000;

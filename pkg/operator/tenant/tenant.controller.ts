@@ -84,7 +84,7 @@ export class TenantReconciler {
     return steps.result();
   }
 
-  /** A suspended tenant has no pods, whatever step failed. */
+  /** A suspended tenant has no pods, even if steps failed. */
   #workload(tenant: ObservedTenant, steps: ConditionRunner<TenantStep>, needs: WorkloadNeeds): Promise<Step<Workload>> {
     const { workloads } = this.#deps;
     const isComplete = Object.values(needs).every((step) => step.value !== undefined);

@@ -3,7 +3,7 @@ import type { OperatorSettings } from '../settings.ts';
 
 type Spec = Partial<Tenant['spec']>;
 
-/** For unit tests: a Tenant as the API server gives it, with the schema's defaults. */
+/** For unit tests: a Tenant as the API server returns it, with the schema's defaults. */
 export const tenantWith = (spec: Spec = {}, status?: NonNullable<Tenant['status']>): ObservedTenant => ({
   apiVersion: 'carrel.dev/v1alpha1',
   kind: 'Tenant',

@@ -13,7 +13,7 @@ const IGNORED: readonly Field[] = [
   { field: 'spec.schedules', isUsed: (spec) => (spec.schedules?.length ?? 0) > 0 },
 ];
 
-/** Fields without which nobody would reach the tenant, or by a certificate that nothing makes: a tenant that is Ready without them would be a lie. */
+/** Fields that the tenant needs to be reachable, or whose certificate nothing issues: the tenant must not be Ready without them. */
 const REFUSED: readonly Field[] = [
   { field: 'spec.exposure.type: Gateway', isUsed: (spec) => spec.exposure.type === 'Gateway' },
   { field: 'spec.exposure.tls.clusterIssuer', isUsed: (spec) => spec.exposure.tls?.clusterIssuer !== undefined },

@@ -103,7 +103,7 @@ export class Workloads {
     return { of: <T extends KubeObject>(kind: Kind<T>) => applied.get(kind) as Observed<T> | undefined };
   }
 
-  /** A list entry that somebody renamed or renumbered may contradict ours, and applying can only add to the list: then it is replaced as a whole. */
+  /** A renamed or renumbered list entry may conflict with the applied one, and apply can only add to the list: then the list is replaced. */
   async #applyOne<Input>(child: Child<Input>, desired: KubeObject, owner: OwnerReference): Promise<Observed> {
     const { api, store } = this.#owned.of(child.kind);
     try {

@@ -25,7 +25,7 @@ export const webhookHealth = ({ webhooks, enqueue }: Deps): ShardChanges<{ endpo
       // A tenant writes its own rows: that one names the Webhook of another says nothing.
       if (webhook?.status?.endpointId === endpoint) known.set(endpoint, keyOf(webhook));
     }
-    // Deleted first: a change during the reconcile is written anew.
+    // Deleted first: a change during the reconcile is written again.
     await pool.query(`DELETE FROM carrel.webhook_health WHERE endpoint = ANY ($1) OR noted_at < now() - interval '${NOBODYS_AFTER}'`, [
       [...known.keys()],
     ]);

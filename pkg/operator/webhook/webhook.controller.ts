@@ -58,7 +58,7 @@ class Webhooks implements TenantScopedKind<Webhook> {
 
   async #accept({ metadata, spec }: Observed<Webhook>): Promise<StepResult<object>> {
     this.#deps.access.require(metadata.namespace, spec.tenantRef.name);
-    // The schema's isURL takes what no client can dial: a port above 65535, an IPv4 address out of range.
+    // The schema's isURL accepts URLs that no client can connect to: a port above 65535, an IPv4 address out of range.
     if (!URL.canParse(spec.url))
       throw new ConditionError('AddressInvalid', 'spec.url is not an address that can be dialled', { isTerminal: true });
     const privateAddress = literalPrivateAddress(spec.url, this.#deps.egressAllow);

@@ -1,7 +1,7 @@
 import type { Session } from './session.ts';
 import type { Refusal } from './words.ts';
 
-/** What GET /lti/launches/{launch_id} tells, as far as the page shows it. */
+/** The fields of GET /lti/launches/{launch_id} that the page shows. */
 export interface Launch {
   readonly user: { readonly id: string; readonly name: string | null } | null;
   readonly context: { readonly id: string; readonly title: string } | null;
@@ -66,7 +66,7 @@ export class Api {
     return (await this.#json<{ url: string }>('POST', `/files/${fileId}/ticket`)).url;
   }
 
-  /** `onProgress`: the part of the bytes that is sent, 0 to 1. (Only XMLHttpRequest tells it.) */
+  /** `onProgress`: the part of the bytes that is sent, 0 to 1. (Only XMLHttpRequest reports it.) */
   upload(file: File, to: { folderId: string; onConflict: OnConflict; onProgress: (part: number) => void }): Promise<void> {
     const form = new FormData();
     form.set('folder_id', to.folderId);

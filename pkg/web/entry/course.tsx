@@ -5,15 +5,15 @@ import { Ended, RefusalNote, WayBack } from './notes.tsx';
 import { Uploads } from './uploads.tsx';
 import type { Refusal } from './words.ts';
 
-/** The page of a course: who is here, what is in its folder, and for who may write the way to put something there. */
+/** The page of a course: the user, the files of its folder, and uploads if the user may write. */
 export function Course({ api }: { api: Api }) {
   const [launch, setLaunch] = useState<Launch>();
   const [refusal, setRefusal] = useState<Refusal>();
   const [isOver, setOver] = useState(false);
-  /** Grows with every file that was put there, so that the list is asked anew. */
+  /** Grows with every uploaded file, so that the list is fetched again. */
   const [uploaded, setUploaded] = useState(0);
 
-  /** Every part of the page tells its failures here; what is left to it is to show them. */
+  /** Every component reports its errors here and shows the result. */
   const failed = useCallback((error: unknown): Refusal => {
     const refusal = refusalOf(error);
     if (refusal.code === 'unauthenticated') setOver(true);

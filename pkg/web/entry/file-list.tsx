@@ -3,14 +3,14 @@ import type { Api, FileItem, FilePage } from './api.ts';
 import { RefusalNote } from './notes.tsx';
 import { filesInWords, type Refusal, sizeInWords, timeInWords } from './words.ts';
 
-/** The files of the folder, page by page, each with its download. `changes`: another number asks for all of it anew. */
+/** The files of the folder, page by page, each with a download. A change of `changes` fetches the list again. */
 export function FileList(props: { api: Api; folderId: string; failed: (error: unknown) => Refusal; changes: number }) {
   const { api, folderId, failed, changes } = props;
   const [files, setFiles] = useState<readonly FileItem[]>();
   const [cursor, setCursor] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
-  /** Of the latest question: a late answer to an earlier one is passed over. */
+  /** Number of the latest request: a late reply to an earlier one is ignored. */
   const latest = useRef(0);
 
   const ask = useCallback(
@@ -82,7 +82,7 @@ function FileRow({ file, api, failed }: { file: FileItem; api: Api; failed: (err
   );
 }
 
-/** The browser saves what the address gives, as it comes; the page stays. */
+/** The browser saves the content as it arrives; the page stays open. */
 function save(url: string): void {
   const link = document.createElement('a');
   link.href = url;

@@ -19,7 +19,7 @@ export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: 
   );
 }
 
-/** Back to the LMS, in the place of the page that frames this one. */
+/** Back to the LMS, instead of the page that frames this one. */
 export const WayBack = ({ url }: { url: string }) => (
   <footer>
     <a href={url} target="_top">

@@ -61,7 +61,7 @@ export const tabKeeper = (storage: () => Storage): Keeper => ({
   },
 });
 
-/** The memory of this page's place in the tab's history, which a browser that denies storage has too: a reload finds it. */
+/** Stored in the tab's history entry, which works also if the browser denies storage: a reload finds it. */
 export const historyKeeper = (history: Pick<History, 'state' | 'replaceState'>): Keeper => ({
   get: (key) => {
     const value = (history.state as Record<string, unknown> | null)?.[key];

@@ -20,7 +20,7 @@ interface Props {
   readonly onUploaded: () => void;
 }
 
-/** Uploads of several files, one after the other; each tells how far it is, and what to do where it was refused. */
+/** Uploads of several files, one after the other; each shows its progress, and after an error what to do. */
 export function Uploads({ api, folderId, failed, onUploaded }: Props) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const [hasChoice, setChoice] = useState(false);
@@ -100,7 +100,7 @@ export function Uploads({ api, folderId, failed, onUploaded }: Props) {
   );
 }
 
-/** What a screen reader hears: where the uploads stand, not each percent. */
+/** For screen readers: the state of the uploads, not each percent. */
 function statusOf(uploads: readonly Upload[]): string {
   if (uploads.length === 0) return '';
   const count = (state: Upload['state']): number => uploads.filter((one) => one.state === state).length;
@@ -112,7 +112,7 @@ function statusOf(uploads: readonly Upload[]): string {
 function UploadRow({ upload, onRetry }: { upload: Upload; onRetry: (onConflict: OnConflict) => void }) {
   const { file, state, percent, refusal } = upload;
   const row = useRef<HTMLLIElement>(null);
-  /** The button that was pressed goes away; without this the keyboard would start from the top of the page. */
+  /** The pressed button disappears; without this the keyboard focus would move to the top of the page. */
   const retry = (onConflict: OnConflict): void => {
     row.current?.focus();
     onRetry(onConflict);

@@ -183,6 +183,6 @@ const originOf = (error: unknown): { failure: string; at: string[] } =>
     ? { failure: error.name, at: (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) }
     : { failure: typeof error, at: [] };
 
-/** Names in lower case, so that a webhook's own header cannot stand beside one of the delivery's. */
+/** Names in lower case, so that a webhook's own header cannot duplicate one of the delivery's. */
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -66,7 +66,7 @@ const LATER_FAILURE = `(NOT (${SUCCEEDED}) IS TRUE AND last_delivery_at > $2) IS
 
 /**
  * The row decides: of deliveries that end at once only one records, and a delivery that ends after the webhook was changed or enabled again
- * records nothing about what it has not tried. An attempt counts by the time when it began: of two that overlap, the later one stands, whichever
+ * records nothing about what it has not tried. An attempt counts by the time when it began: of two that overlap, the later one wins, whichever
  * ends first.
  */
 const RECORD = `

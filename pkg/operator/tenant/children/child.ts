@@ -19,7 +19,7 @@ export interface Child<Input> {
   readonly kind: Kind;
   /** The object as it should be; undefined: there should be none. Pure. */
   desired(tenant: Tenant, input: Input): KubeObject | undefined;
-  /** A merge patch for an object that the API server would not take as applied: it replaces lists to which applying can only add. */
+  /** A merge patch for an object that the API server would not accept by apply: it replaces lists to which applying can only add. */
   replacement?(desired: KubeObject): object;
 }
 

@@ -14,7 +14,7 @@ export const OPS_PORT = 9090;
 /** Pods above the wanted number while a rollout runs. */
 export const MAX_SURGE = 1;
 
-/** The endpoints of a Service forget a pod within this; until then it still takes connections. */
+/** How long until the endpoints of a Service drop a pod; until then the pod still gets connections. */
 const PRE_STOP_SECONDS = 3;
 /** More than preStop and the server's own bound (pkg/runtime, SHUTDOWN_LIMIT_MS) together. */
 const TERMINATION_GRACE_SECONDS = 35;
