@@ -54,6 +54,7 @@ export const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] =
   ],
   [/\bPlaced?\b|\b[a-z]\w*Place\b|\bplace(Of)?[(:]/, 'location, destination, key, slot, parameter … whichever it is'],
   [/\bRoom\b|\broomOf\b|\broom: \w/, 'quota, remaining bytes, free slots'],
+  [/\b([vV]erdict(Of\w*)?|Guess|\w+Guess|[sS]eat(Of\w*)?|heir|requireHeir)\b/, 'result, decision, login attempt, run as, new owner'],
   [/\b(letGo|\w+\.forget\()/, 'release, remove, discard, reset'],
   [/\b(findKnown|lti-known|unprovenClaims|StoragePlace)\b/, 'LaunchContext, unverifiedClaims, StorageSlot'],
   [/\b(class People \{|(stands|standing)\(known|settle\(tx)/, 'UserSync, CourseSync, isUnchanged, sync'],

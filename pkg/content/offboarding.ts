@@ -18,7 +18,7 @@ import { requestPurge } from './objects/objects.jobs.ts';
 /**
  * Transfers or deletes a user's files and folders when the user is deleted (docs/design/records.md, User, File).
  *
- * - With an heir: files, folders and used bytes are transferred, all or nothing (`quota_exceeded`, `name_conflict`).
+ * - With a new owner: files, folders and used bytes are transferred, all or nothing (`quota_exceeded`, `name_conflict`).
  * - Else: files are deleted, each live one with the event `file.deleted`, and a job of the same transaction purges their objects. Folders are
  *   deleted, but a folder with others' content passes to the system user, together with its ancestors that are the user's.
  * - Grants that the user gave by virtue of a grant end with it. What the user created or granted elsewhere by right of ownership names the system
@@ -38,7 +38,7 @@ export class UserContent {
   }
 
   async onUserRemoved(tx: Tx, user: RemovedUser): Promise<void> {
-    if (user.heir) await this.#transfer(tx, user, user.heir);
+    if (user.newOwner) await this.#transfer(tx, user, user.newOwner);
     await this.#remove(tx, user, user.systemUser.id);
   }
 

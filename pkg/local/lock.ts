@@ -66,16 +66,16 @@ function parseHolder(text: string): Holder | undefined {
 const lives = ({ pid, started }: Holder): boolean => isAlive(pid) && startTime(pid) === started;
 
 function linkNew(path: string, text: string): boolean {
-  const aside = `${path}.${randomUUID()}`;
-  writeFileSync(aside, text, { mode: 0o600 });
+  const temporary = `${path}.${randomUUID()}`;
+  writeFileSync(temporary, text, { mode: 0o600 });
   try {
-    linkSync(aside, path);
+    linkSync(temporary, path);
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
   } finally {
-    rmSync(aside, { force: true });
+    rmSync(temporary, { force: true });
   }
 }
 

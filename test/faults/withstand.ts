@@ -12,10 +12,10 @@ import { Injector } from './injector.ts';
 import { Kept } from './kept.ts';
 import { seeded } from './seeded.ts';
 import { startServerProcess } from './server-process.ts';
-import { verdict } from './verdict.ts';
+import { inconsistencies } from './consistency.ts';
 
 export interface Withstood {
-  /** A sentence for each thing that is not as it must be; see verdict.ts. */
+  /** A sentence for each thing that is not as it must be; see consistency.ts. */
   readonly faults: readonly string[];
   /** How often each fault was injected. */
   readonly injected: Readonly<Record<string, number>>;
@@ -82,7 +82,7 @@ export async function withstand(options: { changes: number; seed: number; progre
       clearInterval(ticker);
     }
     arrivals.look();
-    const faults = [...records.flatMap(({ crashes }) => crashes), ...(await verdict(tenant, log.acknowledged, arrivals))];
+    const faults = [...records.flatMap(({ crashes }) => crashes), ...(await inconsistencies(tenant, log.acknowledged, arrivals))];
     const slowest = `the slowest answer took ${Math.round(log.slowestMs)} ms`;
     return {
       faults,

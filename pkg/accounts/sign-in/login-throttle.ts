@@ -24,7 +24,7 @@ const WAITING_PER_NETWORK = 2;
 const LONGEST_WAIT_FOR_SLOT_MS = 10_000;
 
 /** Which limits an attempt counts against, and when it is given up. */
-export interface Guess {
+export interface LoginAttempt {
   /** The first is the limit of the network, browser or account that the attempt comes from. */
   readonly limits: readonly [Limit, ...Limit[]];
   /** Of the limits: the one whose count makes attempts wait, behind each other. */
@@ -61,16 +61,16 @@ export class LoginThrottle {
   }
 
   /** Runs `attempt`; one that answers undefined has failed. Throws Problem `too_many_attempts`, or the signal's reason. */
-  async guard<T>(guess: Guess, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+  async guard<T>(login: LoginAttempt, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
     const until = this.#clock.monotonic() + LONGEST_WAIT_FOR_SLOT_MS;
     for (;;) {
-      guess.signal.throwIfAborted();
-      const decision = await this.#rateLimiter.take(guess.limits);
-      if (decision.allowed) return this.#run(guess, decision, attempt);
+      login.signal.throwIfAborted();
+      const decision = await this.#rateLimiter.take(login.limits);
+      if (decision.allowed) return this.#run(login, decision, attempt);
       const others = this.#running.get(decision.tightest.limit.key);
       const leftMs = until - this.#clock.monotonic();
       if (!others || leftMs <= 0) throw tooMany(decision.tightest.waitMs);
-      await this.#firstOf(others, leftMs, guess.signal);
+      await this.#firstOf(others, leftMs, login.signal);
     }
   }
 
@@ -83,11 +83,11 @@ export class LoginThrottle {
     }
   }
 
-  async #run<T>(guess: Guess, decision: RateLimitDecision, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+  async #run<T>(login: LoginAttempt, decision: RateLimitDecision, attempt: () => Promise<T | undefined>): Promise<T | undefined> {
     const settled = (async (): Promise<T | undefined> => {
       let result: T | undefined;
       try {
-        await this.#delay(guess, decision);
+        await this.#delay(login, decision);
         result = await attempt();
       } catch (error) {
         await decision.undo(); // an unavailable store or a client that has left is not a wrong guess
@@ -107,7 +107,7 @@ export class LoginThrottle {
   }
 
   /** Waits for its turn, and then for the delay. Throws Problem `too_many_attempts`, or the signal's reason. */
-  async #delay({ limits: [{ key: from }], delayedBy, signal }: Guess, { states }: RateLimitDecision): Promise<void> {
+  async #delay({ limits: [{ key: from }], delayedBy, signal }: LoginAttempt, { states }: RateLimitDecision): Promise<void> {
     const count = states.find(({ limit }) => limit.key === delayedBy)?.count ?? 0;
     const ms = delayMs(count - 1);
     if (ms === 0 || delayedBy === undefined) return;
@@ -179,12 +179,12 @@ const limit = (key: string, max: number, member?: string): Limit => ({
 });
 
 /** Signing in. `network`: `RequestInfo.network`. `browser`: the id of one that this person signed in with before. */
-export function signInGuess(by: {
+export function signInAttempt(by: {
   readonly email: string;
   readonly network: string;
   readonly browser: string | undefined;
   readonly signal: AbortSignal;
-}): Guess {
+}): LoginAttempt {
   const { network, browser, signal } = by;
   const person = personOf(by.email);
   if (browser !== undefined) {
@@ -204,7 +204,7 @@ export function signInGuess(by: {
 }
 
 /** For the current password, which a signed-in user must give: no other caller can use up this limit. */
-export const ownPasswordGuess = (userUuid: string, signal: AbortSignal): Guess => ({
+export const ownPasswordAttempt = (userUuid: string, signal: AbortSignal): LoginAttempt => ({
   limits: [limit(`own:${userUuid}`, FAILURES_PER_PERSON)],
   signal,
 });

@@ -13,7 +13,7 @@ import { longestEnd, renewedEnd, type Sessions } from '../../access/sessions.ts'
 import type { Tokens } from '../../access/tokens.ts';
 import { USER_COLUMNS } from '../users/users.sql.ts';
 import { presentUser } from '../users/users.view.ts';
-import { type LoginThrottle, signInGuess } from './login-throttle.ts';
+import { type LoginThrottle, signInAttempt } from './login-throttle.ts';
 import type { KnownBrowsers } from './known-browsers.ts';
 import type { SignedIn } from './sign-in.schema.ts';
 
@@ -80,7 +80,7 @@ export class SignIn {
     // Of the person whom a cookie names alone: for everybody else the statement would come before the limits.
     const named = claim && (await this.#findByEmail(email));
     const browser = named && claim.isOf(named.passwordHash) ? claim.id : undefined;
-    const user = await this.#loginThrottle.guard(signInGuess({ email, network, browser, signal }), async () => {
+    const user = await this.#loginThrottle.guard(signInAttempt({ email, network, browser, signal }), async () => {
       const found = claim ? named : await this.#findByEmail(email);
       const right = await this.#passwords.verify(found?.passwordHash ?? null, password);
       return right ? found : undefined;

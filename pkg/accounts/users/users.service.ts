@@ -14,7 +14,7 @@ import { PROFILES_TAG, USERS_TAG } from './users.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Sessions } from '../../access/sessions.ts';
-import { type LoginThrottle, ownPasswordGuess } from '../sign-in/login-throttle.ts';
+import { type LoginThrottle, ownPasswordAttempt } from '../sign-in/login-throttle.ts';
 import { mayResign, maySee, refusedFields, resigns } from './users.policy.ts';
 import { userChanges, userCreated, userUpdated } from './users.events.ts';
 import { listUsers } from './users.sql.ts';
@@ -140,7 +140,7 @@ export class Users {
   async changePassword(actor: Actor, present: string, wanted: string, signal: AbortSignal): Promise<void> {
     await this.#requireUncommon('new_password', wanted);
     const user = await this.#db.tables.users.find({ id: actor.userId });
-    const right = await this.#loginThrottle.guard(ownPasswordGuess(actor.userUuid, signal), async () =>
+    const right = await this.#loginThrottle.guard(ownPasswordAttempt(actor.userUuid, signal), async () =>
       (await this.#passwords.verify(user?.passwordHash ?? null, present)) ? true : undefined,
     );
     if (!user || !right) throw wrongPassword();
@@ -162,11 +162,11 @@ export class Users {
       const administrators = await lockAdministrators(tx);
       const user = await this.#require(tx, id, ifMatch);
       if (user.roles.includes('admin') && user.isActive) requireAnother(administrators, user);
-      const heir = transferTo === undefined ? undefined : await requireHeir(tx, transferTo);
+      const newOwner = transferTo === undefined ? undefined : await requireNewOwner(tx, transferTo);
       const systemUser = await tx.users.find({ isSystem: true });
       if (!systemUser) throw new Error('the tenant has no system user');
       await this.#sessions.endAllOf(tx, user.id);
-      await this.#offboarding.run(tx, { id: user.id, uuid: user.uuid, heir, systemUser });
+      await this.#offboarding.run(tx, { id: user.id, uuid: user.uuid, newOwner, systemUser });
       await tx.groups.update({ createdBy: user.id }, { createdBy: systemUser.id });
       await tx.users.delete({ id: user.id });
       this.#cache.invalidate(tx, USERS_TAG, userTag(user.uuid), grantsTag(user.uuid), PROFILES_TAG);
@@ -212,10 +212,10 @@ async function lockAdministrators(tx: Tx): Promise<number[]> {
 }
 
 /** The row, which cannot be deleted before the end of the transaction. */
-async function requireHeir(tx: Tx, id: Uuid): Promise<UserRef> {
-  const heir = await tx.users.find({ uuid: id, isSystem: false }, { lock: 'share' });
-  if (!heir) throw invalid('transfer_to', 'must be a user of this tenant');
-  return heir;
+async function requireNewOwner(tx: Tx, id: Uuid): Promise<UserRef> {
+  const newOwner = await tx.users.find({ uuid: id, isSystem: false }, { lock: 'share' });
+  if (!newOwner) throw invalid('transfer_to', 'must be a user of this tenant');
+  return newOwner;
 }
 
 function requireAnother(administrators: readonly number[], user: User): void {

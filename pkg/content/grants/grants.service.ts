@@ -18,7 +18,7 @@ import { presentGrant } from './grants.view.ts';
 import { type NewGrant, GRANT_SORT_FIELDS, type GrantQuery, type GrantView } from './grants.schema.ts';
 
 /** What is granted on. */
-type Thing = (FileRecord | FolderRecord) & { readonly kind: 'file' | 'folder' };
+type GrantTarget = (FileRecord | FolderRecord) & { readonly kind: 'file' | 'folder' };
 
 /** `id` stands for the internal one, the order of creation. */
 const GRANT_LIST = keyset<GrantRow, (typeof GRANT_SORT_FIELDS)[number]>({
@@ -72,12 +72,12 @@ export class Grants {
     const wanted = input.expires_at ? new Date(input.expires_at) : null;
     if (wanted !== null && wanted <= this.#clock.now()) throw invalid('expires_at', 'must be in the future');
     return this.#transactions.run(actor, async (tx, granted) => {
-      const thing = await this.#require(tx, actor, granted, resource, true);
-      requireNotOwnGrant(actor, thing, input.user_id);
+      const target = await this.#require(tx, actor, granted, resource, true);
+      requireNotOwnGrant(actor, target, input.user_id);
       const grantee = await granteeOf(tx, input);
-      const key = { resourceType: resource.kind, resourceId: thing.id, userId: grantee.userId, groupId: grantee.groupId };
+      const key = { resourceType: resource.kind, resourceId: target.id, userId: grantee.userId, groupId: grantee.groupId };
       const present = await tx.permissions.find(key, { lock: 'update' });
-      const source = await this.#source(tx, actor, thing, present?.id);
+      const source = await this.#source(tx, actor, target, present?.id);
       const terms = {
         permissionLevel: input.permission_level,
         expiresAt: endOfGrant(source, wanted),
@@ -102,26 +102,26 @@ export class Grants {
   /** Takes a grant back, and with it what rests on it. Throws `forbidden` where the actor is admin by that very grant and it is not theirs alone. */
   async revoke(actor: Actor, resource: Resource, grantId: string): Promise<void> {
     await this.#transactions.run(actor, async (tx, granted) => {
-      const thing = await this.#require(tx, actor, granted, resource, true);
-      const grant = await tx.permissions.find({ uuid: grantId, resourceType: resource.kind, resourceId: thing.id }, { lock: 'update' });
+      const target = await this.#require(tx, actor, granted, resource, true);
+      const grant = await tx.permissions.find({ uuid: grantId, resourceType: resource.kind, resourceId: target.id }, { lock: 'update' });
       if (!grant) throw new Problem('not_found');
-      if (grant.userId !== actor.userId) await this.#source(tx, actor, thing, grant.id);
+      if (grant.userId !== actor.userId) await this.#source(tx, actor, target, grant.id);
       this.#cache.invalidate(tx, ...(await peopleConcerned(tx, [grant.id])).map(grantsTag));
       await tx.permissions.delete({ id: grant.id });
     });
   }
 
   /** The grant by which the actor gives and takes; null: the thing is theirs. Throws `forbidden` where that is the grant to be changed. */
-  async #source(tx: Tx, actor: Actor, thing: Thing, without: number | undefined): Promise<Source | null> {
-    if (isOwnedBy(thing, actor)) return null;
-    const source = await sourceOf(tx, actor, thing, { now: this.#clock.now(), without });
+  async #source(tx: Tx, actor: Actor, target: GrantTarget, without: number | undefined): Promise<Source | null> {
+    if (isOwnedBy(target, actor)) return null;
+    const source = await sourceOf(tx, actor, target, { now: this.#clock.now(), without });
     if (source) return source;
     if (without === undefined) throw new Problem('forbidden');
     throw new Problem('forbidden', 'Your own access depends on this grant; only another user can change it.');
   }
 
   /** A live resource on which the actor is admin. */
-  async #require(sql: Executor, actor: Actor, granted: Granted, { kind, uuid }: Resource, lock = false): Promise<Thing> {
+  async #require(sql: Executor, actor: Actor, granted: Granted, { kind, uuid }: Resource, lock = false): Promise<GrantTarget> {
     const found = kind === 'file' ? await findFile(sql, uuid, lock) : await findFolder(sql, uuid, lock ? 'update' : undefined);
     if (!found || ('deletedAt' in found && found.deletedAt !== null)) throw new Problem('not_found');
     requireSharing(actor, { ...found, kind }, granted);

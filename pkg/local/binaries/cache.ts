@@ -39,13 +39,13 @@ export async function cached(
 
 async function makeAside(folder: string, make: (folder: string) => Promise<void>): Promise<void> {
   for (const dead of globSync(`${folder}.aside-*`)) rmSync(dead, { recursive: true, force: true });
-  const aside = mkdtempSync(`${folder}.aside-`);
+  const temporary = mkdtempSync(`${folder}.aside-`);
   try {
-    await make(aside);
+    await make(temporary);
     if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
-    renameSync(aside, folder);
+    renameSync(temporary, folder);
   } catch (error) {
-    rmSync(aside, { recursive: true, force: true });
+    rmSync(temporary, { recursive: true, force: true });
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import { lastLine, run } from '../binaries/run.ts';
 import { isAlive } from '../processes.ts';
 import type { ProgramSpec } from '../supervisor.ts';
-import { seatOf, type Seat } from './unprivileged.ts';
+import { unprivileged, type UnprivilegedProgram } from './unprivileged.ts';
 
 export const SHARD_DATABASE = 'carrel';
 const SUPERUSER = 'postgres';
@@ -23,7 +23,7 @@ const RESERVES_SINCE = 16;
 
 /** PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. Everything else is the operator's to make. */
 export async function postgresSpec(stateDirectory: StateDirectory, program: string, options: { durable: boolean }): Promise<ProgramSpec> {
-  const seat = await seatOf(program, join(paths(stateDirectory.path).data, 'postgres'), dirname(dirname(program)));
+  const runAs = await unprivileged(program, join(paths(stateDirectory.path).data, 'postgres'), dirname(dirname(program)));
   const settings = {
     listen_addresses: stateDirectory.settings.address,
     port: stateDirectory.settings.ports.postgres,
@@ -37,28 +37,28 @@ export async function postgresSpec(stateDirectory: StateDirectory, program: stri
     ...(options.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
   const [command = '', ...args] = [
-    ...seat.prefix,
-    seat.program,
+    ...runAs.prefix,
+    runAs.program,
     '-D',
-    seat.data,
+    runAs.data,
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
   return {
     name: 'postgres',
     command,
     args,
-    ...(seat.uid === undefined || seat.gid === undefined ? {} : { uid: seat.uid, gid: seat.gid }),
+    ...(runAs.uid === undefined || runAs.gid === undefined ? {} : { uid: runAs.uid, gid: runAs.gid }),
     after: [],
     stopSignal: 'SIGINT',
     prepare: async () => {
-      await createCluster(stateDirectory, seat);
-      removeStrangersPid(seat.data);
+      await createCluster(stateDirectory, runAs);
+      removeStrangersPid(runAs.data);
     },
     ready: () => asSuperuser(stateDirectory, 'postgres', async () => {}),
     afterReady: () => createShard(stateDirectory),
     explain: (log) =>
       log.includes('initialized by PostgreSQL version')
-        ? `its data in ${seat.data} are of another major version; make clean deletes them`
+        ? `its data in ${runAs.data} are of another major version; make clean deletes them`
         : undefined,
   };
 }
@@ -69,27 +69,30 @@ async function majorVersion(program: string): Promise<number> {
 }
 
 /** The cluster is made aside and renamed: a folder of that name is a whole one. */
-async function createCluster(stateDirectory: StateDirectory, seat: Seat): Promise<void> {
-  if (existsSync(join(seat.data, 'PG_VERSION'))) return;
-  if (existsSync(seat.data) && readdirSync(seat.data).length > 0) {
-    throw new LocalError(`${seat.data} is not a complete PostgreSQL data directory. Restore a copy of it, or delete the data: make clean`);
+async function createCluster(stateDirectory: StateDirectory, program: UnprivilegedProgram): Promise<void> {
+  if (existsSync(join(program.data, 'PG_VERSION'))) return;
+  if (existsSync(program.data) && readdirSync(program.data).length > 0) {
+    throw new LocalError(
+      `${program.data} is not a complete PostgreSQL data directory. Restore a copy of it, or delete the data: make clean`,
+    );
   }
-  const aside = `${seat.data}.new`;
-  rmSync(aside, { recursive: true, force: true });
+  const temporary = `${program.data}.new`;
+  rmSync(temporary, { recursive: true, force: true });
   const passwords = mkdtempSync(join(tmpdir(), 'carrel-initdb-'));
   const file = join(passwords, 'superuser');
   try {
     writeFileSync(file, stateDirectory.settings.secrets.postgresSuperuser, { mode: 0o600 });
-    if (seat.uid !== undefined && seat.gid !== undefined) for (const path of [passwords, file]) chownSync(path, seat.uid, seat.gid);
+    if (program.uid !== undefined && program.gid !== undefined)
+      for (const path of [passwords, file]) chownSync(path, program.uid, program.gid);
     const flags = ['--encoding=UTF8', '--locale=C.UTF-8', `--username=${SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${file}`];
-    const [command = '', ...args] = [...seat.prefix, join(dirname(seat.program), 'initdb'), '-D', aside, ...flags];
+    const [command = '', ...args] = [...program.prefix, join(dirname(program.program), 'initdb'), '-D', temporary, ...flags];
     const { code, output } = await run(command, args, {
-      ...(seat.uid === undefined ? {} : { uid: seat.uid }),
-      ...(seat.gid === undefined ? {} : { gid: seat.gid }),
+      ...(program.uid === undefined ? {} : { uid: program.uid }),
+      ...(program.gid === undefined ? {} : { gid: program.gid }),
     });
     if (code !== 0) throw new LocalError(`initdb failed: ${lastLine(output)}`);
-    rmSync(seat.data, { recursive: true, force: true });
-    renameSync(aside, seat.data);
+    rmSync(program.data, { recursive: true, force: true });
+    renameSync(temporary, program.data);
   } finally {
     rmSync(passwords, { recursive: true, force: true });
   }

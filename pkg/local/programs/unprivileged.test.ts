@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { run } from '../binaries/run.ts';
-import { outsideFolder, seatOf, seatOfServiceUser } from './unprivileged.ts';
+import { outsideFolder, unprivileged, asServiceUser } from './unprivileged.ts';
 
 const isRoot = process.getuid?.() === 0;
 
 test('a store of root’s runs as another user, with a program and data that this user can reach', async () => {
-  const stateDirectory = mkdtempSync(join(tmpdir(), 'carrel-seat-')); // 0700
+  const stateDirectory = mkdtempSync(join(tmpdir(), 'carrel-run-as-')); // 0700
   const [release, data] = [join(stateDirectory, 'release'), join(stateDirectory, 'data', 's3')];
   mkdirSync(release);
   writeFileSync(join(release, 'store'), '#!/bin/sh\n[ "$1" = --version ] && exit 0\nid -u\n');
@@ -21,8 +21,8 @@ test('a store of root’s runs as another user, with a program and data that thi
     uid,
     gid,
   } = isRoot
-    ? await seatOfServiceUser(join(release, 'store'), data, release, 'no namespaces here')
-    : await seatOf(join(release, 'store'), data);
+    ? await asServiceUser(join(release, 'store'), data, release, 'no namespaces here')
+    : await unprivileged(join(release, 'store'), data);
   const who = await run(program, [], { ...(uid === undefined ? {} : { uid }), ...(gid === undefined ? {} : { gid }) });
 
   expect(prefix).toEqual([]);

@@ -5,7 +5,7 @@ import { run, lastLine } from '../binaries/run.ts';
 import { LocalError } from '../errors.ts';
 
 /** As whom a store runs, and with which program and data folder: Postgres refuses root, and S3 must not be it. */
-export interface Seat {
+export interface UnprivilegedProgram {
   /** Put before the program. */
   readonly prefix: readonly string[];
   readonly uid?: number;
@@ -22,12 +22,12 @@ const USER_NAMESPACE = ['unshare', '--user', '--map-user=1000', '--map-group=100
  * Where the kernel refuses that, as `postgres` or `nobody`, with data – and programs, when that user cannot reach them – in a folder
  * of /var/tmp named after the state directory. `release`: the folder with all that the program needs. Throws LocalError when none works.
  */
-export async function seatOf(program: string, data: string, release = dirname(program)): Promise<Seat> {
+export async function unprivileged(program: string, data: string, release = dirname(program)): Promise<UnprivilegedProgram> {
   if (process.getuid?.() !== 0) return { prefix: [], program, data };
   const [command = '', ...args] = USER_NAMESPACE;
   const tried = await run(command, [...args, program, '--version'], { timeoutMs: 10_000 });
   if (tried.code === 0) return { prefix: USER_NAMESPACE, program, data };
-  return seatOfServiceUser(program, data, release, lastLine(tried.output));
+  return asServiceUser(program, data, release, lastLine(tried.output));
 }
 
 /** For root on Linux: an unprivileged user that root can switch to. */
@@ -38,7 +38,7 @@ export async function serviceUser(): Promise<{ uid: number; gid: number } | unde
 }
 
 /** For root on a kernel without user namespaces; exported for its test. */
-export async function seatOfServiceUser(program: string, data: string, release: string, why: string): Promise<Seat> {
+export async function asServiceUser(program: string, data: string, release: string, why: string): Promise<UnprivilegedProgram> {
   const name = basename(program);
   const user = await serviceIds();
   if (!user)

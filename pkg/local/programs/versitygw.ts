@@ -16,7 +16,7 @@ import { LocalError } from '../errors.ts';
 import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import { lastLine, run } from '../binaries/run.ts';
 import type { ProgramSpec } from '../supervisor.ts';
-import { outsideFolder, seatOf, serviceUser, type Seat } from './unprivileged.ts';
+import { outsideFolder, unprivileged, serviceUser, type UnprivilegedProgram } from './unprivileged.ts';
 
 export const S3_REGION = 'us-east-1';
 /** No `carrel-…`: that is what tenants' keys are called, and a tenant may well be called `admin`. */
@@ -26,24 +26,26 @@ const ROOT = 'root';
  * versitygw: S3 over a folder, users in a folder beside it, the admin interface on a port of its own; the build of hack/binaries/versitygw.
  * It keeps an object's metadata in extended attributes of user.*; without them it refuses to start, and `--sidecar` would not survive a
  * crash. Started by root it runs as a service user, since a hole in it must not reach the whole machine; only where there is no such user, or
- * none that root may become, it runs in a user namespace (`seatOf`), which takes its privileges but leaves it the files of root.
+ * none that root may become, it runs in a user namespace (`unprivileged`), which takes its privileges but leaves it the files of root.
  */
 export async function versitygwSpec(stateDirectory: StateDirectory, program: string): Promise<ProgramSpec> {
   const inStateDirectory = join(paths(stateDirectory.path).data, 's3');
   const user = await serviceUser();
-  const seat: Seat = user ? { prefix: [], ...user, program, data: inStateDirectory } : await seatOf(program, inStateDirectory);
-  const { data } = seat;
+  const runAs: UnprivilegedProgram = user
+    ? { prefix: [], ...user, program, data: inStateDirectory }
+    : await unprivileged(program, inStateDirectory);
+  const { data } = runAs;
   const users = `${data}-users`;
   // Root enters the folder before the service user has it, so no path from the outside is needed: the state directory may be root's alone.
-  const names = user ? { program: '../versitygw', data: '/proc/self/cwd', users: '../s3-users' } : { program: seat.program, data, users };
+  const names = user ? { program: '../versitygw', data: '/proc/self/cwd', users: '../s3-users' } : { program: runAs.program, data, users };
   const listen = ['--port', addressOf(stateDirectory, 's3'), '--admin-port', addressOf(stateDirectory, 's3Admin')];
-  const [command, ...args] = [...seat.prefix, names.program, ...listen, '--region', S3_REGION, '--iam-dir', names.users];
+  const [command, ...args] = [...runAs.prefix, names.program, ...listen, '--region', S3_REGION, '--iam-dir', names.users];
   return {
     name: 'versitygw',
     command,
     args: [...args, '--keep-alive', '--quiet', 'posix', names.data],
     ...(user ? { cwd: data } : {}),
-    ...(seat.uid === undefined || seat.gid === undefined ? {} : { uid: seat.uid, gid: seat.gid }),
+    ...(runAs.uid === undefined || runAs.gid === undefined ? {} : { uid: runAs.uid, gid: runAs.gid }),
     env: { ROOT_ACCESS_KEY: ROOT, ROOT_SECRET_KEY: stateDirectory.settings.secrets.s3Secret },
     after: [],
     prepare: async () => {
@@ -56,7 +58,7 @@ export async function versitygwSpec(stateDirectory: StateDirectory, program: str
         else if (isOurs) await move(`${outside}${end}`, `${inStateDirectory}${end}`);
       for (const folder of [data, users]) {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        await giveTo(seat, folder);
+        await chownTo(runAs, folder);
       }
       if (user) provide(program, dirname(data));
     },
@@ -85,7 +87,7 @@ async function move(from: string, to: string): Promise<void> {
 }
 
 /** All in the folder becomes the user's; the folder itself last, so that one that is the user's needs nothing. */
-async function giveTo({ uid = 0, gid = 0 }: Seat, folder: string): Promise<void> {
+async function chownTo({ uid = 0, gid = 0 }: UnprivilegedProgram, folder: string): Promise<void> {
   if (process.getuid?.() !== 0 || statSync(folder).uid === uid) return;
   for (const name of readdirSync(folder)) {
     // Changes the links themselves and does not follow them: their writer may not be trusted.

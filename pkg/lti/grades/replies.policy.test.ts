@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
-import { shownAnswer, shownText, verdictOf, verdictOfEgress } from './replies.policy.ts';
+import { shownAnswer, shownText, resultOfReply, resultOfEgressError } from './replies.policy.ts';
 
-const said = (status: number, isResend = false) => verdictOf(status, { isResend, text: '', retryAfter: undefined });
+const said = (status: number, isResend = false) => resultOfReply(status, { isResend, text: '', retryAfter: undefined });
 
 test.each([
   [200, 'submitted'],
@@ -53,8 +53,8 @@ test.each<[EgressErrorCode, number | undefined, string, boolean | undefined]>([
   ['timeout', 404, 'failed', undefined],
   ['timeout', 302, 'later', true],
 ])('%s after the status %s is %s', (code, status, kind, isUnknown) => {
-  const verdict = verdictOfEgress(new EgressError(code, 'x', { status }), false);
-  expect([verdict.kind, (verdict as { isUnknown?: boolean }).isUnknown]).toEqual([kind, isUnknown]);
+  const result = resultOfEgressError(new EgressError(code, 'x', { status }), false);
+  expect([result.kind, (result as { isUnknown?: boolean }).isUnknown]).toEqual([kind, isUnknown]);
 });
 
 test.each([

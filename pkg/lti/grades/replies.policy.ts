@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
 
 /** What an attempt to tell the LMS of a score came to. */
-export type Verdict =
+export type ScoreResult =
   /** The LMS has it. `note`: what a person should know all the same. */
   | { readonly kind: 'submitted'; readonly note: string | null }
   /** It never will. */
@@ -32,7 +32,7 @@ const PASSING = new Set([408, 425, 429]);
  * What a status says (docs/design/lti.md, Grades; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
  * (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`: shownAnswer.
  */
-export function verdictOf(status: number, reply: { isResend: boolean; text: string; retryAfter: string | undefined }): Verdict {
+export function resultOfReply(status: number, reply: { isResend: boolean; text: string; retryAfter: string | undefined }): ScoreResult {
   const answered = `the LMS answered ${status}${reply.text === '' ? '' : `: ${reply.text}`}`;
   if (status === 204) return { kind: 'submitted', note: 'the LMS answered 204: it may have kept a newer score' };
   if (status >= 200 && status < 300) return { kind: 'submitted', note: null };
@@ -47,10 +47,10 @@ export function verdictOf(status: number, reply: { isResend: boolean; text: stri
 }
 
 /** The same where no whole answer came. */
-export function verdictOfEgress(error: EgressError, isResend: boolean): Verdict {
+export function resultOfEgressError(error: EgressError, isResend: boolean): ScoreResult {
   const { status } = error;
   // Only the status counts: a yes whose body broke off is a yes.
-  if (status !== undefined && (status < 300 || status >= 400)) return verdictOf(status, { isResend, text: '', retryAfter: undefined });
+  if (status !== undefined && (status < 300 || status >= 400)) return resultOfReply(status, { isResend, text: '', retryAfter: undefined });
   if (isFinalEgress(error)) return { kind: 'failed', reason: error.message };
   return { kind: 'later', reason: error.message, isUnknown: !UNSENT.has(error.code), retryAfter: undefined };
 }

@@ -1,6 +1,6 @@
 import type { GuardedClient } from '../../net/client.ts';
 import { EgressError } from '../../net/egress-error.ts';
-import { shownAnswer, type Verdict, verdictOf, verdictOfEgress } from './replies.policy.ts';
+import { shownAnswer, type ScoreResult, resultOfReply, resultOfEgressError } from './replies.policy.ts';
 
 /** A score as its row holds it. */
 export interface Score {
@@ -42,7 +42,7 @@ export async function postScore(
   client: GuardedClient,
   score: Score,
   { token, isResend, signal }: { token: string; isResend: boolean; signal: AbortSignal },
-): Promise<Verdict> {
+): Promise<ScoreResult> {
   try {
     const { status, statusText, headers, body } = await client.request({
       url: scoresAddress(score.lineItem),
@@ -55,9 +55,9 @@ export async function postScore(
       whenTooLarge: 'cut',
     });
     const text = shownAnswer({ status, statusText, text: body.toString('utf8') }, [token]);
-    return verdictOf(status, { isResend, text, retryAfter: headers['retry-after'] });
+    return resultOfReply(status, { isResend, text, retryAfter: headers['retry-after'] });
   } catch (error) {
     if (!(error instanceof EgressError) || error.code === 'aborted') throw error;
-    return verdictOfEgress(error, isResend);
+    return resultOfEgressError(error, isResend);
   }
 }

@@ -8,7 +8,7 @@ import { WAKE_CHANNEL } from '../../store/redis/redis.ts';
 import { privateKeyAssociatedData } from '../private-key.ts';
 import { SUBMIT_GRADE } from './grades.jobs.ts';
 import { SCORE_SCOPE } from './grades.schema.ts';
-import type { Verdict } from './replies.policy.ts';
+import type { ScoreResult } from './replies.policy.ts';
 import { postScore } from './scores.ts';
 import { type ServiceClient, ServiceTokenError, ServiceTokens } from './service-tokens.ts';
 import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, renewTimestamp, type Submission } from './submission.sql.ts';
@@ -46,7 +46,7 @@ export const submitGrade = ({ retrySeconds }: { retrySeconds: readonly number[] 
     },
   });
 
-type Outcome = Extract<Verdict, { kind: 'submitted' | 'failed' | 'later' }>;
+type Outcome = Extract<ScoreResult, { kind: 'submitted' | 'failed' | 'later' }>;
 
 /** `sent`: the grade as it was sent last. */
 interface Attempt {
@@ -60,9 +60,9 @@ async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submis
   if (!grade.isActive) return ended(later('the registration of the LMS is not active'));
   try {
     const registration = serviceClient(deps, context.slug, grade);
-    const { sent, verdict } = await send(deps, context, grade, registration);
-    if (verdict.kind === 'outdated') return await sendNewer(deps, context, sent, registration, verdict.reason);
-    return { sent, outcome: outcomeOf(verdict) };
+    const { sent, result } = await send(deps, context, grade, registration);
+    if (result.kind === 'outdated') return await sendNewer(deps, context, sent, registration, result.reason);
+    return { sent, outcome: outcomeOf(result) };
   } catch (error) {
     if (error instanceof SealError) return ended(later('the private key of the registration cannot be opened'));
     if (!(error instanceof ServiceTokenError)) throw error;
@@ -82,25 +82,25 @@ async function sendNewer(
   if (renewed === undefined) throw new LostLease();
   if (renewed === 'superseded') return { sent: grade, outcome: { kind: 'failed', reason: `a newer score stands: ${reason}` } };
   if (renewed === 'waits') return { sent: grade, outcome: later(`${reason}; a newer score of this person is about to be sent`) };
-  const { sent, verdict } = await send(deps, context, { ...grade, timestamp: renewed }, registration);
-  return { sent, outcome: outcomeOf(verdict) };
+  const { sent, result } = await send(deps, context, { ...grade, timestamp: renewed }, registration);
+  return { sent, outcome: outcomeOf(result) };
 }
 
-function outcomeOf(verdict: Verdict): Outcome {
-  if (verdict.kind === 'outdated') return later(`${verdict.reason}; it is sent again with a later timestamp`);
-  return verdict.kind === 'refused' ? later(verdict.reason) : verdict;
+function outcomeOf(result: ScoreResult): Outcome {
+  if (result.kind === 'outdated') return later(`${result.reason}; it is sent again with a later timestamp`);
+  return result.kind === 'refused' ? later(result.reason) : result;
 }
 
 /** `sent.sentAt`: since when the LMS may have had it before. */
 interface Sending {
   readonly sent: Submission;
-  readonly verdict: Verdict;
+  readonly result: ScoreResult;
 }
 
 /** A token may have been taken back before its time: then one more. What was refused for its token did not arrive. */
 async function send(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Sending> {
   const first = await sendOnce(deps, context, grade, registration);
-  return first.verdict.kind === 'refused' ? sendOnce(deps, context, first.sent, registration, first.sent) : first;
+  return first.result.kind === 'refused' ? sendOnce(deps, context, first.sent, registration, first.sent) : first;
 }
 
 async function sendOnce(
@@ -114,9 +114,9 @@ async function sendOnce(
   const marked = await context.transaction((tx) => markSent(tx, grade.uuid, context.lease));
   if (!marked) throw new LostLease();
   const sent = refused ?? { ...grade, ...marked };
-  const verdict = await postScore(deps.client, sent, { token, isResend: sent.sentAt !== null, signal: context.signal });
-  if (verdict.kind === 'refused') deps.tokens.drop(registration, SCORE_SCOPE, token);
-  return { sent, verdict };
+  const result = await postScore(deps.client, sent, { token, isResend: sent.sentAt !== null, signal: context.signal });
+  if (result.kind === 'refused') deps.tokens.drop(registration, SCORE_SCOPE, token);
+  return { sent, result };
 }
 
 /** Nothing of it has reached the LMS. */
@@ -143,22 +143,22 @@ type Conclusion =
   | { readonly result: 'submitted' | 'failed' }
   | { readonly result: 'retried'; readonly reason: string; readonly delayMs: number };
 
-async function conclude(deps: SubmitGradeDeps, context: JobContext, grade: Submission, verdict: Outcome): Promise<Conclusion> {
+async function conclude(deps: SubmitGradeDeps, context: JobContext, grade: Submission, outcome: Outcome): Promise<Conclusion> {
   const { clock, random, retrySeconds } = deps;
-  if (verdict.kind === 'submitted') {
-    await accept(deps, context, grade, verdict.note);
+  if (outcome.kind === 'submitted') {
+    await accept(deps, context, grade, outcome.note);
     return { result: 'submitted' };
   }
   const sent = grade.attempts + 1;
-  const wanted = verdict.kind === 'later' ? retryAfterMs(verdict.retryAfter, clock.now()) : 0;
-  const delayMs = verdict.kind === 'later' ? retryDelayMs({ sent, retryAfterMs: wanted }, retrySeconds, random) : null;
-  if (verdict.kind === 'later' && delayMs !== null) {
-    const sentAt = verdict.isUnknown ? (grade.sentAt ?? clock.now()) : grade.sentAt;
-    const note = { reason: verdict.reason, sentAt };
+  const wanted = outcome.kind === 'later' ? retryAfterMs(outcome.retryAfter, clock.now()) : 0;
+  const delayMs = outcome.kind === 'later' ? retryDelayMs({ sent, retryAfterMs: wanted }, retrySeconds, random) : null;
+  if (outcome.kind === 'later' && delayMs !== null) {
+    const sentAt = outcome.isUnknown ? (grade.sentAt ?? clock.now()) : grade.sentAt;
+    const note = { reason: outcome.reason, sentAt };
     await underLease(context.transaction((tx) => noteAttempt(tx, grade.uuid, context.lease, note)));
-    return { result: 'retried', reason: verdict.reason, delayMs };
+    return { result: 'retried', reason: outcome.reason, delayMs };
   }
-  const reason = verdict.kind === 'failed' ? verdict.reason : `given up after ${sent} attempts: ${verdict.reason}`;
+  const reason = outcome.kind === 'failed' ? outcome.reason : `given up after ${sent} attempts: ${outcome.reason}`;
   await underLease(context.transaction((tx) => markFailed(tx, grade.uuid, context.lease, reason)));
   return { result: 'failed' };
 }

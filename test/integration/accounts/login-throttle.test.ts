@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { LoginThrottle, type Guess, personOf } from '../../../pkg/accounts/sign-in/login-throttle.ts';
+import { LoginThrottle, type LoginAttempt, personOf } from '../../../pkg/accounts/sign-in/login-throttle.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { RateLimiter } from '../../../pkg/store/redis/rate-limiter.ts';
@@ -193,7 +193,7 @@ describe('an attempt that finds all slots taken', () => {
     const rateLimiter = new RateLimiter({ redis: tenant.redis, clock: systemClock, random: systemRandom });
     const throttle = new LoginThrottle({ rateLimiter, clock });
     const limit = { key: `test:${systemRandom.uuid()}`, max: 1, windowSeconds: 60 };
-    const guard = (work: () => Promise<true | undefined>, over: Partial<Guess> = {}) =>
+    const guard = (work: () => Promise<true | undefined>, over: Partial<LoginAttempt> = {}) =>
       throttle.guard({ limits: [limit], signal: new AbortController().signal, ...over }, work).then(
         (result) => result ?? 'failed',
         (error: Error) => (error as { code?: string }).code ?? error.message,
@@ -231,7 +231,7 @@ describe('an attempt that finds all slots taken', () => {
 
   test('does not wait for those under way that hold none of them', async () => {
     const { limit, guard } = start();
-    const of = (member: string): Partial<Guess> => ({ limits: [{ ...limit, member }] });
+    const of = (member: string): Partial<LoginAttempt> => ({ limits: [{ ...limit, member }] });
     const gate = Promise.withResolvers<true>();
     const failed = await guard(async () => undefined, of('ada'));
     const again = guard(() => gate.promise, of('ada'));

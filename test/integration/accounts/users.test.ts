@@ -241,8 +241,10 @@ describe('deleting', () => {
   test('transfer_to nobody, or to the same, is a 400 and deletes nothing', async () => {
     const { user } = await tenant.user();
 
-    for (const heir of [user.id, '7b0c6d6e-0000-4000-8000-000000000000'])
-      expect((await tenant.admin.delete(`/users/${user.id}`, { query: { transfer_to: heir } })).body.details[0].field).toBe('transfer_to');
+    for (const newOwner of [user.id, '7b0c6d6e-0000-4000-8000-000000000000'])
+      expect((await tenant.admin.delete(`/users/${user.id}`, { query: { transfer_to: newOwner } })).body.details[0].field).toBe(
+        'transfer_to',
+      );
     expect((await tenant.admin.get(`/users/${user.id}`)).status).toBe(200);
   });
 });

@@ -33,17 +33,17 @@ test('each feature is asked in the transaction that deletes a user, and what one
     create: () => ({
       onUserRemoved: async (tx, user) => {
         removed.push(user);
-        await tx.query('UPDATE users SET display_name = $2 WHERE id = $1', [user.heir?.id, 'Heir']);
+        await tx.query('UPDATE users SET display_name = $2 WHERE id = $1', [user.newOwner?.id, 'Heir']);
         if (refuse) throw new TypeError('refused');
       },
     }),
   };
   const tenant = await startTenant({ features: [witness] });
   try {
-    const [leaving, heir] = [await tenant.user(), await tenant.user()];
-    const remove = () => tenant.admin.delete(`/users/${leaving.user.id}`, { query: { transfer_to: heir.user.id } });
+    const [leaving, newOwner] = [await tenant.user(), await tenant.user()];
+    const remove = () => tenant.admin.delete(`/users/${leaving.user.id}`, { query: { transfer_to: newOwner.user.id } });
     const nameOfHeir = async () =>
-      ((await tenant.admin.get(`/users/${heir.user.id}`)).body as { display_name: string | null }).display_name;
+      ((await tenant.admin.get(`/users/${newOwner.user.id}`)).body as { display_name: string | null }).display_name;
 
     expect((await remove()).status).toBe(500);
     expect([(await tenant.admin.get(`/users/${leaving.user.id}`)).status, await nameOfHeir()]).toEqual([200, null]);
@@ -51,7 +51,7 @@ test('each feature is asked in the transaction that deletes a user, and what one
     refuse = false;
     expect((await remove()).status).toBe(204);
     expect([(await tenant.admin.get(`/users/${leaving.user.id}`)).status, await nameOfHeir()]).toEqual([404, 'Heir']);
-    expect(removed.at(-1)).toMatchObject({ uuid: leaving.user.id, heir: { uuid: heir.user.id } });
+    expect(removed.at(-1)).toMatchObject({ uuid: leaving.user.id, newOwner: { uuid: newOwner.user.id } });
   } finally {
     await tenant.stop();
   }

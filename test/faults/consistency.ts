@@ -12,7 +12,7 @@ import type { AwaitedEvent } from './change-log.ts';
  * - rows and events tell the same story: each file, version, deletion and person has its one event, acknowledged or not;
  * - no delivery and no work is left, and rows, quotas and objects fit together.
  */
-export async function verdict(tenant: TestTenant, acknowledged: readonly AwaitedEvent[], arrivals: Arrivals): Promise<string[]> {
+export async function inconsistencies(tenant: TestTenant, acknowledged: readonly AwaitedEvent[], arrivals: Arrivals): Promise<string[]> {
   const arrived = [...arrivals.taken.values()];
   return [
     ...arrivals.faults,
