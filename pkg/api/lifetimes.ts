@@ -13,7 +13,7 @@ export const KNOWN_BROWSER_SECONDS = 90 * DAY_SECONDS;
 export const LAUNCH_SECONDS = 3600;
 /** From login initiation to launch: time enough to sign in at the LMS. */
 export const LOGIN_SECONDS = 600;
-/** A download ticket. */
+/** A download link. */
 export const DOWNLOAD_LINK_SECONDS = 60;
 /** A reply under its Idempotency-Key. */
 export const IDEMPOTENT_REPLY_MS = DAY_SECONDS * 1000;

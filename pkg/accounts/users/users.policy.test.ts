@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { permissionSet } from '../../access/permission-sets.ts';
 import { type Actor, permissionsOf, type Role } from '../../api/actor.ts';
-import { maySee, refusedFields, resigns } from './users.policy.ts';
+import { maySee, refusedFields, removesAdministrator } from './users.policy.ts';
 
 const actor = (role: Role): Actor => ({
   userId: 1,
@@ -38,7 +38,7 @@ test.each([
   [{ is_active: true }, false],
   [{}, false],
 ])('an administrator who is changed by %j resigns: %s', (changes, expected) => {
-  expect(resigns({ roles: ['admin'], isActive: true }, changes)).toBe(expected);
-  expect(resigns({ roles: ['member'], isActive: true }, changes)).toBe(false);
-  expect(resigns({ roles: ['admin'], isActive: false }, changes)).toBe(false);
+  expect(removesAdministrator({ roles: ['admin'], isActive: true }, changes)).toBe(expected);
+  expect(removesAdministrator({ roles: ['member'], isActive: true }, changes)).toBe(false);
+  expect(removesAdministrator({ roles: ['admin'], isActive: false }, changes)).toBe(false);
 });

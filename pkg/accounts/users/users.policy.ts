@@ -16,12 +16,12 @@ interface Administrator {
   readonly isActive: boolean;
 }
 
-type Standing = Pick<UserChanges, 'roles' | 'is_active'>;
+type AdministratorFields = Pick<UserChanges, 'roles' | 'is_active'>;
 
 /** Whether the change would remove an administrator, if the user is one. */
-export const mayResign = (changes: Standing): boolean =>
+export const mayRemoveAdministrator = (changes: AdministratorFields): boolean =>
   changes.is_active === false || (changes.roles !== undefined && !changes.roles.includes('admin'));
 
 /** Whether the change removes an administrator. */
-export const resigns = (user: Administrator, changes: Standing): boolean =>
-  user.roles.includes('admin') && user.isActive && mayResign(changes);
+export const removesAdministrator = (user: Administrator, changes: AdministratorFields): boolean =>
+  user.roles.includes('admin') && user.isActive && mayRemoveAdministrator(changes);

@@ -15,7 +15,7 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import { type LoginThrottle, ownPasswordAttempt } from '../sign-in/login-throttle.ts';
-import { mayResign, maySee, refusedFields, resigns } from './users.policy.ts';
+import { mayRemoveAdministrator, maySee, refusedFields, removesAdministrator } from './users.policy.ts';
 import { userChanges, userCreated, userUpdated } from './users.events.ts';
 import { listUsers } from './users.sql.ts';
 import type { NewUser, UserChanges, UserQuery, UserView } from './users.schema.ts';
@@ -107,9 +107,9 @@ export class Users {
     if (refused.length > 0) throw new Problem('forbidden', `Only an administrator changes ${refused.join(', ')}.`);
     const passwordHash = changes.password === undefined ? undefined : await this.#hashOfNew('password', changes.password);
     return this.#cache.transaction(this.#db, async (tx) => {
-      const administrators = mayResign(changes) ? await lockAdministrators(tx) : [];
+      const administrators = mayRemoveAdministrator(changes) ? await lockAdministrators(tx) : [];
       const user = await this.#require(tx, id, ifMatch);
-      if (resigns(user, changes)) requireAnother(administrators, user);
+      if (removesAdministrator(user, changes)) requireAnother(administrators, user);
       if (passwordHash !== undefined && isNoAddress(changes.email ?? user.email))
         throw invalid('password', 'needs an e-mail address to sign in with; set email too');
       const [row] = await conflictsAsProblems(() =>

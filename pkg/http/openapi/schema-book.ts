@@ -36,10 +36,10 @@ export class SchemaBook {
 function portable(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(portable);
   if (node === null || typeof node !== 'object') return node;
-  const { 'x-openapi': said, ...own } = node as Json;
-  if (said !== undefined) {
+  const { 'x-openapi': override, ...own } = node as Json;
+  if (override !== undefined) {
     const { type: _type, pattern: _pattern, enum: _enum, ...rest } = own;
-    return { ...rest, ...(said as Json) };
+    return { ...rest, ...(override as Json) };
   }
   return Object.fromEntries(
     Object.entries(own).map(([key, value]) => {
