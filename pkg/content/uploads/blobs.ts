@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash as sha256 } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Problem } from '../../api/problem.ts';
 import type { JobRequests } from '../../events/job-requests.ts';
@@ -9,6 +9,7 @@ import type { Database } from '../../store/postgres/database.ts';
 import { newContentKey } from '../../store/s3/content-key.ts';
 import { dayOf, lastWriteOf } from '../../store/s3/day.ts';
 import type { Objects } from '../../store/s3/objects.ts';
+import { FIRST_BUFFER_BYTES } from '../../store/s3/upload.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import type { Reservation } from './reservation.service.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
@@ -33,6 +34,28 @@ export interface BlobOptions {
   readonly uploader: string;
   readonly contentType: string;
   readonly signal: AbortSignal;
+}
+
+/** The whole content where it is small, else all of it as it comes. */
+async function smallOrStream(source: Readable): Promise<Buffer | AsyncIterable<Buffer>> {
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
+  const read: Buffer[] = [];
+  for (let bytes = 0; bytes <= FIRST_BUFFER_BYTES;) {
+    const next = await chunks.next();
+    if (next.done) return Buffer.concat(read, bytes);
+    read.push(next.value);
+    bytes += next.value.length;
+  }
+  return continued(read, chunks);
+}
+
+async function* continued(read: readonly Buffer[], chunks: AsyncIterator<Buffer, undefined>): AsyncGenerator<Buffer> {
+  try {
+    yield* read;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value;
+  } finally {
+    await chunks.return?.();
+  }
 }
 
 /**
@@ -70,12 +93,21 @@ export class Blobs {
     return newContentKey(day, this.#random);
   }
 
-  /**
-   * Streams content into the bucket, counting and hashing on the way; memory does not grow with its size.
-   */
+  /** Stores content in the bucket, counted and hashed. What is small is read first and then sent; memory does not grow with the size of what is not. */
   async store(key: string, source: Readable, options: BlobOptions): Promise<StoredBlob> {
-    const { contentType, signal } = options;
+    const content = await smallOrStream(source);
     this.#begun.add(key);
+    return Buffer.isBuffer(content) ? this.#storeSmall(key, content, options) : this.#storeStream(key, content, options);
+  }
+
+  async #storeSmall(key: string, content: Buffer, { quota, reservation, contentType, signal }: BlobOptions): Promise<StoredBlob> {
+    if (content.length > quota.remainingBytes) throw new Problem('quota_exceeded');
+    await this.#objects.put(key, content, { contentType, signal });
+    return { key, size: content.length, checksum: sha256('sha256', content), reservation: reservation.id };
+  }
+
+  async #storeStream(key: string, content: AsyncIterable<Buffer>, options: BlobOptions): Promise<StoredBlob> {
+    const { contentType, signal } = options;
     const hash = createHash('sha256');
     let size = 0;
     const { quota, reservation } = options;
@@ -90,7 +122,7 @@ export class Blobs {
       }
     };
     const measured = async function* (): AsyncGenerator<Buffer> {
-      for await (const chunk of source as AsyncIterable<Buffer>) {
+      for await (const chunk of content) {
         size += chunk.length;
         if (size > quota.remainingBytes || reservation.needsHold(size)) await admit();
         hash.update(chunk);

@@ -23,7 +23,7 @@ export interface UploadTarget {
 
 const PARTS_AT_ONCE = 2;
 /** What every upload has at once, so that a small file waits for nobody. */
-const FIRST_BUFFER_BYTES = 64 * 1024;
+export const FIRST_BUFFER_BYTES = 64 * 1024;
 
 /** Waits before an upload that failed is given up once more. */
 const ABORT_AGAIN_MS = [1_000, 5_000, 25_000, 60_000];
