@@ -52,7 +52,8 @@ try {
   // On a fresh machine the binaries are built first, with progress, not within some test's time limit.
   if (!(await succeeds('cmd/carrel/main.ts', 'binaries'))) failed += 1;
   const prepared = performance.now();
-  const isGreen = await succeeds('node_modules/jest/bin/jest.js', '--json', `--outputFile=${outputFile}`, ...jestArguments);
+  // --forceExit: a program that a failed test left holds jest's pipes, and is ended below with all others of the run.
+  const isGreen = await succeeds('node_modules/jest/bin/jest.js', '--forceExit', '--json', `--outputFile=${outputFile}`, ...jestArguments);
   const results = read(outputFile);
   passed += results?.numPassedTests ?? 0;
   skipped += (results?.numPendingTests ?? 0) + (results?.numTodoTests ?? 0);
