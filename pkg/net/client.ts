@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { Counter } from 'prom-client';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { Deadline } from './deadline.ts';
 import { guardedConnector, type OpenSocket, openTcp } from './dial.ts';
 import { EgressError, egressErrorOf } from './egress-error.ts';
+import { Exchange } from './exchange.ts';
 import { type AllowedRange, literalPrivateAddress } from './private-address.ts';
 import { type Resolve, systemResolver } from './resolve.ts';
 
@@ -88,6 +88,8 @@ const KEEP_ALIVE_MS = 10_000;
 const KEEP_ALIVE_MAX_MS = 30_000;
 
 const STATUS_TEXT_MAX = 1_000;
+/** Without a reason, each abort creates a DOMException with a stack. */
+const OVER = new Error('over');
 
 /** Headers of the connection (RFC 9110 §7.6.1), of the framing, and `host`, which would also choose the certificate that is asked for. */
 const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|upgrade|keep-alive|te|trailer|expect|http2-settings|proxy-.*)$/;
@@ -154,34 +156,35 @@ async function send(agent: Agent, options: GuardedClientOptions, limits: EgressL
   const timeoutMs = request.timeoutMs ?? limits.timeoutMs;
   const firstByteMs = request.firstByteMs ?? Math.max(limits.firstByteMs, request.timeoutMs ?? 0);
 
-  const deadline = new Deadline(
-    options.clock,
-    request.signal,
-    (cause) => new EgressError('aborted', `the request to ${host} was given up`, { cause }),
-  );
-  deadline.expireIn(timeoutMs, () => new EgressError('timeout', `${host} did not finish its reply within ${timeoutMs} ms`));
-  const headersCame = deadline.expireIn(
-    firstByteMs,
-    () => new EgressError('timeout', `${host} did not begin to reply within ${firstByteMs} ms`),
-  );
-  let status: number | undefined;
+  const maxBytes = request.maxBytes ?? limits.maxBytes;
+  const over = new AbortController();
+  const exchange = new Exchange({
+    maxBytes,
+    whenTooLarge: request.whenTooLarge ?? 'refuse',
+    isAnnounced: request.method !== 'HEAD',
+    tooLarge: () => new EgressError('reply_too_large', `${host} sent a reply of more than ${maxBytes} bytes`),
+  });
+  const failAfter = (ms: number, what: string, isLate: () => boolean): void =>
+    void options.clock.sleep(ms, over.signal).then(
+      () => isLate() && exchange.fail(new EgressError('timeout', `${host} did not ${what} within ${ms} ms`)),
+      () => undefined, // the exchange is over
+    );
+  failAfter(timeoutMs, 'finish its reply', () => true);
+  if (firstByteMs < timeoutMs) failAfter(firstByteMs, 'begin to reply', () => exchange.status === undefined);
+  const giveUp = (): void =>
+    exchange.fail(new EgressError('aborted', `the request to ${host} was given up`, { cause: request.signal?.reason }));
+  request.signal?.addEventListener('abort', giveUp);
   try {
-    const reply = await agent.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: request.method ?? 'GET',
-      headers,
-      body: request.body ?? null,
-      signal: deadline.signal,
-    });
-    headersCame();
-    status = reply.statusCode;
-    const body = await bodyOf(reply, host, request, request.maxBytes ?? limits.maxBytes);
-    return { status, statusText: reply.statusText.slice(0, STATUS_TEXT_MAX), headers: reply.headers, ...body };
+    const { method = 'GET', body = null } = request;
+    if (request.signal?.aborted === true) giveUp();
+    else agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method, headers, body }, exchange);
+    const reply = await exchange.reply;
+    return { ...reply, statusText: reply.statusText.slice(0, STATUS_TEXT_MAX) };
   } catch (error) {
-    throw egressErrorOf(deadline.signal.aborted ? deadline.signal.reason : error, host, status);
+    throw egressErrorOf(error, host, exchange.status);
   } finally {
-    deadline.end();
+    request.signal?.removeEventListener('abort', giveUp);
+    over.abort(OVER);
   }
 }
 
@@ -205,29 +208,4 @@ function checkedHeaders(given: Readonly<Record<string, string>>): Record<string,
     headers[lower] = value;
   }
   return headers;
-}
-
-async function bodyOf(
-  reply: Dispatcher.ResponseData,
-  host: string,
-  { method, whenTooLarge = 'refuse' }: EgressRequest,
-  maxBytes: number,
-): Promise<{ body: Buffer; isCut: boolean }> {
-  const tooLarge = (): EgressError => new EgressError('reply_too_large', `${host} sent a reply of more than ${maxBytes} bytes`);
-  const announced = method === 'HEAD' ? 0 : Number(reply.headers['content-length'] ?? 0);
-  if (announced > maxBytes && whenTooLarge === 'refuse') {
-    reply.body.on('error', () => undefined).destroy();
-    throw tooLarge();
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Leaving the loop early ends the connection.
-  for await (const chunk of reply.body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size <= maxBytes) continue;
-    if (whenTooLarge === 'refuse') throw tooLarge();
-    return { body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: true };
-  }
-  return { body: Buffer.concat(chunks, size), isCut: false };
 }

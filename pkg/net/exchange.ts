@@ -1,0 +1,87 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+
+/** What a body beyond its bound does, as EgressRequest has it. */
+interface Bounds {
+  readonly maxBytes: number;
+  readonly whenTooLarge: 'refuse' | 'cut';
+  /** Whether `content-length` tells the size of a body; not in a reply to HEAD. */
+  readonly isAnnounced: boolean;
+  readonly tooLarge: () => Error;
+}
+
+/** A reply as it came. */
+export interface Reply {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly isCut: boolean;
+}
+
+/**
+ * One request of undici's: gathers the reply, within the bound of its body, without a stream or a signal for each request.
+ * `fail` ends the exchange at once, wherever it is: queued, connecting, sent or half answered.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly reply: Promise<Reply>;
+  readonly #settle = Promise.withResolvers<Reply>();
+  readonly #bounds: Bounds;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #head: Pick<Reply, 'status' | 'statusText' | 'headers'> | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #failure: Error | undefined;
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+    this.reply = this.#settle.promise;
+  }
+
+  /** Of the reply, once its headers have come. */
+  get status(): number | undefined {
+    return this.#head?.status;
+  }
+
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#settle.reject(error);
+    this.#controller?.abort(error);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#failure) controller.abort(this.#failure);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders, statusText = ''): void {
+    if (status < 200) return; // informational: the reply is still to come
+    this.#head = { status, statusText, headers };
+    const { isAnnounced, maxBytes, whenTooLarge, tooLarge } = this.#bounds;
+    if (isAnnounced && whenTooLarge === 'refuse' && Number(headers['content-length'] ?? 0) > maxBytes) this.fail(tooLarge());
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { maxBytes, whenTooLarge, tooLarge } = this.#bounds;
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size <= maxBytes) return;
+    if (whenTooLarge === 'refuse') return this.fail(tooLarge());
+    this.#resolve(Buffer.concat(this.#chunks).subarray(0, maxBytes), true);
+    controller.abort(CUT);
+  }
+
+  onResponseEnd(): void {
+    this.#resolve(Buffer.concat(this.#chunks, this.#size), false);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#settle.reject(error);
+  }
+
+  #resolve(body: Buffer, isCut: boolean): void {
+    if (this.#head) this.#settle.resolve({ ...this.#head, body, isCut });
+  }
+}
+
+const CUT = new Error('the reply is cut');
