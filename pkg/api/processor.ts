@@ -106,10 +106,10 @@ export class UnprocessableJob extends Error {
 export interface QueueSettings {
   /** Also the name of its BullMQ queue. */
   readonly name: string;
-  /** The most rows of one tenant in flight. */
+  /** The most attempts of one tenant at once. */
   readonly perTenant: number;
-  /** The most rows in one BullMQ job, and so on one worker; default 1. */
-  readonly perBatch?: number;
+  /** Rows of one tenant that a worker leases beyond those that it attempts, while slots are plenty; default 0. */
+  readonly ahead?: number;
   /** The most attempts of one worker at once. */
   readonly concurrency: number;
 }
@@ -122,7 +122,7 @@ export interface RowQueue<Row extends Leased = Leased> extends QueueSettings {
 
 /** Handles the rows of one shard. */
 export interface JobHandler<Row extends Leased = Leased> {
-  readonly store: LeasedRows<Leased, Row>;
+  readonly store: LeasedRows<Row>;
   /** Makes one attempt and writes its outcome, by the lease that `row` holds. `signal`: the lease was lost. */
   attempt(row: Row, signal: AbortSignal): Promise<void>;
 }

@@ -4,39 +4,42 @@ import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 const SLOTS = 512;
 const PER_TENANT = 8;
 
-test('a tenant alone holds its limit, and one more attempt of it is accepted while slots are plenty', () => {
+test('a tenant alone holds its limit, and gets as many slots as it released', () => {
   const limiter = new ConcurrencyLimiter(SLOTS, PER_TENANT);
-  for (let at = 0; at < PER_TENANT; at += 1) limiter.acquire('a');
 
-  expect(limiter.tenantLimit).toBe(PER_TENANT);
-  expect(limiter.acquire('a')).toBe(true);
+  const reserved = [limiter.reserve('a', 3), limiter.reserve('a', Infinity), limiter.reserve('a', Infinity)];
+  limiter.release('a', 2);
+
+  expect([reserved, limiter.reserve('a', Infinity)]).toEqual([[3, PER_TENANT - 3, 0], 2]);
+  expect([limiter.free, limiter.isScarce]).toEqual([SLOTS - PER_TENANT, false]);
 });
 
-test('once half of the slots are held, a tenant that holds its share is rejected until it releases some', () => {
+test('once half of the slots are held, a tenant that holds its share gets none until it releases some', () => {
   const limiter = new ConcurrencyLimiter(SLOTS, PER_TENANT);
-  for (let at = 0; at < SLOTS * 0.75; at += 1) limiter.acquire(`t${at}`);
-  for (let at = 0; at < 4; at += 1) limiter.acquire('a');
+  limiter.reserve('a', 4);
+  for (let at = 0; limiter.free > SLOTS * 0.25; at += 1) limiter.reserve(`t${at}`, 1);
 
-  expect([limiter.tenantLimit, limiter.acquire('a')]).toEqual([3, false]);
-  for (let at = 0; at < 3; at += 1) limiter.release('a');
-  expect([limiter.acquire('a'), limiter.acquire('b')]).toEqual([true, true]);
+  expect([limiter.isScarce, limiter.tenantLimit, limiter.reserve('a', Infinity)]).toEqual([true, 4, 0]);
+  limiter.release('a', 2);
+  expect([limiter.reserve('a', Infinity), limiter.reserve('b', Infinity)]).toEqual([2, 3]);
 });
 
 test('no more slots are held than there are', () => {
   const limiter = new ConcurrencyLimiter(2, PER_TENANT);
-  const acquired = ['a', 'b', 'c'].map((tenant) => limiter.acquire(tenant));
+  const reserved = ['a', 'b', 'c'].map((tenant) => limiter.reserve(tenant, 1));
   limiter.release('a');
 
-  expect([acquired, limiter.free, limiter.acquire('c')]).toEqual([[true, true, false], 1, true]);
+  expect([reserved, limiter.free, limiter.reserve('c', Infinity)]).toEqual([[1, 1, 0], 1, 1]);
 });
 
 test.each([20, 64, 200, 400])('%i tenants that never release their slots leave a tenth of all to others', (tenants) => {
   const limiter = new ConcurrencyLimiter(SLOTS, PER_TENANT);
-  let busy = 0;
-  // as a dispatcher does: the first of each tenant goes before the second of any
-  for (let row = 0; row < PER_TENANT; row += 1)
-    for (let at = 0; at < tenants; at += 1) if (row < limiter.tenantLimit && limiter.acquire(`t${at}`)) busy += 1;
+  for (let round = 0; round < PER_TENANT; round += 1) {
+    // as a dispatcher does
+    const share = limiter.shareOf(tenants);
+    for (let at = 0; at < tenants; at += 1) limiter.reserve(`t${at}`, share);
+  }
 
-  expect(busy).toBeLessThan(SLOTS * 0.9);
-  expect(limiter.acquire('another')).toBe(true);
+  expect(limiter.free).toBeGreaterThan(SLOTS * 0.1);
+  expect(limiter.reserve('another', Infinity)).toBeGreaterThan(0);
 });

@@ -30,24 +30,33 @@ export class ConcurrencyLimiter {
     return Math.max(1, Math.min(this.#perTenant, Math.floor((2 * this.#perTenant * this.free) / this.#slots)));
   }
 
-  /**
-   * False: no slot is free, or slots are scarce and the tenant holds its share. While slots are not scarce only the dispatcher enforces the limit
-   * per tenant, so a slot that is about to be released does not reject a job.
-   */
-  acquire(tenant: string): boolean {
-    const held = this.#held.get(tenant) ?? 0;
-    const { tenantLimit } = this;
-    if (this.free <= 0 || (tenantLimit < this.#perTenant && held >= tenantLimit)) return false;
-    this.#held.set(tenant, held + 1);
-    this.#busy += 1;
-    return true;
+  /** At least half of the slots are held, so a tenant's share is smaller than its limit. */
+  get isScarce(): boolean {
+    return this.tenantLimit < this.#perTenant;
   }
 
-  /** Releases one of the tenant's slots. */
-  release(tenant: string): void {
+  /** How many slots each of `tenants` that have due rows at once may take, so that the first of each goes before many of any. */
+  shareOf(tenants: number): number {
+    return Math.max(1, Math.min(this.tenantLimit, Math.floor(this.free / (2 * tenants))));
+  }
+
+  /** Takes up to `most` slots, as long as the tenant may have another; gives their number. */
+  reserve(tenant: string, most: number): number {
     const held = this.#held.get(tenant) ?? 0;
-    if (held > 1) this.#held.set(tenant, held - 1);
+    let slots = 0;
+    while (slots < most && this.free > 0 && held + slots < this.tenantLimit) {
+      slots += 1;
+      this.#busy += 1;
+    }
+    if (slots > 0) this.#held.set(tenant, held + slots);
+    return slots;
+  }
+
+  /** Releases `slots` of the tenant's slots. */
+  release(tenant: string, slots = 1): void {
+    const left = (this.#held.get(tenant) ?? 0) - slots;
+    if (left > 0) this.#held.set(tenant, left);
     else this.#held.delete(tenant);
-    this.#busy -= 1;
+    this.#busy -= slots;
   }
 }

@@ -2,37 +2,25 @@ import { sleepUnlessAborted } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
-import type { Redis } from '../store/redis/redis.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { QUEUE_PREFIX, type DispatchQueue, leaseBatches } from './dispatch-queue.ts';
+import type { TenantQueue } from './tenant-queue.ts';
 
 /** Due rows are looked for at least this often, however many wake-ups get lost. */
 const SWEEP_MS = 1_000;
 /** Rounds begin at least this far apart, so wake-ups that come close together share one. */
 const APART_MS = 5;
-/** Batches that may wait in Redis, and rows leased at once: enough to keep runners busy, few enough to be worked off within their lease. */
+/** Tenants that may wait in Redis: enough to keep workers busy, few enough that the first to wait is served first. */
 const MAX_WAITING = 64;
-/**
- * How long a batch may wait in Redis before its row is leased again; the old batch then does nothing.
- * Together with SWEEP_MS: the rows of a worker that died are taken by another within 5 s (docs/design/events-and-jobs.md).
- */
-const DISPATCH_LEASE_SECONDS = 4;
 
 /**
- * Leases the due rows of one shard and hands them to runners (docs/design/events-and-jobs.md).
- *
- * Invariants:
- * - Postgres is the truth: a batch that is lost, however that happens, is made again once its lease has expired;
- *   when Redis has lost its data, at the next round.
- * - Several dispatchers share a shard: `FOR UPDATE SKIP LOCKED` and the lease keep them apart.
+ * Finds the tenants of one shard that have due rows, and has workers take them (docs/design/events-and-jobs.md). It changes nothing in Postgres: when
+ * a job is lost, however that happens, the next round finds its tenant again.
  */
 export class Dispatcher {
   readonly #shard: string;
-  readonly #store: LeasedRows<Leased>;
+  readonly #store: Pick<LeasedRows<Leased>, 'dueTenants'>;
   readonly #limiter: ConcurrencyLimiter;
-  readonly #perBatch: number;
-  readonly #queue: DispatchQueue;
-  readonly #redis: Redis;
+  readonly #queue: TenantQueue;
   readonly #clock: Clock;
   readonly #log: Logger;
   #wake: () => void = () => undefined;
@@ -40,22 +28,16 @@ export class Dispatcher {
 
   constructor(deps: {
     shard: string;
-    store: LeasedRows<Leased>;
-    /** Its limit per tenant bounds what one tenant has in flight: a backlog delays its own tenant only. */
+    store: Pick<LeasedRows<Leased>, 'dueTenants'>;
     limiter: ConcurrencyLimiter;
-    /** Rows of one tenant that go together. */
-    perBatch: number;
-    queue: DispatchQueue;
-    redis: Redis;
+    queue: TenantQueue;
     clock: Clock;
     log: Logger;
   }) {
     this.#shard = deps.shard;
     this.#store = deps.store;
     this.#limiter = deps.limiter;
-    this.#perBatch = deps.perBatch;
     this.#queue = deps.queue;
-    this.#redis = deps.redis;
     this.#clock = deps.clock;
     this.#log = deps.log.child({ shard: deps.shard });
   }
@@ -82,25 +64,14 @@ export class Dispatcher {
   }
 
   async #round(): Promise<void> {
-    const [waiting] = await Promise.all([this.#queue.waiting(), this.#noticeLostMemory()]);
-    // Another worker may have free slots: rows beyond this one's stay due.
-    const free = Math.min(MAX_WAITING - waiting, this.#limiter.free);
-    if (free <= 0) return;
-    const items = await this.#store.leaseDue({ limit: free, perTenant: this.#limiter.tenantLimit, leaseSeconds: DISPATCH_LEASE_SECONDS });
-    if (items.length === 0) return;
-    try {
-      const leases = items.map(({ tenant, id, attempts }) => ({ tenant, id, attempt: attempts }));
-      await this.#queue.add(leaseBatches(this.#shard, leases, this.#perBatch));
-    } catch (error) {
-      for (const item of items) await this.#store.release(item);
-      throw error;
-    }
-  }
-
-  /** Redis was flushed or started empty: the batches of all unclaimed leases are gone, so these leases are released. */
-  async #noticeLostMemory(): Promise<void> {
-    const [isNew] = await this.#redis.run([['set', `${QUEUE_PREFIX}:memory:${this.#queue.name}:${this.#shard}`, '1', 'NX']]);
-    if (isNew === 'OK') await this.#store.releaseUnclaimed();
+    // Another worker may have free slots: what is due beyond this one's stays for its rounds.
+    if (this.#limiter.free === 0) return;
+    const { tenantLimit: perTenant } = this.#limiter;
+    const [waiting, due] = await Promise.all([this.#queue.waiting(), this.#store.dueTenants({ limit: this.#limiter.slots, perTenant })]);
+    const next = due.slice(0, Math.max(0, MAX_WAITING - waiting));
+    await this.#queue.add(this.#shard, next, this.#limiter.shareOf(due.length));
+    // The others follow as soon as workers have taken these.
+    if (next.length > 0 && next.length < due.length) this.#woken = true;
   }
 
   async #pause(signal: AbortSignal): Promise<void> {

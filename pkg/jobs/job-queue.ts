@@ -1,11 +1,11 @@
 import type { JobHandler, QueueSettings, WorkerServices } from '../api/processor.ts';
 import type { Leased } from '../store/postgres/leases.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { DispatchQueue } from './dispatch-queue.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Runner } from './runner.ts';
+import { TenantQueue } from './tenant-queue.ts';
 
-/** A queue of jobs: from the rows in Postgres, by dispatchers and BullMQ, to the handlers of this process. */
+/** A queue of jobs: rows in Postgres, which dispatchers look for, and which workers lease that take their tenants from BullMQ. */
 export interface JobQueue {
   /** Looks for due rows at once. */
   wake(): void;
@@ -16,21 +16,21 @@ export interface JobQueue {
 /** How long `close` waits for a running dispatch round. */
 const LAST_ROUND_MS = 2_000;
 
-type JobQueueDeps = Pick<WorkerServices, 'redis' | 'clock' | 'log'> & { readonly redisUrl: string };
+type JobQueueDeps = Pick<WorkerServices, 'clock' | 'log'> & { readonly redisUrl: string };
 
 /** Starts its dispatchers and its runner; they work until it is closed. `handlers`: one for each shard, by the shard's name. */
 export function startJobQueue<Row extends Leased>(
-  { name, perTenant, perBatch = 1, concurrency }: QueueSettings,
+  { name, perTenant, ahead = 0, concurrency }: QueueSettings,
   handlers: ReadonlyMap<string, JobHandler<Row>>,
-  { redis, redisUrl, clock, log }: JobQueueDeps,
+  { redisUrl, clock, log }: JobQueueDeps,
 ): JobQueue {
-  const queue = new DispatchQueue({ name, url: redisUrl, log });
+  const queue = new TenantQueue({ name, url: redisUrl, log });
   const limiter = new ConcurrencyLimiter(concurrency, perTenant);
   const dispatchers = new Map(
-    [...handlers].map(([shard, { store }]) => [shard, new Dispatcher({ shard, store, limiter, perBatch, queue, redis, clock, log })]),
+    [...handlers].map(([shard, { store }]) => [shard, new Dispatcher({ shard, store, limiter, queue, clock, log })]),
   );
   const onRelease = (shard: string): void => dispatchers.get(shard)?.wake();
-  const runner = new Runner<Row>({ name, limiter, redisUrl, handlers, onRelease, clock, log });
+  const runner = new Runner<Row>({ name, limiter, ahead, redisUrl, handlers, onRelease, clock, log });
 
   const stopping = new AbortController();
   const dispatching = Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.run(stopping.signal)));

@@ -71,7 +71,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     if (!endpoint?.active) return this.#end(delivery, 'canceled', null);
     const sent = await this.#send(delivery, endpoint, signal);
     if (sent === null) {
-      await this.store.release(delivery);
+      await this.store.release([delivery]);
       return 'lost_lease';
     }
     if (sent.attempt.error !== null) await this.#holdSlot(signal);

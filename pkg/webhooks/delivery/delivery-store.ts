@@ -40,14 +40,13 @@ export interface DeliveryStatistics {
 }
 
 /** The deliveries of one shard. An ended delivery stays with its attempts as long as its event. */
-export class DeliveryStore extends LeasedRows<Leased, Delivery> {
+export class DeliveryStore extends LeasedRows<Delivery> {
   readonly #outcomes = new Batcher<Outcome, boolean>((outcomes) => this.#write(outcomes));
 
   constructor(sql: Sql) {
     super(sql, {
       name: 'carrel.deliveries',
-      columns: 'w.endpoint',
-      claimed: `w.created_at AS "createdAt", jsonb_array_length(w.log) AS sent,
+      columns: `w.endpoint, w.created_at AS "createdAt", jsonb_array_length(w.log) AS sent,
         (SELECT e.uuid FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS "messageId",
         (SELECT e.payload FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS payload`,
     });

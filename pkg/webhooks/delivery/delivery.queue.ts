@@ -17,7 +17,7 @@ interface DeliverySettings {
 export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> => ({
   name: 'deliveries',
   perTenant: 8,
-  perBatch: 8,
+  ahead: 24,
   concurrency: CONCURRENCY,
   create: (services) => {
     const stores = perShard(services, ({ leasePool }) => new DeliveryStore(leasePool));

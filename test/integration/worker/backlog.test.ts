@@ -16,7 +16,7 @@ afterAll(async () => {
   await platform?.stop();
 });
 
-test('a look for what is due reads a few rows, of 5,000 that wait and of 5,000 that have ended, before Postgres knows that they are there', async () => {
+test('a look for what is due, and a lease of it, read a few rows, of 5,000 that wait and of 5,000 that have ended, before Postgres knows that they are there', async () => {
   const tenant = await platform.tenant();
   const endpoint = await addWebhook(tenant);
   await platform.pool.query('ALTER TABLE carrel.deliveries SET (autovacuum_enabled = off)');
@@ -29,14 +29,14 @@ test('a look for what is due reads a few rows, of 5,000 that wait and of 5,000 t
     [`tenant_${tenant.slug}`, endpoint],
   );
 
-  const plan = await planOfLook();
+  const plan = await planOfLook(`tenant_${tenant.slug}`);
 
   expect(plan).not.toMatch(/Seq Scan|Bitmap|Hash Join|Merge Join|deliveries_event_idx/);
   const read = Math.max(...[...plan.matchAll(/shared hit=(\d+)/g)].map(([, pages]) => Number(pages)));
   expect(read).toBeLessThan(400);
 });
 
-async function planOfLook(): Promise<string> {
+async function planOfLook(tenant: string): Promise<string> {
   const plans: string[] = [];
   const explaining = {
     query: async <T>(sql: string, params?: readonly unknown[]): Promise<T[]> => {
@@ -45,10 +45,8 @@ async function planOfLook(): Promise<string> {
       return [];
     },
   };
-  await new LeasedRows(explaining, { name: 'carrel.deliveries', columns: 'w.endpoint' }).leaseDue({
-    limit: 64,
-    perTenant: 8,
-    leaseSeconds: 4,
-  });
+  const rows = new LeasedRows(explaining, { name: 'carrel.deliveries', columns: 'w.endpoint' });
+  await rows.dueTenants({ limit: 64, perTenant: 8 });
+  await rows.lease([{ tenant, most: 8, held: 0 }], { perTenant: 8, seconds: 4 });
   return plans.join('\n');
 }

@@ -1,0 +1,205 @@
+import type { JobHandler } from '../api/processor.ts';
+import { Batcher } from '../runtime/batcher.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Leased, LeaseRequest } from '../store/postgres/leases.ts';
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { LeaseRenewer, type RenewedLease } from './lease-renewer.ts';
+
+/** The rows of a worker that died are free after this; a living worker renews its leases four times as often. */
+const LEASE_SECONDS = 4;
+const RENEW_MS = (LEASE_SECONDS * 1000) / 4;
+
+/** A leased row that no attempt has been made at yet. */
+interface Waiting<Row> {
+  readonly row: Row;
+  readonly lease: RenewedLease;
+}
+
+/** What this worker holds of one tenant. */
+interface Held<Row> {
+  readonly tenant: string;
+  readonly waiting: Waiting<Row>[];
+  attempts: number;
+  isLeasing: boolean;
+  /** Slots that were asked for while rows were being leased. */
+  wanted: number;
+  /** The last lease got all that it asked for, so more may be due. */
+  mayHaveMore: boolean;
+}
+
+/**
+ * Leases due rows of one shard's tenants and attempts them.
+ *
+ * Invariants:
+ * - Nothing is done without the lease of that very attempt, and a worker that lost the lease can neither finish nor fail the row.
+ * - A tenant with more due rows goes on by itself only while slots are plenty. When they are scarce, its rows that wait for a slot are released, and
+ *   it waits for its turn as every tenant does.
+ */
+export class ShardRunner<Row extends Leased> {
+  readonly #handler: JobHandler<Row>;
+  readonly #limiter: ConcurrencyLimiter;
+  readonly #ahead: number;
+  readonly #onRelease: () => void;
+  readonly #log: Logger;
+  readonly #leases: Batcher<LeaseRequest, Row[]>;
+  readonly #renewer: LeaseRenewer;
+  readonly #held = new Map<string, Held<Row>>();
+  readonly #running = new Set<Promise<void>>();
+  #isStopped = false;
+
+  constructor(deps: {
+    handler: JobHandler<Row>;
+    /** Its limit per tenant bounds the attempts of one tenant at once: a backlog delays its own tenant only. */
+    limiter: ConcurrencyLimiter;
+    /** As QueueSettings has it. */
+    ahead: number;
+    /** A slot is free for any tenant, or a tenant has leased its share and may have more. */
+    onRelease: () => void;
+    log: Logger;
+  }) {
+    this.#handler = deps.handler;
+    this.#limiter = deps.limiter;
+    this.#ahead = deps.ahead;
+    this.#onRelease = deps.onRelease;
+    this.#log = deps.log;
+    this.#leases = new Batcher((requests: readonly LeaseRequest[]) => this.#lease(requests));
+    this.#renewer = new LeaseRenewer({ store: deps.handler.store, seconds: LEASE_SECONDS, everyMs: RENEW_MS, log: deps.log });
+  }
+
+  /**
+   * Leases due rows of the tenant and begins their attempts, at most `slots` at once and as many as the tenant may have. Never throws: what fails is
+   * found by the next sweep.
+   */
+  async take(tenant: string, slots: number): Promise<void> {
+    const held = this.#heldOf(tenant);
+    held.wanted = Math.max(held.wanted, slots);
+    if (held.isLeasing) return;
+    held.isLeasing = true;
+    try {
+      while (held.wanted > 0) {
+        const wanted = held.wanted;
+        held.wanted = 0;
+        await this.#leaseFor(held, wanted);
+      }
+    } catch (error) {
+      this.#log.warn({ err: error, tenant }, 'could not lease due jobs; the next sweep retries');
+    } finally {
+      held.isLeasing = false;
+      this.#drop(held);
+    }
+  }
+
+  /** Leases nothing more, and releases what no attempt has been made at. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([...this.#held.values()].map((held) => this.#releaseWaiting(held)));
+  }
+
+  /** Resolves when no attempt runs. */
+  async ended(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async #leaseFor(held: Held<Row>, wanted: number): Promise<void> {
+    const { tenant } = held;
+    if (this.#isStopped) return;
+    const slots = this.#limiter.reserve(tenant, wanted);
+    let begun = 0;
+    try {
+      const most = slots + this.#roomAhead(held, slots);
+      held.mayHaveMore = true;
+      if (most === 0) return;
+      const rows = await this.#leases.submit({ tenant, most, held: held.attempts + held.waiting.length });
+      held.mayHaveMore = rows.length >= most;
+      for (const row of rows) held.waiting.push({ row, lease: this.#renewer.renew(row) });
+      for (; begun < slots && held.waiting.length > 0; begun += 1) this.#begin(held);
+    } finally {
+      this.#limiter.release(tenant, slots - begun);
+    }
+    if (this.#isStopped) await this.#releaseWaiting(held);
+    else if (wanted === Infinity) this.#beginWaiting(held);
+    else if (held.mayHaveMore && slots === wanted) this.#onRelease();
+  }
+
+  /** Rows to lease without a slot: only for a tenant that has all the slots that it may have, while slots are plenty. */
+  #roomAhead({ attempts, waiting }: Held<Row>, slots: number): number {
+    const isFull = attempts + slots >= this.#limiter.tenantLimit;
+    return isFull && !this.#limiter.isScarce ? Math.max(0, this.#ahead - waiting.length) : 0;
+  }
+
+  async #lease(requests: readonly LeaseRequest[]): Promise<Row[][]> {
+    const rows = await this.#handler.store.lease(requests, { perTenant: this.#limiter.tenantLimit, seconds: LEASE_SECONDS });
+    const byTenant = Map.groupBy(rows, ({ tenant }) => tenant);
+    return requests.map(({ tenant }) => byTenant.get(tenant) ?? []);
+  }
+
+  /** Attempts the row that has waited longest, in a slot that the caller has reserved. */
+  #begin(held: Held<Row>): void {
+    const next = held.waiting.shift();
+    if (!next) throw new Error('no row waits');
+    held.attempts += 1;
+    this.#run(this.#attempt(held, next));
+  }
+
+  /** Never throws: the outcome of a row is written in Postgres, or the row is leased again once its lease has expired. */
+  async #attempt(held: Held<Row>, { row, lease }: Waiting<Row>): Promise<void> {
+    const { tenant, id, attempts } = row;
+    try {
+      if (!lease.lost.aborted) await this.#handler.attempt(row, lease.lost);
+    } catch (error) {
+      this.#log.warn({ err: error, tenant, id, attempts }, 'attempt failed; the job is retried when its lease expires');
+    } finally {
+      lease.release();
+      held.attempts -= 1;
+      this.#limiter.release(tenant);
+      this.#goOn(held);
+    }
+  }
+
+  /** A slot of the tenant is free. */
+  #goOn(held: Held<Row>): void {
+    const { tenant, waiting } = held;
+    if (this.#isStopped || this.#limiter.isScarce) {
+      this.#run(this.#releaseWaiting(held).then(this.#onRelease));
+      return;
+    }
+    this.#beginWaiting(held);
+    if (held.mayHaveMore && waiting.length <= this.#ahead / 2) this.#run(this.take(tenant, Infinity));
+    else if (!held.mayHaveMore && waiting.length === 0) this.#onRelease();
+    this.#drop(held);
+  }
+
+  #beginWaiting(held: Held<Row>): void {
+    while (held.waiting.length > 0 && this.#limiter.reserve(held.tenant, 1) === 1) this.#begin(held);
+  }
+
+  async #releaseWaiting(held: Held<Row>): Promise<void> {
+    const waiting = held.waiting.splice(0);
+    for (const { lease } of waiting) lease.release();
+    const rows = waiting.map(({ row }) => row);
+    try {
+      if (rows.length > 0) await this.#handler.store.release(rows);
+    } catch (error) {
+      this.#log.warn({ err: error, tenant: held.tenant }, 'could not release leases; the jobs are retried when they expire');
+    }
+    this.#drop(held);
+  }
+
+  #run(work: Promise<void>): void {
+    const running = work.finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  #heldOf(tenant: string): Held<Row> {
+    const known = this.#held.get(tenant);
+    if (known) return known;
+    const held: Held<Row> = { tenant, waiting: [], attempts: 0, isLeasing: false, wanted: 0, mayHaveMore: true };
+    this.#held.set(tenant, held);
+    return held;
+  }
+
+  /** Nothing is left to know about the tenant. */
+  #drop({ tenant, attempts, waiting, isLeasing }: Held<Row>): void {
+    if (attempts === 0 && waiting.length === 0 && !isLeasing) this.#held.delete(tenant);
+  }
+}
