@@ -1,7 +1,7 @@
 import { type Death, measureFairness } from '../faults/fairness.ts';
 import type { Line } from './measure.ts';
 
-const WAITING = 10_000;
+const WAITING = 100_000;
 const MOST = 3;
 
 /** With full limits they would hold more slots than a worker has, for the 15 s that a receiver has. */
