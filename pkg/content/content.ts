@@ -18,10 +18,10 @@ import { Uploads } from './uploads/uploads.service.ts';
 
 export type { TransferLimits } from './transfers/transfers.ts';
 
-/** Where nothing sets it, a file is bounded by its owner's quota and by what one multipart upload to S3 can hold (10,000 parts of 8 MiB). */
+/** By default, a file is bounded by its owner's quota and by the size of a multipart upload to S3 (10,000 parts of 8 MiB). */
 const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * 1024 * 1024;
 
-/** Files, folders and grants. `limits`: of uploads and downloads, where others than the usual hold (tests). */
+/** Files, folders and grants. `limits`: other limits of uploads and downloads than the default ones (tests). */
 export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature => ({
   name: 'content',
   grantSource,

@@ -88,7 +88,7 @@ const payloadOf = <Name extends EventName>(event: Name, timestamp: string, data:
   JSON.stringify({ event, timestamp, data: EVENTS[event].parse(data) });
 
 /**
- * The rows of some events and their deliveries, in a transaction of the tenant's role; what `Events` does for a server, and the worker by itself.
+ * The rows of some events and their deliveries, in a transaction of the tenant's role; `Events` does so for a server, the worker by itself.
  * True: there are deliveries, so the worker is to be woken after the commit.
  */
 export async function writeEvents<Name extends EventName>(

@@ -13,7 +13,7 @@ export interface Feature {
   create(services: TenantServices): FeatureParts;
 }
 
-/** What a feature adds to the server. */
+/** The parts that a feature adds to the server. */
 export interface FeatureParts {
   readonly endpoints?: readonly Endpoint[];
   /** Routes outside of the REST API. */

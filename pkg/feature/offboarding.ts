@@ -8,14 +8,14 @@ export interface UserRef {
 
 /** A user who is about to be deleted. */
 export interface RemovedUser extends UserRef {
-  /** Who takes over what the user owns; undefined: it is deleted. */
+  /** The new owner of the user's content; undefined: the content is deleted. */
   readonly newOwner: UserRef | undefined;
-  /** Takes over what the user made or granted among other people's things. */
+  /** Replaces the user as creator or granter in other users' content. */
   readonly systemUser: UserRef;
 }
 
 /**
- * Deletes or hands over what the feature stores of a user. `tx` is the transaction that deletes the user, one of TaggedCache, so it may `invalidate`.
+ * Deletes or transfers what the feature stores of a user. `tx` is the transaction that deletes the user, one of TaggedCache, so it may `invalidate`.
  * A Problem that it throws is the reply (507 `quota_exceeded` and 409 `name_conflict` if the new owner cannot take everything), and nothing changes.
  */
 export type OnUserRemoved = (tx: Tx, user: RemovedUser) => Promise<void>;

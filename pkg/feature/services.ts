@@ -17,7 +17,7 @@ import type { RateLimiter } from '../store/redis/rate-limiter.ts';
 import type { Objects } from '../store/s3/objects.ts';
 import type { Offboarding } from './offboarding.ts';
 
-/** What a tenant's server gives to each of its features. */
+/** The services that a tenant's server passes to each feature. */
 export interface TenantServices {
   readonly tenant: {
     readonly slug: string;

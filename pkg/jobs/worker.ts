@@ -30,7 +30,7 @@ export interface WorkerDeps {
   readonly metrics: Metrics;
 }
 
-/** What a worker does. */
+/** The jobs, queues and schedules of a worker. */
 export interface WorkerJobs {
   /** The queues of carrel.work. */
   readonly queues: readonly QueueSettings[];

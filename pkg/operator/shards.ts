@@ -16,7 +16,7 @@ export interface ShardSettings {
   readonly name: string;
   /** The operator's own address: direct, not through a pooler. */
   readonly url: string;
-  /** host:port that tenants dial. */
+  /** host:port that tenants connect to. */
   readonly tenantAddress: string;
   /** The worker's role gets this password, where the folder has a file `worker-url`. */
   readonly workerPassword: string | undefined;

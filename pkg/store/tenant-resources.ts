@@ -8,7 +8,7 @@ import type { Registry } from './postgres/registry.ts';
 import type { Connect } from './s3/client.ts';
 import { Objects } from './s3/objects.ts';
 
-/** What the operator seals into the registry under the name `storage`. */
+/** The operator seals it into the registry under the name `storage`. */
 const Storage = z.object({
   endpoint: z.string(),
   region: z.string(),
@@ -16,14 +16,14 @@ const Storage = z.object({
   prefix: z.string().default(''),
   accessKeyId: z.string(),
   secretAccessKey: z.string(),
-  /** What an operator of before sealed does not say whose the endpoint is: it is dialled as a tenant's. */
+  /** A value that an older operator sealed does not say whose the endpoint is: it is treated as one that the tenant named. */
   guarded: z.enum(['true', 'false']).default('true'),
   marker: z.string().default(''),
 });
 
 export interface TenantStorage {
   readonly objects: Objects;
-  /** What the marker object says where the objects are the tenant's; empty: not known. */
+  /** The marker's text if the location is the tenant's; empty: unknown. */
   readonly marker: string;
 }
 
@@ -35,7 +35,7 @@ const MAX_OPEN = 200;
 /** The slug of a tenant's role. */
 export const slugOf = (role: string): string => role.slice(ROLE_PREFIX.length);
 
-/** Something of each tenant's that opens by what the registry keeps: loaded when first wanted, and again after a minute. */
+/** A resource of each tenant that needs a secret of the registry: loaded on first use, and again after a minute. */
 export class PerTenant<T> {
   readonly #load: (slug: string) => Promise<T>;
   readonly #open: LRUCache<string, Promise<T>>;
@@ -84,7 +84,7 @@ export const tenantStorage = ({
     },
   });
 
-/** What opens the sealed values in tenants' rows: each tenant's data keys, derived from the platform's. */
+/** The sealers of tenants' rows: each tenant's data keys, derived from the platform's. */
 export const tenantSealers = (
   access: Pick<RegistryAccess, 'pool' | 'clock'> & { platformKeys: readonly SealingKey[]; random: Random },
 ): PerTenant<TenantSeal> =>

@@ -15,7 +15,7 @@ export const standardForm = (secret: string): string =>
 /** The key that signs in the way of Standard Webhooks. */
 export const standardKey = (secret: string): Buffer => Buffer.from(standardForm(secret).slice(SECRET_PREFIX.length), 'base64');
 
-/** What of a row of `webhooks` is sealed. */
+/** The sealed fields of a row of `webhooks`. */
 export type SealedColumn = 'secret' | 'previous_secret' | 'headers';
 
 /** Seals and opens the secrets and headers of a tenant's webhooks; the associated data name tenant, row and column (docs/design/tenancy-and-isolation.md, Secrets). */

@@ -55,7 +55,7 @@ export function requireHeadersOfOrigin(
 /** Names of HTTP headers that a webhook may not add. */
 export const isOwnHeader = (name: string): boolean => OWN_HEADER.test(name.toLowerCase());
 
-/** Whether a secret that begins as Standard Webhooks' do goes on so. */
+/** Whether a secret with the prefix of Standard Webhooks is valid. */
 export const isWellFormedSecret = (secret: string): boolean => {
   if (!secret.startsWith(SECRET_PREFIX)) return true;
   const encoded = secret.slice(SECRET_PREFIX.length);

@@ -7,9 +7,9 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 /** Transactions in which an actor changes something that they have a right to. */
 export interface AuthorizedTransactions {
   /**
-   * Runs `fn` in a transaction of TaggedCache. What the actor may do is loaded before the transaction opens:
+   * Runs `fn` in a transaction of TaggedCache. The actor's permissions are loaded before the transaction opens:
    * a transaction that waited for a second connection would hold up all others when the pool is used up.
-   * Who or what it refers to may be deleted meanwhile: then it is decided anew, and by then it is the actor who is gone, if anyone (`unauthenticated`).
+   * A row that it refers to may be deleted meanwhile: then it is decided again; if the actor was deleted, it throws `unauthenticated`.
    */
   run<T>(actor: Actor, fn: (tx: Tx, granted: PermissionSet) => Promise<T>): Promise<T>;
 }

@@ -10,7 +10,7 @@ const GRANTS_OF = `
     AND (p.expires_at IS NULL OR p.expires_at > $2)
     AND coalesce(f.uuid, d.uuid) IS NOT NULL`;
 
-/** What is granted to a user, directly or through groups, and still holds: the part of a permission set that content knows. */
+/** A user's live grants, direct and through groups: content's part of a permission set. */
 export const grantSource = (db: Database): GrantSource => ({
   async grantsOf(userId, now) {
     const rows = await db.prepared<{ entry: string; endsAt: Date | null }>('content-grants-of', GRANTS_OF, [userId, now]);

@@ -7,7 +7,7 @@ import type { Resource, Right } from './access.policy.ts';
  * so (migration 0014). Here: which grant one gives through, whose caches a change of it concerns, and what a move would give.
  */
 
-/** A grant that makes somebody admin, as the one that theirs rest on. */
+/** A grant that makes its holder admin, and that the holder's own grants to others depend on. */
 export interface Source {
   readonly id: number;
   /** Null: never. */
@@ -27,8 +27,8 @@ const SOURCE = `
   ORDER BY p.expires_at DESC NULLS FIRST, p.id LIMIT 1 FOR SHARE OF p`;
 
 /**
- * The grant that makes the actor admin of a thing that is not theirs, the longest-lived of several; held as it is until the end of the transaction.
- * Null: there is none. `without`: neither that grant counts nor what rests on it, since it is about to be changed.
+ * The grant that makes the actor admin of a resource that they do not own, the longest-lived of several; locked until the end of the transaction.
+ * Null: there is none. `without`: ignores that grant and those that depend on it, since it is about to change.
  */
 export async function sourceOf(
   tx: Tx,
@@ -59,13 +59,13 @@ const RESTING_ON = `
   )
   SELECT p.id FROM permissions p JOIN resting r ON r.id = p.id ORDER BY p.id FOR UPDATE OF p`;
 
-/** uuids of all whom these grants concern, and whom those do that rest on them. Until the end of the transaction nobody changes one or adds to them. */
+/** uuids of all grantees of these grants and of those that depend on them. Locks them against changes until the end of the transaction. */
 export async function peopleConcerned(tx: Tx, grants: readonly number[]): Promise<string[]> {
   if (grants.length === 0) return [];
   let held: readonly number[] = [];
   for (;;) {
     const rows = await tx.query<{ id: number }>(RESTING_ON, [grants]);
-    // What was being added while this statement waited for its locks is seen by the next one.
+    // The next statement sees grants that were added while this one waited for its locks.
     if (rows.length === held.length) break;
     held = rows.map(({ id }) => id);
   }
@@ -77,7 +77,7 @@ export async function peopleConcerned(tx: Tx, grants: readonly number[]): Promis
   return people.map(({ uuid }) => uuid);
 }
 
-/** Ends grants and what rests on them; gives whom that concerns. */
+/** Deletes grants and those that depend on them; returns the uuids of the grantees. */
 async function end(tx: Tx, grants: readonly { readonly id: number }[]): Promise<string[]> {
   const ids = grants.map(({ id }) => id);
   const people = await peopleConcerned(tx, ids);
@@ -85,7 +85,7 @@ async function end(tx: Tx, grants: readonly { readonly id: number }[]): Promise<
   return people;
 }
 
-/** Ends what a user gave through grants of theirs, for when the user goes. Gives whom that concerns. */
+/** Deletes grants that a user gave by virtue of a grant, when the user is deleted. Returns the uuids of the grantees. */
 export const endGivenBy = async (tx: Tx, userId: number): Promise<string[]> =>
   end(tx, await tx.query<{ id: number }>('SELECT id FROM permissions WHERE granted_by = $1 AND granted_through IS NOT NULL', [userId]));
 
@@ -113,7 +113,7 @@ const RIGHTS = `
     AND (p.resource_type = 'file' AND p.resource_id = $2 OR d.uuid = ANY ($3::uuid[]) OR d.uuid = ANY ($4::uuid[]))
     AND (p.expires_at IS NULL OR p.expires_at > $5)`;
 
-/** What grants give the actor on a file where it is and where it may go, below `ancestors`. One statement. */
+/** The actor's rights by grants on a file, where it is now and below `ancestors`. One statement. */
 export async function rightsOfMove(
   tx: Tx,
   actor: Pick<Actor, 'userId'>,

@@ -1,6 +1,6 @@
-/** What a quoted-string of `filename` cannot carry safely: other than printable ASCII, quotes, escapes, and `%`, which some clients decode. */
+/** Characters that are unsafe in a quoted-string of `filename`: other than printable ASCII, quotes, escapes, and `%`, which some clients decode. */
 const NOT_PLAIN = /[^\x20-\x7e]|["\\%]/gu;
-/** What an ext-value percent-encodes beyond encodeURIComponent (RFC 8187 §3.2.1, attr-char). */
+/** Characters that an ext-value percent-encodes beyond encodeURIComponent (RFC 8187 §3.2.1, attr-char). */
 const NOT_ATTR = /['()*]/g;
 
 /**

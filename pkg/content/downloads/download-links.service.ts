@@ -9,17 +9,17 @@ import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import type { Files } from '../files/files.service.ts';
 import type { Downloads } from './downloads.service.ts';
 
-/** What a link holds; `until` in milliseconds since the epoch. */
+/** The sealed content of a link; `until` in milliseconds since the epoch. */
 const SealedLink = z.object({ file: z.uuid(), user: z.uuid(), session: z.uuid(), until: z.int() });
 
 /**
  * Download links: an address that downloads one file for a minute, for clients that send no Authorization header (a link in a frame, a player).
  *
  * Invariants:
- * - A link gives what its session may read at the moment of use: it ends with the session, the user's account and their permission.
- * - It is sealed under the tenant's data key: nobody can make, change or read one, and no other tenant opens it.
+ * - A link serves what its session may read when it is used: it ends with the session, the user's account and their permission.
+ * - It is sealed under the tenant's data key: it can be neither forged nor read, and no other tenant opens it.
  * - A download by link counts against the limits of its user, as a download by token does.
- * - A link that is invalid, for whatever reason, looks like one that never existed.
+ * - A link that is invalid for any reason looks like one that never existed.
  */
 export class DownloadLinks {
   readonly #files: Files;

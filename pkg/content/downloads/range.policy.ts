@@ -1,4 +1,4 @@
-/** What of a file a download carries; `end` is the last byte, inclusive, as in Content-Range. */
+/** The bytes of a file that a download sends; `end` is inclusive, as in Content-Range. */
 export type Selection =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly start: number; readonly end: number }
@@ -10,7 +10,7 @@ const ONE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
  * Reads a Range header (RFC 9110 §14.1.2, §14.2) for a file of `size` bytes.
- * One range of bytes is served as a part. Another unit, several ranges, or what is no range at all is passed over: the whole file (a server may).
+ * One range of bytes is served as 206. Another unit, several ranges or an invalid range is ignored, as a server may: the whole file is sent.
  * A range that begins past the end is unsatisfiable; one that reaches past it is cut there.
  */
 export function selectRange(header: string | undefined, size: number): Selection {

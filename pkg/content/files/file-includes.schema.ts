@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eachOncePattern, Etag, Timestamp, Uuid } from '../../api/schemas.ts';
 import { GrantView } from '../grants/grants.schema.ts';
 
-/** What `include` adds to a file's metadata. */
+/** The fields that `include` adds to a file's metadata. */
 export const INCLUDES = ['tags', 'metadata', 'versions_count', 'permissions'] as const;
 export type Include = (typeof INCLUDES)[number];
 

@@ -3,13 +3,13 @@ import { Parameters, type Statement } from '../../store/postgres/keyset.ts';
 import type { Viewer } from './file-list.sql.ts';
 import { type Include, INCLUDED_MAX } from './file-includes.schema.ts';
 
-/** A file whose fields are asked for; `grants`: the viewer may see who has grants on it. */
+/** A file whose included fields are requested; `grants`: the viewer may see its grants. */
 export interface Asked {
   readonly id: number;
   readonly grants: boolean;
 }
 
-/** A row of what `fileIncludes` gives: of the fields that were asked for, as JSON, so times are text. */
+/** A row of `fileIncludes`: the requested fields as JSON, so times are text. */
 export interface IncludedRow {
   readonly id: number;
   readonly tags?: readonly TagRow[];
@@ -51,7 +51,7 @@ export interface GrantJson {
  * The statement weighs what is stored, so that no more is read; `includedFields` weighs the JSON.
  */
 export const PAGE_FIELDS_MAX_BYTES = 4 * 1024 * 1024;
-/** What a row counts for beside its text. */
+/** The size that a row counts beside its text. */
 const ROW_BYTES = 400;
 
 /** A field as an expression over `asked a`, and about how many bytes of reply it is. */

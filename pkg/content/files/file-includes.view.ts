@@ -9,10 +9,10 @@ import { fileIncludes, PAGE_FIELDS_MAX_BYTES, type IncludedRow, type MetadataRow
 import type { FileView } from './files.schema.ts';
 
 /*
- * What `include` adds to files that the caller may read.
+ * The fields that `include` adds to files that the caller may read.
  *
  * Invariants:
- * - Nobody learns by an included field what its own address would not show them: grants are for those who may list them there, tags are one's own.
+ * - An included field shows no more than its own endpoint: grants only to those who may list them, tags only one's own.
  * - Included fields come from the database each time, never from the file's cached metadata, and the entity tag of such a reply covers them.
  */
 
@@ -80,7 +80,7 @@ const presentMetadata = (entry: MetadataRow, fileUuid: string): MetadataEntry =>
   etag: etagOf('metadata', `${fileUuid}/${entry.key}`, entry.revision),
 });
 
-/** Text stands as it is, everything else as JSON. What is no JSON, written past the API, is shown as the text that it is. */
+/** Text is shown unchanged, everything else as JSON. A value that is not JSON (not written by the API) is shown as text. */
 function valueOf({ value, type }: MetadataRow): unknown {
   if (value === null || type === 'string') return value;
   try {

@@ -2,7 +2,7 @@ import { integerKey, keyset, type KeysetRequest, Parameters, type Statement, tex
 import { ancestorsOf, FILE_COLUMNS, FILE_JOINS, type FileRow } from './files.sql.ts';
 import { FILE_SORT_FIELDS, type FileQuery } from './files.schema.ts';
 
-/** Whose list it is: what the user owns, and what is granted to them at the level that the list wants. */
+/** The viewer of the list: what they own, and their grants of the level that the list requires. */
 export interface Viewer {
   readonly userId: number;
   readonly files: readonly string[];
@@ -31,7 +31,7 @@ export const FILES = keyset<FileRow, FileSort>({
  * The one statement of a page of files that `viewer` may see: their own, those granted to them, and those below folders that are theirs or granted.
  *
  * Each of the three ways is read by itself in the wanted order and at most a page long, so that an index gives it however many files there are.
- * With `folder_id`, a folder that the viewer may not know of gives no row at all (`not_found`), whatever of theirs lies in it; one that is open gives
+ * With `folder_id`, a folder that the viewer may not see gives no row (`not_found`), even if it has files of theirs; one that is open gives
  * at least one, perhaps empty.
  */
 export function fileList(viewer: Viewer, query: FileQuery, request: KeysetRequest<FileSort>): Statement {
@@ -84,5 +84,5 @@ function filters(query: FileQuery, params: Parameters): string[] {
   return conditions;
 }
 
-/** A pattern of what holds this text. Escaped once it is folded: folding makes wildcards of their forms of full width (％, ＿). */
+/** A LIKE pattern for texts with this part. Folds before it escapes: folding turns the full-width forms of wildcards (％, ＿) into wildcards. */
 const containing = (text: string): string => String.raw`'%' || regexp_replace(${text}, '[\\%_]', '\\\&', 'g') || '%'`;

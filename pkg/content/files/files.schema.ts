@@ -103,7 +103,7 @@ export type FileChanges = z.output<typeof FileChanges>;
 export const ON_CONFLICT = ['fail', 'rename', 'replace'] as const;
 export type OnConflict = (typeof ON_CONFLICT)[number];
 
-/** What the OpenAPI document says of an upload; the form itself is read by uploads/multipart.ts. */
+/** The upload form for the OpenAPI document; uploads/multipart.ts reads the form itself. */
 const Binary = z.string().meta({ format: 'binary', example: 'Hello.' });
 export const UploadForm = z.object({ file: Binary, folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).optional() });
 export const VersionForm = z.object({ file: Binary, comment: text(0, 2000).optional().meta({ example: 'After review' }) });

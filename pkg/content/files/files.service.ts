@@ -43,11 +43,11 @@ type FileLocation = Pick<FileRecord, 'folder' | 'ancestors'> & { readonly path: 
  * Files: reading, changing, trash.
  *
  * Invariants:
- * - Whoever may not read a file cannot tell it from one that does not exist (404), by any address. Nor does a file tell of folders above it that
- *   the caller may not know of: what the cache holds is everybody's, what each sees of it is decided anew (`fileSeenBy`).
+ * - To a caller who may not read it, a file looks like one that does not exist (404), at every endpoint. Nor does a file disclose ancestors that
+ *   the caller may not see: the cached record is the same for all, and each caller's view of it is computed (`fileSeenBy`).
  * - A soft-deleted file is 404 everywhere but in the trash list, restore and permanent deletion.
  * - No two live files of one place have the same name; the database's unique index decides.
- * - A change, a deletion and a restoration are each told by one event of the same transaction; a purge out of the trash was told when it went there.
+ * - A change, a deletion and a restoration each emit one event in the same transaction; purging a file from the trash emits none, since trashing it did.
  * - A permanent deletion frees its owner's quota by all its versions and has their objects purged, in the same transaction.
  */
 export class Files {
@@ -145,7 +145,7 @@ export class Files {
     });
   }
 
-  /** Deletes the file for ever, from the trash or directly: that takes the level admin, since nobody can bring it back. */
+  /** Deletes the file permanently, from the trash or directly. Requires the level admin, since it cannot be restored. */
   async purge(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
     await this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'admin', { ifMatch, state: 'any' });
@@ -184,7 +184,7 @@ export class Files {
   }
 
   /**
-   * A file that the actor has this level on, locked until the end of the transaction. `any`: in the trash too, which whoever may write it sees.
+   * A file that the actor has this level on, locked until the end of the transaction. `any`: also in the trash, where those with write access see it.
    * `ifMatch` is compared with the tag of what they see. One statement.
    */
   async lock(

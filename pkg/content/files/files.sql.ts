@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Executor } from '../../store/postgres/database.ts';
 import type { Ancestor } from '../access/access.policy.ts';
 
-/** A field of a file: where the statement has it from, and what it is as JSON. A time is a Date in a row and ISO 8601 in JSON. */
+/** A field of a file: its SQL expression and its JSON schema. A time is a Date in a row and ISO 8601 in JSON. */
 interface Field<T, Time extends boolean = boolean> {
   readonly sql: string;
   readonly json: z.ZodType<T>;
@@ -31,7 +31,7 @@ const OWN = {
   ownerId: field('f.owner_id', z.number()),
 };
 
-/** What FILE_JOINS add: the owner's and the folder's names. */
+/** Columns of FILE_JOINS: the owner's and the folder's names. */
 const JOINED = {
   ownerUuid: field('o.uuid', z.string()),
   ownerName: field('coalesce(o.display_name, o.username)', z.string()),
@@ -66,7 +66,7 @@ const columnsOf = (fields: Fields): string =>
 
 /** The columns of an OwnRow; wants `files f`. */
 export const OWN_COLUMNS = columnsOf(OWN);
-/** The same columns by their names, of what a common table expression with OWN_COLUMNS gives. */
+/** The same columns by name, for a common table expression with OWN_COLUMNS. */
 export const OWN_NAMES = Object.keys(OWN)
   .map((name) => `"${name}"`)
   .join(', ');
@@ -101,7 +101,7 @@ const FileJson = z.object({
 /** A record from the cache; undefined where another release of this program wrote it in another shape. */
 export const cachedRecord = (text: string): FileRecord | undefined => FileJson.safeParse(JSON.parse(text)).data;
 
-/** One statement. `lock`: until the end of the transaction nobody else changes the file. */
+/** One statement. `lock`: locks the file until the end of the transaction. */
 export async function findFile(sql: Executor, uuid: string, lock = false): Promise<FileRecord | null> {
   const [row] = lock
     ? await sql.prepared<FileRow>('content-file-locked', `${FIND} FOR UPDATE OF f`, [uuid])

@@ -14,8 +14,8 @@ import type { FolderView, NewFolder } from './folders.schema.ts';
 
 /**
  * Folders: a root per owner, unique names among live siblings (the database's unique index decides races).
- * A new folder belongs to whoever makes it, also inside somebody else's; below a course's folder it belongs to the system user as that one does,
- * so that who leaves the course keeps no power there.
+ * A new folder belongs to its creator, also inside another user's folder; below a course's folder it belongs to the system user, like that one,
+ * so that a user who leaves the course keeps no rights there.
  */
 export class Folders {
   readonly #db: Database;

@@ -5,8 +5,8 @@ import { PATH_MAX_CHARACTERS } from '../names/names.policy.ts';
 const NEW_PATH = `left($1 || substr(path, $2), ${PATH_MAX_CHARACTERS})`;
 
 /**
- * Gives a live folder another name; the paths of all that is below it follow. Whoever writes into one of these folders meanwhile waits, so that nothing
- * keeps the old path. Throws UniqueViolation when a live sibling has the name. Who calls touches `folders` (files show their path).
+ * Renames a live folder, and updates the paths of everything below it. Concurrent writes into these folders wait, so that nothing
+ * keeps the old path. Throws UniqueViolation when a live sibling has the name. The caller invalidates the tag `folders` (files show their path).
  */
 export async function renameFolder(tx: Tx, id: number, name: string): Promise<void> {
   await tx.query('SELECT FROM folders WHERE ancestry <@ (SELECT d.ancestry FROM folders d WHERE d.id = $1) ORDER BY id FOR UPDATE', [id]);

@@ -17,10 +17,10 @@ import { GRANT_COLUMNS, GRANT_TABLES, type GrantRow, type Resource } from './gra
 import { presentGrant } from './grants.view.ts';
 import { type NewGrant, GRANT_SORT_FIELDS, type GrantQuery, type GrantView } from './grants.schema.ts';
 
-/** What is granted on. */
+/** The resource of a grant. */
 type GrantTarget = (FileRecord | FolderRecord) & { readonly kind: 'file' | 'folder' };
 
-/** `id` stands for the internal one, the order of creation. */
+/** `id` sorts by the internal one, the order of creation. */
 const GRANT_LIST = keyset<GrantRow, (typeof GRANT_SORT_FIELDS)[number]>({
   keys: { id: integerKey('p.id', ({ id }) => id) },
   fields: GRANT_SORT_FIELDS,
@@ -29,14 +29,14 @@ const GRANT_LIST = keyset<GrantRow, (typeof GRANT_SORT_FIELDS)[number]>({
 });
 
 /**
- * Grants on files and folders: who else may do what there, and until when.
+ * Grants on files and folders: level, grantee and expiry.
  *
  * Invariants:
- * - Only whoever has the level admin on a resource sees, gives and takes grants on it.
+ * - Listing, giving and revoking grants on a resource requires the level admin on it.
  * - A person or group has one grant on a resource; granting again changes it.
- * - What somebody gives who is admin by a grant neither exceeds nor outlives that grant, whatever becomes of it later; their own grant, and what it
- *   rests on, is not theirs to change, but theirs to give up. Who owns the thing or a folder above it is bound by nothing;
- *   what the latter gives on somebody else's file ends when that leaves their folder.
+ * - Grants by a user who is admin by a grant neither exceed nor outlive that grant, also if it changes later. They cannot change their own grant, nor those it
+ *   depends on, but may give it up. Owners of the resource or of a folder above it are not limited;
+ *   grants by the owner of a folder on another user's file end when the file leaves the folder.
  */
 export class Grants {
   readonly #db: Database;
@@ -99,7 +99,7 @@ export class Grants {
     });
   }
 
-  /** Takes a grant back, and with it what rests on it. Throws `forbidden` where the actor is admin by that very grant and it is not theirs alone. */
+  /** Revokes a grant and those that depend on it. Throws `forbidden` if the actor is admin by that very grant and it is not theirs alone. */
   async revoke(actor: Actor, resource: Resource, grantId: string): Promise<void> {
     await this.#transactions.run(actor, async (tx, granted) => {
       const target = await this.#require(tx, actor, granted, resource, true);
@@ -111,7 +111,7 @@ export class Grants {
     });
   }
 
-  /** The grant by which the actor gives and takes; null: the thing is theirs. Throws `forbidden` where that is the grant to be changed. */
+  /** The grant that makes the actor admin; null: the actor owns the resource. Throws `forbidden` if it is the grant to be changed. */
   async #source(tx: Tx, actor: Actor, target: GrantTarget, without: number | undefined): Promise<Source | null> {
     if (isOwnedBy(target, actor)) return null;
     const source = await sourceOf(tx, actor, target, { now: this.#clock.now(), without });

@@ -1,6 +1,6 @@
 import type { Level } from '../../api/actor.ts';
 
-/** What is granted on, by its kind and uuid. */
+/** The resource of a grant, by kind and uuid. */
 export type Resource = { readonly kind: 'file' | 'folder'; readonly uuid: string };
 
 export interface GrantRow {

@@ -1,8 +1,8 @@
 /**
  * Names of files and folders (docs/design/api-conventions.md, Files; docs/design/records.md, File).
  *
- * A name is NFC and 1 to 255 characters (code points, as Postgres counts them). What could not be a name is refused, never stripped:
- * whoever sent it learns so, and no two names become one behind their back.
+ * A name is NFC and 1 to 255 characters (code points, as Postgres counts them). An invalid name is refused, never stripped:
+ * the client gets an error, and two names never become one silently.
  */
 export const NAME_MAX_CHARACTERS = 255;
 export const PATH_MAX_CHARACTERS = 2048;
@@ -39,7 +39,7 @@ export function nameFault(name: string): string | null {
 }
 
 /**
- * A text that nobody here can correct (a title of an LMS) as a name: what a name cannot hold is replaced or left out.
+ * A text that users cannot correct (an LMS's title) as a name: invalid characters are replaced or dropped.
  * Null: nothing is left of it. At most `max` characters.
  */
 export function nameFrom(text: string, max: number = NAME_MAX_CHARACTERS): string | null {
@@ -64,7 +64,7 @@ export function extensionOf(name: string): string | null {
 /** Full virtual path of something in a folder (`null`: in its owner's root). Always begins with `/`. */
 export const pathOf = (parentPath: string | null, name: string): string => `${parentPath ?? ''}/${name}`;
 
-/** A path without its first folders, which somebody may not know of. */
+/** A path without its first `hidden` folders, which the viewer may not see. */
 export const pathBelow = (path: string, hidden: number): string =>
   hidden === 0
     ? path
@@ -73,14 +73,14 @@ export const pathBelow = (path: string, hidden: number): string =>
         .slice(1 + hidden)
         .join('/')}`;
 
-/** Why a path cannot be one, for people; null when it can. Who may not know of `hidden` folders in it is not told how long it is. */
+/** Why a path is invalid, for people; null if it is valid. With `hidden` folders, the message does not disclose the path's length. */
 export function pathFault(path: string, hidden: number): string | null {
   if (characters(path) <= PATH_MAX_CHARACTERS) return null;
   return hidden === 0 ? `makes a path of more than ${PATH_MAX_CHARACTERS} characters` : 'is too long for this folder';
 }
 
 /**
- * The `attempt`-th other name for something whose name is taken: `report.pdf` → `report (1).pdf`, `report (2).pdf`…
+ * The `attempt`-th alternative for a taken name: `report.pdf` → `report (1).pdf`, `report (2).pdf`…
  * The stem is shortened where the name would grow too long, so what comes out is always a name.
  */
 export function alternativeName(name: string, attempt: number): string {

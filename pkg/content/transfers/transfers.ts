@@ -18,9 +18,9 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** An upload or download in progress. */
 export interface Transfer {
-  /** Aborted when the transfer is cut off; the reason is what to throw or to end the stream with. */
+  /** Aborted when the transfer is stopped; the reason is the error to throw or to end the stream with. */
   readonly signal: AbortSignal;
-  /** The transfer has ended, for whatever reason. Idempotent. */
+  /** Call when the transfer has ended for any reason. Idempotent. */
   end(): void;
 }
 
@@ -39,8 +39,8 @@ interface Measured {
  * Uploads and downloads in progress at this server.
  *
  * Invariants:
- * - A user has at most `perPerson` of them, through whatever tokens and download links.
- * - A transfer whose client is slower than the least rate is cut off. Only the time counts in which the server waits for the client, not the time in
+ * - A user has at most `perPerson` of them, over all tokens and download links.
+ * - A transfer whose client is slower than the least rate is stopped. Only the time that the server waits for the client counts, not the time in
  *   which stores work or an upload waits for its share of memory.
  * - One timer for all of them, and none while there are none.
  */

@@ -11,7 +11,7 @@ export interface FilePart {
   readonly stream: Readable;
   /** Fields that came before the file. */
   readonly fields: ReadonlyMap<string, string>;
-  /** Aborted when the rest of the form turns out to be wrong or the client goes away. */
+  /** Aborted when the rest of the form is invalid or the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +30,7 @@ const MAX_HEADERS_PER_PART = 20;
 /**
  * Reads a multipart/form-data body with one file, which `receive` takes as it comes (nothing is kept in memory or on disk).
  *
- * - Whatever is wrong (another field, a second file, none, a cut body, a malformed part) is one 4xx of the catalogue, thrown only after
+ * - Every error of the form (an unknown field, a second file, none, a truncated body, a malformed part) is one 4xx of the catalogue, thrown only after
  *   `receive` has settled, so that its caller can undo what it did.
  * - The request's own stream is never destroyed here: the reply still has to go out on that connection.
  */
@@ -38,7 +38,7 @@ export async function readForm<T>(
   request: {
     readonly stream: Readable;
     readonly contentType: string | undefined;
-    /** Aborted when the client goes away, or with the Problem for which it is given up. */
+    /** Aborted when the client disconnects, or with the Problem that ends the request. */
     readonly signal: AbortSignal;
   },
   rules: FormRules,
@@ -59,7 +59,7 @@ export async function readForm<T>(
     fields.set(name, value);
   });
   parser.on('file', (name: string | undefined, stream, info) => {
-    // Whoever reads it tells of any other error by rejecting.
+    // The reader rejects with any other error.
     stream.on('error', (error) => isCutShort(error) && fail(cutShort()));
     if (name !== rules.file || broken.signal.aborted) {
       fail(unknownField(name));
@@ -86,7 +86,7 @@ export async function readForm<T>(
   }
 }
 
-/** Feeds the parser until the form is complete; rejects at the first thing that is wrong, the client's leaving included. */
+/** Feeds the parser until the form is complete; rejects at the first error, also if the client disconnects. */
 function pump(request: { stream: Readable; signal: AbortSignal }, parser: busboy.Busboy, broken: AbortSignal): Promise<void> {
   const { stream, signal } = request;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -123,7 +123,7 @@ function parserFor(contentType: string | undefined, rules: FormRules): busboy.Bu
         fieldSize: MAX_FIELD_BYTES,
         fieldNameSize: MAX_FIELD_NAME_BYTES,
         headerPairs: MAX_HEADERS_PER_PART,
-        fileSize: rules.maxFileBytes + 1, // the parser tells the limit when it is reached, not when it is passed
+        fileSize: rules.maxFileBytes + 1, // the parser reports the limit when it is reached, not when it is exceeded
       },
     });
   } catch (error) {
@@ -135,7 +135,7 @@ const FORM_ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r'
 
 /**
  * Browsers, fetch and curl write these three characters of a name so, and nothing else (HTML, multipart/form-data encoding algorithm):
- * undone, the name is what the client's user sees. The parser does not tell `filename*` (RFC 8187) from `filename`; RFC 7578 §4.2 forbids it in forms.
+ * undone, the name is what the client's user sees. The parser does not distinguish `filename*` (RFC 8187) from `filename`; RFC 7578 §4.2 forbids it in forms.
  */
 const fileName = (sent: string | undefined): string | undefined => sent?.replaceAll(/%22|%0D|%0A/g, (sign) => FORM_ESCAPES[sign] ?? sign);
 

@@ -9,7 +9,7 @@ import type { FilePart } from './multipart.ts';
 
 /** docs/design/records.md, File. */
 const MIME_TYPE_MAX_CHARACTERS = 100;
-/** What clients say that do not know (RFC 2046 §4.5.1). */
+/** Types that clients send for unknown content (RFC 2046 §4.5.1). */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 const UploadFields = z.object({ folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).default('fail') });
@@ -38,7 +38,7 @@ export function uploadName(part: FilePart): string {
 }
 
 /**
- * The media type of an uploaded file called `name`: what the client says or, where it does not know, what the extension says.
+ * The media type of an uploaded file called `name`: the client's or, if the client's says nothing, that of the extension.
  * Downloads are neither run nor sniffed, so that a wrong one does no harm. Throws `validation_failed`.
  */
 export function uploadType(part: FilePart, name: string): string {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
 import { Etag, text, Timestamp, Uuid } from '../../api/schemas.ts';
 
-/** What a launch must allow, and what a service token is asked for (AGS 2.0 §3.1). */
+/** The scope that a launch must have and that a service token is requested for (AGS 2.0 §3.1). */
 export const SCORE_SCOPE = 'https://purl.imsglobal.org/spec/lti-ags/scope/score';
 
 export const GRADE_STATUS = ['pending', 'submitted', 'failed'] as const;

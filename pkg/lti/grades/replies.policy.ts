@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
 
-/** What an attempt to tell the LMS of a score came to. */
+/** The result of an attempt to send a score to the LMS. */
 export type ScoreResult =
-  /** The LMS has it. `note`: what a person should know all the same. */
+  /** The LMS has the score. `note`: a remark for people. */
   | { readonly kind: 'submitted'; readonly note: string | null }
   /** It never will. */
   | { readonly kind: 'failed'; readonly reason: string }
@@ -15,7 +15,7 @@ export type ScoreResult =
   | { readonly kind: 'later'; readonly reason: string; readonly isUnknown: boolean; readonly retryAfter: string | undefined };
 
 const TEXT_MAX = 200;
-/** Of a longer answer only so much is looked at. */
+/** How much of a longer answer is examined. */
 const LOOKED_AT = 2_000;
 
 const FINAL = new Set<EgressErrorCode>(['address_refused', 'url_refused', 'plain_http_refused', 'request_refused']);
@@ -29,7 +29,7 @@ export const isFinalEgress = ({ code }: EgressError): boolean => FINAL.has(code)
 const PASSING = new Set([408, 425, 429]);
 
 /**
- * What a status says (docs/design/lti.md, Grades; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
+ * The result that a status means (docs/design/lti.md, Grades; AGS 2.0 §3.4.9). `isResend`: the LMS may have the very score already, so that a 409
  * (its timestamp is not newer) only says so; at a first sending it refuses the timestamp. `text`: shownAnswer.
  */
 export function resultOfReply(status: number, reply: { isResend: boolean; text: string; retryAfter: string | undefined }): ScoreResult {
@@ -49,7 +49,7 @@ export function resultOfReply(status: number, reply: { isResend: boolean; text: 
 /** The same where no whole answer came. */
 export function resultOfEgressError(error: EgressError, isResend: boolean): ScoreResult {
   const { status } = error;
-  // Only the status counts: a yes whose body broke off is a yes.
+  // Only the status counts: a 2xx with an incomplete body is a success.
   if (status !== undefined && (status < 300 || status >= 400)) return resultOfReply(status, { isResend, text: '', retryAfter: undefined });
   if (isFinalEgress(error)) return { kind: 'failed', reason: error.message };
   return { kind: 'later', reason: error.message, isUnknown: !UNSENT.has(error.code), retryAfter: undefined };
@@ -59,7 +59,7 @@ export function resultOfEgressError(error: EgressError, isResend: boolean): Scor
 const EMPTY = /^\s*(?:\[\s*\]|\{\s*\}|null|"")?\s*$/;
 
 /**
- * What an answer says beside its status: the phrase of the status line where it is another than the standard's (Moodle's reasons stand
+ * The message of an answer beside its status: the phrase of the status line where it is another than the standard's (Moodle's reasons stand
  * there), and the body where that says anything. '' for neither.
  */
 export function shownAnswer(

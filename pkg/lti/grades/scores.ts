@@ -37,7 +37,7 @@ export const scoreBody = (score: Score): string =>
     userId: score.userId,
   });
 
-/** Tells the LMS of a score, within 15 s. Throws EgressError `aborted` only. */
+/** Sends a score to the LMS, within 15 s. Throws EgressError `aborted` only. */
 export async function postScore(
   client: GuardedClient,
   score: Score,

@@ -38,7 +38,7 @@ export class ServiceTokenError extends Error {
 const ASSERTION_SECONDS = 60;
 const TIMEOUT_MS = 15_000;
 const REPLY_BYTES_MAX = 64 * 1024;
-/** Whatever the platform says, a token is asked for anew after an hour. */
+/** A token is requested again after an hour, even if the platform says that it is valid longer. */
 const KEPT_SECONDS_MAX = 3600;
 /** A token is not used in the last minute of its life (in its second half, where it lives less than two). */
 const MARGIN_SECONDS = 60;
@@ -59,8 +59,8 @@ const ErrorReply = z.object({ error: z.string(), error_description: z.string().o
  *
  * Invariants:
  * - A token serves one registration of one tenant and one scope, until shortly before it expires.
- * - Those who want the same token at once share one request.
- * - At most TOKENS_MAX tokens are kept; the one that was used longest ago goes.
+ * - Concurrent requests for the same token share one.
+ * - At most TOKENS_MAX tokens are kept; the least recently used one is dropped.
  */
 export class ServiceTokens {
   readonly #client: GuardedClient;
@@ -93,7 +93,7 @@ export class ServiceTokens {
     return asked;
   }
 
-  /** The platform refused this token: the next call asks for another, unless somebody has already. */
+  /** Call when the platform refused this token: the next call requests another, unless there is one already. */
   drop(client: ServiceClient, scope: string, token: string): void {
     const key = keyOf(client, scope);
     if (this.#cache.get(key)?.token === token) this.#cache.delete(key);

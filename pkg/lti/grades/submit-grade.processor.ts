@@ -24,7 +24,7 @@ interface SubmitGradeDeps extends WorkerServices {
  *
  * Invariants:
  * - As long as the LMS may have a grade, every sending carries the same timestamp and bytes, so the LMS counts it once.
- * - A timestamp that the LMS refuses (409) is moved forward, unless a newer grade of ours is the reason: no grade is lost to the LMS's own clock.
+ * - A timestamp that the LMS refuses (409) is moved forward, unless a newer grade from Carrel is the reason: no grade is lost because of the LMS's clock.
  * - `submitted` and its event are one transaction, and there is one for each grade.
  * - A grade is never sent after a newer score of the same person and line item was accepted.
  */
@@ -70,7 +70,7 @@ async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submis
   }
 }
 
-/** The LMS refused the timestamp, so it does not have this score: once more, with a later one. */
+/** The LMS refused the timestamp, so it does not have this score: sends it again with a later one. */
 async function sendNewer(
   deps: SubmitGradeDeps,
   context: JobContext,
@@ -97,7 +97,7 @@ interface Sending {
   readonly result: ScoreResult;
 }
 
-/** A token may have been taken back before its time: then one more. What was refused for its token did not arrive. */
+/** A token may have been revoked early: then sends once more with a new one. A score that was refused for its token did not arrive. */
 async function send(deps: SubmitGradeDeps, context: JobContext, grade: Submission, registration: ServiceClient): Promise<Sending> {
   const first = await sendOnce(deps, context, grade, registration);
   return first.result.kind === 'refused' ? sendOnce(deps, context, first.sent, registration, first.sent) : first;

@@ -8,7 +8,7 @@ const LTI = 'https://purl.imsglobal.org/spec/lti/claim';
 const AGS_CLAIM = 'https://purl.imsglobal.org/spec/lti-ags/claim/endpoint';
 const NRPS_CLAIM = 'https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice';
 
-/** Clocks of an LMS and of ours may differ so far (docs/design/lti.md, A launch). */
+/** How far the clocks of the LMS and of this server may differ (docs/design/lti.md, A launch). */
 export const LEEWAY_SECONDS = 30;
 const ID_MAX = 255;
 /** docs/design/records.md, LTI: issuer. */
@@ -24,7 +24,7 @@ export interface LaunchMessage {
   readonly deploymentId: string;
   readonly resourceLinkId: string;
   readonly roles: readonly string[];
-  /** `title` is never empty: what stands for one that was not said does not rename the course. */
+  /** `title` is never empty. If the LMS sent none, it is a substitute, which does not rename the course. */
   readonly context: { readonly id: string; readonly title: string; readonly isTitled: boolean } | undefined;
   readonly ags:
     | { readonly lineitems: string | undefined; readonly lineitem: string | undefined; readonly scopes: readonly string[] }
@@ -36,7 +36,7 @@ export interface LaunchMessage {
   readonly platformUrl: string | undefined;
 }
 
-/** What the token must agree with. */
+/** The values that the token must match. */
 export interface Expected {
   readonly issuer: string;
   readonly clientId: string;
@@ -47,7 +47,7 @@ export interface Expected {
 }
 
 /**
- * The claims before anything is proved: good for looking up what the proof needs, and for nothing else. Throws LaunchError `id_token_…`.
+ * The claims of a token that is not verified yet: only for looking up what the verification needs. Throws LaunchError `id_token_…`.
  */
 export function unverifiedClaims(idToken: string | undefined): {
   issuer: string;
@@ -131,7 +131,7 @@ function requireMessage(claims: JWTPayload, origins: ReadonlySet<string>): void 
   requireTarget(claims[`${LTI}/target_link_uri`], origins);
 }
 
-/** What is to be opened must lie on an address of the tenant's. */
+/** The target_link_uri must be on an address of the tenant. */
 export function requireTarget(target: unknown, origins: ReadonlySet<string>): void {
   if (typeof target !== 'string' || target === '') throw new LaunchError('target_link_uri_missing');
   if (!URL.canParse(target) || !origins.has(new URL(target).origin)) throw new LaunchError('target_link_uri_foreign');

@@ -45,8 +45,8 @@ const LAUNCH = `
  * Launches as they are shown.
  *
  * Invariants:
- * - Only the person who launched, an instructor of the course and an administrator can tell a launch from none.
- * - Only the person who launched sees the way back: the address may hold a secret of their session at the LMS (Moodle's `sesskey`).
+ * - Only the person who launched, an instructor of the course and an administrator can see that a launch exists.
+ * - Only the person who launched sees the return URL: it may contain a secret of their session at the LMS (Moodle's `sesskey`).
  */
 export class LaunchViews {
   readonly #db: Database;

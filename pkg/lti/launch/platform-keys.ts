@@ -4,7 +4,7 @@ import type { GuardedClient } from '../../net/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { LaunchError } from '../launch-error.ts';
 
-/** A key set is asked for anew after this, so that a key that a platform withdrew is not trusted for ever. */
+/** A key set is fetched again after this, so that a withdrawn key is not trusted for ever. */
 const KEY_SET_MS = 3_600_000;
 /** A key id that is not in the set may be a new key; asked at most so often (docs/design/lti.md, Keys). */
 const REFETCH_MS = 60_000;
@@ -13,7 +13,7 @@ const KEYS_MAX = 100;
 const REPLY_BYTES_MAX = 256 * 1024;
 const TIMEOUT_MS = 5_000;
 
-/** Algorithms that are taken, and what a key for each must be (RFC 7518 §3.1; 1EdTech Security Framework §5.1.3: RS256, others by agreement). */
+/** Accepted algorithms, and the keys for each (RFC 7518 §3.1; 1EdTech Security Framework §5.1.3: RS256, others by agreement). */
 const ALGORITHMS: Readonly<Record<string, { readonly kty: string; readonly crv?: string }>> = {
   RS256: { kty: 'RSA' },
   RS384: { kty: 'RSA' },
@@ -45,9 +45,9 @@ interface Platform {
  * The public keys of platforms, kept in memory.
  *
  * Invariants:
- * - No request while a key set is fresh and knows the key; those who ask at once share one.
+ * - No request while a key set is fresh and knows the key; concurrent callers share one.
  * - An unknown key id causes one request per platform and minute, the first at once, whether it succeeds or not.
- * - At most PLATFORMS_MAX key sets are kept; the one that was used longest ago goes.
+ * - At most PLATFORMS_MAX key sets are kept; the least recently used one is dropped.
  */
 export class PlatformKeys {
   readonly #client: GuardedClient;
@@ -88,7 +88,7 @@ export class PlatformKeys {
     return present && this.#clock.monotonic() - present.fetchedAt < KEY_SET_MS ? present : this.#fetch(platform, address);
   }
 
-  /** A fetch that is under way is joined. */
+  /** Joins a running fetch. */
   #mayRefetch(platform: Platform): boolean {
     if (platform.underWay !== undefined) return true;
     return platform.refetchedAt === undefined || this.#clock.monotonic() - platform.refetchedAt >= REFETCH_MS;
@@ -154,7 +154,7 @@ async function keyOf(set: KeySet, kid: string, jwk: JWK, alg: string): Promise<C
   return key;
 }
 
-/** What else stands in the JWK is not taken, a private half above all. */
+/** Ignores other members of the JWK, a private half above all. */
 async function publicKey(jwk: JWK, alg: string): Promise<CryptoKey> {
   const { kty = '', crv = '', n = '', e = '', x = '', y = '' } = jwk;
   try {

@@ -2,7 +2,7 @@ import type { Role } from '../../api/actor.ts';
 
 /**
  * A context role, as LTI Core 1.3, appendix A.2.3 writes it: `membership#Instructor`, its sub-roles `membership/Instructor#TeachingAssistant`,
- * and the bare name. What comes out is the principal role: `membership/Learner#Instructor` is a learner.
+ * and the bare name. The result is the principal role: `membership/Learner#Instructor` is a learner.
  */
 const CONTEXT_ROLE = /^(?:http:\/\/purl\.imsglobal\.org\/vocab\/lis\/v2\/membership(?:#|\/(?=[A-Za-z]+#)))?([A-Za-z]+)(?:#[A-Za-z]+)?$/;
 
@@ -12,12 +12,12 @@ const LEARNS = new Set(['Learner', 'Member']);
 export type CourseRole = 'instructor' | 'learner';
 
 /**
- * Which role a person has in the course: who teaches writes, everybody else reads.
- * Roles in the institution or the system do not count: a professor may sit in another's course, and the LMS's administrator is not ours.
+ * The user's role in the course: those who teach have write access, everybody else read access.
+ * Roles in the institution or the system do not count: a professor may attend another's course, and the LMS's administrator is not one of Carrel.
  */
 export const courseRole = (roles: readonly string[]): CourseRole => (roles.some(isOneOf(TEACHES)) ? 'instructor' : 'learner');
 
-/** Which role of ours the launch gives. Roles that nobody knows make a viewer; no launch makes an administrator. */
+/** The Carrel role that the launch gives. Unknown roles give viewer; no launch gives admin. */
 export function roleOf(roles: readonly string[]): Role {
   if (courseRole(roles) === 'instructor') return 'instructor';
   return roles.some(isOneOf(LEARNS)) ? 'member' : 'viewer';

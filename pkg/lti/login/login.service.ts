@@ -34,8 +34,8 @@ export class Logins {
   }
 
   /**
-   * Where to send the browser (docs/design/lti.md, A launch), the cookies that bind the launch to it, and what to put into the platform's storage
-   * before it goes. One statement; up to two more where the LMS is not known as it says. Throws LaunchError.
+   * Where to send the browser (docs/design/lti.md, A launch), the cookies that bind the launch to it, and what to store in the platform's storage
+   * first. One statement; up to two more if no registration matches. Throws LaunchError.
    */
   async begin(initiation: LoginInitiation): Promise<Pick<Begun, 'cookies' | 'put'> & { readonly location: URL }> {
     const { iss, loginHint, targetLinkUri, ltiMessageHint } = initiation;

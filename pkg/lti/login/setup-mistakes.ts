@@ -1,7 +1,7 @@
 import type { FieldAddress, PageRequest } from '../../api/page.ts';
 import { LaunchError } from '../launch-error.ts';
 
-/** What an LMS asks for to be set up, as the operator writes it into the status of an LtiRegistration, by the names of Moodle's fields and of others. */
+/** The addresses that an LMS's configuration needs, by the names of its fields (Moodle's and others'); also in the status of an LtiRegistration. */
 export const setupAddresses = ({ appUrl, ltiUrl }: { appUrl: string; ltiUrl: string }): FieldAddress[] => [
   { field: 'Tool URL (launch URL, target link URI)', address: `${appUrl}/lti/launch` },
   { field: 'Initiate login URL (OpenID Connect login URL)', address: `${ltiUrl}/login_initiation` },
@@ -9,11 +9,11 @@ export const setupAddresses = ({ appUrl, ltiUrl }: { appUrl: string; ltiUrl: str
   { field: 'Public keyset (JWKS URL)', address: `${ltiUrl}/.well-known/jwks.json` },
 ];
 
-/** What comes in at an address of ours. */
+/** The kinds of requests that an address expects. */
 type Expects = 'login' | 'launch' | 'nothing';
 
 /**
- * Tells an LMS that is set up for LTI 1.1, or with our addresses in each other's fields, from one that does what the address expects.
+ * Detects an LMS that is configured for LTI 1.1, or with the tool's addresses in the wrong fields.
  * Throws LaunchError `lti_1_1_launch`, `login_misdirected`, `launch_misdirected`, with the addresses as they should be entered.
  */
 export function requireWellAddressed(expects: Expects, parameters: PageRequest['parameters'], addresses: readonly FieldAddress[]): void {

@@ -4,9 +4,9 @@ import { isNearly } from './issuers.policy.ts';
 
 /** Values of one field that are remembered of a registration (the slots of carrel.unknown_values). */
 const SLOTS = 5;
-/** Of them the first so many are for signed messages alone: who sends logins without end does not hide what an LMS itself says. */
+/** This many of them are reserved for signed messages: a flood of logins does not hide an LMS's own messages. */
 const SLOTS_OF_SIGNED = 1;
-/** A value that comes again within this is not noted again; for as long nothing else takes its slot. */
+/** A value that recurs within this is not noted again, and keeps its slot this long. */
 const AGAIN_AFTER = '1 hour';
 const VALUE_MAX = 255;
 const ISSUERS_COMPARED = 200;
@@ -35,7 +35,7 @@ const NOTE = `
   RETURNING managed_ref AS reference`;
 
 /**
- * What an LMS sent in the place of what is registered: noted for the operator, which makes an Event of it, and in the log.
+ * Records values of an LMS that differ from its registration: in the log, and as notes, of which the operator makes Events.
  * Anybody can begin a login: of each field of a registration five values an hour are noted, at most four of them from logins,
  * and the rest changes and logs nothing.
  */
@@ -48,7 +48,7 @@ export class UnknownValues {
     this.#log = deps.log;
   }
 
-  /** An issuer of a login that is none of ours: noted at the registration of which it must be. At most two statements. */
+  /** Notes an unregistered issuer of a login at the registration that it most likely belongs to. At most two statements. */
   async noteIssuer(issuer: string): Promise<void> {
     const registered = await this.#sql.prepared<{ toolId: number; issuer: string }>('lti-issuers', ISSUERS, []);
     const near = registered.find((one) => isNearly(issuer, one.issuer));

@@ -36,7 +36,7 @@ export class Entries {
   }
 
   /**
-   * `token`: the application JWT. `launch`: the id under which the page stands once it has taken the token from its address, for a reload.
+   * `token`: the application JWT. `launch`: the id in the page's address after it removed the token, for a reload.
    * One statement. Throws LaunchError `entry_…`, PageProblem `web_not_built`.
    */
   async open({ token, launch }: { token: string | undefined; launch: string | undefined }): Promise<PageReply> {

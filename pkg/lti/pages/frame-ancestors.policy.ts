@@ -1,4 +1,4 @@
-/** Where a launch may be framed comes from here; each is an address or null. */
+/** The sources of the addresses that may frame a launch; each is an address or null. */
 export interface FramedBy {
   /** launch_presentation.return_url and tool_platform.url of the launch. */
   readonly returnUrl: string | null;
@@ -11,14 +11,14 @@ export interface FramedBy {
 
 /**
  * A source of CSP that cannot end its directive or begin another: scheme, host (`*`, or its first label may be `*`), port.
- * The URL standard lets `;`, `,` and `*` stand in a host name, so being an origin is not enough.
+ * The URL standard allows `;`, `,` and `*` in a host name, so being an origin is not enough.
  */
 const SOURCE = /^https?:\/\/(?:\*|(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-f:]+\])(?::[0-9]{1,5})?$/;
 const LOOPBACK = /^http:\/\/(?:localhost|(?:[a-z0-9-]+\.)+localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
 /**
  * The sources of `frame-ancestors` for one launch (CSP Level 3, §6.4.2), each once (docs/design/lti.md, Frames).
- * What the registration lists is an administrator's word; the rest counts as https, or as http on this very machine.
+ * The registration's list comes from an administrator and is used as it is; the others must be https, or http on this machine.
  * None at all: `'none'`.
  */
 export function frameAncestors(by: FramedBy): string {

@@ -54,7 +54,7 @@ export function ltiRoutes(deps: {
     return { ...reply, headers: { ...reply.headers, 'set-cookie': cookies } };
   };
 
-  /** Counts every launch that comes to an end. */
+  /** Counts every finished launch. */
   const counted =
     (handle: (request: PageRequest) => Promise<PageReply>) =>
     async (request: PageRequest): Promise<PageReply> => {
@@ -100,7 +100,7 @@ export function ltiRoutes(deps: {
     },
   });
 
-  /** Nobody launches here: what an LMS sends here all the same is a mistake of its setup. */
+  /** Not a launch address: a launch that arrives here is a configuration error of the LMS. */
   const startFromLms = async ({ parameters }: PageRequest): Promise<PageReply> => {
     requireWellAddressed('nothing', parameters, addresses);
     throw new LaunchError('start_from_lms');
@@ -125,7 +125,7 @@ const responseOf = ({ parameters, cookies }: PageRequest): AuthenticationRespons
   cookies,
 });
 
-/** A parameter that must not stand twice (RFC 6749 §3.1). */
+/** A parameter that must not be repeated (RFC 6749 §3.1). */
 function one(parameters: PageRequest['parameters'], name: string): string | undefined {
   const values = parameters.get(name) ?? [];
   if (values.length > 1) throw new LaunchError('parameter_repeated', `It is ${name}.`);

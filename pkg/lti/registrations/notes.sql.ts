@@ -7,10 +7,10 @@ const MAX_ROWS = 100;
 
 /** A note expires after this. */
 const EXPIRES_AFTER = '30 days';
-/** A note that was reported within this is not reported again, whatever its tenant has written into it since. */
+/** A note that was reported within this is not reported again, even if its tenant has changed it since. */
 const REPORTED_AGAIN_AFTER = '1 hour';
 
-/** What a server of a tenant noted of a registration. */
+/** A note of a tenant's server about a registration. */
 export interface Note {
   /** The tenant's role. */
   readonly tenant: string;
@@ -28,7 +28,7 @@ export interface ValueNote extends Note {
   readonly value: string;
 }
 
-/** Notes of one kind, for whoever reports them. */
+/** Statements for the notes of one kind, which the operator reports. */
 export interface Notes<Row extends Note> {
   /** A SELECT of the notes that are to be reported or deleted. */
   readonly select: string;

@@ -1,6 +1,6 @@
 import type { LtiRegistrationSpec } from '../../../crds/types.generated.ts';
 
-/** What a registration says of its platform (crds/ltiregistrations…yaml). */
+/** A registration's description of its platform (crds/ltiregistrations…yaml). */
 export type RegistrationSpec = Pick<LtiRegistrationSpec, 'platform' | 'clientId' | 'deepLinkingResponseMode'>;
 
 /** The endpoints of a platform. */

@@ -9,8 +9,8 @@ export interface Keys {
 }
 
 export interface RotationStep {
-  /** `publish` a new key as the next; let the next `sign`; `forget` a next that nobody wants any more; or let all keys `stay`. */
-  readonly action: 'publish' | 'sign' | 'forget' | 'stay';
+  /** `publish` a new key as the next; let the next `sign`; `discard` a next key that is no longer wanted; or let all keys `stay`. */
+  readonly action: 'publish' | 'sign' | 'discard' | 'stay';
   /** When the next step is due; undefined: never. */
   readonly dueAt: Date | undefined;
 }
@@ -26,7 +26,7 @@ export const FORMER_MS = DAY_MS;
 export const periodMs = (text: string): number => Number.parseInt(text, 10) * (text.endsWith('h') ? HOUR_MS : DAY_MS);
 
 /**
- * What is to be done with the keys now, one step at a time: a key signs for `period`; the next is published a day ahead (half a short
+ * The next step of the rotation: a key signs for `period`; the next is published a day ahead (half a short
  * period ahead), and the former stays published for a day. `period` undefined: no rotation.
  */
 export function rotationStep(keys: Keys, period: number | undefined, now: Date): RotationStep {
@@ -36,7 +36,7 @@ export function rotationStep(keys: Keys, period: number | undefined, now: Date):
   return { action, dueAt: Number.isFinite(due) ? new Date(due) : undefined };
 }
 
-const withoutRotation = ({ next }: Keys): { action: RotationStep['action']; at?: number } => ({ action: next ? 'forget' : 'stay' });
+const withoutRotation = ({ next }: Keys): { action: RotationStep['action']; at?: number } => ({ action: next ? 'discard' : 'stay' });
 
 function inRotation(keys: Keys, since: Date, period: number, now: Date): { action: RotationStep['action']; at: number } {
   const lead = Math.min(LEAD_MS, period / 2);

@@ -66,7 +66,7 @@ export async function takeStep(
       [reference, fresh.kid, fresh.publicKey, of.seal(fresh.privateKey), now],
     );
   }
-  if (action === 'forget') {
+  if (action === 'discard') {
     await tx.query(
       `DELETE FROM ${tables.toolKeys} k USING ${tables.tools} t WHERE t.managed_ref = $1 AND k.tool_id = t.id AND k.published_until IS NULL`,
       [reference],

@@ -66,7 +66,7 @@ export async function takeStorage({ registry, tenantId, isOwn, before, wanted, s
 const marked = (wanted: StorageLocation): ConditionError =>
   taken(
     wanted,
-    `says its object ${wanted.prefix ?? ''}${MARKER_KEY}; name another bucket or prefix, or delete that object once nobody else keeps files there`,
+    `says its object ${wanted.prefix ?? ''}${MARKER_KEY}; name another bucket or prefix, or delete that object once no other tenant has files there`,
   );
 
 const taken = (wanted: StorageLocation, why: string, cause?: unknown): ConditionError =>

@@ -5,7 +5,7 @@ import type { Sql } from './pool.ts';
 
 const TOKEN_BYTES = 32;
 export const ADOPTION_TOKEN_HOURS = 24;
-/** The wait after a wrong token: 5 s, doubled with each further one, at most 5 minutes; an hour without a wrong one begins anew. */
+/** The wait after a wrong token: 5 s, doubled with each further one, at most 5 minutes; an hour without a wrong one resets it. */
 const FIRST_WAIT_SECONDS = 5;
 const LONGEST_WAIT_SECONDS = 300;
 
@@ -111,7 +111,7 @@ async function countFailure(tx: Sql, tenantId: string, owner: Owner, hash: strin
   return failure ?? { failures: 1, retryAt: new Date(0) };
 }
 
-/** Whoever has the data now, what was made for their former time holds no more. */
+/** Invalidates tokens from before: they were made for the data's former owner. */
 export async function dropAdoptionTokens(tx: Sql, tenantId: string): Promise<void> {
   await tx.query(
     `WITH tokens AS (DELETE FROM registry.adoption_tokens WHERE tenant_id = $1) DELETE FROM registry.adoption_failures WHERE tenant_id = $1`,

@@ -3,7 +3,7 @@ import { DataTypes, type ModelAttributes } from 'sequelize';
 /** A table as the code sees it: one declaration gives the Sequelize model, the row's type and the type of a new row. */
 export interface Column<T = unknown, Filled extends boolean = boolean> {
   readonly type: ColumnType;
-  /** Null, or the database's default, stands in when an insert leaves it out. */
+  /** An insert may omit it: then it is null or the database's default. */
   readonly filled: Filled;
   /** Carries T; never set. */
   readonly value?: T;

@@ -23,7 +23,7 @@ export class ConnectionsExceeded extends Error {
   }
 }
 
-/** Connections beyond the basic ones that a shard has for all its tenants together: half of what is not the platform's, so that the other half is everybody's. */
+/** Connections beyond the basic ones that a shard has for all its tenants together: half of what is not the platform's, so that all tenants share the other half. */
 export async function connectionBudget(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ most: number; superusers: number; reserved: number }>(
     `SELECT current_setting('max_connections')::int AS most, current_setting('superuser_reserved_connections')::int AS superusers,
@@ -33,17 +33,17 @@ export async function connectionBudget(sql: Sql): Promise<number> {
   return Math.max(Math.floor((row.most - row.superusers - Math.max(row.reserved, PLATFORM_CONNECTIONS)) / 2), 0);
 }
 
-/** What is asked of a shard. Both throw StoreUnavailableError. */
+/** Statements on a shard. Both throw StoreUnavailableError. */
 export interface ShardConnections {
   /** Connections beyond the basic ones that the shard has for its tenants. */
   budgetOf(shard: string): Promise<number>;
-  /** Bounds what the tenants' roles may hold to `most`, and gives by tenant id what each may hold now. */
+  /** Limits the connections of the tenants' roles to `most`, and returns the present limit of each by tenant id. */
   limitsOf(shard: string): Promise<ReadonlyMap<string, number>>;
   /** What one tenant may have at most. */
   readonly most: number;
 }
 
-/** What a claim asks for. */
+/** The request of a claim. */
 export interface ConnectionRequest extends ShardConnections {
   readonly wanted: number;
 }
@@ -74,7 +74,7 @@ export async function claimConnections(
   if (wanted > BASIC_CONNECTIONS && wanted > counted) {
     const budget = budgets.get(shard);
     if (budget === undefined) throw new BudgetUnknown(shard);
-    // Those who ask for more take turns, so that the sum is exact.
+    // Requests for more are serialized, so that the sum is exact.
     await tx.query('SELECT FROM registry.shards WHERE name = $1 FOR UPDATE', [shard]);
     const [row] = await tx.query<{ taken: number }>(
       'SELECT coalesce(sum(connections - $3), 0) AS taken FROM registry.tenants WHERE shard = $1 AND id <> $2 AND connections > $3',

@@ -26,7 +26,7 @@ export interface Executor extends Tables, Sql {
 }
 
 export interface Tx extends Executor {
-  /** Runs once this is committed, never when it is rolled back. Awaited; a failure is logged and thrown to nobody. */
+  /** Runs once this is committed, never when it is rolled back. Awaited; a failure is logged and not thrown. */
   afterCommit(fn: () => Promise<void> | void): void;
 }
 
@@ -36,14 +36,14 @@ const EVICT_EVERY_MS = 1_000;
 const TRANSACTION_ATTEMPTS = 4;
 /** "cached plan must not change result type": a migration changed a table under a prepared statement. */
 const STALE_PLAN = '0A000';
-/** Sequelize asks the server for its version unless it is told one; nothing that we use depends on it beyond the oldest we take. */
+/** Given, since Sequelize would else query the server's version; the statements need only the oldest supported one. */
 const OLDEST_POSTGRES = '15.0.0';
 
 /**
  * A tenant's database: Sequelize over a pool that holds no connection while idle, and typed tables.
  *
  * A connection costs nothing but the log-in: no time zone, no message level, no scan of pg_type (280,000 rows on a full shard).
- * All throw StoreUnavailableError when Postgres does not answer, within ~10 s; the pool mends itself when it comes back.
+ * All throw StoreUnavailableError when Postgres does not answer, within ~10 s; the pool reconnects when it is back.
  */
 export class Database implements Sql {
   /** Each statement by itself. */
@@ -71,7 +71,7 @@ export class Database implements Sql {
       return await this.#run<T>(undefined, { name: used, text: sql, values: [...params] });
     } catch (error) {
       if (sqlState(error) !== STALE_PLAN) throw error;
-      // The statement stays stale on every connection that has it, so all of them get it anew under another name.
+      // The statement stays stale on every connection that has it, so all of them get it again under another name.
       if (this.#nameOf(name) === used) this.#renewals.set(name, (this.#renewals.get(name) ?? 0) + 1);
       return this.#run<T>(undefined, { name: this.#nameOf(name), text: sql, values: [...params] });
     }
@@ -82,8 +82,8 @@ export class Database implements Sql {
   }
 
   /**
-   * Commits when `fn` resolves, rolls back when it throws; then runs what was left for after the commit.
-   * What Postgres gave up for another (a deadlock, say) is run anew, so `fn` must do nothing outside the transaction.
+   * Commits when `fn` resolves, rolls back when it throws; then runs the `afterCommit` callbacks.
+   * Runs `fn` again after a deadlock or a serialization failure, so `fn` must have no effect outside the transaction.
    */
   async transaction<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
@@ -209,6 +209,6 @@ const connectionManager = (sequelize: Sequelize): ConnectionManager =>
 
 const connectionOf = (transaction: Transaction): pg.Client => (transaction as unknown as { connection: pg.Client }).connection;
 
-/** Throws the connection away instead of giving it back. */
+/** Closes the connection instead of returning it to the pool. */
 const forceCleanup = (transaction: Transaction): Promise<void> =>
   (transaction as unknown as { forceCleanup(): Promise<void> }).forceCleanup();

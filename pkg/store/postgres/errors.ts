@@ -35,7 +35,7 @@ export class SerializationFailure extends Error {
   override readonly name = 'SerializationFailure';
 }
 
-/** A value that the database cannot take for what it stands for (SQLSTATE class 22): no number, no time, out of range, a NUL. */
+/** A value that is invalid for its type (SQLSTATE class 22): not a number, not a time, out of range, a NUL. */
 export class DataException extends Error {
   override readonly name = 'DataException';
 }
@@ -65,7 +65,7 @@ const UNAVAILABLE_MESSAGE =
   /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|ConnectionManager.getConnection was called|Client was closed|pool is draining|Cannot use a pool after calling end|timeout expired/;
 const UNAVAILABLE_SEQUELIZE = /^Sequelize(Connection|HostNot|AccessDenied|InvalidConnection)|^TimeoutError$/;
 
-/** Turns what node-postgres or Sequelize threw into one of this file's errors; what is none of them stays as it is. */
+/** Converts an error of node-postgres or Sequelize to one of this file's errors; returns others unchanged. */
 export function translateError(thrown: unknown): unknown {
   if (!isError(thrown)) return thrown;
   const parent = (thrown as { parent?: unknown }).parent;

@@ -26,7 +26,7 @@ export class HostTaken extends Error {
     this.host = host;
   }
 }
-/** A tenant has left so many hosts that it may leave no more at present. */
+/** The tenant has reached the limit of recently left hosts. */
 export class HostsExceeded extends Error {
   override readonly name = 'HostsExceeded';
 }

@@ -53,7 +53,7 @@ export interface SortKey<F extends string = string> {
   readonly descending: boolean;
 }
 
-/** What a page is read by: pkg/api/paging.ts reads it from the query. */
+/** Parameters of a page; pkg/api/paging.ts reads them from the query. */
 export interface KeysetRequest<F extends string = string> {
   readonly limit: number;
   /** Never empty. The last key is the tie-breaker, or it follows from a key before, so that the order is total. */
@@ -79,7 +79,7 @@ export interface Keyset<R, F extends string> {
   orderBy(request: KeysetRequest<F>): string;
   /** The condition for rows after the cursor; none on the first page. */
   after(request: KeysetRequest<F>, params: Parameters): string[];
-  /** What the cursor after a row holds. */
+  /** The values of the cursor after a row. */
   valuesOf(request: KeysetRequest<F>, row: R): KeyValue[];
 }
 
@@ -100,7 +100,7 @@ export function keyset<R, F extends string>(
   };
 }
 
-/** The statement of one page, and of one row more, which tells that there is another page. */
+/** The statement of one page, plus one row, which shows whether there is another page. */
 export function selectPage<F extends string>(
   list: Pick<Keyset<never, F>, 'orderBy' | 'after'>,
   request: KeysetRequest<F>,

@@ -7,7 +7,7 @@ export interface Leased {
   readonly id: number;
   /** Leases so far, this one included: 1 at the first. */
   readonly attempts: number;
-  /** Random; whoever holds it holds the lease. */
+  /** Random; identifies the holder of the lease. */
   readonly fence: string;
 }
 

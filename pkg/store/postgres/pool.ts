@@ -46,7 +46,7 @@ export class SqlPool implements Sql {
       types,
       Client: observedClient(options.observe),
     });
-    // Lost while in use: the statement under way, or the next one, tells.
+    // Lost while in use: the running statement, or the next one, fails.
     this.#pool.on('connect', (client) => client.on('error', () => {}));
     this.#pool.on('error', (error) => options.log.warn({ err: error }, 'an idle Postgres connection was lost'));
   }

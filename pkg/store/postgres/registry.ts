@@ -280,7 +280,7 @@ export class Registry {
   }
 
   /**
-   * After a rotation of the platform key: seals anew what an older key sealed. Safe to stop and to run twice. `unopenable`: no key opens them.
+   * After a rotation of the platform key: seals values of an older key again. Safe to stop and to run twice. `unopenable`: no key opens them.
    */
   async resealAll(): Promise<{ resealed: number; unopenable: number }> {
     const rows = await this.#pool.query<{ tenantId: string; name: string; sealed: string }>(
@@ -291,7 +291,7 @@ export class Registry {
       const anew = this.#anew(sealed, associatedDataOf(tenantId, name));
       if (anew === undefined) unopenable += 1;
       else {
-        // Only where no newer value was written meanwhile.
+        // Only if no newer value was written meanwhile.
         await this.#pool.query('UPDATE registry.secrets SET sealed = $4 WHERE tenant_id = $1 AND name = $2 AND sealed = $3', [
           tenantId,
           name,

@@ -18,8 +18,8 @@ export class StorageTaken extends Error {
 }
 
 /**
- * One spelling for all addresses of one store that can be told from the text: case, default ports, a trailing slash or dot and the scheme make
- * no difference. Names that only resolve to the same store are told apart by the marker object.
+ * One spelling for all addresses of one store that can be recognized from the text: case, default ports, a trailing slash or dot and the scheme make
+ * no difference. Names that only resolve to the same store are distinguished by the marker object.
  */
 export function normalizedEndpoint(endpoint: string): string {
   const url = new URL(endpoint);
@@ -80,7 +80,7 @@ export async function isShared(sql: Sql, tenantId: string): Promise<boolean> {
 
 /**
  * Makes the location the tenant's, in the transaction of `tx`; one that the tenant named before is free again. A bucket that was made for it
- * (`isOwn`) stays its until the tenant is forgotten. Of several that have had it since before locations were recorded, the first keeps it.
+ * (`isOwn`) stays the tenant's until the tenant is deleted. Of several that have had it since before locations were recorded, the first keeps it.
  * Throws StorageTaken.
  */
 export async function takeLocation(tx: Sql, tenantId: string, location: StorageLocation & { readonly isOwn: boolean }): Promise<void> {

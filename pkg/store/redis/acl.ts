@@ -18,7 +18,7 @@ export const redisPrefix = (slug: string): string => `t:${slug}:`;
 /** Beside the commands of redis.ts: what a client says on a connection, scripts, the wake-up, and what BullMQ's kin never get. */
 const EXTRA_COMMANDS = ['ping', 'auth', 'hello', 'quit', 'select', 'time', 'eval', 'evalsha', 'publish', 'unlink'];
 
-/** Hash of what each user was last made of, beside what the server said it is: a difference on either side shows. */
+/** Per user, the hash of its last definition and the server's description of it: a difference on either side shows drift. */
 const FINGERPRINTS = 'carrel:acl';
 
 export class RedisUsers {
@@ -65,7 +65,7 @@ export class RedisUsers {
     await Promise.resolve();
   }
 
-  /** What the server says of a user; null: there is none. */
+  /** The server's description of a user; null: there is none. */
   async #describe(user: string): Promise<unknown> {
     return this.#client.call('ACL', ['GETUSER', user]);
   }
@@ -94,7 +94,7 @@ export class RedisUsers {
   }
 }
 
-/** The password goes over as its hash only. */
+/** Sends only the hash of the password. */
 const rulesOf = ({ slug, password }: { slug: string; password: string }): string[] => [
   'reset',
   'on',

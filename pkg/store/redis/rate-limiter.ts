@@ -23,7 +23,7 @@ export interface LimitState {
   /** Calls or members in the window, this one included when it is taken. */
   readonly count: number;
   readonly remaining: number;
-  /** Whether this call was counted anew; `undo` takes that back. */
+  /** Whether this call was counted; `undo` reverts that. */
   readonly isNew: boolean;
   /** Until one call is taken again; 0 when one is now. */
   readonly waitMs: number;

@@ -109,13 +109,13 @@ const COMMAND_TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT = { baseMs: 50, maxMs: 2_000, jitter: 0.5 };
 
-/** Connects in the background and for ever again; what is asked before the first connection waits for it, for one time-out at most. */
+/** Connects in the background, and again for ever; commands before the first connection wait for it, for one time-out at most. */
 export const connectRedis = (options: RedisOptions): Redis => new IoRedis(options);
 
 class IoRedis implements Redis {
   readonly #client: Client;
   readonly #options: RedisOptions;
-  /** The first attempt to connect, whatever came of it. */
+  /** Resolves after the first attempt to connect, also if it failed. */
   readonly #tried: Promise<unknown>;
   #turn: Turn | undefined;
 
@@ -149,7 +149,7 @@ class IoRedis implements Redis {
   async run(commands: readonly Command[]): Promise<Reply[]> {
     if (commands.length === 0) return [];
     const replies = await this.#send(commands.map(toWords));
-    // A script that this Redis has not seen (first use, restart) goes again in full; what ran beside it is not repeated.
+    // A script that this Redis has not seen (first use, restart) is sent again in full; the other commands are not repeated.
     const unknown = commands.flatMap((command, index) =>
       'script' in command && isUnknownScript(replies[index]) ? [{ command, index }] : [],
     );
@@ -228,7 +228,7 @@ class IoRedis implements Redis {
       keyPrefix,
       connectTimeout: CONNECT_TIMEOUT_MS,
       commandTimeout: commandTimeoutMs,
-      // A connection on which an answer is overdue is given up, so that what comes next fails at once instead of waiting too.
+      // A connection on which an answer is overdue is closed, so that later commands fail at once instead of waiting too.
       socketTimeout: commandTimeoutMs,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
@@ -246,7 +246,7 @@ class IoRedis implements Redis {
 type Answer = Reply | Error;
 type Words = readonly (string | number)[];
 
-/** What is asked in one turn of the event loop, by however many requests: one write and, mostly, one read. */
+/** The commands of one turn of the event loop, of all requests: one write and, mostly, one read. */
 interface Turn {
   readonly words: Words[];
   readonly replies: Promise<Answer[]>;
@@ -260,7 +260,7 @@ const isUnknownScript = (reply: Answer | undefined): boolean => reply instanceof
 /** Replies of a server that is there and cannot serve: loading, busy, full, a replica, a wrong or withdrawn password. */
 const CANNOT_SERVE = /^(LOADING|BUSY|OOM|MASTERDOWN|READONLY|CLUSTERDOWN|TRYAGAIN|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS)\b/;
 
-/** What Redis refused for its own reasons (a wrong type, a command that is not allowed) stays as it is. */
+/** An error reply of Redis (a wrong type, a command that is not allowed) is returned unchanged. */
 function translateError(error: Error): Error {
   if (error.name === 'ReplyError' && !CANNOT_SERVE.test(error.message)) return error;
   return new StoreUnavailableError('redis', error);

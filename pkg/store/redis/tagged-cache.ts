@@ -21,13 +21,13 @@ import { defineScript, type Redis, type Reply, type ScriptCall } from './redis.t
 export interface CacheEntry {
   readonly key: string;
   readonly tags: readonly string[];
-  /** Each hit extends the value's life to so many seconds, and stores the time as its last activity. */
+  /** Each hit extends the value's TTL to this many seconds, and stores the time as its last activity. */
   readonly slideSeconds?: number;
 }
 
 export interface CacheLookup {
   readonly value: string | undefined;
-  /** Caches what was loaded after this look-up. Does nothing when a write was under way or Redis does not answer. */
+  /** Caches a value loaded after this look-up. Does nothing if a write was running or Redis does not answer. */
   put(value: string, ttlSeconds: number): Promise<void>;
 }
 

@@ -63,9 +63,9 @@ const TIMEOUT_MS = 5_000;
  *
  * Invariants:
  * - A key opens its own bucket only; a bucket that another owns is never taken over.
- * - A bucket is asserted with what it allows: whatever policy or access list somebody left behind in it is gone, so that its key alone opens it.
+ * - Policies and access lists of a bucket are reset, so that its key alone opens it.
  * - A bucket that opens with its key costs three requests and no write.
- * - Each step may be repeated: killed in between, the next call goes on.
+ * - Each step may be repeated: after a crash, the next call continues.
  */
 export class StorageAdmin {
   readonly #options: StorageAdminOptions;
@@ -90,7 +90,7 @@ export class StorageAdmin {
   }
 
   /**
-   * Removes all objects, uploads under way, the bucket and the user. True: all is gone. False: the time was up; call again.
+   * Removes all objects, unfinished uploads, the bucket and the user. True: done. False: out of time; call again.
    * A bucket that another owns is left alone. Throws StoreUnavailableError.
    */
   async removeBucketWithUser(gone: Pick<TenantBucket, 'bucket' | 'accessKeyId'>, options: { budgetMs?: number } = {}): Promise<boolean> {
@@ -135,7 +135,7 @@ export class StorageAdmin {
     if (made !== null) return;
     const owner = await this.#ownerOf(bucket);
     if (owner === accessKeyId) return;
-    // Without an owner it is one of ours that was cut off between the folder and its owner.
+    // A bucket without an owner is Carrel's, after a crash between creating it and setting the owner.
     if (owner !== '') throw new BucketTaken(bucket);
     await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
   }
@@ -144,7 +144,7 @@ export class StorageAdmin {
   async #closeToOthers({ bucket, accessKeyId }: TenantBucket): Promise<void> {
     try {
       const { Owner, Grants = [] } = await this.#client.send(new GetBucketAclCommand({ Bucket: bucket }));
-      // A policy of another's may have let the key in.
+      // Another owner's policy may have allowed the key.
       if (Owner?.ID !== accessKeyId) throw new BucketTaken(bucket);
       await this.#client.send(new DeleteBucketPolicyCommand({ Bucket: bucket }));
       const isOwners = Grants.every(({ Grantee, Permission }) => Grantee?.ID === accessKeyId && Permission === 'FULL_CONTROL');
@@ -177,7 +177,7 @@ export class StorageAdmin {
       for (const { Key, UploadId } of Uploads) await this.#client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
       await this.#client.send(new DeleteBucketCommand({ Bucket: bucket }));
     } catch (error) {
-      if (statusOf(error) === 409) return false; // an upload that was under way ended in between
+      if (statusOf(error) === 409) return false; // an upload ended in between
       throw translateError(error);
     }
     return true;

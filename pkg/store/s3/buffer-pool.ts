@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../unavailable.ts';
 
-/** Shorter than the silence after which the HTTP server gives up a connection, since nobody reads from one whose upload waits. */
+/** Shorter than the HTTP server's silence time-out, since a waiting upload does not read from its connection. */
 const WAIT_LIMIT_MS = 90_000;
 
 interface Waiting {
@@ -12,8 +12,8 @@ interface Waiting {
  * Buffers of one size that uploads share, so that their memory is bounded however many there are.
  *
  * Invariants:
- * - Never more than `most` are in use, and no owner has more than a third of them: nobody's stalled uploads hold up everybody else's.
- * - Whoever waits has their turn as soon as they may have one, first come first served.
+ * - Never more than `most` are in use, and no owner has more than a third of them: one user's stalled uploads do not block others'.
+ * - Waiting owners are served in order, each as soon as its share allows.
  */
 export class BufferPool {
   readonly size: number;
@@ -34,17 +34,17 @@ export class BufferPool {
     this.#waitLimitMs = options.waitLimitMs ?? WAIT_LIMIT_MS;
   }
 
-  /** Buffers that somebody has. */
+  /** Buffers in use. */
   get inUse(): number {
     return this.#inUse.size;
   }
 
-  /** How many wait for one. */
+  /** Waiting requests. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Throws StoreUnavailableError when none is free for too long, or the signal's reason. What it holds is whatever was in it. */
+  /** Throws StoreUnavailableError when none is free for too long, or the signal's reason. The buffer is not cleared. */
   async take(owner: string, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
     if (this.#mayHave(owner)) return this.#hand(owner);
@@ -65,7 +65,7 @@ export class BufferPool {
     }
   }
 
-  /** Gives a buffer back; one that is not of this pool, or was given back before, is let be. */
+  /** Returns a buffer; ignores one that is not of this pool or was returned before. */
   give(buffer: Buffer): void {
     if (!this.#inUse.delete(buffer)) return;
     this.#idle.push(buffer);

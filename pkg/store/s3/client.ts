@@ -15,7 +15,7 @@ export interface ClientOptions {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** For an endpoint that a tenant named. Left out: dialled as it stands. */
+  /** For an endpoint that a tenant named. Default: plain connections. */
   readonly connect?: Connect | undefined;
 }
 
@@ -69,7 +69,7 @@ function dialledBy<A extends HttpAgent>(agent: A, protocol: string, connect: Con
 
 /**
  * Bytes go without a SHA-256 in the signature (`UNSIGNED-PAYLOAD`), a quarter of an upload's CPU: TLS guards them on the way, where there is any,
- * and whoever keeps files has their SHA-256.
+ * and the row of a file has its SHA-256.
  */
 export const leaveBytesUnsigned = (client: S3Client): void =>
   client.middlewareStack.add(
@@ -82,7 +82,7 @@ export const leaveBytesUnsigned = (client: S3Client): void =>
     { step: 'build', name: 'leaveBytesUnsigned' },
   );
 
-/** The SDK gathers every reply but an object's bytes in memory; what goes on past the bounds ends with its connection. */
+/** The SDK buffers every reply but an object's bytes; a reply beyond the bounds is ended with its connection. */
 const boundReplies = (client: S3Client): void =>
   client.middlewareStack.add(
     (next, context) => async (args) => {

@@ -1,9 +1,9 @@
 import type { Random } from '../../runtime/random.ts';
 
-/** The keys that Carrel gives to contents: `<yyyymmdd>/<2 hexadecimal digits>/<32 letters of base64url>`. */
+/** The keys that Carrel generates for contents: `<yyyymmdd>/<2 hexadecimal digits>/<32 letters of base64url>`. */
 const CONTENT_KEY = /^2\d{7}\/[0-9a-f]{2}\/[\w-]{32}$/;
 
-/** What each of them begins with: the millennium. Spares a listing most of what is somebody else's. */
+/** The prefix of each: the millennium. A listing by it skips most objects that are not Carrel's. */
 export const CONTENT_KEY_PREFIX = '2';
 
 /** A key for a new object: random, never a file's name; a folder of 256 in front, since some stores keep a folder a directory. */
@@ -12,5 +12,5 @@ export const newKey = (random: Random): string => `${random.hex(1)}/${random.bas
 /** The key of a new content. `day`: yyyymmdd in UTC. */
 export const newContentKey = (day: string, random: Random): string => `${day}/${newKey(random)}`;
 
-/** Whether Carrel gave the key. Every other object belongs to somebody else and is never deleted, except the marker. */
+/** Whether Carrel generated the key. Other objects are not Carrel's and are never deleted, except the marker. */
 export const isContentKey = (key: string): boolean => CONTENT_KEY.test(key);

@@ -1,6 +1,6 @@
 import { isError, StoreUnavailableError } from '../unavailable.ts';
 
-/** There is no object of this key. */
+/** No object has this key. */
 export class ObjectMissing extends Error {
   override readonly name = 'ObjectMissing';
   readonly key: string;
@@ -14,7 +14,7 @@ export class ObjectMissing extends Error {
 /** In the code or, where the SDK has wrapped the system's error, in the message alone. */
 const UNREACHABLE = /\b(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b|socket hang up/;
 
-/** The store would not let us delete an object. */
+/** The store refused to delete an object. */
 export class DeleteRefused extends Error {
   override readonly name = 'DeleteRefused';
   readonly code: string;
@@ -25,7 +25,7 @@ export class DeleteRefused extends Error {
   }
 }
 
-/** A listing does not come to its end. */
+/** A listing does not end. */
 export class ListingEndless extends Error {
   override readonly name = 'ListingEndless';
 
@@ -34,12 +34,12 @@ export class ListingEndless extends Error {
   }
 }
 
-/** A reply that is no object's bytes goes past its bound. */
+/** A reply other than an object's bytes exceeds its bound. */
 export class ReplyTooLarge extends Error {
   override readonly name = 'ReplyTooLarge';
 }
 
-/** What the SDK throws, as far as we look at it. */
+/** The fields of SDK errors that are used. */
 interface ServiceError extends Error {
   readonly code?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };

@@ -2,7 +2,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import { ObjectMissing } from './errors.ts';
 import type { Objects } from './objects.ts';
 
-/** The object that says whose the objects around it are. No file's key is like it: those begin with a day. */
+/** The key of the marker object, which names the owner of the location. No file's key equals it: those begin with a day. */
 export const MARKER_KEY = '.carrel-tenant';
 
 /** More than any marker has. */
@@ -22,7 +22,7 @@ export async function markerOf(objects: Objects, signal?: AbortSignal): Promise<
 export const writeMarker = async (objects: Objects, text: string, signal?: AbortSignal): Promise<void> =>
   void (await objects.put(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain', ...(signal ? { signal } : {}) }));
 
-/** Writes the marker unless there is one by now. Gives the text that the marker has then. */
+/** Writes the marker unless there is one. Returns the marker's text afterwards. */
 export async function writeFirstMarker(objects: Objects, text: string): Promise<string> {
   const before = await markerOf(objects);
   if (before !== null) return before;

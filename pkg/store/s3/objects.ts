@@ -39,7 +39,7 @@ export interface PutOptions {
   readonly contentLength?: number;
   readonly contentType?: string;
   readonly signal?: AbortSignal;
-  /** Whose upload it is: no owner's uploads have more than a third of the buffers. Left out: an owner of its own. */
+  /** The owner of the upload: an owner's uploads have at most a third of the buffers. Default: an owner of its own. */
   readonly owner?: string;
 }
 
@@ -56,7 +56,7 @@ export class LengthMismatch extends Error {
 }
 
 const DELETE_AT_ONCE = 1_000;
-/** Of one listing: ten million keys. A store that goes on after them is not listing a day's objects. */
+/** Of one listing: ten million keys, more than a day's objects. */
 const MOST_PAGES = 10_000;
 /** So often a page of uploads may begin with one that was given up. */
 const MOST_REPEATS = 5;
@@ -65,10 +65,10 @@ const MOST_REPEATS = 5;
  * A tenant's objects.
  *
  * Invariants:
- * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, whatever its size, and all of a process together 192 MiB; a download holds none.
+ * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, regardless of its size, and all of a process together 192 MiB; a download holds none.
  * - An upload that fails or is aborted leaves nothing that can be read.
  * - A reply that is no object's bytes is read to 8 MiB and for 2 minutes at most, a listing to ten million keys.
- * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; what sends a part of 8 MiB just then, within ~40 s.
+ * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; an operation that is sending a part of 8 MiB, within ~40 s.
  */
 export class Objects {
   readonly bucket: string;
@@ -206,7 +206,7 @@ export class Objects {
     throw new ListingEndless(this.bucket);
   }
 
-  /** Gives up the uploads of contents under way below `prefix`, which a program that died has left; their parts go. */
+  /** Aborts the multipart uploads below `prefix` that a dead program left; their parts are deleted. */
   async abandonUploads(prefix: string): Promise<void> {
     let first = '';
     let after: string | undefined;
@@ -221,7 +221,7 @@ export class Objects {
         ),
       );
       for (const { Key = '', UploadId } of page.Uploads ?? []) {
-        // Somebody else's stays, and so the next page begins after it.
+        // Uploads that are not Carrel's stay, so the next page begins after them.
         if (!isContentKey(Key.slice(this.#prefix.length))) {
           after = Key;
           continue;
@@ -259,7 +259,7 @@ export class Objects {
   }
 }
 
-/** versitygw shows a multipart upload under way among the objects. */
+/** versitygw lists unfinished multipart uploads among the objects. */
 export const isTemporary = (key: string): boolean => key.includes('.sgwtmp');
 
 async function putBytes(

@@ -7,8 +7,8 @@ export const ANSWER_TIMEOUT_MS = 4_500;
 /** The store joins or copies all bytes before it answers. */
 export const WHOLE_OBJECT_TIMEOUT_MS = 120_000;
 
-/** A store that takes less of a part that is on its way counts as away. */
+/** Below this rate of a part's upload, the store counts as unavailable. */
 const LEAST_BYTES_PER_SECOND = 512 * 1024;
 
-/** One attempt at sending so many bytes: 20.5 s for a part of 8 MiB. */
+/** The time-out of one attempt at sending this many bytes: 20.5 s for a part of 8 MiB. */
 export const sendTimeoutMs = (bytes: number): number => ANSWER_TIMEOUT_MS + Math.ceil((bytes * 1000) / LEAST_BYTES_PER_SECOND);

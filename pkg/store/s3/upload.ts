@@ -25,7 +25,7 @@ const PARTS_AT_ONCE = 2;
 /** What every upload has at once, so that a small file waits for nobody. */
 export const FIRST_BUFFER_BYTES = 64 * 1024;
 
-/** Waits before an upload that failed is given up once more. */
+/** Delays between the attempts to abort a failed upload. */
 const ABORT_AGAIN_MS = [1_000, 5_000, 25_000, 60_000];
 /** That it is gone counts from the second time on: until then a part may still be on its way into the store's files. */
 const SURE_AFTER = 1;
@@ -46,7 +46,7 @@ export interface UploadClients {
 }
 
 export interface UploadOptions {
-  /** Whose upload it is; each has a share of the buffers. */
+  /** The owner of the upload; each owner has a share of the buffers. */
   readonly owner: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -54,12 +54,12 @@ export interface UploadOptions {
 /**
  * Streams a body of any length into one object: by one request when it fits into one part, else as a multipart upload.
  *
- * lib-storage would do it too, but keeps every chunk and joins them anew for every part: twice the garbage, and none of it dies young.
+ * lib-storage would do it too, but keeps every chunk and joins them for every part: twice the garbage, and none of it dies young.
  * Here chunks are copied as they come into the buffers that all uploads share. One that finds none free does not read on until it has one; it
- * gives each back as soon as its part is sent, so that many uploads take turns and none that waits holds what another waits for.
+ * gives each back as soon as its part is sent, so that many uploads take turns and do not deadlock.
  *
  * Throws what the store or the body threw, or the signal's reason, at once; then nothing is readable, and the body is destroyed.
- * StoreUnavailableError also when no buffer comes free for too long.
+ * StoreUnavailableError also when no buffer becomes free in time.
  */
 export async function uploadStream(clients: UploadClients, target: UploadTarget, body: Readable, options: UploadOptions): Promise<void> {
   const upload = new MultipartUpload(clients, target);
@@ -67,7 +67,7 @@ export async function uploadStream(clients: UploadClients, target: UploadTarget,
   const onAbort = (): void => upload.fail(options.signal?.reason);
   options.signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    // A body that has come to a halt does not hold up the news that the store has gone.
+    // A stalled body must not delay the error of an unavailable store.
     await Promise.race([sendAll(upload, body, buffers), upload.failed]);
   } catch (error) {
     body.destroy();
@@ -143,7 +143,7 @@ class Holding {
     this.#held.delete(buffer);
   }
 
-  /** Gives all of them back; nothing of the upload is under way any more. */
+  /** Returns all of them; call when no request of the upload is running any more. */
   end(): void {
     for (const buffer of this.#held.keys()) this.give(buffer);
   }
@@ -218,8 +218,8 @@ class MultipartUpload {
   }
 
   /**
-   * Takes back what was sent; gives the error that began it. Goes on in the background until the store says that the upload is gone, for a minute
-   * and a half; what a store that is away keeps, whoever sweeps takes back.
+   * Aborts the multipart upload; returns the original error. Retries in the background until the store confirms, for a minute
+   * and a half; the sweep aborts what an unavailable store keeps.
    */
   async abandon(error: unknown): Promise<unknown> {
     this.fail(error);
@@ -228,12 +228,12 @@ class MultipartUpload {
     if (!this.#creating) return cause;
     const first = this.#creating.then((id) => this.#abort(id)).catch(() => undefined);
     void first.then(() => this.#abortUntilGone());
-    // What is just being made, or made by a store that is away, is given up behind the caller's back.
+    // A multipart upload that is just being created, or by a store that does not answer, is aborted in the background.
     if (this.#uploadId !== undefined && !isAway(cause)) await first;
     return cause;
   }
 
-  /** A store may still take in a part whose request was broken off, after it was told to give up the upload. */
+  /** A store may still accept a part of an aborted request after it was asked to abort the upload. */
   async #abortUntilGone(): Promise<void> {
     const UploadId = await this.#creating?.catch(() => undefined);
     if (UploadId === undefined) return;

@@ -131,7 +131,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
       if (!(error instanceof EgressError)) throw error;
       if (error.code === 'aborted') return null;
       const status = error.status ?? null;
-      // Only the status counts: a 2xx whose body broke off is a success.
+      // Only the status counts: a 2xx with an incomplete body is a success.
       const failure = status !== null && isSuccess(status) ? null : error.message;
       return { attempt: { at: at.toISOString(), status_code: status, error: failure }, retryAfterMs: 0 };
     }

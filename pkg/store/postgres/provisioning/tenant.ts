@@ -77,7 +77,7 @@ const isMigrated = (applied: readonly string[] | null): boolean => tenantMigrati
 /** A change of this file's own rules must reach every tenant: count up. */
 const RULES = 3;
 
-/** The password is generated, 32 random bytes: its hash tells nobody anything. The table is the operator's alone all the same. */
+/** The password is generated, 32 random bytes: its hash discloses nothing. The table is readable by the operator only all the same. */
 const fingerprintOf = (tenant: TenantDatabase): string =>
   createHash('sha256')
     .update(JSON.stringify([RULES, tenant.tenantId, tenant.password, tenant.connections, ROLE_SETTINGS, TEMP_FILE_LIMIT]))
