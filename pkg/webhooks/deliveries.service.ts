@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Page, page, pageRequest } from '../api/paging.ts';
+import type { Page } from '../api/paging.ts';
 import { invalid, Problem } from '../api/problem.ts';
 import { NamedTime, type Uuid } from '../api/schemas.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -9,15 +9,7 @@ import { ForeignKeyViolation } from '../store/postgres/errors.ts';
 import type { Webhook } from '../store/postgres/tables.ts';
 import type { EventName } from '../events/catalogue.ts';
 import type { WorkerNotifier } from '../events/worker-notifier.ts';
-import {
-  DELIVERY_SORT_FIELDS,
-  type DeliveryQuery,
-  type DeliveryView,
-  type DeliveryWithPayload,
-  type ReplayedRange,
-  type ReplayRange,
-  type TestEvent,
-} from './deliveries.schema.ts';
+import type { DeliveryQuery, DeliveryView, DeliveryWithPayload, ReplayedRange, ReplayRange, TestEvent } from './deliveries.schema.ts';
 import { type DeliveryRow, FIND, listDeliveries, REPLAY, REPLAY_RANGE, TEST } from './deliveries.sql.ts';
 import { presentDelivery } from './deliveries.view.ts';
 import { testPayload } from './test-payload.ts';
@@ -49,16 +41,9 @@ export class Deliveries {
 
   /** One statement, two where the page is empty. Throws `not_found`. */
   async list(webhook: Uuid, query: DeliveryQuery): Promise<Page<DeliveryView>> {
-    const order = { fields: DELIVERY_SORT_FIELDS as readonly ('created_at' | 'id')[], fallback: '-created_at', tieBreaker: 'id' } as const;
-    const request = pageRequest(query, order);
-    const rows = await listDeliveries(this.#db, webhook, {
-      ...query,
-      descending: request.sort[0]?.descending ?? false,
-      after: request.after,
-      limit: request.limit,
-    });
-    if (rows.length === 0 && (await this.#db.tables.webhooks.count({ uuid: webhook })) === 0) throw new Problem('not_found');
-    return page(request, rows, presentDelivery, (row) => [row.createdAt.toISOString(), row.id]);
+    const found = await listDeliveries(this.#db, webhook, query);
+    if (found.data.length === 0 && (await this.#db.tables.webhooks.count({ uuid: webhook })) === 0) throw new Problem('not_found');
+    return found;
   }
 
   /** Throws `not_found`. */

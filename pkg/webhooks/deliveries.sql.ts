@@ -1,6 +1,9 @@
+import { listPage, type Page } from '../api/paging.ts';
 import type { EventName } from '../events/catalogue.ts';
+import { integerKey, keyset, timeKey } from '../store/postgres/keyset.ts';
 import type { Sql } from '../store/postgres/pool.ts';
-import type { DeliveryState, DeliveryView } from './deliveries.schema.ts';
+import { DELIVERY_SORT_FIELDS, type DeliveryQuery, type DeliveryState, type DeliveryView } from './deliveries.schema.ts';
+import { presentDelivery } from './deliveries.view.ts';
 
 export interface DeliveryRow {
   readonly id: number;
@@ -53,33 +56,26 @@ export const TEST = `
   d AS (INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $1 FROM e RETURNING *)
   SELECT ${COLUMNS} FROM d, e`;
 
-interface ListQuery {
-  readonly status?: string | undefined;
-  readonly event?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  readonly descending: boolean;
-  readonly after: readonly unknown[] | undefined;
-  readonly limit: number;
-}
+const DELIVERIES = keyset<DeliveryRow, (typeof DELIVERY_SORT_FIELDS)[number] | 'id'>({
+  keys: { created_at: timeKey('d.created_at', ({ createdAt }) => createdAt), id: integerKey('d.id', ({ id }) => id) },
+  fields: DELIVERY_SORT_FIELDS,
+  fallback: '-created_at',
+  tieBreaker: 'id',
+});
 
-/** A page of a webhook's deliveries and one more row. `after`: time and id of the last row of the page before. */
-export async function listDeliveries(sql: Sql, webhook: string, query: ListQuery): Promise<DeliveryRow[]> {
-  const [beyond, direction] = query.descending ? ['<', 'DESC'] : ['>', 'ASC'];
-  const params: unknown[] = [webhook];
-  const parameter = (value: unknown): string => `$${params.push(value)}`;
-  const conditions = ['d.tenant = current_user', 'd.endpoint = $1'];
-  if (query.status !== undefined) conditions.push(`d.state = ${parameter(query.status)}`);
-  if (query.event !== undefined) conditions.push(`e.event = ${parameter(query.event)}`);
-  if (query.since !== undefined) conditions.push(`d.created_at >= ${parameter(query.since)}`);
-  if (query.until !== undefined) conditions.push(`d.created_at < ${parameter(query.until)}`);
-  if (query.after) {
-    const [time, id] = query.after.map(parameter);
-    conditions.push(`(d.created_at, d.id) ${beyond} (${time}::timestamptz, ${id}::bigint)`);
-  }
-  return sql.query<DeliveryRow>(
-    `SELECT ${COLUMNS} FROM carrel.deliveries d ${EVENT_OF} JOIN webhooks w ON w.uuid = d.endpoint
-     WHERE ${conditions.join(' AND ')} ORDER BY d.created_at ${direction}, d.id ${direction} LIMIT ${parameter(query.limit + 1)}`,
-    params,
-  );
-}
+/** The deliveries of one webhook, none where it does not exist. One statement. */
+export const listDeliveries = (sql: Sql, webhook: string, query: DeliveryQuery): Promise<Page<DeliveryView>> =>
+  listPage(sql, query, {
+    keyset: DELIVERIES,
+    columns: COLUMNS,
+    from: `carrel.deliveries d ${EVENT_OF} JOIN webhooks w ON w.uuid = d.endpoint`,
+    where: (params) => [
+      'd.tenant = current_user',
+      `d.endpoint = ${params.add(webhook)}`,
+      ...(query.status === undefined ? [] : [`d.state = ${params.add(query.status)}`]),
+      ...(query.event === undefined ? [] : [`e.event = ${params.add(query.event)}`]),
+      ...(query.since === undefined ? [] : [`d.created_at >= ${params.add(query.since)}`]),
+      ...(query.until === undefined ? [] : [`d.created_at < ${params.add(query.until)}`]),
+    ],
+    present: presentDelivery,
+  });

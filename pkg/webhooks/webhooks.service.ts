@@ -1,6 +1,6 @@
 import type { Actor } from '../api/actor.ts';
 import { requireMatch } from '../api/etag.ts';
-import { type Page, page, pageRequest } from '../api/paging.ts';
+import type { Page } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
 import type { Uuid } from '../api/schemas.ts';
 import type { AllowedRange } from '../net/private-address.ts';
@@ -10,15 +10,7 @@ import type { Database, Tx } from '../store/postgres/database.ts';
 import type { NewWebhook as NewRow, Webhook } from '../store/postgres/tables.ts';
 import { newSecret, type WebhookSeal } from './sealing.ts';
 import { freshStart, requireAddress, requireHeadersOfOrigin, requireOwn, WEBHOOKS_MAX } from './webhooks.policy.ts';
-import {
-  type NewSecret,
-  type NewWebhook,
-  WEBHOOK_SORT_FIELDS,
-  type WebhookChanges,
-  type WebhookQuery,
-  type WebhookView,
-  type WebhookWithSecret,
-} from './webhooks.schema.ts';
+import type { NewSecret, NewWebhook, WebhookChanges, WebhookQuery, WebhookView, WebhookWithSecret } from './webhooks.schema.ts';
 import { hasRoom, listWebhooks, lockForCreation } from './webhooks.sql.ts';
 import { presentWebhook, webhookEtag, withSecret } from './webhooks.view.ts';
 
@@ -54,21 +46,7 @@ export class Webhooks {
 
   /** One statement. */
   async list(query: WebhookQuery): Promise<Page<WebhookView>> {
-    const order = { fields: WEBHOOK_SORT_FIELDS as readonly ('created_at' | 'id')[], fallback: '-created_at', tieBreaker: 'id' } as const;
-    const request = pageRequest(query, order);
-    const rows = await listWebhooks(this.#db, {
-      event: query.event,
-      active: query.active,
-      descending: request.sort[0]?.descending ?? false,
-      after: request.after,
-      limit: request.limit,
-    });
-    return page(
-      request,
-      rows,
-      (row) => this.#present(row),
-      (row) => [row.createdAt.toISOString(), row.id],
-    );
+    return listWebhooks(this.#db, query, (row) => this.#present(row));
   }
 
   /** Throws `not_found`. */

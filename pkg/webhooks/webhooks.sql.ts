@@ -1,9 +1,12 @@
+import { listPage, type Page } from '../api/paging.ts';
+import { integerKey, keyset, timeKey } from '../store/postgres/keyset.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import type { Webhook } from '../store/postgres/tables.ts';
 import { WEBHOOKS_MAX } from './webhooks.policy.ts';
+import { WEBHOOK_SORT_FIELDS, type WebhookQuery, type WebhookView } from './webhooks.schema.ts';
 
 /** A row of `webhooks` as Webhook; secrets and headers are sealed. */
-export const WEBHOOK_COLUMNS = `id, uuid, url, events, secret, previous_secret AS "previousSecret", previous_secret_until AS "previousSecretUntil", headers,
+const WEBHOOK_COLUMNS = `id, uuid, url, events, secret, previous_secret AS "previousSecret", previous_secret_until AS "previousSecretUntil", headers,
   description, active, managed_by AS "managedBy", managed_ref AS "managedRef", created_by AS "createdBy", failing_since AS "failingSince",
   disabled_reason AS "disabledReason", last_delivery_at AS "lastDeliveryAt", last_status_code AS "lastStatusCode", revision,
   created_at AS "createdAt", updated_at AS "updatedAt"`;
@@ -19,24 +22,22 @@ export async function lockForCreation(tx: Sql, table = 'webhooks'): Promise<void
 /** SQL, true where the tenant may have one more webhook; only under `lockForCreation` it stays so. */
 export const hasRoom = (table = 'webhooks'): string => `(SELECT count(*) FROM ${table}) < ${WEBHOOKS_MAX}`;
 
-/** A page of webhooks and one more row. `after`: the last row of the page before. */
-export async function listWebhooks(
-  sql: Sql,
-  query: {
-    event: string | undefined;
-    active: boolean | undefined;
-    descending: boolean;
-    after: readonly unknown[] | undefined;
-    limit: number;
-  },
-): Promise<Webhook[]> {
-  const [beyond, direction] = query.descending ? ['<', 'DESC'] : ['>', 'ASC'];
-  const [time = null, id = null] = query.after ?? [];
-  return sql.query<Webhook>(
-    `SELECT ${WEBHOOK_COLUMNS} FROM webhooks
-     WHERE ($1::text IS NULL OR $1 = ANY (events)) AND ($2::boolean IS NULL OR active = $2)
-       AND ($3::timestamptz IS NULL OR (created_at, id) ${beyond} ($3::timestamptz, $4::bigint))
-     ORDER BY created_at ${direction}, id ${direction} LIMIT $5`,
-    [query.event ?? null, query.active ?? null, time, id, query.limit + 1],
-  );
-}
+const WEBHOOKS = keyset<Webhook, (typeof WEBHOOK_SORT_FIELDS)[number] | 'id'>({
+  keys: { created_at: timeKey('created_at', ({ createdAt }) => createdAt), id: integerKey('id', ({ id }) => id) },
+  fields: WEBHOOK_SORT_FIELDS,
+  fallback: '-created_at',
+  tieBreaker: 'id',
+});
+
+/** The webhooks of the tenant. One statement. */
+export const listWebhooks = (sql: Sql, query: WebhookQuery, present: (row: Webhook) => WebhookView): Promise<Page<WebhookView>> =>
+  listPage(sql, query, {
+    keyset: WEBHOOKS,
+    columns: WEBHOOK_COLUMNS,
+    from: 'webhooks',
+    where: (params) => [
+      ...(query.event === undefined ? [] : [`${params.add(query.event)} = ANY (events)`]),
+      ...(query.active === undefined ? [] : [`active = ${params.add(query.active)}`]),
+    ],
+    present,
+  });
