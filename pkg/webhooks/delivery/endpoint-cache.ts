@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { WebhookSeal } from '../sealing.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
@@ -14,45 +15,40 @@ export type OpenEndpoint = Endpoint & {
   open(): Promise<ReturnType<typeof openEndpoint>>;
 };
 
-interface Held {
-  readonly endpoint: Promise<OpenEndpoint | null>;
-  readonly until: number;
-}
-
 /** The webhooks of one shard's tenants, each read in its tenant's role. */
 export class EndpointCache {
   readonly #deps: { pool: SqlPool; seals: PerTenant<TenantSeal>; clock: Clock };
-  readonly #held = new Map<string, Held>();
+  readonly #cache: LRUCache<string, Promise<OpenEndpoint | null>>;
 
   constructor(deps: { pool: SqlPool; seals: PerTenant<TenantSeal>; clock: Clock }) {
     this.#deps = deps;
+    this.#cache = new LRUCache({ max: MAX_ENTRIES, ttl: TTL_MS, ttlResolution: 0, perf: { now: () => deps.clock.monotonic() } });
   }
 
   /** As it was after the event, so an event that follows a change is delivered by the changed row. Null: the webhook is deleted. */
   async of(delivery: Delivery): Promise<OpenEndpoint | null> {
     const key = keyOf(delivery);
-    let tooOld: Held | undefined;
+    let tooOld: Promise<OpenEndpoint | null> | undefined;
     for (;;) {
-      const held = this.#held.get(key);
-      if (!held || held === tooOld || held.until <= this.#deps.clock.monotonic()) return this.#hold(key, delivery);
-      const endpoint = await held.endpoint;
+      const cached = this.#cache.get(key);
+      if (cached === undefined || cached === tooOld) return this.#read(key, delivery);
+      const endpoint = await cached;
       if (endpoint === null || endpoint.readAt > delivery.createdAt) return endpoint;
-      tooOld = held;
+      tooOld = cached;
     }
   }
 
   /** The row has changed: it is read again for the next delivery. */
   invalidate(delivery: Delivery): void {
-    this.#held.delete(keyOf(delivery));
+    this.#cache.delete(keyOf(delivery));
   }
 
-  #hold(key: string, delivery: Delivery): Promise<OpenEndpoint | null> {
+  #read(key: string, delivery: Delivery): Promise<OpenEndpoint | null> {
     const endpoint = this.#load(delivery);
-    this.#held.delete(key);
-    const [oldest] = this.#held.keys();
-    if (this.#held.size >= MAX_ENTRIES && oldest !== undefined) this.#held.delete(oldest);
-    this.#held.set(key, { endpoint, until: this.#deps.clock.monotonic() + TTL_MS });
-    endpoint.catch(() => this.#held.delete(key));
+    this.#cache.set(key, endpoint);
+    endpoint.catch(() => {
+      if (this.#cache.peek(key) === endpoint) this.#cache.delete(key);
+    });
     return endpoint;
   }
 
