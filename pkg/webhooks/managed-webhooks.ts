@@ -3,8 +3,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { WebhookSeal } from './sealing.ts';
-import { SECRET_OVERLAP_HOURS, TooManyWebhooks } from './webhooks.policy.ts';
-import { hasRoom, lockForCreation, WEBHOOK_COLUMNS } from './webhooks.sql.ts';
+import { freshStart, SECRET_OVERLAP_HOURS, TooManyWebhooks } from './webhooks.policy.ts';
+import { hasRoom, lockForCreation } from './webhooks.sql.ts';
 import type { Random } from '../runtime/random.ts';
 import { quoteIdentifier } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
@@ -20,20 +20,29 @@ export interface ManagedWebhook {
   readonly active: boolean;
 }
 
+/** What the operator reads of a managed webhook; secret and headers are sealed. */
+export type ManagedRow = Pick<
+  Webhook,
+  'uuid' | 'url' | 'events' | 'secret' | 'headers' | 'active' | 'failingSince' | 'disabledReason' | 'lastDeliveryAt' | 'lastStatusCode'
+>;
+
+const COLUMNS = `uuid, url, events, secret, headers, active, failing_since AS "failingSince", disabled_reason AS "disabledReason",
+  last_delivery_at AS "lastDeliveryAt", last_status_code AS "lastStatusCode"`;
+
 const tableOf = ({ slug }: TenantSchema): string => `${quoteIdentifier(tenantRole(slug))}.webhooks`;
 
 /** The webhook that the resource `<namespace>/<name>` manages. */
-export async function findManagedWebhook(rows: TenantRows, reference: string): Promise<Webhook | undefined> {
-  const [row] = await rows.pool.query<Webhook>(`SELECT ${WEBHOOK_COLUMNS} FROM ${tableOf(rows)} WHERE managed_ref = $1`, [reference]);
+export async function findManagedWebhook(rows: TenantRows, reference: string): Promise<ManagedRow | undefined> {
+  const [row] = await rows.pool.query<ManagedRow>(`SELECT ${COLUMNS} FROM ${tableOf(rows)} WHERE managed_ref = $1`, [reference]);
   return row;
 }
 
 /**
  * Writes the row as `wanted`. One statement where the row says so already.
- * A webhook that was disabled for failing stays disabled until the resource changes; a change begins with a clean record. A changed secret overlaps
- * with the previous one. Throws TooManyWebhooks.
+ * A webhook that was disabled for failing stays disabled until the resource changes; what a change clears of the record is `freshStart`'s rule. A
+ * changed secret overlaps with the previous one. Throws TooManyWebhooks.
  */
-export async function syncManagedWebhook(rows: TenantRows, reference: string, wanted: ManagedWebhook, random: Random): Promise<Webhook> {
+export async function syncManagedWebhook(rows: TenantRows, reference: string, wanted: ManagedWebhook, random: Random): Promise<ManagedRow> {
   const present = (await findManagedWebhook(rows, reference)) ?? (await insert(rows, reference, wanted, random));
   const secret = openSecret(rows, present);
   const isSame =
@@ -64,7 +73,7 @@ function sealed(rows: TenantRows, uuid: string, { secret, headers }: ManagedWebh
   return { secret: seal.seal(uuid, 'secret', secret), headers: seal.sealHeaders(uuid, headers) };
 }
 
-async function insert(rows: TenantRows, reference: string, wanted: ManagedWebhook, random: Random): Promise<Webhook> {
+async function insert(rows: TenantRows, reference: string, wanted: ManagedWebhook, random: Random): Promise<ManagedRow> {
   const uuid = random.uuid();
   const { secret, headers } = sealed(rows, uuid, wanted);
   const table = tableOf(rows);
@@ -83,15 +92,23 @@ async function insert(rows: TenantRows, reference: string, wanted: ManagedWebhoo
   return row;
 }
 
-async function update(rows: TenantRows, { uuid }: Webhook, wanted: ManagedWebhook, formerSecret: string | undefined): Promise<Webhook> {
+async function update(
+  rows: TenantRows,
+  present: ManagedRow,
+  wanted: ManagedWebhook,
+  formerSecret: string | undefined,
+): Promise<ManagedRow> {
+  const { uuid } = present;
   const { secret, headers } = sealed(rows, uuid, wanted);
   const former = formerSecret === undefined ? null : new WebhookSeal(rows).seal(uuid, 'previous_secret', formerSecret);
-  const [row] = await rows.pool.query<Webhook>(
-    `UPDATE ${tableOf(rows)} SET url = $2, events = $3, secret = $4, headers = $5, active = $6, disabled_reason = NULL, failing_since = NULL,
+  const fresh = freshStart(present, wanted);
+  const [row] = await rows.pool.query<ManagedRow>(
+    `UPDATE ${tableOf(rows)} SET url = $2, events = $3, secret = $4, headers = $5, active = $6,
+       failing_since = CASE WHEN $8 THEN NULL ELSE failing_since END, disabled_reason = CASE WHEN $9 THEN NULL ELSE disabled_reason END,
        previous_secret = coalesce($7, previous_secret),
        previous_secret_until = CASE WHEN $7::text IS NULL THEN previous_secret_until ELSE now() + interval '${SECRET_OVERLAP_HOURS} hours' END
-     WHERE uuid = $1 RETURNING ${WEBHOOK_COLUMNS}`,
-    [uuid, wanted.url, wanted.events, secret, headers, wanted.active, former],
+     WHERE uuid = $1 RETURNING ${COLUMNS}`,
+    [uuid, wanted.url, wanted.events, secret, headers, wanted.active, former, 'failingSince' in fresh, 'disabledReason' in fresh],
   );
   if (!row) throw new Error(`the row of webhook ${uuid} was deleted while it was changed`);
   return row;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Problem } from '../api/problem.ts';
 import { parseAllowedRanges } from '../net/private-address.ts';
-import { isOwnHeader, isWellFormedSecret, requireAddress, requireOwn } from './webhooks.policy.ts';
+import { isOwnHeader, freshStart, isWellFormedSecret, requireAddress, requireOwn } from './webhooks.policy.ts';
 
 const codeOf = (work: () => void): string => {
   try {
@@ -61,3 +61,16 @@ test('what a resource manages names it', () => {
   expect(() => requireOwn({ managedBy: 'kubernetes', managedRef: 'demo/hook' })).toThrow('Webhook demo/hook manages this');
   expect(() => requireOwn({ managedBy: null, managedRef: null })).not.toThrow();
 });
+
+const FAILING = { url: 'https://a.example/', active: true, disabledReason: null };
+const DISABLED = { ...FAILING, active: false, disabledReason: 'the receiver answered 410 Gone' };
+
+test.each([
+  ['another address', FAILING, { url: 'https://b.example/' }, { failingSince: null }],
+  ['the same address', FAILING, { url: FAILING.url, active: true }, {}],
+  ['being disabled by a person', FAILING, { active: false }, { failingSince: null, disabledReason: null }],
+  ['being enabled again', DISABLED, { active: true }, { failingSince: null, disabledReason: null }],
+  ['being disabled, where it was for failing', DISABLED, { active: false }, { failingSince: null, disabledReason: null }],
+])('of the record of a webhook %s clears what it must', (_what, webhook, changes, cleared) =>
+  expect(freshStart(webhook, changes)).toEqual(cleared),
+);

@@ -79,8 +79,8 @@ export class TooManyWebhooks extends Error {
 }
 
 /**
- * What a request's change clears of the receiver's record: another address, or being enabled again, begins with a clean record; being disabled by
- * a person is no failure. A change of a managing resource always clears the whole record (managed-webhooks.ts).
+ * What a change clears of the receiver's record, by a request or by a managing resource: another address, or being enabled again, begins with a
+ * clean record; being disabled by a person is no failure.
  */
 export function freshStart(
   webhook: Pick<Webhook, 'url' | 'active' | 'disabledReason'>,

@@ -11,13 +11,13 @@ import { ConditionError, type StepResult, type ConditionRunner } from '../condit
 import type { TenantRows, TenantSchema } from '../../store/postgres/tenant-schema.ts';
 import {
   findManagedWebhook,
+  type ManagedRow,
   deleteOtherManagedWebhooks,
   openSecret,
   removeManagedWebhook,
   syncManagedWebhook,
 } from '../../webhooks/managed-webhooks.ts';
 import { TooManyWebhooks } from '../../webhooks/webhooks.policy.ts';
-import type { Webhook as WebhookRow } from '../../store/postgres/tables.ts';
 
 interface Deps extends TenantScopedDeps<Webhook> {
   readonly secrets: Secrets;
@@ -69,7 +69,7 @@ class Webhooks implements TenantScopedKind<Webhook> {
     return { value: {}, reason: 'Accepted', message: `belongs to Tenant ${spec.tenantRef.name}` };
   }
 
-  async #sync(webhook: Observed<Webhook>): Promise<StepResult<WebhookRow>> {
+  async #sync(webhook: Observed<Webhook>): Promise<StepResult<ManagedRow>> {
     const { access, random } = this.#deps;
     const { metadata, spec } = webhook;
     const rows = await access.open(access.require(metadata.namespace, spec.tenantRef.name));
@@ -126,7 +126,7 @@ const disabled = (why: string): Omit<StepResult<never>, 'value'> => ({
 });
 
 /** What is undefined is not so any more. */
-const statusOf = (state: WebhookRow): WebhookStatus =>
+const statusOf = (state: ManagedRow): WebhookStatus =>
   ({
     endpointId: state.uuid,
     lastDeliveryTime: state.lastDeliveryAt?.toISOString(),
