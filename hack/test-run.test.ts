@@ -48,7 +48,7 @@ test('the programs of a platform whose state lies in a folder of a killed run en
   expect(existsSync(folder)).toBe(false);
 });
 
-test('a run that is under way is nobody else to end', async () => {
+test('another run does not end a run that is still active', async () => {
   const run = TestRun.begin(root);
   const pid = await stubborn({ ...run.environment });
 

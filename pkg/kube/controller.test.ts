@@ -168,7 +168,7 @@ test('a reconcile that takes too long is aborted by its signal, and retried', as
   expect(reasons).toEqual(['the reconcile took longer than 1000 ms', 'the reconcile took longer than 1000 ms']);
 });
 
-test('a stop lets what runs end, within the time it has to drain, and begins nothing more', async () => {
+test('stop waits for running reconciles within the drain time and starts no more', async () => {
   const ends: string[] = [];
   start({
     concurrency: 2,

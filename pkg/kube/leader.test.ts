@@ -93,7 +93,7 @@ const leads = (leadership: Leadership, identity: string): Promise<unknown> =>
   waitFor(`${identity} leads`, () => leadership.current.has(identity));
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('one leads and renews, the other stands by and takes over at once when the lease is released', async () => {
+test('one instance leads and renews, the other waits and takes over at once when the lease is released', async () => {
   server = await hostile(leases.answer);
   const leadership = new Leadership();
   const first = elect(leadership, 'a');
@@ -167,7 +167,7 @@ test('a short trouble does not end leadership', async () => {
   expect(leadership.history).toEqual(['a']);
 });
 
-test('a leader whose lease somebody took stops at once', async () => {
+test('a leader whose lease was taken stops at once', async () => {
   server = await hostile(leases.answer);
   const leadership = new Leadership();
   let callsAtEnd = 0;

@@ -92,7 +92,7 @@ test('of several later times the soonest holds, and the key comes once', async (
   expect(queue.depth).toBe(0);
 });
 
-test('a closed queue gives nothing out and lets who waits go', async () => {
+test('a closed queue returns no key and resolves waiting callers', async () => {
   const { queue, clock } = setUp();
   queue.addAfter('later', 10);
   const waiting = queue.take();

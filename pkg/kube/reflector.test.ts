@@ -58,7 +58,7 @@ const versionOf = (call: string | undefined): string | null =>
   new URL(call?.split(' ')[1] ?? '', 'http://x').searchParams.get('resourceVersion');
 const isWatch = (call: string): boolean => call.includes('watch=true');
 
-test('a list of several pages is one list, and the watch goes on from its version', async () => {
+test('a list of several pages is one list, and the watch starts at its version', async () => {
   const reported = await follow(
     [list(9, [thing('a', 1)], 'more'), list(9, [thing('b', 2)]), stream([event('ADDED', thing('c', 10))], forEver)],
     (reported) => reported.length === 3,

@@ -117,7 +117,7 @@ test('waiting for the first list ends with it, or with the signal', async () => 
   await expect(givenUp).rejects.toThrow('enough');
 });
 
-test('whatever mix of events, answers and lists comes, what is reported builds exactly what the store holds', () => {
+test('for any mix of events, answers and lists, the reported changes build exactly the content of the store', () => {
   const name = fc.constantFrom('a', 'b', 'c');
   const kind = fc.constantFrom('write', 'recreate', 'delete', 'record', 'list', 'deliver');
   fc.assert(

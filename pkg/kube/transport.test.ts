@@ -55,7 +55,7 @@ test('a refusal carries status, reason, message and details', async () => {
   expect(error).toMatchObject({ status: 422, reason: 'Invalid', message: 'GET /api/v1/things: no good', details });
 });
 
-test('a 500 that is no Status is reported with its text, and not tried again', async () => {
+test('a 500 without a Status is reported with its text and not retried', async () => {
   server = await hostile((_request, response) => void response.writeHead(500).end('<html>boom</html>'));
 
   const error = await failure(get());
@@ -92,7 +92,7 @@ test.each([
   expect(await failure(get())).toMatchObject({ status: 0, reason: 'Timeout' });
 });
 
-test('a reply that is no JSON is no answer', async () => {
+test('a reply that is not JSON is an error', async () => {
   server = await hostile((_request, response) => void response.end('{"a":'));
 
   expect(await failure(get())).toMatchObject({ status: 0 });

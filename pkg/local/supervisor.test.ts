@@ -85,7 +85,7 @@ test('processes of a state directory are found by their environment, whoever sta
   expect(processesOf(stateDirectory)).toMatchObject([{ pid: running.status['store']?.pid, program: 'store' }]);
 });
 
-test('a program comes back when its log was removed under it, and when a file of the supervisor cannot be written for a while', async () => {
+test('a program restarts after its log was deleted, and while a file of the supervisor cannot be written', async () => {
   let isFull = false;
   supervisor = new Supervisor({
     stateDirectory,

@@ -42,6 +42,6 @@ test('localhost stays refused while only one of its two addresses is on the list
   expect(literalPrivateAddress('http://localhost/', parseAllowedRanges('127.0.0.0/8'))).toBe('localhost');
 });
 
-test('an entry that is no range is named', () => {
+test('an entry that is not a range is named', () => {
   expect(() => parseAllowedRanges('10.0.0.0/8,loopback')).toThrow('loopback is no address range');
 });

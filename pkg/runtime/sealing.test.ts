@@ -6,7 +6,7 @@ import { formatSealingKeys, parseDataKeys, parseSealingKeys, Sealer, SealError, 
 const keyNamed = (id: string): SealingKey => ({ id, key: systemRandom.bytes(32) });
 const associatedData = ['tenant_a', 'webhooks', '7', 'secret'];
 
-test('a sealed text opens with its associated data, whatever the text', () => {
+test('any sealed text opens with its associated data', () => {
   const sealer = new Sealer([keyNamed('k1')], systemRandom);
 
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => sealer.open(sealer.seal(text, associatedData), associatedData) === text));

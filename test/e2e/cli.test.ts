@@ -74,7 +74,7 @@ test('a taken port is one line that names the port and what to do', async () => 
   expect(ran.stderr).not.toContain('    at ');
 });
 
-test('a program that is killed comes back by itself', async () => {
+test('a killed program restarts by itself', async () => {
   const where = await upPlatform();
   const pid = pidOf(where, 'valkey');
 
@@ -87,7 +87,7 @@ test('a program that is killed comes back by itself', async () => {
   expect(young).not.toBe(pid);
 });
 
-test('up goes on where another was broken off with Ctrl-C, moves to another port with its samples, and clean leaves nothing behind', async () => {
+test('up continues after Ctrl-C, moves to another port with its samples, and clean leaves nothing behind', async () => {
   const where = await freshPlatform();
   const broken = carrel(where, ['up']);
   await waitFor('etcd to be started', () => existsSync(join(where.stateDirectory, 'run', 'etcd.pid')));

@@ -72,7 +72,7 @@ test('a folder of 220 files, one of 2 GiB, goes up and comes down with equal SHA
   expect(grown).toBeLessThan(256 * 2 ** 20);
 }, 900_000);
 
-test('what is soft-deleted is gone from lists and comes back by restore', async () => {
+test('a trashed file is not listed, and restore brings it back', async () => {
   const { body: parent } = await tenant.admin.post<{ id: string }>('/folders', { name: 'Trash test' });
   const [name = ''] = await readdir(folder);
   const { body: file } = await tenant.admin.upload(join(folder, name), name, parent.id);

@@ -177,7 +177,7 @@ test('a Tenant that is deleted with policy Delete leaves no object, and its addr
   expect((await new ApiClient(apiUrl).get('/openapi.json')).status).toBe(404);
 });
 
-test('a Tenant that is deleted with policy Retain comes back with its data and its administrator', async () => {
+test('a Tenant that was deleted with policy Retain and is created again has its data and its administrator', async () => {
   const { namespace, name, admin } = await tenant();
   const made = await admin.post<{ id: string }>('/folders', { name: 'kept' });
   const before = await getJson<TenantObject>(where, 'tenant', name, '-n', namespace);

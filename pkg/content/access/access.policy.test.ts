@@ -83,7 +83,7 @@ test('what one may not know of is not found; what one may see but not do is forb
   expect(() => requireLevel('write', 'write')).not.toThrow();
 });
 
-test('what is granted at a level leaves out lower grants and what is no grant', () => {
+test('grants of a level exclude lower grants and entries that are not grants', () => {
   const entries = ['read:files', 'read:file/a', 'write:file/b', 'admin:folder/c', 'read:folder/d'];
   expect(grantedAtLeast({ entries }, 'read')).toEqual({ files: ['a', 'b'], folders: ['c', 'd'] });
   expect(grantedAtLeast({ entries }, 'write')).toEqual({ files: ['b'], folders: ['c'] });

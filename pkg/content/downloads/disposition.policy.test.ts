@@ -14,7 +14,7 @@ test.each([
   expect(attachment(name)).toBe(header);
 });
 
-test('any name comes back from the header as it was, and the header is printable ASCII', () => {
+test('a client decodes the original name from the header, and the header is printable ASCII', () => {
   const names = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 60 })
     .map(normalName)

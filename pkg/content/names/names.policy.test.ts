@@ -89,7 +89,7 @@ describe('a name', () => {
     expect(nameFault(normalName(name))).toBeNull();
   });
 
-  test('has one spelling, whatever was sent', () => {
+  test('is normalized to one spelling', () => {
     expect(Name.parse('e\u0301.txt')).toBe('\u00e9.txt');
   });
 

@@ -135,7 +135,7 @@ test('a client that goes away ends the file and the form', async () => {
   expect(reason).toHaveLength(1);
 });
 
-test('a failure of whoever takes the file is what the form fails with', async () => {
+test('the form fails with the error of the file’s receiver', async () => {
   const refusal = new Problem('quota_exceeded');
   await expect(read(filePart('hello') + END, () => Promise.reject(refusal))).rejects.toBe(refusal);
 });

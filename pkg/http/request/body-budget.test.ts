@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { BodyBudget } from './body-budget.ts';
 
-test('nobody has more than a third, and all together no more than there is', () => {
+test('no owner has more than a third, and all together have no more than the budget', () => {
   const budget = new BodyBudget(300);
 
   expect([budget.take('a', 100), budget.take('a', 1)]).toEqual([true, false]);

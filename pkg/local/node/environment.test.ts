@@ -17,7 +17,7 @@ const pod: Pod = {
 const container = (more: Partial<Container>): Container => ({ name: 'server', image: 'carrel:dev', ...more });
 const resolve = (more: Partial<Container>): Promise<Record<string, string>> => resolveEnvironment(container(more), pod, settings);
 
-test('values come from Secrets, ConfigMaps and fields, in order, and may name what stands before', async () => {
+test('values come from Secrets, ConfigMaps and fields, in order, and may refer to earlier ones', async () => {
   const values = await resolve({
     envFrom: [{ configMapRef: { name: 'plain' }, prefix: 'LOG_' }, { secretRef: { name: 'keys' } }],
     env: [

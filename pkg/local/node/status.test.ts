@@ -68,7 +68,7 @@ test.each([
   expect(podStatus(given, NOW).phase).toBe(phase);
 });
 
-test('why a pod has not begun stands in its containers', () => {
+test('the reason that a pod has not started is in its container statuses', () => {
   const blocked = { reason: 'CreateContainerConfigError', message: 'secret "x" not found' };
 
   const status = podStatus(

@@ -26,7 +26,7 @@ test('return_url, tool_platform.url and what the registration lists are added', 
   );
 });
 
-test('an issuer that is no address is left out', () => {
+test('an issuer that is not an address is ignored', () => {
   expect(frameAncestors({ ...LMS, issuer: 'urn:lms:1' })).toBe('https://lms.example.org');
   expect(frameAncestors({ ...LMS, issuer: 'urn:lms:1', authEndpoint: 'nowhere' })).toBe("'none'");
 });

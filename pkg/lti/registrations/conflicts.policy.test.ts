@@ -42,7 +42,7 @@ test('a registration that is rejected or terminating conflicts with no other', (
   );
 });
 
-test('a registration without a client id conflicts with no other and is no peer', () => {
+test('a registration without a client id conflicts with no other', () => {
   const { clientId: _, ...spec } = registration('a', 1).spec;
   const [a, b] = [1, 2].map((age) => ({ ...registration(`without-${age}`, age, { jwks: `https://lms.example/${age}` }), spec }));
   const later = registration('c', 3);

@@ -99,7 +99,7 @@ test.each(['*.example.org', '.example.org', 'https://example.org', 'a=b=c', '=ex
   expect(() => parseAllowedHosts(text)).toThrow(`${text} is neither a domain, nor namespace=domain, nor *`);
 });
 
-test('hosts that are reserved are compared without case, and what is no host name is refused', () => {
+test('reserved hosts are compared without case, and an invalid host name is refused', () => {
   expect(parseHosts(' LMS.Files.Example, a.example,')).toEqual(['lms.files.example', 'a.example']);
   for (const text of ['https://a.example', '*.a.example', 'a.example:443', 'a.example.', 'a b', `${'a'.repeat(64)}.example`])
     expect(() => parseHosts(text)).toThrow(`${text} is no host name`);

@@ -40,7 +40,7 @@ test('what Sequelize wraps is looked into; its own time-out at the pool means aw
   expect(translateError(acquire)).toBeInstanceOf(StoreUnavailableError);
 });
 
-test('a mistake of ours stays as it is', () => {
+test('a programming error is not converted', () => {
   const error = pgError('42703');
 
   expect(translateError(error)).toBe(error);

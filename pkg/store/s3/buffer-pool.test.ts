@@ -32,7 +32,7 @@ test('one owner has a third at most, and those behind them do not wait for them'
   expect([buffers.inUse, buffers.waiting]).toEqual([2, 0]);
 });
 
-test('whoever waits too long, or goes away, leaves; nobody else loses their turn', async () => {
+test('a waiter that times out or aborts leaves the queue, and the others keep their order', async () => {
   const buffers = pool(50);
   const held = await Promise.all(['a', 'b', 'c'].map((owner) => buffers.take(owner, never)));
   const gone = new AbortController();

@@ -11,7 +11,7 @@ const memory = (entries: Record<string, string> = {}): Keeper & { entries: Recor
 });
 const at = (query: string): URL => new URL(`https://files.example.org/lti/entry${query}`);
 
-test('the token leaves the address at once and is kept for a reload', () => {
+test('the token is removed from the address at once and stored for a reload', () => {
   const keeper = memory();
   const token = jwt({ launch_id: LAUNCH, name: '~~~???>>>' });
 

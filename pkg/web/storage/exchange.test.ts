@@ -33,7 +33,7 @@ const reply = (more: Record<string, unknown>, origin = ORIGIN): Reply => ({
   data: { subject: 'lti.get_data.response', message_id: 'm-1', key: 'k', ...more },
 });
 
-test('the value that the platform kept comes back, and the request goes to its origin alone', async () => {
+test('the page gets the stored value, and posts the request to the platform’s origin only', async () => {
   const { to, posted, listeners } = platform(() => [reply({ value: 'sealed' })]);
 
   expect(await exchange({ subject: 'lti.get_data', key: 'k' }, to)).toBe('sealed');

@@ -44,6 +44,6 @@ test('with third-party cookies blocked, a window of its own keeps both', async (
   expect((await sentIn('third-party blocked', 'window'))?.split('; ').sort()).toEqual(['parted=1', 'plain=1']);
 });
 
-test('with all cookies blocked, none is kept anywhere', async () => {
+test('with all cookies blocked, no cookie is stored', async () => {
   expect([await sentIn('all blocked', 'frame'), await sentIn('all blocked', 'window')]).toEqual(['none', 'none']);
 });

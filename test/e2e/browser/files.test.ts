@@ -56,7 +56,7 @@ test('a learner downloads byte for byte what an instructor uploaded, and a webho
   });
 });
 
-test('a name that is taken is asked about, and both files can be kept', async () => {
+test('a taken name asks the user, who can keep both files', async () => {
   const { tool } = await course('Ada Okafor', 'Physics');
   await upload(tool, { name: 'plan.txt', buffer: Buffer.from('one') }, { name: 'notes.txt', buffer: Buffer.from('notes') });
   await tool.getByText('2 of 2 uploaded').waitFor();

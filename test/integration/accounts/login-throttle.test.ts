@@ -28,7 +28,7 @@ function login(email: string, password: string, { network = '198.51.100.1', cook
 /** The cookie by which a browser is known. */
 const knownBy = ({ headers }: ApiReply): string => /carrel_known=[^;]+/.exec(String(headers['set-cookie']))?.[0] ?? '';
 
-test('after 10 failures from one network a person is refused there for 15 minutes, even with the right password, and nobody else is', async () => {
+test('after 10 failures from one network a person is refused there for 15 minutes, even with the right password, and no other user is', async () => {
   const [{ user, password }, other] = [await tenant.user(), await tenant.user()];
 
   const guesses = await Promise.all(range(50).map((guess) => login(user.email, `guess ${guess}`)));
@@ -242,7 +242,7 @@ describe('an attempt that finds all slots taken', () => {
   });
 });
 
-test('one network fails at a hundred people, and goes on with those; others are for other networks', async () => {
+test('one network may fail for a hundred users and retry those; further users are refused to it only', async () => {
   const { user, password } = await tenant.user();
   const network = '198.51.100.5';
   const guess = (at: number) => login(`nobody-${at}@example.org`, 'guess', { network });
@@ -269,7 +269,7 @@ test('a sign-in with the right password does not count among the accounts that f
   expect(countBy(wrong, ({ status }) => status)).toEqual({ 401: 100 });
 });
 
-test("nobody who is not signed in uses up the guesses at one's own present password, of which there are ten", async () => {
+test("only the signed-in user's own requests use up the ten attempts at the current password", async () => {
   const { api, user, password } = await tenant.user();
   await Promise.all(range(20).map((guess) => login(user.email, `guess ${guess}`, { network: '127.0.0.1' })));
   const change = (present: string) => api.post('/users/me/password', { current_password: present, new_password: 'something longer' });
@@ -281,7 +281,7 @@ test("nobody who is not signed in uses up the guesses at one's own present passw
   expect(right.status).toBe(429);
 });
 
-test('an attempt that its client gives up while it waits is nobody’s failure', async () => {
+test('an attempt whose client disconnects while it waits does not count as a failure', async () => {
   const clock = new ManualClock();
   const own = await startTenant({ trustedProxies: 1, clock });
   const { user, password } = await own.user();

@@ -142,7 +142,7 @@ test('a session of before that was renewed past its 90 days is over', async () =
   expect([access.status, fresh.status, fresh.body.error]).toEqual([401, 401, 'session_expired']);
 });
 
-test('only hashes of refresh tokens are kept', async () => {
+test('only hashes of refresh tokens are stored', async () => {
   const { api } = await tenant.user();
 
   const stored = await tenant.db.query<{ tokenHash: string }>('SELECT token_hash AS "tokenHash" FROM refresh_tokens');

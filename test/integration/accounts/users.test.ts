@@ -84,7 +84,7 @@ describe('who may', () => {
     expect((await api.patch(`/users/${user.id}`, { display_name: 'Me' })).body.display_name).toBe('Me');
   });
 
-  test('nobody sees or changes the system user', async () => {
+  test('no caller sees or changes the system user', async () => {
     const [system] = await tenant.db.query<{ uuid: string }>('SELECT uuid FROM users WHERE is_system');
     const list = await tenant.admin.get('/users', { query: { q: 'system@carrel.invalid' } });
 
@@ -238,7 +238,7 @@ describe('deleting', () => {
     expect(rows).toEqual([]);
   });
 
-  test('transfer_to nobody, or to the same, is a 400 and deletes nothing', async () => {
+  test('transfer_to an unknown user or the same user is a 400 and deletes nothing', async () => {
     const { user } = await tenant.user();
 
     for (const newOwner of [user.id, '7b0c6d6e-0000-4000-8000-000000000000'])
@@ -296,7 +296,7 @@ describe('the list', () => {
     expect(await ids({ q: '100%' })).toEqual([]);
   });
 
-  test('is kept for who asked, and dies with any change of a user', async () => {
+  test('is cached per caller, and invalidated by any change of a user', async () => {
     const { user } = await tenant.user();
     const list = () => tenant.counting(() => tenant.admin.get('/users', { query: { email: user.email } }));
     await list();

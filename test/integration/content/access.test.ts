@@ -65,7 +65,7 @@ describe('a grant', () => {
     expect((await bob.api.upload('/files', { file: Buffer.from('x'), name: 'x', fields: { folder_id: folder.id } })).status).toBe(403);
   });
 
-  test('of write lets upload, edit and delete, on the account of whoever owns the file', async () => {
+  test('of write allows to upload, edit and delete, counted to the owner of the file', async () => {
     const { ada, bob, folder, file } = await adaAndBob();
     await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id });
 

@@ -55,7 +55,7 @@ test('after 60 s a download link is invalid', async () => {
   expect([last.status, over.status, over.body.error]).toEqual([200, 404, 'not_found']);
 });
 
-test('a download link that another release sealed in another shape is none', async () => {
+test('a download link of another release’s format is not found', async () => {
   const sealer = new Sealer(parseDataKeys(tenant.config.CARREL_DATA_KEYS), systemRandom);
   const shapes = ['{"file":1,"until":"soon"}', '[]', 'null', 'v2:file'];
   const replies = await Promise.all(
@@ -64,7 +64,7 @@ test('a download link that another release sealed in another shape is none', asy
   expect(replies.map(({ status, body }) => [status, body.error])).toEqual(shapes.map(() => [404, 'not_found']));
 });
 
-test('a download link that was changed, cut, made up or put together is none', async () => {
+test('a download link that was modified, truncated, forged or combined is not found', async () => {
   const { api } = await tenant.user();
   const { url } = await linkOf(api);
   const other = await linkOf(api, 'other.txt');
@@ -142,7 +142,7 @@ test.each<[string, (of: { api: Api; id: string }) => Promise<unknown>]>([
   expect([before.status, after.status, after.body.error]).toEqual([200, 404, 'not_found']);
 });
 
-test('a download link of a file that went to the trash meanwhile is none', async () => {
+test('a download link of a file that was trashed meanwhile is not found', async () => {
   const { api } = await tenant.user();
   const { file, url } = await linkOf(api);
 

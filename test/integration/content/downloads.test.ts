@@ -48,7 +48,7 @@ describe('a download', () => {
     expect(reply.bytes).toHaveLength(0);
   });
 
-  test('is not sent again to whoever has it', async () => {
+  test('is a 304 for a client that has it', async () => {
     expect((await api.get(path, { headers: { 'if-none-match': etag } })).status).toBe(304);
     expect((await api.get(path, { headers: { 'if-none-match': `"x", W/${etag}` } })).status).toBe(304);
     expect((await api.get(path, { headers: { 'if-none-match': '"x"' } })).status).toBe(200);

@@ -16,7 +16,7 @@ afterAll(async () => {
   await running?.stop();
 });
 
-test('S3 that goes away in the middle of an upload is a 503, and there is no row, no object, and the quota is as it was', async () => {
+test('an S3 failure in the middle of an upload is a 503 and leaves no row, no object and an unchanged quota', async () => {
   const { api, user } = await tenant.user();
   await api.upload('/files', { file: Buffer.from('before'), name: 'before' });
   const MIB = 1 << 20;

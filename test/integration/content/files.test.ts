@@ -47,7 +47,7 @@ describe('metadata', () => {
     expect(redisTrips).toBeLessThanOrEqual(2);
   });
 
-  test('is not sent again to whoever has it, until it changes', async () => {
+  test('is a 304 for a client that has it, until it changes', async () => {
     const { api } = await tenant.user();
     const { id } = await put(api, 'a');
     const first = await api.get(`/files/${id}`);

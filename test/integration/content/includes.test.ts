@@ -181,7 +181,7 @@ describe('the cost of include', () => {
     expect((await show(ada, file)).body.tags).toMatchObject([{ name: 'Another' }, { name: 'To read' }]);
   });
 
-  test('is bounded: a page ends before its added fields exceed 4 MiB, and the next one goes on there', async () => {
+  test('is bounded: a page ends before its added fields exceed 4 MiB, and the next one continues there', async () => {
     const ada = await tenant.user();
     const files: File[] = [];
     for (const name of ['a', 'b', 'c', 'd']) files.push(await upload(ada, name));
@@ -228,7 +228,7 @@ describe('the cost of include', () => {
   });
 });
 
-describe('what somebody sees of included fields', () => {
+describe('what a caller sees of included fields', () => {
   test('is their own tags alone', async () => {
     const { ada, bob, file } = await scene();
     await tag(bob, 'Homework', file);
@@ -336,7 +336,7 @@ describe('what somebody sees of included fields', () => {
     }
   });
 
-  test('of a trashed file stands in the trash list alone, for those who may write it, and without grants', async () => {
+  test('of a trashed file appears only in the trash list, for those with write access, and without grants', async () => {
     const { ada, bob, file } = await scene();
     const carol = await tenant.user();
     await grant(ada, `/files/${file.id}`, carol, 'admin');

@@ -29,7 +29,7 @@ async function writerBob() {
   return { ada, bob, folder, file, granted };
 }
 
-describe('whoever may write a file', () => {
+describe('a user with write access to a file', () => {
   test('cannot make themselves its admin by moving it into a folder of theirs, and what they have ends with the grant', async () => {
     const { ada, bob, folder, file, granted } = await writerBob();
     const own = await folderOf(bob, 'mine');
@@ -57,7 +57,7 @@ describe('whoever may write a file', () => {
     expect((await move(bob, file, managed)).status).toBe(403);
   });
 
-  test("cannot make somebody else its admin by moving it into that person's folder", async () => {
+  test("cannot make another user its admin by moving it into that user's folder", async () => {
     const { bob, file } = await writerBob();
     const carl = await tenant.user();
     const carls = await folderOf(carl, 'from Carl');
@@ -67,7 +67,7 @@ describe('whoever may write a file', () => {
     expect((await carl.api.get(`/files/${file.id}`)).status).toBe(404);
   });
 
-  test('moves it where its owner let them write, and keeps what they had', async () => {
+  test('moves it to where its owner granted them write, and keeps their access', async () => {
     const { ada, bob, folder, file } = await writerBob();
     const other = await folderOf(ada, 'other');
     const inner = await folderOf(ada, 'inner', folder.id);
@@ -81,7 +81,7 @@ describe('whoever may write a file', () => {
   });
 });
 
-describe('whoever is admin of a file by a grant without an end', () => {
+describe('an admin of a file by a grant without an end', () => {
   test('cannot move it into a folder of theirs, so that what they have ends with the grant', async () => {
     const { ada, bob, folder, file } = await writerBob();
     const granted = await grant(ada, `/folders/${folder.id}`, bob, 'admin');
@@ -109,7 +109,7 @@ describe('whoever is admin of a file by a grant without an end', () => {
     expect((await move(bob, file, own)).status).toBe(403);
   });
 
-  test("cannot make somebody else its admin, and moves it between its owner's folders", async () => {
+  test("cannot make another user its admin, and moves it between its owner's folders", async () => {
     const { ada, bob, file } = await writerBob();
     const [carl, other] = [await tenant.user(), await folderOf(ada, 'other')];
     const carls = await folderOf(carl, 'from Carl');
@@ -122,13 +122,13 @@ describe('whoever is admin of a file by a grant without an end', () => {
   });
 });
 
-test("whoever owns a file moves it into another's folder where they may write", async () => {
+test("the owner of a file moves it into another's folder with write access", async () => {
   const { bob, folder } = await writerBob();
   const bobs = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt' })).body;
   expect((await move(bob, bobs, folder)).status).toBe(200);
 });
 
-describe("a grant that a folder's owner gives on somebody else's file", () => {
+describe("a grant by a folder's owner on another user's file", () => {
   /** Bob's file in Ada's folder, on which Ada has granted herself and Carl what she could. */
   async function grantedByAda() {
     const { ada, bob, folder } = await writerBob();
@@ -166,7 +166,7 @@ describe("a grant that a folder's owner gives on somebody else's file", () => {
   });
 });
 
-test('whoever is admin of a file for a time cannot make that lasting by a move', async () => {
+test('a temporary admin of a file cannot make that permanent by a move', async () => {
   const [ada, bob] = [await tenant.user(), await tenant.user()];
   const file = (await ada.api.upload('/files', { file: Buffer.from('ada'), name: 'a.txt' })).body;
   const open = await folderOf(ada, 'open');

@@ -38,7 +38,7 @@ test('a write that Postgres gives up for another, in a deadlock, is run anew', a
 });
 
 describe('a user who is deleted', () => {
-  test('while an upload of theirs commits is nobody any more', async () => {
+  test('while an upload of theirs commits makes the upload a 401', async () => {
     const { api, user } = await tenant.user();
     const upload = await tenant.db.transaction(async (tx) => {
       await tx.query('SELECT FROM users WHERE uuid = $1 FOR UPDATE', [user.id]);

@@ -42,7 +42,7 @@ async function groupOf(...people: Person[]): Promise<string> {
   return uuid;
 }
 
-describe('whoever is admin for a time', () => {
+describe('a temporary admin', () => {
   test('cannot make that longer, nor change what they have in any way', async () => {
     const { ada, bob, file, onFolder, bobs } = await adminBob({ expires_at: inSeconds(60) });
 
@@ -57,7 +57,7 @@ describe('whoever is admin for a time', () => {
     expect(await reads(bob, file)).toBe(404);
   });
 
-  test('gives grants that end with theirs where no end is said, and none that end later', async () => {
+  test('gives grants that end with theirs by default, and none that end later', async () => {
     const expires_at = inSeconds(60);
     const { bob, carl, file, onFile, onFolder } = await adminBob({ expires_at });
 
@@ -76,7 +76,7 @@ describe('whoever is admin for a time', () => {
     expect(await reads(carl, file)).toBe(404);
   });
 
-  test('cannot make it longer through somebody whom they made admin, nor through a group that they are in', async () => {
+  test('cannot extend it through a user whom they made admin, nor through a group that they are in', async () => {
     const expires_at = inSeconds(60);
     const { ada, bob, carl, file, onFolder } = await adminBob({ expires_at });
     const group = await groupOf(bob, carl);
@@ -96,7 +96,7 @@ describe('whoever is admin for a time', () => {
     expect([await reads(bob, file), await reads(carl, file)]).toEqual([404, 404]);
   });
 
-  test('gives without an end where a longer grant of theirs lets them', async () => {
+  test('gives grants without an end if another grant of theirs has none', async () => {
     const { ada, bob, carl, onFile } = await adminBob({ expires_at: inSeconds(60) });
     await grant(ada, onFile, bob, 'admin');
 
@@ -163,7 +163,7 @@ describe('what a grantee gave', () => {
     expect([await reads(bob, file), await reads(carl, file)]).toEqual([404, 404]);
   });
 
-  test('stays where whoever owns the thing gives it anew', async () => {
+  test('stays if the owner of the resource gives it again', async () => {
     const { ada, bob, carl, file, onFolder, onFile, bobs } = await adminBob();
     await grant(bob, onFile, carl, 'read');
     await grant(ada, onFile, carl, 'read');
@@ -192,7 +192,7 @@ describe('what makes one admin', () => {
     expect([await reads(bob, file), await reads(carl, file), await reads(ada, file)]).toEqual([404, 404, 200]);
   });
 
-  test('binds nobody who owns the thing or a folder above it', async () => {
+  test('does not bind the owner of the resource or of a folder above it', async () => {
     const { ada, bob, carl, folder, onFolder } = await adminBob({ expires_at: inSeconds(3600) });
     await grant(ada, onFolder, carl, 'admin', { expires_at: inSeconds(60) });
     const carls = (await carl.api.upload('/files', { file: Buffer.from('c'), name: 'c.txt', fields: { folder_id: folder.id } })).body;
@@ -202,7 +202,7 @@ describe('what makes one admin', () => {
   });
 });
 
-test('whoever gives and takes at once, nothing outlives what it rests on, and everybody has at once what the rows say', async () => {
+test('under racing grants and revocations no grant outlives the one that it depends on, and permission sets match the rows at once', async () => {
   const { ada, bob, carl, file, folder, onFolder, onFile } = await adminBob();
   const people = [bob, carl, await tenant.user(), await tenant.user()];
   const group = await groupOf(...people.slice(2));

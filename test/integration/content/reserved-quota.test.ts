@@ -92,7 +92,7 @@ describe('uploads under way', () => {
     expect(await quotaOf(tenant, user.id)).toBe(9_900_000);
   });
 
-  test('hold the quota of whoever owns the file that they replace', async () => {
+  test('hold the quota of the owner of the file that they replace', async () => {
     const [ada, bob] = [await tenant.user({ storage_quota: 10_000_000 }), await tenant.user()];
     const folder = (await ada.api.post('/folders', { name: 'shared' })).body;
     await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id });

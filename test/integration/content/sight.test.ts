@@ -27,7 +27,7 @@ const grant = (by: Person, path: string, to: Person, permission_level: string): 
   by.api.post(`${path}/permissions`, { permission_level, user_id: to.user.id });
 const listed = async (who: Person, id: string) => (await who.api.get('/files')).body.data.find((file: { id: string }) => file.id === id);
 
-describe('whoever has a grant on a file alone', () => {
+describe('a user with a grant on a file alone', () => {
   test('sees no folder, and a path that begins at the file, wherever it is shown', async () => {
     const { ada, bob, week, file } = await scene();
     await grant(ada, `/files/${file.id}`, bob, 'write');
@@ -82,7 +82,7 @@ describe('whoever has a grant on a file alone', () => {
   });
 });
 
-describe('whoever has a grant on a folder', () => {
+describe('a user with a grant on a folder', () => {
   test('sees paths that begin there, in metadata, lists, uploads and folders', async () => {
     const { ada, bob, top, middle, week, file } = await scene();
     await grant(ada, `/folders/${middle.id}`, bob, 'write');
@@ -126,7 +126,7 @@ describe('whoever has a grant on a folder', () => {
     expect((await ada.api.get(`/files/${own.id}`)).status).toBe(404);
   });
 
-  test('takes a file of theirs out of it by PATCH with null, which moves nobody else’s file', async () => {
+  test('moves their own file out of it by PATCH with null, which moves no file of others', async () => {
     const { ada, bob, week, file } = await scene();
     const granted = (await grant(ada, `/folders/${week.id}`, bob, 'write')).body;
     const own = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt', fields: { folder_id: week.id } })).body;
@@ -183,7 +183,7 @@ describe('a permanent deletion', () => {
     expect((await ada.api.post(`/files/${file.id}/restore`)).status).toBe(404);
   });
 
-  test('does not show whoever may only read that something is in the trash', async () => {
+  test('does not show trashed files to readers', async () => {
     const { ada, bob, week, file } = await scene();
     await grant(ada, `/folders/${week.id}`, bob, 'read');
     await ada.api.delete(`/files/${file.id}`);

@@ -217,7 +217,7 @@ describe('a quota', () => {
     },
   );
 
-  test("is that of the owner of the file that is replaced, whoever's upload it is", async () => {
+  test('is that of the owner of the replaced file, whoever uploads', async () => {
     const [poor, rich] = [await tenant.user({ storage_quota: 100_000 }), await tenant.user()];
     const folders = await Promise.all(
       [poor, rich].map(async (owner) => {

@@ -57,7 +57,7 @@ test('creation shows a generated secret once; afterwards nothing shows it or the
   expect(`${later.map(({ bytes }) => bytes).join('')}${row}`).not.toMatch(/hidden-value|whsec_/);
 });
 
-test('a given secret is kept as it is, and shown as whsec_ and its base64', async () => {
+test('a given secret is stored unchanged, and shown as whsec_ and its base64', async () => {
   const plain = await create({ secret: 'my own secret' });
   const prefixed = await create({ secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' });
 
@@ -67,7 +67,7 @@ test('a given secret is kept as it is, and shown as whsec_ and its base64', asyn
   ]);
 });
 
-test('the replies that show a secret are not kept for an Idempotency-Key', async () => {
+test('replies with a secret are not stored for an Idempotency-Key', async () => {
   const again = { headers: { 'Idempotency-Key': 'the same' } };
   const [first, second] = [await admin.post('/webhooks', hook, again), await admin.post('/webhooks', hook, again)];
 

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const common = { clock: systemClock, log: silentLogger };
 
-test('what is said often is one Event with a count, and all is written when the recorder stops', async () => {
+test('repeated Events are one Event with a count, and all are written when the recorder stops', async () => {
   const events = new ResourceApi(client, EVENT);
   const recorder = new EventRecorder({ client, controller: 'example.com/things', instance: 'one', metrics, ...common });
   const stop = new AbortController();

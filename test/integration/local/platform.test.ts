@@ -191,7 +191,7 @@ test('a deleted Deployment takes its pods, processes and folders along', async (
   expect((await get('deleted')).status).toBe(503);
 });
 
-test('a node that is killed comes back, and no container runs twice', async () => {
+test('a killed node restarts, and no container runs twice', async () => {
   await serve('steady');
   const before = pidsOf('steady');
   const node = Number(await readFile(join(paths(stateDirectory.path).run, 'node.pid'), 'utf8'));

@@ -58,7 +58,7 @@ test('a role, a name and an address that come at once are one user.updated', asy
   expect(await changesOf(id)).toEqual([['display_name', 'contact_email', 'roles']]);
 });
 
-test('what was changed here stays, whatever the LMS says then', async () => {
+test('a change made in Carrel stays, whatever the LMS sends later', async () => {
   const id = 'own-way';
   await enter({ user: { id, name: 'Robert', email: 'robert@example.org' } });
   const uuid = await idOf(id);
@@ -90,7 +90,7 @@ test('an LMS that says nothing takes nothing away, and a name it begins to say i
   ]);
 });
 
-test('an address that is none is not taken, and one that somebody else has is a contact like any other', async () => {
+test('an invalid address is ignored, and one of another user is a contact address like any other', async () => {
   const id = 'mover';
   const { user } = await tenant.user();
   await enter({ user: { id, email: 'mover@example.org' } });

@@ -32,7 +32,7 @@ async function launched(opened: Partial<Launch> = {}, claims: Record<string, unk
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors FRAMES; require-trusted-types-for 'script'";
 
-test('a launch arrives at a page without a line of script in it, which only its LMS may frame and nobody keeps', async () => {
+test('a launch arrives at a page without inline script, which only its LMS may frame and no cache stores', async () => {
   const { entry } = await launched();
 
   const page = await new Browser().get(entry);
@@ -74,7 +74,7 @@ test('frame-ancestors are those of the launch and of its registration', async ()
   expect(safe.headers['content-security-policy']).toBe(CSP.replace('FRAMES', listed));
 });
 
-test('the page stands under the launch’s id too, so that a reload without the token finds it', async () => {
+test('the page also has an address with the launch’s id, so that a reload without the token works', async () => {
   const { launchId } = await launched();
 
   const page = await new Browser().get(`${tenant.url}/lti/entry?launch=${launchId}`);
@@ -82,7 +82,7 @@ test('the page stands under the launch’s id too, so that a reload without the 
   expect([page.status, page.headers['content-security-policy']]).toEqual([200, CSP.replace('FRAMES', at.lms.issuer)]);
 });
 
-test('its script and style come from here, by their hash, to be kept for a year', async () => {
+test('its script and style are served by their hash and cached for a year', async () => {
   const { entry } = await launched();
   const { text } = await new Browser().get(entry);
   const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => `${tenant.url}${path}`);
@@ -205,7 +205,7 @@ test('the page asks what it shows of GET /lti/launches/{launch_id}', async () =>
   expect((await api.get(`/files?folder_id=${body.folder.id}`)).status).toBe(200);
 });
 
-test('a launch is shown to its person, the course’s instructors and administrators; to others there is none', async () => {
+test('a launch is shown to its user, the course’s instructors and administrators; for others it does not exist', async () => {
   const course = { id: 'rights-1', title: 'Rights' };
   const own = await launched({ user: { id: 'learner-1' }, course });
   const peer = await launched({ user: { id: 'learner-2' }, course });

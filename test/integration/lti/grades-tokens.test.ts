@@ -74,7 +74,7 @@ test('those who want the same token at once share one request, and the key is op
   expect(opened).toBe(1);
 });
 
-test('a token is kept until a minute before it expires', async () => {
+test('a token is cached until a minute before it expires', async () => {
   const first = await ask();
   await clock.advance(3_539_000);
   expect(await ask()).toBe(first);
@@ -109,7 +109,7 @@ test('another tenant, scope, key, audience or end point has a token of its own',
   expect(await asked(() => ask())).toBe(0);
 });
 
-test('a token that was refused is dropped, but not the one that somebody has asked for since', async () => {
+test('a refused token is dropped, but not one that was requested since', async () => {
   const refused = await ask();
   tokens.drop(client(), SCORE_SCOPE, refused);
   const next = await ask();
@@ -119,14 +119,14 @@ test('a token that was refused is dropped, but not the one that somebody has ask
   expect(await ask()).toBe(next);
 });
 
-test('a failure is not kept: the next one asks again', async () => {
+test('a failure is not cached: the next call requests again', async () => {
   lms.tokens.manner.set('error');
   await expect(ask()).rejects.toThrow('the LMS gave no token: it answered 500 (oops)');
   lms.tokens.manner.set('well');
   expect(await asked(() => ask())).toBe(1);
 });
 
-test('at most 1,000 tokens are kept; the one that was used longest ago goes', async () => {
+test('at most 1,000 tokens are cached; the least recently used one is dropped', async () => {
   await ask({ tenant: 'kept' });
   await ask({ tenant: 'goes' });
   await ask({ tenant: 'kept' });

@@ -153,7 +153,7 @@ test('who may grade: administrators and instructors of the course; learners are 
   expect(await statuses(tenant.anonymous)).toEqual([401, 401, 401]);
 });
 
-test("another tenant's launch, one that is none, and a grade of another launch are not found", async () => {
+test("another tenant's launch, an unknown one, and a grade of another launch are not found", async () => {
   const other = await startTenant();
   const otherCourse = await launched(tenant, at, { user: { id: 'ada' }, course: { id: 'physics-1', title: 'Physics' } });
   const { body: grade } = await instructor.api.post(instructor.grades, GRADE);

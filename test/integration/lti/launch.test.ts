@@ -99,7 +99,7 @@ test('ten first launches of one person into one new course make one user, one gr
 
 const idOf = async (subject: string): Promise<number> => (await tenant.db.tables.ltiIdentities.find({ subject }))?.userId ?? 0;
 
-test('warm, login and launch are three statements together, and nobody else is asked', async () => {
+test('warm, login and launch are three statements together, without a request to the LMS', async () => {
   const opened = { user: { id: 'regular' } };
   await follow(new Browser(), at.lms.open(at.clientId, opened));
   const asked = at.lms.keySetRequests;
@@ -143,7 +143,7 @@ test('two courses of one title have two folders', async () => {
   ]);
 });
 
-test('a launch with the e-mail address of somebody here makes another person, and opens nothing of theirs', async () => {
+test('a launch with the e-mail address of an existing user creates another user, without access to the former’s files', async () => {
   const { user } = await tenant.user();
 
   const page = await follow(new Browser(), at.lms.open(at.clientId, { user: { id: 'thief', email: user.email } }));

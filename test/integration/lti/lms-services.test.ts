@@ -38,7 +38,7 @@ test('a launch names the services of its course and the scopes that the token en
   expect([roster.status, roster.type]).toEqual([200, MEMBERS]);
 });
 
-test('a line item is made, shown, replaced and deleted; what the tool named is kept', async () => {
+test('a line item is created, shown, replaced and deleted; the tool’s fields are stored', async () => {
   const { lineitems } = agsOf(await at.launch());
   const extension = { 'https://at.tool.example.org/x': { y: 1 } };
   const said = { label: 'Quiz', scoreMaximum: 60, resourceId: 'quiz-231', tag: 'grade', endDateTime: '2026-04-06T22:05:03Z', ...extension };

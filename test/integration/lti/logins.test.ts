@@ -43,7 +43,7 @@ test('of 60 logins that were left open the last ones stand, the Cookie header is
   expect((await browser.post(oldest.action, oldest.fields)).code).toBe('state_not_bound');
 });
 
-test('a list of open logins that somebody else wrote ends no more than it may, and breaks nothing', async () => {
+test('a forged list of open logins ends no more logins than allowed, and breaks nothing', async () => {
   const forged = [...range(900).map((index) => index.toString(16).padStart(16, '0')), '../x', 'a; Path=/'].join('.');
 
   const begun = await new Browser().get(at.lms.open(at.clientId), { cookie: `carrel_lti_logins=${forged}` });

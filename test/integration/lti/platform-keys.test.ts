@@ -61,7 +61,7 @@ test('an unknown key id causes one request a minute, the first at once', async (
   expect([first, again, soon, later]).toEqual([1, 2, 2, 3]);
 });
 
-test('at most 200 key sets are kept; the one that was used longest ago goes', async () => {
+test('at most 200 key sets are cached; the least recently used one is dropped', async () => {
   const lms = await Lms.start();
   const client = guardedClient({ allow: parseAllowedRanges('127.0.0.0/8'), clock: systemClock, metrics: createMetrics('test') });
   const keys = new PlatformKeys({ client, clock: systemClock });

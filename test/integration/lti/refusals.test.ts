@@ -68,7 +68,7 @@ test('a response that launched already is launch_used: in the same browser, with
   expect(sql).toHaveLength(1);
 });
 
-test('whoever goes back to a launch is offered the way to the course; who has but its state is not', async () => {
+test('a user who returns to a used launch is offered the way to the course; a bearer of its state alone is not', async () => {
   const back = 'https://lms.example.org/mod/lti/return.php?course=2&sesskey=k3yOfAda';
   const presented = { claims: (claims: Record<string, unknown>) => void (claims[`${LTI}/launch_presentation`] = { return_url: back }) };
   const browser = new Browser();
@@ -121,7 +121,7 @@ test('two active registrations of one issuer need a client_id, and each takes on
   expect([crossed.status, crossed.code]).toEqual([401, 'audience_mismatch']);
 });
 
-test('a registration that is switched off between login and launch lets nobody in', async () => {
+test('a registration that is deactivated between login and launch refuses the launch', async () => {
   const own = await registeredLms(tenant);
   const browser = new Browser();
   const form = await toTheForm(browser, own.lms.open(own.clientId));
@@ -134,7 +134,7 @@ test('a registration that is switched off between login and launch lets nobody i
   expect([page.status, page.code]).toEqual([403, 'registration_inactive']);
 });
 
-test('a body that is no form is a readable 415', async () => {
+test('a body that is not a form is a readable 415', async () => {
   const page = await new Browser().post(`${tenant.url}/launch`, new URLSearchParams(), { 'content-type': 'application/json' });
 
   expect([page.status, page.code]).toEqual([415, 'unsupported_media_type']);

@@ -53,7 +53,7 @@ test('sessions that ended by themselves go with the sessions that come, and thei
   expect((await tenant.anonymous.post('/auth/refresh', { refresh_token: living.api.refreshToken })).status).toBe(200);
 });
 
-test('refresh tokens of a session that goes on go when they have been over for a day', async () => {
+test('refresh tokens of a live session are deleted a day after they expired', async () => {
   const { user } = await tenant.user();
   let { refreshToken } = (await tenant.user()).api;
   const of = `session_id IN (SELECT id FROM sessions WHERE user_id = (SELECT id FROM users WHERE email = $1))`;

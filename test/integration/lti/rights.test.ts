@@ -43,7 +43,7 @@ async function linked(sub: string, roles: string[]) {
   return made;
 }
 
-test('who names the administrator’s address at the LMS is nobody else for it, and stays what they are when the administrator is reset', async () => {
+test('an LMS user with the administrator’s address stays a separate user, also when the administrator is reset', async () => {
   const school = await startTenant();
   const lms = await registeredLms(school);
   const { email } = school.administrator;
@@ -106,7 +106,7 @@ test('an instructor of one course who launches as a learner of another gives no 
   expect((await teaching.api.post(teaching.grades, grade)).status).toBe(201);
 });
 
-test('an administrator who launches sees the launches of nobody else', async () => {
+test('an administrator’s launch session does not see others’ launches', async () => {
   await linked('curious', ['admin']);
   const others = await launched(tenant, at, { user: { id: 'somebody' }, course: { id: 'private', title: 'Private' } });
   const { api } = await launched(tenant, at, { user: { id: 'curious' }, course: { id: 'elsewhere', title: 'Elsewhere' } });

@@ -44,7 +44,7 @@ function answer(asked: PageShown, stored: string, headers: Record<string, string
   return new Browser().post(new URL(action, asked.url), fields, headers);
 }
 
-test('where the LMS offers storage, login initiation puts the sealed login into its frame, and goes on to the LMS', async () => {
+test('if the LMS offers storage, login initiation puts the sealed login into its frame and continues to the LMS', async () => {
   const { begun, put } = await toTheQuestion();
 
   expect(begun.status).toBe(200);
@@ -63,7 +63,7 @@ test('where the LMS offers storage, login initiation puts the sealed login into 
   expect(begun.headers['set-cookie']).toHaveLength(2);
 });
 
-test('without the cookie the launch asks the frame, and launches by what it kept', async () => {
+test('without the cookie the launch reads the frame and uses the stored login', async () => {
   const { asked, kept, put } = await toTheQuestion({ user: { id: 'cookieless' }, roles: [INSTRUCTOR] });
   const question = exchangeOf(asked);
 
@@ -94,7 +94,7 @@ test('warm, a launch by storage costs one statement more than one by cookie, and
   expect([reply.status, sql.length, at.lms.keySetRequests]).toEqual([303, 4, keySets]);
 });
 
-test('where the cookie is there it wins: nobody is asked', async () => {
+test('the cookie has priority: the frame is not read', async () => {
   const browser = new Browser();
   const begun = await browser.get(at.lms.open(at.clientId, { storageTarget: '_parent' }));
   const response = formOf(await browser.get(exchangeOf(begun)['next'] ?? ''));
@@ -259,7 +259,7 @@ test('without lti_storage_target no storage is read: the error says that the coo
   expect([page.status, page.code]).toEqual([400, 'state_not_bound']);
 });
 
-test('what stands in the pages is escaped', async () => {
+test('values in the pages are escaped', async () => {
   const frame = `"><script>alert('x')</script>`;
 
   const begun = await new Browser().get(at.lms.open(at.clientId, { storageTarget: frame }));

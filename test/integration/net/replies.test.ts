@@ -19,7 +19,7 @@ function writeForever(socket: Socket, chunk: string): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-test('a request goes out with method, path, query, headers and body, and the reply comes back whole', async () => {
+test('a request is sent with method, path, query, headers and body, and the complete reply is returned', async () => {
   const port = await net.http((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -78,7 +78,7 @@ test.each([301, 302, 303, 307, 308])('a redirect (%i) is an answer and not follo
   expect({ status: reply.status, location: reply.headers.location, asked }).toEqual({ status, location: '/inside', asked: ['/start'] });
 });
 
-test('connections are kept for the next request, and at most as many are open per origin as the limit says', async () => {
+test('connections are reused, and at most the limit of an origin is open', async () => {
   let connections = 0;
   let open = 0;
   let most = 0;
@@ -240,7 +240,7 @@ test('a proxy of the environment is not used', async () => {
   }
 });
 
-test('a closed client lets what runs end and takes no more', async () => {
+test('a closed client finishes running requests and accepts no more', async () => {
   const asked = Promise.withResolvers<ServerResponse>();
   const port = await net.http((_, response) => asked.resolve(response));
   const client = net.client();

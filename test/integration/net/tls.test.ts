@@ -75,7 +75,7 @@ test('a server that speaks no TLS, ends the greeting or never answers it is refu
   expect(await refusal(quick.request({ url: `https://hooks.example.com:${silent}/` }))).toMatchObject({ code: 'connect_timeout' });
 });
 
-test('a kept connection of one origin is never used for another name at the same address', async () => {
+test('a keep-alive connection of one origin is never used for another name at the same address', async () => {
   const port = await secureServer(certificateFor(['hooks.example.com']));
   let opened = 0;
   const client = net.client({

@@ -118,7 +118,7 @@ test("the administrator's password: deleting the Secret sets a new one, editing 
   }
 });
 
-test('the first administrator has the quota of the Tenant, and an address that is somebody else’s is EmailTaken until it is free', async () => {
+test('the first administrator has the quota of the Tenant, and an address of another user is EmailTaken until it is free', async () => {
   const key = await readyTenant({ storage: { defaultUserQuota: '5Gi' } });
   const { url = '' } = (await secretValues(cluster, namespace, `${key.name}-database`)) ?? {};
   const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });
@@ -194,7 +194,7 @@ test('a change of limits, replicas, hosts and image takes effect; kubectl scale 
   expect(scaled.status).toMatchObject({ replicas: 3, readyReplicas: 3 });
 });
 
-test('an Ingress goes when it is no longer wanted, and an own certificate makes https', async () => {
+test('an unwanted Ingress is deleted, and a certificate enables https', async () => {
   const key = await readyTenant({ exposure: { tls: { secretName: 'cert' } } });
   const { appUrl } = (await cluster.tenants.get(key)).status ?? {};
 
@@ -205,7 +205,7 @@ test('an Ingress goes when it is no longer wanted, and an own certificate makes 
   await waitFor('the Ingress to go', async () => (await cluster.of(INGRESS).find(key)) === undefined);
 });
 
-test("an object of a wanted name that is somebody else's is not touched", async () => {
+test("another owner's object with the desired name is not touched", async () => {
   const key = { namespace, name: unique() };
   const theirs = await cluster.of(CONFIG_MAP).create({ metadata: key, data: { mine: 'yes' } });
   await cluster.tenants.create(tenantOf(namespace, key.name));

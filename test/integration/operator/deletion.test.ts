@@ -47,7 +47,7 @@ async function objectsOf({ namespace, name }: ObjectKey): Promise<Objects> {
   return new Objects(values);
 }
 
-test('Retain: the workloads go, the role cannot log in, the data stay, and the same resource goes on with them', async () => {
+test('Retain: the workloads are deleted, the role cannot log in, the data stay, and the same resource continues with them', async () => {
   const key = await readyTenant();
   const url = await databaseUrl(key);
   const { tenantId } = (await cluster.tenants.get(key)).status ?? {};
@@ -76,7 +76,7 @@ test('Retain: the workloads go, the role cannot log in, the data stay, and the s
   objects.close();
 });
 
-test('Retain: another namespace takes the data over only with a token of whoever runs the operator', async () => {
+test('Retain: another namespace adopts the data only with a token of the platform’s administrator', async () => {
   const key = await readyTenant();
   const { tenantId = '' } = (await cluster.tenants.get(key)).status ?? {};
   const elsewhere = { namespace: await newNamespace(cluster), name: key.name };

@@ -77,7 +77,7 @@ test.each([
   },
 );
 
-test('Postgres that is killed while tenants are made comes back, and all of them become Ready', async () => {
+test('after Postgres is killed during the creation of tenants, all of them become Ready', async () => {
   const keys = range(6).map(() => ({ namespace, name: unique() }));
   await Promise.all(keys.map((key) => cluster.tenants.create(tenantOf(namespace, key.name))));
   await waitFor('the first to be begun', async () => {
@@ -90,7 +90,7 @@ test('Postgres that is killed while tenants are made comes back, and all of them
   await Promise.all(keys.map((key) => ready(cluster.tenants, key)));
 });
 
-test('an operator that is killed with -9 at random moments goes on where it was, and nothing is doubled', async () => {
+test('an operator that is killed with -9 at random moments continues where it was, and duplicates nothing', async () => {
   const keys = range(12).map(() => ({ namespace, name: unique() }));
   await Promise.all(
     keys.map((key, i) => cluster.tenants.create(tenantOf(namespace, key.name, { deletionPolicy: i % 2 === 0 ? 'Delete' : 'Retain' }))),

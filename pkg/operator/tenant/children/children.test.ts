@@ -99,7 +99,7 @@ test('the ConfigMap holds sizes in bytes, and no limit of an upload where none i
   expect(data).not.toHaveProperty('CARREL_MAX_UPLOAD_BYTES');
 });
 
-test('the Service of a suspended tenant says so, and leads to whoever answers for it', () => {
+test('the Service of a suspended tenant is marked and routes to the server that answers for it', () => {
   const suspended = tenantWith({ suspended: true });
   const answeredBy = (address: string) => ({ settings: settingsWith({ suspendedAnswer: { address, port: 8081 } }) });
 
