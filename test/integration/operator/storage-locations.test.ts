@@ -32,7 +32,7 @@ import {
 } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
-const { cluster } = operatorSuite({ ownCluster: true });
+const { cluster } = operatorSuite();
 let admin: StorageAdmin;
 
 beforeAll(() => {
