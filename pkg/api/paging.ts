@@ -101,7 +101,7 @@ export const foreignCursor = (): Problem => invalid('cursor', 'does not belong t
 export function page<T, R>(
   request: KeysetRequest,
   fetched: readonly R[],
-  present: (row: R) => T,
+  present: (row: R, at: number) => T,
   sortValues: (row: R) => readonly KeyValue[],
   most = request.limit,
 ): Page<T> {
@@ -109,7 +109,7 @@ export function page<T, R>(
   const last = rows.at(-1);
   const more = fetched.length > most && last !== undefined;
   const next = more ? Buffer.from(JSON.stringify({ s: signature(request.sort), v: sortValues(last) })).toString('base64url') : null;
-  return { data: rows.map(present), pagination: { limit: request.limit, next_cursor: next, has_more: more } };
+  return { data: rows.map((row, at) => present(row, at)), pagination: { limit: request.limit, next_cursor: next, has_more: more } };
 }
 
 /** A list of rows R that are shown as T. */

@@ -3,7 +3,7 @@ import { etagOf } from '../../api/etag.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { grantedAtLeast, levelOn } from '../access/access.policy.ts';
 import { presentGrant } from '../grants/grants.view.ts';
-import type { FileRecord } from './files.sql.ts';
+import type { ListedFile } from './files.sql.ts';
 import type { Include, IncludedFields, MetadataEntry, TagView } from './file-includes.schema.ts';
 import { fileIncludes, PAGE_FIELDS_MAX_BYTES, type IncludedRow, type MetadataRow, type TagRow } from './file-includes.sql.ts';
 import type { FileView } from './files.schema.ts';
@@ -20,7 +20,7 @@ import type { FileView } from './files.schema.ts';
 export async function includedFields(
   sql: Sql,
   by: { readonly actor: Actor; readonly granted: PermissionSet },
-  files: readonly FileRecord[],
+  files: readonly ListedFile[],
   include: readonly Include[],
 ): Promise<ReadonlyMap<number, IncludedFields>> {
   if (files.length === 0) return new Map();
@@ -42,7 +42,7 @@ function withinBounds(all: readonly (readonly [number, IncludedFields])[]): read
 }
 
 /** Whether GET /files/{id}/permissions lists them to the actor. */
-const seesGrants = ({ actor, granted }: { readonly actor: Actor; readonly granted: PermissionSet }, file: FileRecord): boolean =>
+const seesGrants = ({ actor, granted }: { readonly actor: Actor; readonly granted: PermissionSet }, file: ListedFile): boolean =>
   actor.permissions.has('share:files') && file.deletedAt === null && levelOn('file', actor, file, granted) === 'admin';
 
 /** The entity tag of a reply that shows these fields too; If-Match still compares the file's own. */

@@ -1,5 +1,6 @@
+import { PAGE_LIMIT_MAX } from '../../api/paging.ts';
 import { integerKey, keyset, type KeysetRequest, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
-import { ancestorsOf, FILE_COLUMNS, FILE_JOINS, type FileRow } from './files.sql.ts';
+import { LISTED_COLUMNS, LISTED_NAMES, type ListedFile, type ListedRow, listedRecordOf } from './files.sql.ts';
 import { FILE_SORT_FIELDS, type FileQuery } from './files.schema.ts';
 
 /** The viewer of the list: what they own, and their grants of the level that the list requires. */
@@ -12,9 +13,10 @@ export interface Viewer {
 }
 
 type FileSort = (typeof FILE_SORT_FIELDS)[number] | 'id';
+type Request = KeysetRequest<FileSort>;
 
 /** The internal id, the tie-breaker, is no field that a query can name. */
-export const FILES = keyset<FileRow, FileSort>({
+export const FILES = keyset<Pick<ListedRow, 'id' | 'name' | 'size' | 'createdAt' | 'updatedAt'>, FileSort>({
   keys: {
     name: textKey('f.name', ({ name }) => name),
     size: integerKey('f.size', ({ size }) => size),
@@ -27,52 +29,125 @@ export const FILES = keyset<FileRow, FileSort>({
   tieBreaker: 'id',
 });
 
+/** A row of a page. One row of the page has `around`. */
+export type PageRow = ListedRow & { readonly around: Around | null };
+
+/** The owners of a page's files, and their folders with all above them, each once. Null: none. */
+interface Around {
+  readonly owners: readonly (readonly [id: number, uuid: string, name: string])[] | null;
+  /** `ancestry`: the ids of the folders from the root down to this one, with dots between. */
+  readonly folders: readonly (readonly [id: number, uuid: string, name: string, ownerId: number, ancestry: string])[] | null;
+}
+
+const AROUND = `CASE WHEN row_number() OVER () = 1 THEN json_build_object(
+    'owners', (SELECT json_agg(json_build_array(o.id, o.uuid, coalesce(o.display_name, o.username)))
+      FROM users o WHERE o.id IN (SELECT p.owner_id FROM picked p)),
+    'folders', (SELECT json_agg(json_build_array(a.id, a.uuid, a.name, a.owner_id, ltree2text(a.ancestry)))
+      FROM folders a WHERE a.id IN (SELECT unnest(string_to_array(ltree2text(d.ancestry), '.')::bigint[])
+        FROM folders d WHERE d.id IN (SELECT p.folder_id FROM picked p)))) END`;
+
+/** The files of a page's rows, in their order. */
+export function filesOf(rows: readonly PageRow[]): ListedFile[] {
+  const { owners, folders } = rows.find(({ around }) => around !== null)?.around ?? {};
+  const people = new Map(owners?.map(([id, ownerUuid, ownerName]) => [id, { ownerUuid, ownerName }] as const));
+  const above = new Map(folders?.map(([id, uuid, , ownerId]) => [id, { uuid, ownerId }] as const));
+  const locations = new Map(
+    folders?.map(([id, uuid, name, , ancestry]) => {
+      const ancestors = ancestry.split('.').flatMap((each) => above.get(Number(each)) ?? []);
+      return [id, { folder: { id, uuid, name }, ancestors }] as const;
+    }),
+  );
+  return rows.map(({ around: _around, folderId, ...row }) => ({
+    ...listedRecordOf(row),
+    ...(people.get(row.ownerId) as { ownerUuid: string; ownerName: string }),
+    ...((folderId === null ? undefined : locations.get(folderId)) ?? { folder: null, ancestors: [] }),
+  }));
+}
+
+/** `name`: of a statement that is to be prepared. */
+export interface PageStatement extends Statement {
+  readonly name?: string;
+}
+
 /**
  * The one statement of a page of files that `viewer` may see: their own, those granted to them, and those below folders that are theirs or granted.
  *
- * Each of the three ways is read by itself in the wanted order and at most a page long, so that an index gives it however many files there are.
+ * What they may see is decided once a page: the folders below which they see everything are collected first, and the parts for grants are left out
+ * for a viewer without any. Each of the ways is read by itself in the wanted order and at most a page long, so that an index gives it however many files there are.
  * With `folder_id`, a folder that the viewer may not see gives no row (`not_found`), even if it has files of theirs; one that is open gives
  * at least one, perhaps empty.
+ * Prepared is the usual order without filters: planning takes longer than the page.
  */
-export function fileList(viewer: Viewer, query: FileQuery, request: KeysetRequest<FileSort>): Statement {
+export function fileList(viewer: Viewer, query: FileQuery, request: Request): PageStatement {
+  const location = query.folder_id === undefined || query.folder_id === 'root' ? query.folder_id : 'folder';
   const params = new Parameters();
-  const me = params.add(viewer.userId);
-  const folders = `${params.add(viewer.folders)}::uuid[]`;
-  const where = [...filters(query, params), ...FILES.after(request, params)].join(' AND ');
-  const order = FILES.orderBy(request);
-  const end = `ORDER BY ${order} LIMIT ${params.add(request.limit + 1)}`;
-  const columns = `f.id, f.name, f.size, f.created_at, f.updated_at`;
-
-  const files = `${params.add(viewer.files)}::uuid[]`;
-
-  if (query.folder_id !== undefined && query.folder_id !== 'root') {
-    const under = (granted: string): string => `EXISTS (
-      SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(t.ancestry), '.')::bigint[]) AND (a.owner_id = ${me} OR a.uuid = ANY (${granted})))`;
-    const sql = `
-      WITH target AS (
-        SELECT t.id, ${ancestorsOf('t')} AS ancestors, ${under(folders)} AS open FROM folders t
-        WHERE t.uuid = ${params.add(query.folder_id)} AND t.deleted_at IS NULL AND ${under(`${params.add(viewer.known)}::uuid[]`)}
-      ), picked AS (
-        SELECT ${columns} FROM target t JOIN files f ON f.folder_id = t.id
-        WHERE (t.open OR f.owner_id = ${me} OR f.uuid = ANY (${files})) AND ${where} ${end}
-      )
-      SELECT ${FILE_COLUMNS}, t.ancestors FROM target t LEFT JOIN picked p ON true LEFT JOIN files f ON f.id = p.id ${FILE_JOINS}
-      ORDER BY ${order}`;
-    return { sql, params: params.values };
-  }
-  const sql = `
-    WITH roots AS (SELECT ancestry FROM folders WHERE owner_id = ${me} OR uuid = ANY (${folders})),
-    own AS (SELECT ${columns} FROM files f WHERE f.owner_id = ${me} AND ${where} ${end}),
-    granted AS (SELECT ${columns} FROM files f WHERE f.uuid = ANY (${files}) AND f.owner_id <> ${me} AND ${where} ${end}),
-    below AS (
-      SELECT ${columns} FROM files f
-      WHERE f.folder_id IN (SELECT b.id FROM roots r JOIN folders b ON b.ancestry <@ r.ancestry)
-        AND (f.owner_id < ${me} OR f.owner_id > ${me}) AND f.uuid <> ALL (${files}) AND ${where} ${end}
-    ),
-    picked AS (SELECT f.id FROM (TABLE own UNION ALL TABLE granted UNION ALL TABLE below) f ${end})
-    SELECT ${FILE_COLUMNS}, ${ancestorsOf('d')} AS ancestors FROM picked p JOIN files f ON f.id = p.id ${FILE_JOINS} ORDER BY ${order}`;
-  return { sql, params: params.values };
+  const sql = location === 'folder' ? inFolder(viewer, query, request, params) : inSight(viewer, query, request, params);
+  const isUsual = [query.sort, query.q, query.mime_type, query.owner].every((value) => value === undefined) && !query.trashed;
+  const name = `content-files-${location ?? 'any'}-${hasGrants(viewer) ? 'granted' : 'own'}-${request.after ? 'next' : 'first'}`;
+  return { sql, params: params.values, ...(isUsual && { name }) };
 }
+
+const hasGrants = ({ files, folders, known }: Viewer): boolean => files.length + folders.length + known.length > 0;
+
+/** The longest page and one more. A number, because the planner takes an unknown limit for a tenth of the rows. */
+const WAY_MAX = PAGE_LIMIT_MAX + 1;
+
+function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Parameters): string {
+  const me = params.add(viewer.userId);
+  const granted = hasGrants(viewer) ? { files: uuids(viewer.files, params), folders: uuids(viewer.folders, params) } : undefined;
+  const filter = filters(query, params);
+  const order = FILES.orderBy(request);
+  const own = FILES.within({ sql: 'f.owner_id', operand: me }, request, params);
+  const rest = [...filter, ...FILES.after(request, params)];
+  const way = (conditions: readonly string[], orderBy = order): string =>
+    `SELECT ${LISTED_NAMES} FROM files f WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT ${WAY_MAX}`;
+
+  const ways = [
+    ['own', way([...own.where, ...filter], own.orderBy)],
+    ...(granted ? [['granted', way([`f.uuid = ANY (${granted.files})`, `f.owner_id <> ${me}`, ...rest])]] : []),
+    [
+      'below',
+      way([
+        'f.folder_id IN (TABLE seen)',
+        `(f.owner_id < ${me} OR f.owner_id > ${me})`,
+        ...(granted ? [`f.uuid <> ALL (${granted.files})`] : []),
+        ...rest,
+      ]),
+    ],
+  ] as const;
+  return `
+    WITH seen AS MATERIALIZED (
+      SELECT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
+      WHERE r.owner_id = ${me}${granted ? ` OR r.uuid = ANY (${granted.folders})` : ''}
+    ), ${ways.map(([name, sql]) => `${name} AS (${sql})`).join(', ')},
+    picked AS MATERIALIZED (
+      SELECT * FROM (${ways.map(([name]) => `TABLE ${name}`).join(' UNION ALL ')}) f ORDER BY ${order} LIMIT ${params.add(request.limit + 1)}
+    )
+    SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f ORDER BY ${order}`;
+}
+
+function inFolder(viewer: Viewer, query: FileQuery, request: Request, params: Parameters): string {
+  const me = params.add(viewer.userId);
+  const granted = hasGrants(viewer)
+    ? { files: uuids(viewer.files, params), folders: uuids(viewer.folders, params), known: uuids(viewer.known, params) }
+    : undefined;
+  const under = (folders: string | undefined): string => `EXISTS (
+        SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(t.ancestry), '.')::bigint[])
+          AND (a.owner_id = ${me}${folders === undefined ? '' : ` OR a.uuid = ANY (${folders})`}))`;
+  const within = FILES.within({ sql: 'f.folder_id', operand: '(SELECT t.id FROM target t)' }, request, params);
+  const mine = `((SELECT t.open FROM target t) OR f.owner_id = ${me}${granted ? ` OR f.uuid = ANY (${granted.files})` : ''})`;
+  return `
+    WITH target AS MATERIALIZED (
+      SELECT t.id, ${under(granted?.folders)} AS open
+      FROM folders t WHERE t.uuid = ${params.add(query.folder_id)} AND t.deleted_at IS NULL AND ${under(granted?.known)}
+    ), picked AS MATERIALIZED (
+      SELECT ${LISTED_NAMES} FROM files f WHERE ${[...within.where, mine, ...filters(query, params)].join(' AND ')}
+      ORDER BY ${within.orderBy} LIMIT ${params.add(request.limit + 1)}
+    )
+    SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM target t LEFT JOIN picked f ON true ORDER BY ${FILES.orderBy(request)}`;
+}
+
+const uuids = (values: readonly string[], params: Parameters): string => `${params.add(values)}::uuid[]`;
 
 function filters(query: FileQuery, params: Parameters): string[] {
   const conditions = [query.trashed ? 'f.deleted_at IS NOT NULL' : 'f.deleted_at IS NULL'];

@@ -27,11 +27,11 @@ import { type AuthorizedTransactions, authorizedTransactions } from '../access/a
 import { orNameConflict } from '../names/name-conflict.ts';
 import { openFolder } from '../folders/folders.sql.ts';
 import { extensionOf, pathFault, pathOf } from '../names/names.policy.ts';
-import { FILES, fileList } from './file-list.sql.ts';
+import { FILES, fileList, filesOf, type PageRow } from './file-list.sql.ts';
 import { fileCreated, fileUpdated } from './files.events.ts';
 import { includedEtag, includedFields } from './file-includes.view.ts';
 import type { Include } from './file-includes.schema.ts';
-import { type FileRecord, type FileRow, findFile, cachedRecord, recordOf } from './files.sql.ts';
+import { type FileRecord, findFile, cachedRecord, type ListedFile } from './files.sql.ts';
 import { fileEtag, fileSeenBy, presentFile, type SeenFile } from './files.view.ts';
 import type { FileChanges, FileQuery, FileView, FileWithIncludes } from './files.schema.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
@@ -90,20 +90,20 @@ export class Files {
     const request = pageRequest(query, FILES.order);
     const wanted = query.trashed ? 'write' : 'read';
     const granted = await actor.permissionSet();
-    const { sql, params } = fileList(
+    const { sql, params, name } = fileList(
       { userId: actor.userId, ...grantedAtLeast(granted, wanted), known: grantedAtLeast(granted, 'read').folders },
       query,
       request,
     );
-    const rows = await this.#db.query<FileRow>(sql, params);
+    const rows = await (name === undefined ? this.#db.query<PageRow>(sql, params) : this.#db.prepared<PageRow>(name, sql, params));
     if (rows.length === 0 && query.folder_id !== undefined && query.folder_id !== 'root') throw new Problem('not_found');
     const found = rows.filter(({ id }) => id !== null);
-    const onPage = (): FileRecord[] => found.slice(0, request.limit).map(recordOf);
-    const fields = query.include && (await includedFields(this.#db, { actor, granted }, onPage(), query.include));
+    const files = filesOf(found);
+    const fields = query.include && (await includedFields(this.#db, { actor, granted }, files.slice(0, request.limit), query.include));
     return page(
       request,
       found,
-      (row) => ({ ...presentFile(fileSeenBy(actor, granted, recordOf(row))), ...fields?.get(row.id) }),
+      (row, at) => ({ ...presentFile(fileSeenBy(actor, granted, files[at] as ListedFile)), ...fields?.get(row.id) }),
       (row) => FILES.valuesOf(request, row),
       fields?.size,
     );

@@ -59,6 +59,15 @@ export type FileRow = RowOf<typeof OWN> & RowOf<typeof JOINED> & { readonly ance
 export type OwnRecord = JsonOf<typeof OWN>;
 export type OwnRow = RowOf<typeof OWN>;
 
+const { blobName: _blobName, ...LISTED } = OWN;
+type ListedRecord = JsonOf<typeof LISTED>;
+
+/** What a list reads of a file: the table's own columns and the folder's internal id. */
+export type ListedRow = RowOf<typeof LISTED> & { readonly folderId: number | null };
+
+/** A file of a list. */
+export type ListedFile = Omit<FileRecord, 'blobName'>;
+
 const columnsOf = (fields: Fields): string =>
   Object.entries(fields)
     .map(([name, { sql }]) => `${sql} AS "${name}"`)
@@ -79,6 +88,10 @@ export const ancestorsOf = (alias: string): string => `(
   SELECT coalesce(jsonb_agg(jsonb_build_object('uuid', a.uuid, 'ownerId', a.owner_id) ORDER BY a.depth), '[]')
   FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(${alias}.ancestry), '.')::bigint[]))`;
 
+/** The columns of a ListedRow by the table's own names, for a common table expression, and as the row names them; both want `files f`. */
+export const LISTED_NAMES = [...Object.values<Field<unknown>>(LISTED).map(({ sql }) => sql), 'f.folder_id'].join(', ');
+export const LISTED_COLUMNS = `${columnsOf(LISTED)}, f.folder_id AS "folderId"`;
+
 const FIND = `SELECT ${FILE_COLUMNS}, ${ancestorsOf('d')} AS ancestors FROM files f ${FILE_JOINS} WHERE f.uuid = $1`;
 
 const TIMES = Object.entries(OWN).flatMap(([name, { isTime }]) => (isTime ? [name] : []));
@@ -90,6 +103,7 @@ function withTimes(row: object): Record<string, unknown> {
   return record;
 }
 
+export const listedRecordOf = (row: Omit<ListedRow, 'folderId'>): ListedRecord => withTimes(row) as ListedRecord;
 export const ownRecordOf = (row: OwnRow): OwnRecord => withTimes(row) as OwnRecord;
 export const recordOf = (row: FileRow): FileRecord => ({ ...(withTimes(row) as FileRecord), ancestors: row.ancestors ?? [] });
 

@@ -3,19 +3,19 @@ import { etagOf } from '../../api/etag.ts';
 import { type Granted, hiddenAncestors } from '../access/access.policy.ts';
 import { pathBelow } from '../names/names.policy.ts';
 import type { FileView, UploadView } from './files.schema.ts';
-import type { FileRecord } from './files.sql.ts';
+import type { FileRecord, ListedFile } from './files.sql.ts';
 
 /** A file as one caller sees it: a folder that they may not know of is null, and the path begins at the highest folder that they may. */
-export type SeenFile = FileRecord & { readonly hidden: number };
+export type SeenFile<F extends ListedFile = FileRecord> = F & { readonly hidden: number };
 
-export function fileSeenBy(actor: Pick<Actor, 'userId'>, granted: Granted, file: FileRecord): SeenFile {
+export function fileSeenBy<F extends ListedFile>(actor: Pick<Actor, 'userId'>, granted: Granted, file: F): SeenFile<F> {
   const hidden = hiddenAncestors(actor, file.ancestors, granted);
   if (hidden === 0) return { ...file, hidden };
   return { ...file, hidden, folder: hidden < file.ancestors.length ? file.folder : null, path: pathBelow(file.path, hidden) };
 }
 
 /** The entity tag covers all that is shown: also the names of owner and folder, and a path of which part is hidden. */
-export const fileEtag = (file: SeenFile): string =>
+export const fileEtag = (file: SeenFile<ListedFile>): string =>
   etagOf(
     'file',
     file.uuid,
@@ -23,7 +23,7 @@ export const fileEtag = (file: SeenFile): string =>
   );
 
 /** A file's metadata in replies. */
-export const presentFile = (file: SeenFile): FileView => ({
+export const presentFile = (file: SeenFile<ListedFile>): FileView => ({
   id: file.uuid,
   name: file.name,
   size: file.size,

@@ -79,8 +79,16 @@ export interface Keyset<R, F extends string> {
   orderBy(request: KeysetRequest<F>): string;
   /** The condition for rows after the cursor; none on the first page. */
   after(request: KeysetRequest<F>, params: Parameters): string[];
+  /** Order and conditions of a page of the rows that have one value in a column, the first of an index whose others are the sort keys. */
+  within(column: Within, request: KeysetRequest<F>, params: Parameters): { readonly orderBy: string; readonly where: readonly string[] };
   /** The values of the cursor after a row. */
   valuesOf(request: KeysetRequest<F>, row: R): KeyValue[];
+}
+
+/** A column, and the operand that it equals. */
+export interface Within {
+  readonly sql: string;
+  readonly operand: string;
 }
 
 /** `keys`: of the fields that a query may name, the fallback and the tie-breaker. */
@@ -89,13 +97,31 @@ export function keyset<R, F extends string>(
 ): Keyset<R, F> {
   const { keys, ...named } = list;
   const order = { ...named, nullable: (Object.keys(keys) as F[]).filter((field) => keys[field].nullable) };
+  const orderBy = ({ sort }: KeysetRequest<F>): string =>
+    sort.map(({ field, descending }) => ordered(keys[field].sql, descending)).join(', ');
+  const bounds = ({ sort, after }: KeysetRequest<F>, params: Parameters): readonly Bound[] | undefined =>
+    after && sort.map(({ field, descending }, at) => bound(keys[field], descending, after[at] ?? null, params));
+  const after = (request: KeysetRequest<F>, params: Parameters): string[] => {
+    const reached = bounds(request, params);
+    return reached ? [rowsAfter(reached)] : [];
+  };
   return {
     order,
-    orderBy: ({ sort }) => sort.map(({ field, descending }) => `${keys[field].sql} ${descending ? 'DESC' : 'ASC'}`).join(', '),
-    after: ({ sort, after }, params) =>
-      after === undefined
-        ? []
-        : [rowsAfter(sort.map(({ field, descending }, at) => bound(keys[field], descending, after[at] ?? null, params)))],
+    orderBy,
+    after,
+    within(column, request, params) {
+      const descending = request.sort[0]?.descending ?? false;
+      const isUniform = request.sort.every((key) => key.descending === descending && !keys[key.field].nullable);
+      if (!isUniform) return { orderBy: orderBy(request), where: [`${column.sql} = ${column.operand}`, ...after(request, params)] };
+      // Ranges in place of the equality: then the order names the column, so that the planner takes it from this index alone. By an equality it may
+      // read an index of all rows in that order and drop what has another value, which is most of a large table.
+      const reached = bounds(request, params);
+      const first = { ...column, descending, nullable: false, isNull: false };
+      const where = reached
+        ? [rowsAfter([first, ...reached]), `${column.sql} ${descending ? '>=' : '<='} ${column.operand}`]
+        : [`${column.sql} BETWEEN ${column.operand} AND ${column.operand}`];
+      return { orderBy: `${ordered(column.sql, descending)}, ${orderBy(request)}`, where };
+    },
     valuesOf: ({ sort }, row) => sort.map(({ field }) => keys[field].value(row)),
   };
 }
@@ -112,6 +138,8 @@ export function selectPage<F extends string>(
   const sql = `SELECT ${statement.columns} FROM ${statement.from} ${where} ORDER BY ${list.orderBy(request)} LIMIT ${params.add(request.limit + 1)}`;
   return { sql, params: params.values };
 }
+
+const ordered = (sql: string, descending: boolean): string => `${sql} ${descending ? 'DESC' : 'ASC'}`;
 
 /** One key at the value that the cursor has for it. */
 interface Bound {

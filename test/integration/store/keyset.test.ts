@@ -141,3 +141,25 @@ test('one direction without nulls is one row comparison, which an index serves',
   expect(ROWS.after({ ...request, after: ['a', 1] }, params)).toEqual(['(name, id) < ($1::text, $2::bigint)']);
   expect(params.values).toEqual(['a', 1]);
 });
+
+test('within one value of a column the order and the condition name the column, so that its index serves them', () => {
+  const sort = [{ field: 'name', descending: true } as const, { field: 'id', descending: true } as const];
+  const column = { sql: 'owner', operand: '$1' };
+  const params = new Parameters();
+  params.add(7);
+
+  expect(ROWS.within(column, { limit: 1, sort, after: undefined }, params)).toEqual({
+    orderBy: 'owner DESC, name DESC, id DESC',
+    where: ['owner BETWEEN $1 AND $1'],
+  });
+  expect(ROWS.within(column, { limit: 1, sort, after: ['a', 1] }, params)).toEqual({
+    orderBy: 'owner DESC, name DESC, id DESC',
+    where: ['(owner, name, id) < ($1, $2::text, $3::bigint)', 'owner >= $1'],
+  });
+  expect(
+    ROWS.within(column, { limit: 1, sort: [{ field: 'note', descending: false }, ...sort.slice(1)], after: undefined }, params),
+  ).toEqual({
+    orderBy: 'note ASC, id DESC',
+    where: ['owner = $1'],
+  });
+});
