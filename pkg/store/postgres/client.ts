@@ -16,6 +16,7 @@ const NOT_A_STATEMENT = /^\s*(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SET|SAVEPO
 const INT8 = 20;
 const NUMERIC = 1700;
 const INT8_ARRAY = 1016;
+const TIMESTAMPTZ = 1184;
 
 /** bigint as a number. Ids, sizes and counts stay below 2^53; one that does not must not be rounded in silence. */
 export function parseInt8(text: string): number {
@@ -24,8 +25,18 @@ export function parseInt8(text: string): number {
   return value;
 }
 
+/** A time as a server writes it whose time zone is UTC. */
+const UTC_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/;
+
+/** The usual form through JavaScript's own parser, in a quarter of the time of node-postgres', which has all others. */
+export const parseTime = (text: string): unknown =>
+  UTC_TIME.test(text)
+    ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
+    : (pg.types.getTypeParser(TIMESTAMPTZ) as typeof parseTime)(text);
+
 const parsers = new Map<number, (text: string) => unknown>([
   [INT8, parseInt8],
+  [TIMESTAMPTZ, parseTime],
   [NUMERIC, Number],
   [INT8_ARRAY, (text) => (pg.types.getTypeParser(INT8_ARRAY as never) as (text: string) => string[])(text).map(parseInt8)],
 ]);
