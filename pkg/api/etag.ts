@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { invalid, Problem } from './problem.ts';
 
 /** A strong entity tag of a resource's row: it changes with every revision (without the quotes). */
 export const etagOf = (kind: string, uuid: string, revision: number | string): string =>
-  createHash('sha256').update(`${kind}:${uuid}:${revision}`).digest('base64url').slice(0, 27);
+  hash('sha256', `${kind}:${uuid}:${revision}`, 'base64url').slice(0, 27);
 
 /** What parseEntityTags takes, for those who read patterns. */
 export const ENTITY_TAGS_PATTERN = String.raw`^(\*|(W/)?"[!#-~\u0080-\u00ff]*"( *, *(W/)?"[!#-~\u0080-\u00ff]*")*)$`;

@@ -221,10 +221,10 @@ function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
   else if (isBytes(reply.body)) ctx.body = reply.body;
   else {
     ctx.type = 'application/json; charset=utf-8';
-    const body = Buffer.from(JSON.stringify(reply.body));
-    // An upload that is sent again gets the reply of the first, and its bytes are not read.
+    const body = JSON.stringify(reply.body);
+    // A text leaves together with the headers, in one write. An upload that is sent again gets the reply of the first, and its bytes are not read.
     if (isRead(ctx)) ctx.body = body;
-    else replyLingering(ctx, body);
+    else replyLingering(ctx, Buffer.from(body));
   }
   // Koa sets 204 for an empty body and removes the content headers; the endpoint's reply decides.
   ctx.status = reply.status;
