@@ -1,8 +1,8 @@
+import { endStartUp } from '../../pkg/runtime/start-up.ts';
 import { readConfig } from '../../pkg/runtime/config.ts';
 import { createLogger, type Logger, silentLogger } from '../../pkg/runtime/log.ts';
 import { runProgram } from '../../pkg/runtime/program.ts';
 import { serverConfigSchema } from './config.ts';
-import { createServer } from './server.ts';
 
 let log: Logger = silentLogger;
 
@@ -12,7 +12,9 @@ await runProgram(
     log = createLogger({ program: 'server' });
     const config = readConfig('server', serverConfigSchema, process.env);
     log = createLogger({ program: 'server', level: config.CARREL_LOG_LEVEL }).child({ tenant: config.CARREL_TENANT_SLUG });
+    const { createServer } = await import('./server.ts');
     const server = await createServer(config, { log });
+    endStartUp();
     program.onStop('server', () => server.stop());
   },
 );

@@ -11,6 +11,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   recovery: async () => (await import('./recovery.ts')).recovery(),
   transfers: () => onPlatform(async ({ stores }) => (await import('./transfers.ts')).transfers(stores)),
   uploads: () => onPlatform(async ({ stores }) => (await import('./uploads.ts')).uploads(stores)),
+  weight: () => onPlatform(async ({ stores }) => (await import('./weight.ts')).weight(stores)),
 };
 
 async function onPlatform(bench: (platform: TestPlatform) => Promise<Line[]>): Promise<Line[]> {
