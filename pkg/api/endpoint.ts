@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor, Permission } from './actor.ts';
+import type { CacheEntry, CacheLookup } from '../store/redis/tagged-cache.ts';
 import type { ProblemCode } from './problem.ts';
 
 /** Where the REST API begins, below the tenant's address. */
@@ -103,11 +104,15 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly counts?: 'login' | 'refresh' | ((params: Out<P>) => string | undefined);
   /** A GET whose JSON replies are cached, per user and parameters, for REPLY_TTL_SECONDS or until a write invalidates one of these tags. */
   readonly cached?: { readonly tags: readonly string[] };
+  /** For a GET that is not `cached`, with a token: what its handler reads from the cache, looked up in the request's first round trip to Redis. */
+  readonly record?: (params: Out<P>) => CacheEntry;
   readonly handle: (request: {
     actor: C extends 'anyone' ? undefined : Actor;
     params: Out<P>;
     query: Out<Q>;
     body: Out<B>;
+    /** The look-up of `record`; without one it holds nothing and puts nothing. */
+    record: CacheLookup;
     request: RequestInfo;
   }) => Promise<Reply>;
 }
@@ -139,11 +144,13 @@ export interface Endpoint {
   /** A function: the uuid of the user whom the parameters authenticate; undefined if they authenticate nobody. */
   readonly counts?: 'login' | 'refresh' | ((params: unknown) => string | undefined);
   readonly cached?: { readonly tags: readonly string[] };
+  readonly record?: (params: unknown) => CacheEntry;
   readonly handle: (request: {
     actor: Actor | undefined;
     params: unknown;
     query: unknown;
     body: unknown;
+    record: CacheLookup;
     request: RequestInfo;
   }) => Promise<Reply>;
 }

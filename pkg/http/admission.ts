@@ -20,19 +20,22 @@ export interface Limits {
 /** Who sends a request: the claims of a verified token, nobody known, or the bearer of a download link of the user `linkOf`. */
 export type Requester = AccessClaims | AnonymousKind | { readonly linkOf: string };
 
-/** In the order in which they are looked up. */
-const CACHES = ['session', 'permissions', 'reply'];
+/** What a request wants from the cache beside session and permission set; `cache` names it in the metric. */
+export interface Wanted {
+  readonly cache: 'reply' | 'record';
+  readonly entry: CacheEntry;
+}
 
 /** A request that was admitted. */
 export interface Admission {
-  /** The cached reply, for a request that may have one. */
-  readonly reply: CacheLookup;
+  /** What was wanted, as far as it was looked up: for whoever sends a token, while Redis answers. */
+  readonly found: CacheLookup;
   /** The caller of the token; undefined without one. Throws Problem `unauthenticated`. No round trip when the session's copy was there, else one SQL statement. */
   authenticate(): Promise<Actor | undefined>;
 }
 
 /**
- * Admits requests: one Redis round trip decides the rate limits and looks up session, permission set and cached reply.
+ * Admits requests: one Redis round trip decides the rate limits and looks up session, permission set, and the cached reply or record.
  *
  * Invariants:
  * - The tenant's limit counts only requests with a verified token or a valid download link, so requests without one cannot use it up.
@@ -68,11 +71,11 @@ export class RequestAdmission {
   }
 
   /**
-   * Counts the request against its limits and sets the headers that state them. `replyEntry`: where a cached reply may be.
+   * Counts the request against its limits and sets the headers that state them, and looks up what is wanted.
    * Throws Problem `rate_limit_exceeded`.
    */
-  async admit(ctx: Context, by: Requester, replyEntry?: CacheEntry): Promise<Admission> {
-    const admission = await this.#decide(ctx.state, by, replyEntry);
+  async admit(ctx: Context, by: Requester, wanted?: Wanted): Promise<Admission> {
+    const admission = await this.#decide(ctx.state, by, wanted);
     const { decision } = admission;
     ctx.set(limitHeaders(decision));
     if (decision.allowed) return admission;
@@ -83,30 +86,31 @@ export class RequestAdmission {
   async #decide(
     from: { readonly address: string; readonly network: string },
     by: Requester,
-    replyEntry?: CacheEntry,
+    wanted?: Wanted,
   ): Promise<Admission & { decision: RateLimitDecision }> {
     const claims = typeof by === 'string' || 'linkOf' in by ? undefined : by;
     const limits = this.#rateLimiter.command([
       ...this.#limitsOf(from.network, by),
       { key: `address:${from.address}`, max: this.#limits.addressPerHour, windowSeconds: 3600 },
     ]);
-    const entries = claims ? [...this.#sessions.entries(claims), ...(replyEntry ? [replyEntry] : [])] : [];
+    const entries = claims ? [...this.#sessions.entries(claims), ...(wanted ? [wanted.entry] : [])] : [];
     const lookups = entries.length > 0 ? this.#cache.command(entries) : undefined;
+    const caches = ['session', 'permissions', ...(wanted ? [wanted.cache] : [])];
     let decision: RateLimitDecision;
-    let found: CacheLookup[] = [];
+    let looked: CacheLookup[] = [];
     try {
-      const [limited = null, looked = null] = await this.#redis.run([limits.call, ...(lookups ? [lookups.call] : [])]);
+      const [limited = null, cached = null] = await this.#redis.run([limits.call, ...(lookups ? [lookups.call] : [])]);
       decision = limits.read(limited);
-      if (lookups) found = lookups.read(looked);
-      found.forEach((lookup, index) =>
-        this.#lookups.inc({ cache: CACHES[index] as string, result: lookup.value === undefined ? 'miss' : 'hit' }),
+      if (lookups) looked = lookups.read(cached);
+      looked.forEach((lookup, index) =>
+        this.#lookups.inc({ cache: caches[index] as string, result: lookup.value === undefined ? 'miss' : 'hit' }),
       );
     } catch {
       this.#withoutRedis.inc();
       decision = limits.without();
     }
-    const [session = NO_CACHE, permissions = NO_CACHE, reply = NO_CACHE] = found;
-    return { decision, reply, authenticate: async () => claims && this.#sessions.authenticate(claims, [session, permissions]) };
+    const [session = NO_CACHE, permissions = NO_CACHE, found = NO_CACHE] = looked;
+    return { decision, found, authenticate: async () => claims && this.#sessions.authenticate(claims, [session, permissions]) };
   }
 
   #limitsOf(network: string, by: Requester): Limit[] {

@@ -9,7 +9,8 @@ import { validate } from '../api/validation.ts';
 import type { AccessClaims, Tokens } from '../access/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { DataException } from '../store/postgres/errors.ts';
-import type { RequestAdmission, Requester } from './admission.ts';
+import { NO_CACHE } from '../store/redis/tagged-cache.ts';
+import type { RequestAdmission, Requester, Wanted } from './admission.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
 import { replyLingering } from './lingering.ts';
 import { clientGone, problemOf } from './middleware/errors.ts';
@@ -45,37 +46,48 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): M
   return declared(endpoint, deps, async (ctx) => {
     ctx.state.route = endpoint.path;
     const { claims, refusal } = endpoint.caller === 'anyone' ? {} : await identify(ctx, deps.tokens);
-    const entry = claims && replyEntry(endpoint, claims, ctx.url);
-    const admission = await deps.admission.admit(ctx, claims ?? byItself(endpoint, shapes.params, ctx), entry);
+    const parsed = shapes.params.safeParse(ctx.params);
+    const wanted = claims && wantedOf(endpoint, claims, ctx.url, parsed);
+    const admission = await deps.admission.admit(ctx, claims ?? byItself(endpoint, parsed), wanted);
     if (refusal) throw refusal;
     const actor = await admission.authenticate();
     requireTenant(ctx.req, deps.tenant);
     requireCaller(endpoint, actor);
     if (actor) ctx.state.userUuid = actor.userUuid;
 
-    const params = validate(shapes.params, ctx.params as unknown);
+    const params = parsed.success ? parsed.data : validate(shapes.params, ctx.params as unknown);
     const query = validate(shapes.query, parseQuery(ctx.search));
-    const cached = entry && cachedReply(admission.reply);
+    const cached = wanted?.cache === 'reply' ? cachedReply(admission.found) : undefined;
     if (cached) return send(ctx, deps, cached);
     const request = requestInfo(ctx);
     const sent = await readBody(ctx.req, endpoint, actor?.userUuid ?? ctx.state.address);
     const body = sent.kind === 'json' && shapes.body ? validate(shapes.body, sent.value) : undefined;
 
-    const handle = (): Promise<Reply> => handled(endpoint, deps, { actor, params, query, body, request }).catch(blameCursor(query));
+    const record = wanted?.cache === 'record' ? admission.found : NO_CACHE;
+    const handle = (): Promise<Reply> => handled(endpoint, deps, { actor, params, query, body, record, request }).catch(blameCursor(query));
     const reply = await once(endpoint, deps, ctx, actor, sent, handle);
-    if (entry) await cacheReply(admission.reply, reply, deps.clock.now());
+    if (wanted?.cache === 'reply') await cacheReply(admission.found, reply, deps.clock.now());
     if (readable && reply.status === 201)
       ctx.set('Location', `${new URL(deps.apiUrl).origin}${ctx.path}/${(reply.body as { id: string }).id}`);
     return send(ctx, deps, unlessKnown(ctx, reply));
   });
 }
 
+/** Parameters of the path; what is wrong with them is reported only after the request was admitted. */
+type Parsed = z.ZodSafeParseResult<unknown>;
+
+/** The reply, or the record that the handler reads. */
+function wantedOf(endpoint: Endpoint, claims: AccessClaims, url: string, params: Parsed): Wanted | undefined {
+  const reply = replyEntry(endpoint, claims, url);
+  if (reply) return { cache: 'reply', entry: reply };
+  return endpoint.record && params.success ? { cache: 'record', entry: endpoint.record(params.data) } : undefined;
+}
+
 /** The requester without a token, as far as the request itself proves it. */
-function byItself(endpoint: Endpoint, params: z.ZodType, ctx: Context): Requester {
+function byItself(endpoint: Endpoint, params: Parsed): Requester {
   const { counts = 'api' } = endpoint;
   if (typeof counts === 'string') return counts;
-  const sent = params.safeParse(ctx.params);
-  const userUuid = sent.success ? counts(sent.data) : undefined;
+  const userUuid = params.success ? counts(params.data) : undefined;
   return userUuid === undefined ? 'api' : { linkOf: userUuid };
 }
 
@@ -97,27 +109,39 @@ function requireCaller(endpoint: Endpoint, actor: Actor | undefined): void {
 }
 
 function requestInfo(ctx: Context): RequestInfo {
-  const gone = new AbortController();
-  const onClose = (): void => {
-    if (!ctx.res.writableFinished) gone.abort(clientGone());
-  };
-  // 'close' is not emitted again for a listener that comes after it.
-  if (ctx.res.closed) onClose();
-  else ctx.res.once('close', onClose);
+  let signal: AbortSignal | undefined;
+  let headers: RequestInfo['headers'] | undefined;
   return {
     requestId: ctx.state.requestId,
     method: ctx.method,
     url: ctx.url,
     ip: ctx.state.address,
     network: ctx.state.network,
-    headers: Object.fromEntries(
-      Object.entries(ctx.req.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
-    ),
+    // Most handlers ask for neither.
+    get headers() {
+      return (headers ??= headersOf(ctx));
+    },
+    get signal() {
+      return (signal ??= signalOf(ctx));
+    },
     ifMatch: parseEntityTags('If-Match', ctx.req.headers['if-match']),
-    signal: gone.signal,
     stream: ctx.req,
     traffic: trafficOf(ctx),
   };
+}
+
+const headersOf = ({ req }: Context): RequestInfo['headers'] =>
+  Object.fromEntries(Object.entries(req.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]));
+
+function signalOf({ res }: Context): AbortSignal {
+  const gone = new AbortController();
+  const onClose = (): void => {
+    if (!res.writableFinished) gone.abort(clientGone());
+  };
+  // 'close' is not emitted again for a listener that comes after it.
+  if (res.closed) onClose();
+  else res.once('close', onClose);
+  return gone.signal;
 }
 
 const trafficOf = ({ req, res }: Context): Traffic => ({
@@ -217,8 +241,12 @@ function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
   setHeaders(ctx, reply.headers);
   const next = nextCursor(reply.body);
   if (next !== undefined) ctx.set('Link', `<${nextUrl(ctx, deps.apiUrl, next)}>; rel="next"`);
-  if (reply.body === undefined) ctx.body = null;
-  else if (isBytes(reply.body)) ctx.body = reply.body;
+  if (reply.body === undefined) {
+    // Koa sets 204 for an empty body and removes the content headers; the endpoint's reply decides.
+    ctx.body = null;
+    ctx.status = reply.status;
+    setHeaders(ctx, reply.headers);
+  } else if (isBytes(reply.body)) ctx.body = reply.body;
   else {
     ctx.type = 'application/json; charset=utf-8';
     const body = JSON.stringify(reply.body);
@@ -226,9 +254,6 @@ function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
     if (isRead(ctx)) ctx.body = body;
     else replyLingering(ctx, Buffer.from(body));
   }
-  // Koa sets 204 for an empty body and removes the content headers; the endpoint's reply decides.
-  ctx.status = reply.status;
-  setHeaders(ctx, reply.headers);
   if (!isRead(ctx)) ctx.set('Connection', 'close');
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { queryBoolean, Uuid } from '../../api/schemas.ts';
 import { FileChanges, FileGetQuery, FilePage, FileQuery, FileView, FileWithIncludes } from './files.schema.ts';
-import type { Files } from './files.service.ts';
+import { fileEntry, type Files } from './files.service.ts';
 
 const params = z.object({ id: Uuid });
 
@@ -30,8 +30,9 @@ export const fileEndpoints = (files: Files): Endpoint[] => [
     query: FileGetQuery,
     replies: { 200: FileWithIncludes },
     errors: ['not_found'],
-    handle: async ({ actor, params, query }) => {
-      const { file, etag } = await files.show(actor, params.id, query.include);
+    record: ({ id }) => fileEntry(id),
+    handle: async ({ actor, params, query, record }) => {
+      const { file, etag } = await files.show(actor, params.id, { include: query.include, found: record });
       return reply(200, file, { etag: `"${etag}"` });
     },
   }),

@@ -44,7 +44,7 @@ describe('metadata', () => {
       deleted_at: null,
     });
     expect(sql).toEqual([]);
-    expect(redisTrips).toBeLessThanOrEqual(2);
+    expect(redisTrips).toBe(1);
   });
 
   test('is a 304 for a client that has it, until it changes', async () => {
