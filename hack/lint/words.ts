@@ -23,7 +23,7 @@ export const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\b([Ll]edgers?|\w+Ledger|ledgerPools)\b/, 'job store, delivery store'],
   [/\b[Bb]ur(y|ied|ies)\b/, 'dead-letter'],
   [/\b[Hh]eld-?[Ll]eases?\b/, 'lease renewer'],
-  [/\b(JobTicket|TicketQueue|ticketsOf|perTicket|TICKET_LEASE\w*)\b/, 'lease batch, dispatch queue'],
+  [/\b(JobTicket|TicketQueue|ticketsOf|perTicket|TICKET_LEASE\w*)\b/, 'tenant job, tenant queue'],
   [/\b(Work|Delivery)Bench\b|\bBench<|\bbench\.(attempt|ledger|store|wake)\b/, 'job handler'],
   [/\b(startLine|WorkLine|LineDeps|[Jj]ob lines?|worker.s lines?|line of (its|their) own)\b/, 'job queue'],
   [/\b(NotYet|isStuck)\b/, 'ConditionError, isTerminal'],

@@ -9,10 +9,9 @@ export class Deadline {
   readonly #fired = new AbortController();
   readonly #over = new AbortController();
 
-  /** `onOuterAbort` maps the outer signal's reason to this signal's. */
-  constructor(clock: Clock, outer?: AbortSignal, onOuterAbort: (reason: unknown) => unknown = (reason) => reason) {
+  constructor(clock: Clock, outer?: AbortSignal) {
     this.#clock = clock;
-    const follow = (): void => this.#fired.abort(onOuterAbort(outer?.reason));
+    const follow = (): void => this.#fired.abort(outer?.reason);
     if (outer?.aborted === true) follow();
     else outer?.addEventListener('abort', follow, { once: true, signal: this.#over.signal });
   }
@@ -21,15 +20,12 @@ export class Deadline {
     return this.#fired.signal;
   }
 
-  /** Fires with the result of `reason` after `ms`, unless the returned function is called first. */
-  expireIn(ms: number, reason: () => Error): () => void {
-    const cancelled = new AbortController();
-    this.#over.signal.addEventListener('abort', () => cancelled.abort(OVER), { once: true });
-    this.#clock.sleep(ms, cancelled.signal).then(
+  /** Fires with the result of `reason` after `ms`, unless `end` comes first. */
+  expireIn(ms: number, reason: () => Error): void {
+    this.#clock.sleep(ms, this.#over.signal).then(
       () => this.#fired.abort(reason()),
-      () => undefined, // cancelled
+      () => undefined, // ended
     );
-    return () => cancelled.abort(OVER);
   }
 
   /** `work`, or a rejection when the signal fires first. Work that cannot be cancelled continues; its result is ignored. */
