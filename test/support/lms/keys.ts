@@ -1,4 +1,5 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { keyRing } from '../rsa-keys.ts';
 import type { Claims } from './claims.ts';
 
 /** A key of the platform's, or of somebody who would like to be it. */
@@ -8,9 +9,17 @@ export interface LmsKey {
   readonly publicKey: KeyObject;
 }
 
-export function newKey(kid: string, modulusLength = 2048): LmsKey {
-  return { kid, ...generateKeyPairSync('rsa', { modulusLength }) };
-}
+const platformKeys = keyRing();
+const othersKeys = keyRing();
+
+/** A key of a platform or a tool, under a new id. */
+export const newKey = (kid: string): LmsKey => ({ kid, ...platformKeys() });
+
+/** A key that no platform has. */
+export const othersKey = (kid: string): LmsKey => ({ kid, ...othersKeys() });
+
+/** A key of 1024 bits. */
+export const weakKey = (kid: string): LmsKey => ({ kid, ...generateKeyPairSync('rsa', { modulusLength: 1024 }) });
 
 /** As a key set holds it; `more` overrides. */
 export const jwkOf = ({ kid, publicKey }: LmsKey, more: Claims = {}): Claims => ({
