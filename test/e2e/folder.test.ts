@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type ReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { demoTenant, type DemoTenant } from '../support/demo-tenant.ts';
 import { kubectlOk, platform } from '../support/platform.ts';
 import { makeFolder } from '../support/folder.ts';
-import type { FileReply } from '../support/client.ts';
+import type { UploadView } from '../../pkg/content/files/files.schema.ts';
+import type { ApiReply } from '../support/api.ts';
 
 const where = platform();
 const GIB = 2 ** 30;
@@ -26,6 +27,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
   await kubectlOk(where, ['delete', 'namespace', tenant.namespace, '--wait=false']);
 });
+
+const opened = (name: string): ReadStream => createReadStream(join(folder, name), { highWaterMark: 1 << 20 });
+
+async function upload(name: string, folderId: string): Promise<ApiReply> {
+  const { size } = await stat(join(folder, name));
+  return tenant.admin.upload('/files', { file: opened(name), bytes: size, name, fields: { folder_id: folderId } });
+}
 
 async function sha256(source: NodeJS.ReadableStream): Promise<string> {
   const hash = createHash('sha256');
@@ -47,19 +55,19 @@ async function serverMemory(): Promise<number> {
 }
 
 test('a folder of 220 files, one of 2 GiB, goes up and comes down with equal SHA-256, and the server stays small', async () => {
-  const { body: parent } = await tenant.admin.post<{ id: string }>('/folders', { name: 'Everything' });
+  const { body: parent } = await tenant.admin.post('/folders', { name: 'Everything' });
   const names = await readdir(folder);
-  const uploaded: FileReply[] = [];
+  const uploaded: UploadView[] = [];
   const before = await serverMemory();
 
   for (const name of names) {
-    const answer = await tenant.admin.upload(join(folder, name), name, parent.id);
+    const answer = await upload(name, parent.id);
     expect({ name, status: answer.status, body: answer.body }).toMatchObject({ name, status: 201, body: { name: name.normalize('NFC') } });
     uploaded.push(answer.body);
   }
   const wrong: string[] = [];
   for (const [index, file] of uploaded.entries()) {
-    const local = await sha256(createReadStream(join(folder, names[index] ?? ''), { highWaterMark: 1 << 20 }));
+    const local = await sha256(opened(names[index] ?? ''));
     const remote = await sha256(await tenant.admin.download(file.url));
     if (remote !== local || file.checksum !== local) wrong.push(file.name);
   }
@@ -73,17 +81,16 @@ test('a folder of 220 files, one of 2 GiB, goes up and comes down with equal SHA
 }, 900_000);
 
 test('a trashed file is not listed, and restore brings it back', async () => {
-  const { body: parent } = await tenant.admin.post<{ id: string }>('/folders', { name: 'Trash test' });
+  const { body: parent } = await tenant.admin.post('/folders', { name: 'Trash test' });
   const [name = ''] = await readdir(folder);
-  const { body: file } = await tenant.admin.upload(join(folder, name), name, parent.id);
-  const listed = async (): Promise<number> =>
-    (await tenant.admin.get<{ data: unknown[] }>(`/files?folder_id=${parent.id}`)).body.data.length;
+  const { body: file } = await upload(name, parent.id);
+  const listed = async (): Promise<number> => (await tenant.admin.get('/files', { query: { folder_id: parent.id } })).body.data.length;
 
   expect(await listed()).toBe(1);
   expect((await tenant.admin.delete(`/files/${file.id}`)).status).toBe(204);
   expect(await listed()).toBe(0);
   expect((await tenant.admin.get(`/files/${file.id}`)).status).toBe(404);
-  expect((await tenant.admin.raw(file.url)).status).toBe(404);
+  expect((await tenant.admin.get(file.url)).status).toBe(404);
   expect((await tenant.admin.post(`/files/${file.id}/restore`)).status).toBe(200);
   expect(await listed()).toBe(1);
 });

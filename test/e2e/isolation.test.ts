@@ -4,29 +4,21 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { demoTenant, type DemoTenant } from '../support/demo-tenant.ts';
 import { getJson, kubectlOk, platform, secretValues } from '../support/platform.ts';
-import type { FileReply } from '../support/client.ts';
-import { FormData } from 'undici';
 
 /** Two tenants, and every key that one of them holds, tried on the other for real. */
 const where = platform();
 let ours: DemoTenant;
 let theirs: DemoTenant;
-let theirFile: FileReply;
+let theirFile: { id: string; url: string };
 
 beforeAll(async () => {
   [ours, theirs] = await Promise.all([demoTenant(where), demoTenant(where)]);
-  theirFile = await uploadText(theirs, 'secret.txt', 'theirs');
+  const uploaded = await theirs.admin.upload('/files', { file: Buffer.from('theirs'), name: 'secret.txt' });
+  if (uploaded.status !== 201) throw new Error(`the upload answered ${uploaded.status}`);
+  theirFile = uploaded.body;
 }, 120_000);
 
 afterAll(() => kubectlOk(where, ['delete', 'namespace', '--wait=false', ours.namespace, theirs.namespace]));
-
-async function uploadText(tenant: DemoTenant, name: string, text: string): Promise<FileReply> {
-  const form = new FormData();
-  form.set('file', new Blob([text]), name);
-  const response = await tenant.admin.raw('/files', { method: 'POST', body: form });
-  expect(response.status).toBe(201);
-  return (await response.json()) as FileReply;
-}
 
 async function database(tenant: DemoTenant): Promise<{ client: pg.Client; role: string }> {
   const { url = '' } = await secretValues(where, tenant.namespace, `${tenant.name}-database`);
@@ -54,11 +46,12 @@ test('a token of one tenant is refused by another, and X-Tenant-ID does not help
   const address = `${theirs.apiUrl}/files/${theirFile.id}`;
   const { status } = await getJson<{ status: { tenantId: string } }>(where, 'tenant', ours.name, '-n', ours.namespace);
 
-  expect((await token.raw(address)).status).toBe(401);
-  expect((await token.with({ 'x-tenant-id': status.tenantId }).raw(address)).status).toBe(401);
-  expect((await token.with({ 'x-tenant-id': theirs.name }).raw(address)).status).toBe(401);
-  expect((await theirs.admin.with({ 'x-tenant-id': status.tenantId }).raw(address)).status).toBe(403);
-  expect((await theirs.admin.raw(address)).status).toBe(200);
+  const as = (tenantId: string) => ({ headers: { 'x-tenant-id': tenantId } });
+  expect((await token.get(address)).status).toBe(401);
+  expect((await token.get(address, as(status.tenantId))).status).toBe(401);
+  expect((await token.get(address, as(theirs.name))).status).toBe(401);
+  expect((await theirs.admin.get(address, as(status.tenantId))).status).toBe(403);
+  expect((await theirs.admin.get(address)).status).toBe(200);
 });
 
 test('the file of one tenant is not found by its id in another', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ApiClient } from './client.ts';
+import { Api } from './api.ts';
 import { apply, getJson, kubectlOk, secretValues, type Platform } from './platform.ts';
 
 export interface Condition {
@@ -20,9 +20,9 @@ export interface DemoTenant {
   readonly namespace: string;
   readonly name: string;
   readonly apiUrl: string;
-  readonly anonymous: ApiClient;
+  readonly anonymous: Api;
   /** The first administrator. */
-  readonly admin: ApiClient;
+  readonly admin: Api;
 }
 
 export const uniqueName = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
@@ -50,7 +50,7 @@ export const waitReady = (where: Platform, namespace: string, resource: string, 
 export async function signIn(where: Platform, namespace: string, name: string): Promise<DemoTenant> {
   const tenant = await getJson<TenantObject>(where, 'tenant', name, '-n', namespace);
   const apiUrl = tenant.status?.apiUrl ?? '';
-  const anonymous = new ApiClient(apiUrl);
+  const anonymous = new Api(apiUrl);
   const { email = '', password = '' } = await secretValues(where, namespace, `${name}-admin`);
   return { namespace, name, apiUrl, anonymous, admin: await anonymous.login(email, password) };
 }

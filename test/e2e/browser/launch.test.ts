@@ -99,7 +99,7 @@ test('a page whose session ended on the server says to open it again from the co
   await page.goto(lmsUrl(where));
   await page.getByRole('link', { name: linkName(tenant, 'Chi Tanaka', 'Physics', 'this window'), exact: true }).click();
   await courseShown(page, 'Physics');
-  const { body: users } = await tenant.admin.get<{ data: { id: string; display_name: string }[] }>('/users');
+  const users: { data: { id: string; display_name: string }[] } = (await tenant.admin.get('/users')).body;
   const chi = users.data.find(({ display_name }) => display_name === 'Chi Tanaka');
   await tenant.admin.delete(`/users/${chi?.id}`);
 
