@@ -2,7 +2,7 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import pg from 'pg';
 import { Agent, request } from 'undici';
 import { startServerProcess } from '../faults/server-process.ts';
-import { registeredLms, type Registration } from '../integration/lti/registration.ts';
+import { registeredLms, type Registration } from '../support/lms/registration.ts';
 import { Browser, follow, toTheForm } from '../support/lms/browser.ts';
 import { freePort } from '../support/ports.ts';
 import { startTenant, type TestTenant } from '../support/server.ts';

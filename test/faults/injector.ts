@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { TestPlatform } from '../integration/worker/platform.ts';
+import type { TestPlatform } from '../support/worker-platform.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { range, waitFor } from '../support/wait.ts';
 import type { Kept } from './kept.ts';

@@ -1,5 +1,5 @@
-import { startPlatform, type TestPlatform } from '../integration/worker/platform.ts';
-import { startWorkerProcess } from '../integration/worker/worker-process.ts';
+import { startPlatform, type TestPlatform } from '../support/worker-platform.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
 import { freePort } from '../support/ports.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestTenant } from '../support/server.ts';

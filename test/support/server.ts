@@ -12,14 +12,15 @@ import { createLogger, silentLogger } from '../../pkg/runtime/log.ts';
 import { dataKeys } from '../../pkg/operator/tenant/keys.ts';
 import { freePort } from './ports.ts';
 import { type Random, systemRandom } from '../../pkg/runtime/random.ts';
-import type { SealingKey } from '../../pkg/runtime/sealing.ts';
+import { parseDataKeys, Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';
 import type { StoreAddresses } from '../../pkg/local/platform.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
-import { ensureShard, ensureTenantDatabase, migrateTenant, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
+import { ensureShard, ensureTenantDatabase, migrateTenant, type ShardAccess, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
 import { redisPrefix, redisUser, RedisUsers } from '../../pkg/store/redis/acl.ts';
 import { connectRedis, type Redis } from '../../pkg/store/redis/redis.ts';
 import { bucketName, StorageAdmin } from '../../pkg/store/s3/admin.ts';
+import type { TenantRows } from '../../pkg/store/postgres/tenant-schema.ts';
 import { Objects } from '../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../pkg/store/unavailable.ts';
 import { Api } from './api.ts';
@@ -67,6 +68,8 @@ export interface TestTenant {
   readonly db: Database;
   readonly redis: Redis;
   readonly objects: Objects;
+  /** The tenant's schema as the operator reaches it. */
+  readonly rows: TenantRows;
   /** The first administrator, signed in. */
   readonly admin: Api;
   readonly anonymous: Api;
@@ -148,6 +151,12 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
     db,
     redis,
     objects,
+    rows: {
+      slug: made.slug,
+      tenantId: made.tenantId,
+      pool: made.pool,
+      sealer: new Sealer(parseDataKeys(config.CARREL_DATA_KEYS), systemRandom),
+    },
     admin,
     anonymous,
     administrator: made.administrator,
@@ -172,7 +181,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
       server = await start(settings);
     },
     stop: async () => {
-      await Promise.all([server.stop(), db.close(), redis.close()]);
+      await Promise.all([server.stop(), db.close(), redis.close(), made.pool.close()]);
       objects.close();
     },
   };
@@ -209,10 +218,23 @@ async function untilThere(ensure: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Schema, role, Redis user, bucket and first administrator, through the operator's own functions. */
+/** Shards that this process has made ready. */
+const readyShards = new Map<string, Promise<void>>();
+
+function readyShard(shard: ShardAccess, url: string): Promise<void> {
+  const ready = readyShards.get(url) ?? untilThere(() => ensureShard(shard));
+  readyShards.set(url, ready);
+  return ready;
+}
+
+/** Of all first administrators: a hash costs 40 ms of CPU. */
+const ADMIN_PASSWORD = systemRandom.base64url(12);
+let adminPasswordHash: Promise<string> | undefined;
+
+/** Schema, role, Redis user, bucket and first administrator, through the operator's own functions. The caller closes the pool. */
 async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys }: RegisteredTenant) {
   const secret = systemRandom.base64url(24);
-  const administrator = { email: `admin@${slug}.example.org`, password: systemRandom.base64url(12) };
+  const administrator = { email: `admin@${slug}.example.org`, password: ADMIN_PASSWORD };
   const bucket = { bucket: bucketName(slug), accessKeyId: slug, secretAccessKey: secret };
 
   const pool = new SqlPool({ url: stores.postgres.operator, poolSize: 4, log: silentLogger });
@@ -220,17 +242,18 @@ async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys 
   const storage = new StorageAdmin(stores.s3);
   try {
     const shard = { pool, clock: systemClock, random: systemRandom };
-    await ensureShard(shard);
+    await readyShard(shard, stores.postgres.operator);
     await ensureTenantDatabase(shard, { slug, tenantId, password: secret, connections: 30 });
     await migrateTenant(shard, { slug, tenantId });
-    await ensureAdministrator(shard, slug, {
-      email: administrator.email,
-      passwordHash: await new Passwords().hash(administrator.password),
-    });
+    adminPasswordHash ??= new Passwords().hash(ADMIN_PASSWORD);
+    await ensureAdministrator(shard, slug, { email: administrator.email, passwordHash: await adminPasswordHash });
     await untilThere(() => redisUsers.ensure({ slug, password: secret }));
     await untilThere(() => storage.ensureBucketWithUser(bucket));
+  } catch (error) {
+    await pool.close();
+    throw error;
   } finally {
-    await Promise.all([pool.close(), redisUsers.close()]);
+    await redisUsers.close();
   }
 
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
@@ -249,5 +272,5 @@ async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys 
     CARREL_DATA_KEYS: dataKeys(platformKeys, tenantId),
     CARREL_EGRESS_ALLOW: '127.0.0.0/8',
   };
-  return { slug, tenantId, administrator, env };
+  return { slug, tenantId, administrator, env, pool };
 }

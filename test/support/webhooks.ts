@@ -1,10 +1,10 @@
 import { Events } from '../../pkg/events/events.ts';
 import { WorkerNotifier } from '../../pkg/events/worker-notifier.ts';
+import { syncManagedWebhook } from '../../pkg/webhooks/managed-webhooks.ts';
 import { WebhookSeal } from '../../pkg/webhooks/sealing.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../pkg/runtime/log.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
-import { parseDataKeys, Sealer } from '../../pkg/runtime/sealing.ts';
 import type { TestTenant } from './server.ts';
 import { range } from './wait.ts';
 
@@ -20,25 +20,23 @@ export interface WebhookOptions {
 }
 
 /** What seals and opens the tenant's webhooks, as its server does. */
-export const sealOf = (tenant: Pick<TestTenant, 'config' | 'tenantId'>): WebhookSeal =>
-  new WebhookSeal({ sealer: new Sealer(parseDataKeys(tenant.config.CARREL_DATA_KEYS), systemRandom), tenantId: tenant.tenantId });
+export const sealOf = ({ rows }: Pick<TestTenant, 'rows'>): WebhookSeal => new WebhookSeal(rows);
 
-/** An endpoint as the operator writes one; gives its uuid. */
-export async function addWebhook(tenant: TestTenant, options: WebhookOptions = {}): Promise<string> {
-  const uuid = systemRandom.uuid();
-  const { secret = 'a secret', previousSecret, headers } = options;
-  const seal = sealOf(tenant);
-  await tenant.db.tables.webhooks.insert({
-    uuid,
-    url: options.url ?? 'https://receiver.example.org/',
-    events: [...(options.events ?? ALL_EVENTS)],
-    secret: seal.seal(uuid, 'secret', secret),
-    previousSecret: previousSecret === undefined ? null : seal.seal(uuid, 'previous_secret', previousSecret),
-    previousSecretUntil: previousSecret === undefined ? null : new Date(Date.now() + 3_600_000),
-    headers: seal.sealHeaders(uuid, headers ?? {}),
-    active: options.active ?? true,
-  });
-  return uuid;
+/** An endpoint as the operator writes it for the resource `test/<random>`; gives its uuid. */
+export async function addWebhook(tenant: Pick<TestTenant, 'rows'>, options: WebhookOptions = {}): Promise<string> {
+  const {
+    url = 'https://receiver.example.org/',
+    events = ALL_EVENTS,
+    secret = 'a secret',
+    previousSecret,
+    headers = {},
+    active = true,
+  } = options;
+  const reference = `test/${systemRandom.hex(8)}`;
+  const sync = (signedBy: string) =>
+    syncManagedWebhook(tenant.rows, reference, { url, events, secret: signedBy, headers, active }, systemRandom);
+  if (previousSecret !== undefined) await sync(previousSecret);
+  return (await sync(secret)).uuid;
 }
 
 export interface WrittenEvent {

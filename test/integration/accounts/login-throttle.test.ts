@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { LoginThrottle, type LoginAttempt, personOf } from '../../../pkg/accounts/sign-in/login-throttle.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { RateLimiter } from '../../../pkg/store/redis/rate-limiter.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { ManualClock } from '../../support/clock.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant({ trustedProxies: 1 });
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite({ trustedProxies: 1 });
 
 interface From {
   readonly network?: string;

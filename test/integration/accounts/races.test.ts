@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ApiReply } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 const openSessions = (id: string): Promise<unknown[]> =>
   tenant.db.query('SELECT FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.uuid = $1 AND s.ended_at IS NULL', [id]);

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ManualClock } from '../../support/clock.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import { startTenant } from '../../support/server.ts';
 import { countBy, range } from '../../support/wait.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 test('signing in gives both tokens, their lifetime and the user', async () => {
   const { email, password } = tenant.administrator;

@@ -1,15 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { type CryptoKey, exportSPKI, importJWK, type JWK, SignJWT } from 'jose';
 import type { ApiReply } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import type { TestTenant } from '../../support/server.ts';
 
-let tenant: TestTenant;
-let other: TestTenant;
-beforeAll(async () => {
-  [tenant, other] = await Promise.all([startTenant(), startTenant()]);
-});
-afterAll(() => Promise.all([tenant.stop(), other.stop()]));
+const tenant = serverSuite();
+const other = serverSuite();
 
 const me = (token: string): Promise<ApiReply> => tenant.anonymous.as(token).get('/users/me');
 const signingKey = (of: TestTenant): JWK & { kid: string } => JSON.parse(of.config.CARREL_SIGNING_KEYS).keys[0];

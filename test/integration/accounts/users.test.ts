@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { describe, expect, test } from '@jest/globals';
+import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 const person = (name: string): { email: string; username: string; password: string } => ({
   email: `${name}@people.example`,

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 
 let aheadMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant({ clock });
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite({ clock });
 
 /** Ada has a folder with a file in it; Bob has nothing yet. */
 async function adaAndBob() {

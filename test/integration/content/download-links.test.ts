@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import type { Api } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import { startTenant } from '../../support/server.ts';
 
 const CONTENT = Buffer.from('content of the file');
 
-let tenant: TestTenant;
-let ahead = 0;
-beforeAll(async () => {
-  tenant = await startTenant({
-    clock: { ...systemClock, now: () => new Date(Date.now() + ahead) },
-  });
+const tenant = serverSuite({
+  clock: { ...systemClock, now: () => new Date(Date.now() + ahead) },
 });
-afterAll(() => tenant.stop());
+let ahead = 0;
 
 async function linkOf(api: Api, name = 'notes.txt') {
   const file = (await api.upload('/files', { file: CONTENT, name })).body as { id: string };

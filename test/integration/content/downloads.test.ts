@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -6,25 +6,23 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import type { Api } from '../../support/api.ts';
 import { heldBytes } from '../../support/memory.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 import { content, digest } from './big-file.ts';
 
 const SIZE = 5000;
 const bytes = randomBytes(SIZE);
 
-let tenant: TestTenant;
+const tenant = serverSuite();
 let api: Api;
 let path: string;
 let etag: string;
 beforeAll(async () => {
-  tenant = await startTenant();
   ({ api } = await tenant.user());
   const { body } = await api.upload('/files', { file: bytes, name: 'отчёт 1%.pdf', type: 'application/pdf' });
   path = `/files/${body.id}/download`;
   etag = `"${body.checksum}"`;
 });
-afterAll(() => tenant.stop());
 
 describe('a download', () => {
   test('says what it is and is never run or sniffed', async () => {

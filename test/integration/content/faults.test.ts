@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { ownStores, serverSuite } from '../../support/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 
-let running: TestStores;
-let tenant: TestTenant;
-beforeAll(async () => {
-  running = await stores();
-  tenant = await startTenant({ stores: running });
-});
-afterAll(async () => {
-  await tenant?.stop();
-  await running?.stop();
-});
+const running = ownStores();
+const tenant = serverSuite({ stores: running });
 
 test('an S3 failure in the middle of an upload is a 503 and leaves no row, no object and an unchanged quota', async () => {
   const { api, user } = await tenant.user();

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Api } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { range } from '../../support/wait.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 const put = async (api: Api, name: string, fields: Record<string, string> = {}, type = 'text/plain') => {
   const reply = await api.upload('/files', { file: Buffer.from(name), name, fields, type });

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { tenantStorage } from '../../../pkg/store/tenant-resources.ts';
 import { guardedSockets } from '../../../pkg/net/guarded-sockets.ts';
 import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { ownStores, serverSuite } from '../../support/server-suite.ts';
 import { operatorSide } from '../../support/tenant.ts';
 
 /** The store of these tests stands inside, as a tenant's must not. */
-let running: TestStores;
-let tenant: TestTenant;
-beforeAll(async () => {
-  running = await stores();
-  tenant = await startTenant({ stores: running });
-});
-afterAll(async () => {
-  await tenant?.stop();
-  await running?.stop();
-});
+const running = ownStores();
+const tenant = serverSuite({ stores: running });
 
 test('a server dials no storage at a private address that its tenant named, unless the range is allowed', async () => {
   const { api } = await tenant.user();

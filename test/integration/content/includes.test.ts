@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { INCLUDES } from '../../../pkg/content/files/file-includes.schema.ts';
 import type { ApiReply } from '../../support/api.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { range, untilServed } from '../../support/wait.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 type Person = Awaited<ReturnType<TestTenant['user']>>;
 type File = { id: string; [field: string]: unknown };

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { ApiReply } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import type { TestTenant } from '../../support/server.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 type Person = Awaited<ReturnType<TestTenant['user']>>;
 

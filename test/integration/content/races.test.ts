@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ApiReply } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { faultsOf } from './tenant-state.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 /** Every status of the replies, and how often. */
 const statuses = (replies: readonly { status: number }[]): Record<string, number> => countBy(replies, ({ status }) => status);

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { ApiReply } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import type { TestTenant } from '../../support/server.ts';
 import { range, untilServed } from '../../support/wait.ts';
 import { faultsOf } from './tenant-state.ts';
 
 let aheadMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant({ clock });
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite({ clock });
 
 type Person = Awaited<ReturnType<TestTenant['user']>>;
 

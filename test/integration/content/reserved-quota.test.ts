@@ -1,21 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { RESERVATION_MS } from '../../../pkg/content/uploads/reservation.service.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { Api, ApiReply, Upload } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { filePart, sendForm } from './raw-form.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 
 let aheadMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant({ clock, transfers: { leastBytesPerSecond: 0 } });
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite({ clock, transfers: { leastBytesPerSecond: 0 } });
 
 let abortUploads: ((error: Error) => void) | undefined;
 afterEach(() => abortUploads?.(new Error('the test is over')));

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import type { ApiReply, Upload } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 /** Ada's folder and file, and Bob, who may write both. */
 async function writerBob() {

@@ -1,18 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
 import { heldBytes } from '../../support/memory.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { objectCount } from './tenant-state.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant({ transfers: { leastBytesPerSecond: 0 } });
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite({ transfers: { leastBytesPerSecond: 0 } });
 
 let breakOff: (() => void) | undefined;
 afterEach(() => breakOff?.());

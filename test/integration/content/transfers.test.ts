@@ -1,11 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { setInterval } from 'node:timers/promises';
 import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import { startTenant } from '../../support/server.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
 import { field, filePart, FORM } from './raw-form.ts';
 import { faultsOf, objectCount, quotaOf } from './tenant-state.ts';
@@ -48,11 +49,7 @@ async function unread(api: Api, path: string): Promise<IncomingMessage> {
 
 describe('uploads and downloads of one person', () => {
   const MOST = 4;
-  let tenant: TestTenant;
-  beforeAll(async () => {
-    tenant = await startTenant({ transfers: { perPerson: MOST, leastBytesPerSecond: 0 } });
-  });
-  afterAll(() => tenant.stop());
+  const tenant = serverSuite({ transfers: { perPerson: MOST, leastBytesPerSecond: 0 } });
 
   /** Once the server has begun to take in so many more uploads. */
   const taken = async (count: number, work: () => void): Promise<void> => {
@@ -122,11 +119,7 @@ describe('uploads and downloads of one person', () => {
 });
 
 describe('a client that is slower than the least rate', () => {
-  let tenant: TestTenant;
-  beforeAll(async () => {
-    tenant = await startTenant({ transfers: { perPerson: 1, measuredMs: 500, leastBytesPerSecond: 10_000 } });
-  });
-  afterAll(() => tenant.stop());
+  const tenant = serverSuite({ transfers: { perPerson: 1, measuredMs: 500, leastBytesPerSecond: 10_000 } });
 
   /** Posts these bytes, then ten more every few milliseconds, until there is a reply. */
   async function dripping(api: Api, first: readonly Buffer[]): Promise<ApiReply> {

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Api, ApiReply } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { field, filePart, FORM, sendForm } from './raw-form.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant({ maxUploadBytes: 20 << 20 });
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite({ maxUploadBytes: 20 << 20 });
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { Events } from '../../../pkg/events/events.ts';
 import { WorkerNotifier } from '../../../pkg/events/worker-notifier.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 
-let tenant: TestTenant;
+const tenant = serverSuite();
 let endpoint: string;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
 beforeEach(async () => {
   await tenant.db.query('DELETE FROM webhooks');
   endpoint = await addWebhook(tenant);
 });
-afterAll(() => tenant?.stop());
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 

@@ -1,17 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type Api, type ApiReply, sendRaw } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import { startTenant } from '../../support/server.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 
-let tenant: TestTenant;
+const tenant = serverSuite();
 let admin: Api;
-beforeAll(async () => {
-  tenant = await startTenant();
+beforeAll(() => {
   admin = tenant.admin;
 });
 afterEach(() => tenant.db.query('DELETE FROM webhooks'));
-afterAll(() => tenant?.stop());
 
 const URL = 'https://receiver.example.org/hook';
 const hook = { url: URL, events: ['file.created', 'user.updated'] };

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, type Launch, LEARNER, LTI } from '../../support/lms/claims.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
-import { launched } from './course.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { launched } from '../../support/lms/launched.ts';
 
-let tenant: TestTenant;
-let at: Registration;
+const { tenant, at } = lmsSuite();
 beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
   await addWebhook(tenant, { events: ['user.updated'] });
-});
-afterAll(async () => {
-  await tenant.stop();
-  await at.lms.stop();
 });
 
 const enter = (opened: Partial<Launch>) => launched(tenant, at, { roles: [LEARNER], ...opened });

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Api } from '../../support/api.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
 
-let tenant: TestTenant;
-let at: Registration;
-beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
-});
-afterAll(async () => {
-  await tenant?.stop();
-  await at?.lms.stop();
-});
+const { tenant, at } = lmsSuite();
 
 /** A person in the course, and the id of its folder. */
 async function inCourse(id: string, role: string): Promise<{ api: Api; folderId: string }> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { pino } from 'pino';
 import { createServer } from '../../../cmd/server/server.ts';
@@ -6,20 +6,12 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, type Launch, LTI } from '../../support/lms/claims.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
+import { startTenant } from '../../support/server.ts';
 import { freePort } from '../../support/ports.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 
-let tenant: TestTenant;
-let at: Registration;
-beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
-});
-afterAll(async () => {
-  await tenant.stop();
-  await at.lms.stop();
-});
+const { tenant, at } = lmsSuite();
 
 async function launched(opened: Partial<Launch> = {}, claims: Record<string, unknown> = {}) {
   const page = await follow(new Browser(), at.lms.open(at.clientId, opened, { claims: (all) => void Object.assign(all, claims) }));

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { AGS, LEARNER } from '../../support/lms/claims.ts';
 import type { Fault } from '../../support/lms/faults.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
+import { startTenant } from '../../support/server.ts';
 import { countBy, range, untilServed } from '../../support/wait.ts';
-import { launched, type Launched } from './course.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { launched, type Launched } from '../../support/lms/launched.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 
-let tenant: TestTenant;
-let at: Registration;
+const { tenant, at } = lmsSuite();
 let instructor: Launched;
 beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
   instructor = await launched(tenant, at, { user: { id: 'ada' } });
-});
-afterAll(async () => {
-  await tenant?.stop();
-  await at?.lms.stop();
 });
 
 const GRADE = { user_id: 'ben', score: 8.5, score_maximum: 10 };

@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { JWK } from 'jose';
 import { newToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { type Registration, registeredLms } from './registration.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
 
-let tenant: TestTenant;
-let registration: Registration;
-beforeAll(async () => {
-  tenant = await startTenant();
-  registration = await registeredLms(tenant);
-});
-afterAll(async () => {
-  await registration?.lms.stop();
-  await tenant?.stop();
-});
+const { tenant, at: registration } = lmsSuite();
 
 /** A key beside the one that signs, as the operator's rotation leaves it. */
 async function spareKey(publishedUntil: string | null): Promise<string> {

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 
 const REFUSAL_CSP = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
-let tenant: TestTenant;
-let at: Registration;
-beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
-});
-afterAll(async () => {
-  await tenant.stop();
-  await at.lms.stop();
-});
+const { tenant, at } = lmsSuite();
 
 const tokenOf = (location: unknown): string => new URL(String(location)).searchParams.get('token') ?? '';
 

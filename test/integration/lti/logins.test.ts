@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { OPEN_LOGINS_MAX } from '../../../pkg/lti/login/login-state.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { Browser, formOf, toTheForm } from '../../support/lms/browser.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
+import { startTenant } from '../../support/server.ts';
 import { range } from '../../support/wait.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 
-let tenant: TestTenant;
-let at: Registration;
-beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
-});
-afterAll(async () => {
-  await tenant.stop();
-  await at.lms.stop();
-});
+const { tenant, at } = lmsSuite();
 
 /** A link that was opened in a tab, up to the form that its LMS has the browser post. */
 async function tab(browser: Browser, id: string) {

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Tx } from '../../../pkg/store/postgres/database.ts';
 import { Browser, follow, type PageShown, toTheForm } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, type Launch, LEARNER } from '../../support/lms/claims.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 
-let tenant: TestTenant;
-let at: Registration;
+const { tenant, at } = lmsSuite();
 beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
   await addWebhook(tenant, { events: ['user.created', 'user.updated'] });
-});
-afterAll(async () => {
-  await tenant.stop();
-  await at.lms.stop();
 });
 
 const launch = (opened: Partial<Launch>, by = at): Promise<PageShown> => follow(new Browser(), by.lms.open(by.clientId, opened));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { guardedClient } from '../../../pkg/net/client.ts';
 import { parseAllowedRanges } from '../../../pkg/net/private-address.ts';
@@ -8,15 +8,11 @@ import { ManualClock } from '../../support/clock.ts';
 import { Browser, follow } from '../../support/lms/browser.ts';
 import { FAULTS } from '../../support/lms/faults.ts';
 import { type KeySetManner, Lms } from '../../support/lms/lms.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
-import { registeredLms } from './registration.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 test('a rotated key works at once, the former one while it is published', async () => {
   const { lms, clientId } = await registeredLms(tenant);

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
 import { LTI } from '../../support/lms/claims.ts';
 import { FAULTS, ODDITIES } from '../../support/lms/faults.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
 import { LAUNCH_ERRORS } from '../../../pkg/lti/launch-error.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { REFUSED } from './refused.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 
-let tenant: TestTenant;
-let at: Registration;
-beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
-});
-afterAll(async () => {
-  await tenant.stop();
-  await at.lms.stop();
-});
+const { tenant, at } = lmsSuite();
 
 /** Rows of everything that a launch makes. */
 const traces = async (): Promise<Record<string, number>> => {

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { waitFor } from '../../support/wait.ts';
-import { launched } from './course.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { launched } from '../../support/lms/launched.ts';
 
-let tenant: TestTenant;
-let at: Registration;
-beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
-});
-afterAll(async () => {
-  await tenant?.stop();
-  await at?.lms.stop();
-});
+const { tenant, at } = lmsSuite();
 
 test('a launch of more than 90 days ago goes with the launches that come; one with grades stays, and so does a younger one', async () => {
   const [old, graded, young] = [await launched(tenant, at), await launched(tenant, at), await launched(tenant, at)];

@@ -1,39 +1,26 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { ensureAdministrator } from '../../../pkg/accounts/administrator.ts';
 import { Passwords } from '../../../pkg/accounts/passwords.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
-import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
 import type { Api } from '../../support/api.ts';
 import { INSTRUCTOR, LEARNER } from '../../support/lms/claims.ts';
-import { testBackends } from '../../support/backends.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { launched } from './course.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
+import { startTenant } from '../../support/server.ts';
+import { launched } from '../../support/lms/launched.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 
-let tenant: TestTenant;
-let at: Registration;
-let pool: SqlPool;
-let shard: ShardAccess;
-beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
-  pool = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
-  shard = { pool, clock: systemClock, random: systemRandom };
-});
-afterAll(async () => {
-  await Promise.all([tenant.stop(), pool.close()]);
-  await at.lms.stop();
-});
+const { tenant, at } = lmsSuite();
 
 const rolesIn = (api: Api): unknown => decodeJwt(String(api.token)).roles;
 
 /** What the operator does for a new or changed Secret of the administrator. */
 const reset = async (email: string, password: string, of = tenant): Promise<void> =>
-  ensureAdministrator(shard, of.slug, { email, passwordHash: await new Passwords().hash(password) });
+  ensureAdministrator({ pool: of.rows.pool, clock: systemClock, random: systemRandom }, of.slug, {
+    email,
+    passwordHash: await new Passwords().hash(password),
+  });
 
 /** An account with a password whose person is also known to the LMS, as `sub`. */
 async function linked(sub: string, roles: string[]) {

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Browser, formOf, type PageShown, toTheForm } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, type Launch } from '../../support/lms/claims.ts';
 import { FAULTS, type Fault } from '../../support/lms/faults.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
 import { REFUSED } from './refused.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { registeredLms } from '../../support/lms/registration.ts';
 
-let tenant: TestTenant;
-let at: Registration;
-beforeAll(async () => {
-  tenant = await startTenant();
-  at = await registeredLms(tenant);
-});
-afterAll(async () => {
-  await tenant.stop();
-  await at.lms.stop();
-});
+const { tenant, at } = lmsSuite();
 
 /** What a page of the exchange tells its script. */
 function exchangeOf({ text }: PageShown): Record<string, string> {

@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
 import { LTI } from '../../support/lms/claims.ts';
 import type { Fault } from '../../support/lms/faults.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
+import { ownStores } from '../../support/server-suite.ts';
+import { startTenant } from '../../support/server.ts';
 import { range } from '../../support/wait.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 
-let running: TestStores;
-let tenant: TestTenant;
-let lms: Registration;
-/** Stores of the test's own: the operators of other tests handle what they find in the common ones. */
-beforeAll(async () => {
-  running = await stores();
-  tenant = await startTenant({ stores: running });
-  lms = await registeredLms(tenant);
-});
-afterAll(async () => {
-  await tenant.stop();
-  await lms.lms.stop();
-  await running.stop();
-});
+/** The operators of other tests handle what they find in the common ones. */
+const running = ownStores();
+const { tenant, at: lms } = lmsSuite({ stores: running });
 
 const registration = (): Promise<Registration> => registeredLms(tenant, lms);
 const launch = (by: Registration, deploymentId: string, fault: Fault = {}): Promise<PageShown> =>

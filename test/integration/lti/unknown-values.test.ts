@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { UnknownValues } from '../../../pkg/lti/login/unknown-values.ts';
 import { Browser, follow, type PageShown } from '../../support/lms/browser.ts';
 import type { Fault } from '../../support/lms/faults.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { ownStores, serverSuite } from '../../support/server-suite.ts';
+import { startTenant } from '../../support/server.ts';
 import { range } from '../../support/wait.ts';
-import { registeredLms, type Registration } from './registration.ts';
+import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 
-let running: TestStores;
-let tenant: TestTenant;
 /** Stores of the test's own: the operators of other tests read what they find in the common ones. */
-beforeAll(async () => {
-  running = await stores();
-  tenant = await startTenant({ stores: running });
-});
-afterAll(async () => {
-  await tenant.stop();
-  await running.stop();
-});
+const running = ownStores();
+const tenant = serverSuite({ stores: running });
 
 const launch = (by: Registration, fault: Fault): Promise<PageShown> => follow(new Browser(), by.lms.open(by.clientId, {}, fault));
 const login = (by: Registration, parameters: Record<string, string>): Promise<PageShown> =>

@@ -10,7 +10,7 @@ import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { emitGrades } from '../../support/webhooks.ts';
-import { startWorkerProcess, type WorkerProcess } from '../worker/worker-process.ts';
+import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process.ts';
 import { children, condition, conditionOf, difference, ready, unique, webhookOf, writes } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 

@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ensureAdministrator } from '../../../pkg/accounts/administrator.ts';
 import { Passwords } from '../../../pkg/accounts/passwords.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
-import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
 import { CLEAR_CACHES, invalidateTags } from '../../../pkg/store/redis/tagged-cache.ts';
-import { testBackends } from '../../support/backends.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 
-let tenant: TestTenant;
-let pool: SqlPool;
-let shard: ShardAccess;
-beforeAll(async () => {
-  tenant = await startTenant();
-  pool = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
-  shard = { pool, clock: systemClock, random: systemRandom };
-});
-afterAll(() => Promise.all([tenant.stop(), pool.close()]));
+const tenant = serverSuite();
 
 const ensure = async (email: string, password: string): Promise<void> =>
-  ensureAdministrator(shard, tenant.slug, { email, passwordHash: await new Passwords().hash(password) });
+  ensureAdministrator({ pool: tenant.rows.pool, clock: systemClock, random: systemRandom }, tenant.slug, {
+    email,
+    passwordHash: await new Passwords().hash(password),
+  });
 
 /** What the worker does with the work that was asked for. */
 async function clearCaches(): Promise<void> {

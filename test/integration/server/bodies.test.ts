@@ -1,16 +1,12 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ApiReply } from '../../support/api.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 
 const KIB = 1024;
 const BROKEN_UTF8 = Buffer.from([0xc3, 0x28]);
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 describe('a JSON body', () => {
   const send = (body: string | Buffer | Readable, headers: Record<string, string> = {}): Promise<ApiReply> =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PermissionSets } from '../../../pkg/access/permission-sets.ts';
 import { Sessions } from '../../../pkg/access/sessions.ts';
 import { grantSource } from '../../../pkg/content/access/grants-of-user.sql.ts';
@@ -7,15 +7,13 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { CLEAR_CACHES, invalidateTags, NO_CACHE, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
 import { connectRedis, type Redis, type ScriptCall } from '../../../pkg/store/redis/redis.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 
-let tenant: TestTenant;
+const tenant = serverSuite();
 let cache: TaggedCache;
-beforeAll(async () => {
-  tenant = await startTenant();
+beforeAll(() => {
   cache = new TaggedCache({ redis: tenant.redis, random: systemRandom, log: silentLogger });
 });
-afterAll(() => tenant.stop());
 
 const entry = { key: 'thing', tags: ['one', 'two'] };
 const value = async (): Promise<string | undefined> => (await cache.lookup(entry)).value;

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { serverSuite } from '../../support/server-suite.ts';
 
 /** What the API promises of every operation, walked over its own OpenAPI document. */
-let tenant: TestTenant;
+const tenant = serverSuite();
 let operations: { name: string; method: string; path: string; needsToken: boolean }[];
 beforeAll(async () => {
-  tenant = await startTenant();
   const { paths } = (await tenant.anonymous.get('/openapi.json')).body as {
     paths: Record<string, Record<string, { security: unknown[] }>>;
   };
@@ -19,7 +18,6 @@ beforeAll(async () => {
     })),
   );
 });
-afterAll(() => tenant.stop());
 
 const within = (path: string, value: string): string => path.replaceAll(/\{\w+\}/g, value);
 

@@ -1,21 +1,12 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { invalidateTags } from '../../../pkg/store/redis/tagged-cache.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { ownStores, serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
-let running: TestStores;
-let tenant: TestTenant;
-beforeAll(async () => {
-  running = await stores();
-  tenant = await startTenant({ stores: running, limits: { user: 50 } });
-}, 120_000);
-afterAll(async () => {
-  await tenant?.stop();
-  await running?.stop();
-}, 60_000);
+const running = ownStores();
+const tenant = serverSuite({ stores: running, limits: { user: 50 } });
 
 const timed = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> => {
   const started = performance.now();

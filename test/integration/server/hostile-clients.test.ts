@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
 import { Passwords } from '../../../pkg/accounts/passwords.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 import { filePart, FORM } from '../content/raw-form.ts';
 
 const MIB = 1 << 20;
 const PASSWORD = 'correct horse battery';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 /** The head of a request as its bytes go over the wire. */
 const head = (line: string, headers: Readonly<Record<string, string | number>>): string =>

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { connect } from 'node:net';
 import type { ApiReply } from '../../support/api.ts';
 import { type Document, operationsOf, parametersOf } from '../../support/openapi.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
 import { filePart, FORM } from '../content/raw-form.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 const create = (key: string, name: string, by = tenant.admin): Promise<ApiReply> =>
   by.post('/users', { email: `${name}@idempotent.example`, username: name }, { headers: { 'idempotency-key': key } });

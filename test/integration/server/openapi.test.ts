@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { type Described, type Document, operationsOf, parametersOf, type Schema, schemaChecker } from '../../support/openapi.ts';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { serverSuite } from '../../support/server-suite.ts';
 
-let tenant: TestTenant;
+const tenant = serverSuite();
 let document: Document;
 let check: (schema: Schema, value: unknown) => string;
 beforeAll(async () => {
-  tenant = await startTenant();
   document = (await tenant.anonymous.get('/openapi.json')).body as Document;
   check = schemaChecker(document);
 });
-afterAll(() => tenant.stop());
 
 const operations = (): [string, Described][] => operationsOf(document).map((operation) => [operation.name, operation]);
 

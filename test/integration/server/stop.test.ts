@@ -1,15 +1,11 @@
 import { once } from 'node:events';
 import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTenant, type TestTenant } from '../../support/server.ts';
+import { expect, test } from '@jest/globals';
+import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
-let tenant: TestTenant;
-beforeAll(async () => {
-  tenant = await startTenant();
-});
-afterAll(() => tenant.stop());
+const tenant = serverSuite();
 
 /** A connection on which one request was answered and that is kept. */
 async function kept(): Promise<Socket> {

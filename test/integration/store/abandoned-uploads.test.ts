@@ -3,29 +3,28 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newClient, newKey, Objects } from '../../../pkg/store/s3/objects.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { ownStores } from '../../support/server-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
 const MIB = 1 << 20;
 const name = bucketName(`t-${systemRandom.hex(4)}`);
 const bucket: TenantBucket = { bucket: name, accessKeyId: name, secretAccessKey: systemRandom.base64url(30) };
 
-let running: TestStores;
+const running = ownStores();
 let client: S3Client;
 beforeAll(async () => {
-  running = await stores();
   const admin = new StorageAdmin(running.s3);
   await admin.ensureBucketWithUser(bucket);
   admin.close();
   client = newClient({ ...running.s3, ...bucket });
 });
-afterAll(async () => {
+atEnd(async () => {
   client?.destroy();
-  await running?.stop();
 });
 
 const uploads = async (): Promise<number> =>

@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { boundConnections, ensureTenantDatabase, type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
-import { BASIC_CONNECTIONS, type ClaimRequest, type Registry } from '../../../pkg/store/postgres/registry.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
-import { newTenant, operatorSide } from '../../support/tenant.ts';
+import { boundConnections, ensureTenantDatabase } from '../../../pkg/store/postgres/provisioning.ts';
+import { BASIC_CONNECTIONS, type ClaimRequest } from '../../../pkg/store/postgres/registry.ts';
+import { storeSuite } from '../../support/store-suite.ts';
+import { newTenant } from '../../support/tenant.ts';
 
-let running: TestStores;
-let pool: SqlPool;
-let registry: Registry;
-let shard: ShardAccess;
-
-beforeAll(async () => {
-  running = await stores();
-  ({ pool, registry, shard } = await operatorSide(running));
-});
-afterAll(async () => {
-  await pool?.close();
-  await running?.stop();
-});
+const { running, pool, registry, shard } = storeSuite();
 
 const newSlug = (): string => `t-${systemRandom.hex(5)}`;
 const request = (slug: string, more: Partial<ClaimRequest>): ClaimRequest => ({

@@ -1,32 +1,24 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { CheckViolation, ForeignKeyViolation, UniqueViolation } from '../../../pkg/store/postgres/errors.ts';
-import { type SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import type { User } from '../../../pkg/store/postgres/tables.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
-import { newTenant, openDatabase, operatorSide, type TenantLogin } from '../../support/tenant.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { storeSuite } from '../../support/store-suite.ts';
+import { newTenant, openDatabase, type TenantLogin } from '../../support/tenant.ts';
 
-let running: TestStores;
-let pool: SqlPool;
+const { running, pool, shard } = storeSuite();
 let tenant: TenantLogin;
 let db: Database;
 let user: User;
 const seen: string[] = [];
 
 beforeAll(async () => {
-  running = await stores();
-  const side = await operatorSide(running);
-  pool = side.pool;
-  tenant = await newTenant(running, side.shard);
+  tenant = await newTenant(running, shard);
   db = openDatabase(tenant, { observe: ({ sql }) => void seen.push(sql) });
   user = await db.tables.users.insert({ uuid: randomUUID(), email: 'Ada@example.org', username: 'ada' });
 });
-afterAll(async () => {
-  await db?.close();
-  await pool?.close();
-  await running?.stop();
-});
+atEnd(() => db?.close());
 
 const newFile = (name: string) => ({ uuid: randomUUID(), name, path: `/${name}`, ownerId: user.id, folderId: null });
 

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createAuthority, createCertificate } from '../../../pkg/local/programs/certificates.ts';
 import { EgressError } from '../../../pkg/net/egress-error.ts';
 import { guardedSockets } from '../../../pkg/net/guarded-sockets.ts';
@@ -15,7 +15,8 @@ import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { ownStores } from '../../support/server-suite.ts';
 import { range } from '../../support/wait.ts';
 
 const MIB = 1 << 20;
@@ -33,12 +34,11 @@ interface HostileStore {
   answer: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-let running: TestStores;
+const running = ownStores();
 let hostile: HostileStore;
 const ends: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  running = await stores();
   const server = createServer((request, response) => {
     hostile.requests.push(`${request.method} ${request.url}`);
     request.resume();
@@ -53,9 +53,8 @@ beforeAll(async () => {
     () => server.close(),
   );
 });
-afterAll(async () => {
+atEnd(async () => {
   for (const end of ends) end();
-  await running?.stop();
 });
 
 const access = { region: 'us-east-1', bucket: 'bucket', accessKeyId: 'key', secretAccessKey: 'secret' };

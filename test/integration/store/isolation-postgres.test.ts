@@ -1,21 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { dropTenant, ensureShard, type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
+import { dropTenant, ensureShard } from '../../../pkg/store/postgres/provisioning.ts';
 import { REVOKE_PUBLIC_RIGHTS } from '../../../pkg/store/postgres/provisioning/public-rights.ts';
 import { ROOT } from '../../support/backends.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
-import { newTenant, operatorSide, type TenantLogin } from '../../support/tenant.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { storeSuite } from '../../support/store-suite.ts';
+import { newTenant, type TenantLogin } from '../../support/tenant.ts';
 
 /*
  * What a tenant's role may do beside its rows, tried with the tenant's own login: whoever reads Secret `<tenant>-database` may try it too.
  */
-let running: TestStores;
-let pool: SqlPool;
-let shard: ShardAccess;
+const { running, pool, shard } = storeSuite();
 let superuser: SqlPool;
 let attacker: TenantLogin;
 const opened: SqlPool[] = [];
@@ -33,15 +32,10 @@ const outcomeOf = (asked: Promise<unknown>): Promise<string> =>
   );
 
 beforeAll(async () => {
-  running = await stores();
-  ({ pool, shard } = await operatorSide(running));
   superuser = open(running.postgres.superuser);
   attacker = await newTenant(running, shard);
 });
-afterAll(async () => {
-  await Promise.all([...opened, pool].map((each) => each?.close()));
-  await running?.stop();
-});
+atEnd(() => Promise.all(opened.map((each) => each.close())));
 
 test('a tenant’s role takes no advisory lock, makes no large object, writes no logical message and enters no other database', async () => {
   const sql = as(attacker);

@@ -3,15 +3,16 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as s3 from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { serviceUser } from '../../../pkg/local/programs/unprivileged.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newClient, Objects } from '../../../pkg/store/s3/objects.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { ownStores } from '../../support/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
-let running: TestStores;
+const running = ownStores();
 let admin: StorageAdmin;
 let a: TenantBucket;
 let b: TenantBucket;
@@ -35,7 +36,6 @@ async function newBucket(): Promise<TenantBucket> {
 }
 
 beforeAll(async () => {
-  running = await stores();
   admin = new StorageAdmin(running.s3);
   [a, b] = [await newBucket(), await newBucket()];
   client = clientOf(a);
@@ -47,11 +47,10 @@ beforeAll(async () => {
   const begun = await client.send(new s3.CreateMultipartUploadCommand({ Bucket: a.bucket, Key: 'mp' }));
   own = { Bucket: a.bucket, Key: 'mp', UploadId: begun.UploadId ?? '' };
 });
-afterAll(async () => {
+atEnd(async () => {
   for (const each of clients) each.destroy();
   ofB?.close();
   admin?.close();
-  await running?.stop();
 });
 
 /** All files that are not in A's own bucket, with what is in them. */

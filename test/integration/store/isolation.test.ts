@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { Database, type Tx } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { insertJob, type JobRow, JobStore } from '../../../pkg/store/postgres/job-store.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { storeSuite } from '../../support/store-suite.ts';
+import { newTenant, openDatabase, type TenantLogin } from '../../support/tenant.ts';
 import { countBy, range } from '../../support/wait.ts';
-import { newTenant, openDatabase, operatorSide, type TenantLogin } from '../../support/tenant.ts';
 
-let running: TestStores;
-let pool: SqlPool;
+const { running, pool, shard } = storeSuite();
 let workerPool: SqlPool;
 let worker: Database;
 let a: TenantLogin;
@@ -19,18 +19,12 @@ let dbA: Database;
 let dbB: Database;
 
 beforeAll(async () => {
-  running = await stores();
-  const side = await operatorSide(running);
-  pool = side.pool;
-  [a, b] = [await newTenant(running, side.shard), await newTenant(running, side.shard)];
+  [a, b] = [await newTenant(running, shard), await newTenant(running, shard)];
   [dbA, dbB] = [openDatabase(a), openDatabase(b)];
   worker = new Database({ url: running.postgres.worker, poolSize: 4, log: silentLogger });
   workerPool = new SqlPool({ url: running.postgres.worker, poolSize: 4, log: silentLogger });
 });
-afterAll(async () => {
-  await Promise.all([dbA, dbB, worker, workerPool, pool].map((each) => each?.close()));
-  await running?.stop();
-});
+atEnd(() => Promise.all([dbA, dbB, worker, workerPool].map((each) => each?.close())));
 
 test("a tenant's role reaches nothing of another's, nor of the registry, nor of the shard's own", async () => {
   await dbB.transaction((tx) => insertJob(tx, { kind: 'secret', payload: { of: 'b' } }));

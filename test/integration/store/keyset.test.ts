@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { listPage } from '../../../pkg/api/paging.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { foldedKey, integerKey, keyset, Parameters, textKey, timeKey } from '../../../pkg/store/postgres/keyset.ts';
 import { quoteLiteral, SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { fixture } from '../../support/fixture.ts';
+import { ownStores } from '../../support/server-suite.ts';
 
 interface Row {
   readonly id: number;
@@ -36,16 +37,11 @@ const ROWS = keyset<Row, Field>({
   tieBreaker: 'id',
 });
 
-let running: TestStores;
-let pool: SqlPool;
-beforeAll(async () => {
-  running = await stores();
-  pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger });
-});
-afterAll(async () => {
-  await pool?.close();
-  await running?.stop();
-});
+const running = ownStores();
+const pool = fixture(
+  async () => new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger }),
+  (opened) => opened.close(),
+);
 
 /** Few values of each, so that most rows tie with others. */
 const text = fc.constantFrom('', 'a', 'A', 'b', 'Zoë', '%', '\u{1f4c1}', '\uffee');

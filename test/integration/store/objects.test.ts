@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
@@ -9,10 +9,11 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { BucketTaken, bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newClient, newKey, Objects, type StoredObject } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { ownStores } from '../../support/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
-let running: TestStores;
+const running = ownStores();
 let admin: StorageAdmin;
 let ours: TenantBucket;
 let theirs: TenantBucket;
@@ -26,16 +27,14 @@ const newBucket = (): TenantBucket => ({
 const open = (bucket: TenantBucket): Objects => new Objects({ endpoint: running.s3.endpoint, region: running.s3.region, ...bucket });
 
 beforeAll(async () => {
-  running = await stores();
   admin = new StorageAdmin(running.s3);
   [ours, theirs] = [newBucket(), newBucket()];
   await Promise.all([ours, theirs].map((bucket) => admin.ensureBucketWithUser(bucket)));
   objects = open(ours);
 });
-afterAll(async () => {
+atEnd(async () => {
   objects?.close();
   admin?.close();
-  await running?.stop();
 });
 
 const MiB = 1 << 20;

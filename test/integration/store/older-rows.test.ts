@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { migrateTenant, rollbackTenant, type ShardAccess } from '../../../pkg/store/postgres/provisioning.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
-import { newTenant, operatorSide } from '../../support/tenant.ts';
+import { migrateTenant, rollbackTenant } from '../../../pkg/store/postgres/provisioning.ts';
+import { storeSuite } from '../../support/store-suite.ts';
+import { newTenant } from '../../support/tenant.ts';
 
-let running: TestStores;
-let pool: SqlPool;
-let shard: ShardAccess;
-beforeAll(async () => {
-  running = await stores();
-  ({ pool, shard } = await operatorSide(running));
-});
-afterAll(async () => {
-  await pool?.close();
-  await running?.stop();
-});
+const { running, shard } = storeSuite();
 
 test('of courses that were launched before 0010-lti-said the titles count as said', async () => {
   const tenant = await newTenant(running, shard);

@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { StatementTimeout } from '../../../pkg/store/postgres/errors.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
-import { newTenant, openDatabase, operatorSide, type TenantLogin } from '../../support/tenant.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { storeSuite } from '../../support/store-suite.ts';
+import { newTenant, openDatabase, type TenantLogin } from '../../support/tenant.ts';
 import { waitFor } from '../../support/wait.ts';
 
-let running: TestStores;
-let pool: SqlPool;
+const { running, pool, shard } = storeSuite();
 let tenant: TenantLogin;
 let db: Database;
 
 beforeAll(async () => {
-  running = await stores();
-  const side = await operatorSide(running);
-  pool = side.pool;
-  tenant = await newTenant(running, side.shard);
+  tenant = await newTenant(running, shard);
   db = openDatabase(tenant);
 });
-afterAll(async () => {
-  await db?.close();
-  await pool?.close();
-  await running?.stop();
-});
+atEnd(() => db?.close());
 
 const outcome = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { ensureAdministrator } from '../../../pkg/accounts/administrator.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
@@ -15,7 +15,6 @@ import {
   migrateTenant,
   rollbackTenant,
   schemaVersion,
-  type ShardAccess,
   ShardUnfit,
   tenantRole,
   usageOf,
@@ -28,22 +27,11 @@ import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/
 import { Registry } from '../../../pkg/store/postgres/registry.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { catalogOf } from '../../support/catalog.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
-import { newTenant, openDatabase, operatorSide, tenantUrl } from '../../support/tenant.ts';
+import { storeSuite } from '../../support/store-suite.ts';
+import { newTenant, openDatabase, tenantUrl } from '../../support/tenant.ts';
 
-let running: TestStores;
-let pool: SqlPool;
-let shard: ShardAccess;
+const { running, pool, shard } = storeSuite();
 const time = { clock: systemClock, random: systemRandom };
-
-beforeAll(async () => {
-  running = await stores();
-  ({ pool, shard } = await operatorSide(running));
-});
-afterAll(async () => {
-  await pool?.close();
-  await running?.stop();
-});
 
 const newDatabase = () => ({ slug: `t-${systemRandom.hex(5)}`, tenantId: '3', password: systemRandom.base64url(24), connections: 7 });
 

@@ -1,19 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis as RawClient } from 'ioredis';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
 import { connectRedis, defineScript, type Redis, type RoundTrip, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { ownStores } from '../../support/server-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
-let running: TestStores;
+const running = ownStores();
 let users: RedisUsers;
 let admin: RawClient;
 const opened: { close(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  running = await stores();
   users = new RedisUsers({ url: running.redis.adminUrl, log: silentLogger });
   admin = new RawClient(running.redis.adminUrl);
   admin.on('error', () => {});
@@ -21,10 +21,9 @@ beforeAll(async () => {
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((client) => client.close()));
 });
-afterAll(async () => {
+atEnd(async () => {
   admin?.disconnect();
   await users?.close();
-  await running?.stop();
 });
 
 const urlOf = (slug: string, password = 'secret'): string => `redis://${redisUser(slug)}:${password}@${running.redis.address}`;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
@@ -7,22 +7,10 @@ import { SealError, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { newAdoptionToken } from '../../../pkg/store/postgres/adoption-token.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { BASIC_CONNECTIONS, type ClaimRequest, MAX_LEFT_HOSTS, Registry } from '../../../pkg/store/postgres/registry.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
-import { operatorSide } from '../../support/tenant.ts';
+import { storeSuite } from '../../support/store-suite.ts';
 import { waitFor } from '../../support/wait.ts';
 
-let running: TestStores;
-let pool: SqlPool;
-let registry: Registry;
-
-beforeAll(async () => {
-  running = await stores();
-  ({ pool, registry } = await operatorSide(running));
-});
-afterAll(async () => {
-  await pool?.close();
-  await running?.stop();
-});
+const { running, pool, registry } = storeSuite();
 
 const newSlug = (): string => `t-${systemRandom.hex(5)}`;
 const ownerOf = (name: string, namespaceUid = 'uid-1') => ({ namespace: 'schools', namespaceUid, name });

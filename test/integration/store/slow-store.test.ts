@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -6,7 +6,8 @@ import { buffer } from 'node:stream/consumers';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { newKey, Objects } from '../../../pkg/store/s3/objects.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { ownStores } from '../../support/server-suite.ts';
 import { range } from '../../support/wait.ts';
 
 const MIB = 1 << 20;
@@ -16,18 +17,16 @@ const bucket: TenantBucket = {
   secretAccessKey: systemRandom.base64url(30),
 };
 
-let running: TestStores;
+const running = ownStores();
 let objects: Objects;
 beforeAll(async () => {
-  running = await stores();
   const admin = new StorageAdmin(running.s3);
   await admin.ensureBucketWithUser(bucket);
   admin.close();
   objects = new Objects({ ...running.s3, ...bucket });
 });
-afterAll(async () => {
+atEnd(async () => {
   objects?.close();
-  await running?.stop();
 });
 
 /** A way to `target` that takes so many bytes a second in all. */

@@ -1,29 +1,23 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type AddressInfo, createServer } from 'node:net';
 import { recordStorage } from '../../../pkg/operator/tenant/recorded-storage.ts';
 import { takeStorage } from '../../../pkg/operator/tenant/storage-location.ts';
 import { ConditionError } from '../../../pkg/operator/conditions/runner.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import type { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import type { Registry } from '../../../pkg/store/postgres/registry.ts';
 import { normalizedEndpoint, StorageTaken } from '../../../pkg/store/postgres/storage-locations.ts';
 import { StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { markerOf, writeFirstMarker, writeMarker } from '../../../pkg/store/s3/marker.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
-import { stores, type TestStores } from '../../support/stores.ts';
-import { operatorSide } from '../../support/tenant.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { atEnd } from '../../support/fixture.ts';
+import { storeSuite } from '../../support/store-suite.ts';
 import { range } from '../../support/wait.ts';
 
-let running: TestStores;
-let pool: SqlPool;
-let registry: Registry;
+const { running, pool, registry } = storeSuite();
 let bucket: TenantBucket;
 let objects: Objects;
 
 beforeAll(async () => {
-  running = await stores();
-  ({ pool, registry } = await operatorSide(running));
   await pool.query(`INSERT INTO registry.shards (name) VALUES ('one') ON CONFLICT DO NOTHING`);
   const name = `own-${systemRandom.hex(4)}`;
   bucket = { bucket: name, accessKeyId: name, secretAccessKey: systemRandom.base64url(24) };
@@ -32,11 +26,7 @@ beforeAll(async () => {
   admin.close();
   objects = new Objects({ ...running.s3, ...bucket });
 });
-afterAll(async () => {
-  objects?.close();
-  await pool?.close();
-  await running?.stop();
-});
+atEnd(() => objects?.close());
 
 async function newTenant(): Promise<string> {
   const slug = `t-${systemRandom.hex(5)}`;

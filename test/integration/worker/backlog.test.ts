@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { LeasedRows } from '../../../pkg/store/postgres/leases.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { fixture } from '../../support/fixture.ts';
 import { addWebhook } from '../../support/webhooks.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
+import { platformSuite } from '../../support/worker-suite.ts';
 
-let platform: TestPlatform;
-let asWorker: SqlPool;
-beforeAll(async () => {
-  platform = await startPlatform();
-  asWorker = new SqlPool({ url: platform.workerUrl, poolSize: 1, log: silentLogger });
-});
-afterAll(async () => {
-  await asWorker?.close();
-  await platform?.stop();
-});
+const platform = platformSuite();
+const asWorker = fixture(
+  async () => new SqlPool({ url: platform.workerUrl, poolSize: 1, log: silentLogger }),
+  (pool) => pool.close(),
+);
 
 test('a look for what is due, and a lease of it, read a few rows, of 5,000 that wait and of 5,000 that have ended, before Postgres knows that they are there', async () => {
   const tenant = await platform.tenant();

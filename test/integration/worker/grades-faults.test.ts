@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
@@ -6,34 +6,18 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 import { writtenEvents } from '../../support/webhooks.ts';
 import { objectCount } from '../content/tenant-state.ts';
-import { type Graded, type Grading, SETTINGS, startGrading } from './grading.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { type Graded, SETTINGS, startGrading } from '../../support/grading.ts';
+import { gradingSuite } from '../../support/worker-suite.ts';
 
-let platform: TestPlatform;
-let worker: WorkerProcess;
-let grading: Grading;
+const { worker, platform, grading, lms } = gradingSuite(SETTINGS);
 let course: Graded;
-let lms: Grading['at']['lms'];
-beforeAll(async () => {
-  platform = await startPlatform();
-  [worker, grading] = await Promise.all([startWorkerProcess(platform, SETTINGS), startGrading(platform)]);
-  lms = grading.at.lms;
-});
 beforeEach(async () => {
-  lms.scores.manner.set('well');
-  lms.tokens.manner.set('well');
   course = await grading.launch();
-});
-afterAll(async () => {
-  await worker?.end('SIGKILL');
-  await grading?.stop();
-  await platform?.stop();
 });
 
 async function killed(): Promise<void> {
   await worker.end('SIGKILL');
-  worker = await startWorkerProcess(platform, SETTINGS);
+  await worker.start();
 }
 
 const requestsOf = (userId: string) => lms.scores.received.filter(({ body }) => body.includes(`"userId":"${userId}"`));

@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { findSubmission, markSent, renewTimestamp } from '../../../pkg/lti/grades/submission.sql.ts';
 import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
 import type { Tx } from '../../../pkg/store/postgres/database.ts';
 import { waitFor } from '../../support/wait.ts';
-import { type Grading, startGrading } from './grading.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
+import { gradingSuite } from '../../support/worker-suite.ts';
 
-let platform: TestPlatform;
-let grading: Grading;
-beforeAll(async () => {
-  platform = await startPlatform();
-  grading = await startGrading(platform);
-});
-afterAll(async () => {
-  await grading?.stop();
-  await platform?.stop();
-});
+const { platform, grading } = gradingSuite();
 
 test('an older grade that was looked up before a newer one was accepted is not sent after it', async () => {
   const course = await grading.launch();

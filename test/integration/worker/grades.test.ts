@@ -1,32 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
 import type { ScoreManner } from '../../support/lms/ags.ts';
 import { AGS } from '../../support/lms/claims.ts';
 import type { TokenManner } from '../../support/lms/token.ts';
 import { verifiesHex, verifiesStandard } from '../../support/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { type Graded, type Grading, SECRET, SETTINGS, startGrading } from './grading.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { type Graded, SECRET, SETTINGS } from '../../support/grading.ts';
+import { gradingSuite } from '../../support/worker-suite.ts';
 
-let platform: TestPlatform;
-let worker: WorkerProcess;
-let grading: Grading;
-let lms: Grading['at']['lms'];
-beforeAll(async () => {
-  platform = await startPlatform();
-  [worker, grading] = await Promise.all([startWorkerProcess(platform, SETTINGS), startGrading(platform)]);
-  lms = grading.at.lms;
-});
-beforeEach(() => {
-  lms.scores.manner.set('well');
-  lms.tokens.manner.set('well');
-});
-afterAll(async () => {
-  await worker?.end('SIGTERM');
-  await grading?.stop();
-  await platform?.stop();
-});
+const { platform, worker, grading, lms } = gradingSuite(SETTINGS);
 
 const received = (grade: GradeView) => grading.receiver.received.filter(({ data }) => data.id === grade.id);
 const requestsOf = (userId: string) => lms.scores.received.filter(({ body }) => body.includes(`"userId":"${userId}"`));
@@ -376,7 +358,7 @@ test('no reason of any grade shows a token', async () => {
 
 test('the schedule ends: the grade failed after its last attempt', async () => {
   await worker.end('SIGTERM');
-  worker = await startWorkerProcess(platform, { ...SETTINGS, CARREL_GRADE_RETRY_SECONDS: '0.1,0.1' });
+  await worker.start({ CARREL_GRADE_RETRY_SECONDS: '0.1,0.1' });
   const course = await grading.launch();
   lms.scores.manner.set({ status: 502 });
 

@@ -1,20 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { freePort } from '../../support/ports.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, emitGrades } from '../../support/webhooks.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
-import { startWorkerProcess } from './worker-process.ts';
+import { startWorkerProcess } from '../../support/worker-process.ts';
+import { platformSuite } from '../../support/worker-suite.ts';
 
-let platform: TestPlatform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(async () => {
-  await platform?.stop();
-});
+const platform = platformSuite();
 
 test('a worker that never had a Redis stops on SIGTERM', async () => {
   const redis = { ...platform.stores.redis, adminUrl: `redis://127.0.0.1:${await freePort()}` };

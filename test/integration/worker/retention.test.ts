@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { waitFor } from '../../support/wait.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
-import { startWorkerProcess } from './worker-process.ts';
+import { startWorkerProcess } from '../../support/worker-process.ts';
+import { platformSuite } from '../../support/worker-suite.ts';
 
-let platform: TestPlatform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
-afterAll(() => platform?.stop());
+const platform = platformSuite();
 
 const roleOf = ({ slug }: TestTenant): string => `tenant_${slug}`;
 

@@ -1,41 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { formatSealingKeys } from '../../../pkg/runtime/sealing.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import type { TestTenant } from '../../support/server.ts';
+import { startReceiver } from '../../support/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, emitGrades, sealOf } from '../../support/webhooks.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { webhookSuite } from '../../support/worker-suite.ts';
 
 /** What goes wrong on our side of a delivery. One attempt each: the next would be in ten minutes. */
 const SETTINGS = { CARREL_WEBHOOK_TIMEOUT_SECONDS: '6', CARREL_WEBHOOK_RETRY_SECONDS: '600' };
 
-let platform: TestPlatform;
-let worker: WorkerProcess;
-let tenant: TestTenant;
-let receiver: Receiver;
-beforeAll(async () => {
-  platform = await startPlatform();
-  [worker, tenant] = await Promise.all([startWorkerProcess(platform, SETTINGS), platform.tenant()]);
-});
-beforeEach(async () => {
-  receiver = await startReceiver();
-});
-afterEach(async () => {
-  await tenant.db.query('DELETE FROM webhooks');
-  await receiver.close();
-});
-afterAll(async () => {
-  await worker?.end('SIGTERM');
-  await platform?.stop();
-});
+const { platform, worker, tenant, receiver } = webhookSuite(SETTINGS);
 
 /** The worker anew, with other settings or keys. */
-async function restart(settings: Readonly<Record<string, string>> = {}, platformKeys = platform.platformKeys): Promise<void> {
+async function restart(settings: Readonly<Record<string, string>> = {}, platformKeys?: string): Promise<void> {
   await worker.end('SIGTERM');
-  worker = await startWorkerProcess({ ...platform, platformKeys }, { ...SETTINGS, ...settings });
+  await worker.start(settings, platformKeys);
 }
 
 interface Row {

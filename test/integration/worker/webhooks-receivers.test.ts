@@ -1,33 +1,18 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { freePort } from '../../support/ports.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import type { TestTenant } from '../../support/server.ts';
 import { countBy, waitFor } from '../../support/wait.ts';
 import { addWebhook, emitGrades } from '../../support/webhooks.ts';
 import { Net } from '../net/harness.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { webhookSuite } from '../../support/worker-suite.ts';
 
 /** One attempt each: the next would be in ten minutes. A receiver here has the time that a busy machine takes for what it does. */
 const SETTINGS = { CARREL_WEBHOOK_TIMEOUT_SECONDS: '5', CARREL_WEBHOOK_RETRY_SECONDS: '600' };
 
-let platform: TestPlatform;
-let worker: WorkerProcess;
-let tenant: TestTenant;
+const { platform, worker, tenant } = webhookSuite(SETTINGS);
 const net = new Net();
-beforeAll(async () => {
-  platform = await startPlatform();
-  [worker, tenant] = await Promise.all([startWorkerProcess(platform, SETTINGS), platform.tenant()]);
-});
-afterEach(async () => {
-  await tenant.db.query('DELETE FROM webhooks');
-  await net.close();
-});
-afterAll(async () => {
-  await worker?.end('SIGTERM');
-  await platform?.stop();
-});
+afterEach(() => net.close());
 
 interface Outcome {
   readonly status: string;
@@ -198,7 +183,7 @@ test.each([
   if (first !== 'stall') earlier.writeHead(first).end();
   await waitFor('the end of the earlier attempt', async () => (await attempts()) === before.length + 2);
   await worker.end('SIGTERM'); // what was to be noted has been
-  worker = await startWorkerProcess(platform, SETTINGS);
+  await worker.start();
 
   const { failing_since, last_status_code } = (await tenant.admin.get(`/webhooks/${id}`)).body;
   expect({ failing: failing_since !== null, last_status_code }).toEqual(expected);
@@ -218,7 +203,7 @@ test('a 410 of the address before the present one disables nothing', async () =>
     async () => (await tenant.admin.get(`/webhooks/${id}/deliveries`)).body.data[0]?.status === 'failed',
   );
   await worker.end('SIGTERM'); // what was to be noted has been
-  worker = await startWorkerProcess(platform, SETTINGS);
+  await worker.start();
 
   expect((await tenant.admin.get(`/webhooks/${id}`)).body).toMatchObject({ active: true, disabled_reason: null, last_status_code: null });
 });

@@ -2,38 +2,18 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { EVENTS } from '../../../pkg/events/catalogue.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { programEnvironment, ROOT } from '../../support/backends.ts';
 import { freePort } from '../../support/ports.ts';
-import { type Received, type Receiver, startReceiver } from '../../support/receiver.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { Received } from '../../support/receiver.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
 import { ALL_EVENTS, emitGrades } from '../../support/webhooks.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { webhookSuite } from '../../support/worker-suite.ts';
 
-let platform: TestPlatform;
-let worker: WorkerProcess;
-let tenant: TestTenant;
-let receiver: Receiver;
-beforeAll(async () => {
-  platform = await startPlatform();
-  [worker, tenant] = await Promise.all([startWorkerProcess(platform, { CARREL_WEBHOOK_RETRY_SECONDS: '0.3,0.3' }), platform.tenant()]);
-});
-beforeEach(async () => {
-  receiver = await startReceiver();
-});
-afterEach(async () => {
-  await tenant.db.query('DELETE FROM webhooks');
-  await receiver.close();
-});
-afterAll(async () => {
-  await worker?.end('SIGTERM');
-  await platform?.stop();
-});
+const { tenant, receiver } = webhookSuite({ CARREL_WEBHOOK_RETRY_SECONDS: '0.3,0.3' });
 
 /** As REST gives it, secret included. */
 async function register(input: object = {}): Promise<ApiReply['body']> {

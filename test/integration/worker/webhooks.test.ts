@@ -1,33 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
-import { type Receiver, startReceiver, verifiesHex, verifiesStandard } from '../../support/receiver.ts';
-import type { TestTenant } from '../../support/server.ts';
+import { verifiesHex, verifiesStandard } from '../../support/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, emitGrades, type WebhookOptions } from '../../support/webhooks.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { webhookSuite } from '../../support/worker-suite.ts';
 
 const SETTINGS = { CARREL_WEBHOOK_RETRY_SECONDS: range(200).fill(0.3).join(',') };
 
-let platform: TestPlatform;
-let worker: WorkerProcess;
-let tenant: TestTenant;
-let receiver: Receiver;
-beforeAll(async () => {
-  platform = await startPlatform();
-  [worker, tenant] = await Promise.all([startWorkerProcess(platform, SETTINGS), platform.tenant()]);
-});
-beforeEach(async () => {
-  receiver = await startReceiver();
-});
-afterEach(async () => {
-  await tenant.db.query('DELETE FROM webhooks');
-  await receiver.close();
-});
-afterAll(async () => {
-  await worker?.end('SIGTERM');
-  await platform?.stop();
-});
+const { platform, worker, tenant, receiver } = webhookSuite(SETTINGS);
 
 const hook = async (options: WebhookOptions = {}): Promise<string> => addWebhook(tenant, { url: receiver.url, ...options });
 
@@ -102,7 +82,7 @@ test('a worker killed in the middle loses none', async () => {
   const ids = await emit(60);
   await waitFor('the first ones', () => receiver.received.length > 5);
   await worker.end('SIGKILL');
-  worker = await startWorkerProcess(platform, SETTINGS);
+  await worker.start();
   await allArrive(ids);
 });
 

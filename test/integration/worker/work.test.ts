@@ -1,5 +1,5 @@
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { markedProcesses } from '../../../pkg/local/processes.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
@@ -10,19 +10,9 @@ import { newKey } from '../../../pkg/store/s3/objects.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 import { objectCount } from '../content/tenant-state.ts';
-import { startPlatform, type TestPlatform } from './platform.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+import { workerSuite } from '../../support/worker-suite.ts';
 
-let platform: TestPlatform;
-let worker: WorkerProcess;
-beforeAll(async () => {
-  platform = await startPlatform();
-  worker = await startWorkerProcess(platform);
-});
-afterAll(async () => {
-  await worker?.end('SIGTERM');
-  await platform?.stop();
-});
+const { platform, worker } = workerSuite();
 
 const workLeft = async (kind = 'objects.purge'): Promise<number> => {
   const [row] = await platform.pool.query<{ count: number }>('SELECT count(*) AS count FROM carrel.work WHERE kind = $1', [kind]);
@@ -65,7 +55,7 @@ test('a worker killed in the middle of a purge loses nothing: the next one goes 
   await waitFor('work under way', async () => (await leased()).length > 0);
   await worker.end('SIGKILL');
   const leftByTheDead = await workLeft();
-  worker = await startWorkerProcess(platform);
+  await worker.start();
 
   await waitFor('the purge', async () => (await workLeft()) === 0);
   expect(leftByTheDead).toBeGreaterThan(0);
@@ -263,5 +253,5 @@ test('the worker is of the run of the tests, so that one that is interrupted lea
 
 test('a graceful stop ends with 0', async () => {
   expect(await worker.end('SIGTERM')).toBe(0);
-  worker = await startWorkerProcess(platform);
+  await worker.start();
 });

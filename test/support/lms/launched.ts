@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose';
-import type { Api } from '../../support/api.ts';
-import { Browser, follow } from '../../support/lms/browser.ts';
-import { INSTRUCTOR, type Launch } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
-import type { TestTenant } from '../../support/server.ts';
+import type { Api } from '../api.ts';
+import { Browser, follow } from './browser.ts';
+import { INSTRUCTOR, type Launch } from './claims.ts';
+import type { Fault } from './faults.ts';
+import type { TestTenant } from '../server.ts';
 import type { Registration } from './registration.ts';
 
 /** Somebody who has launched: a client of the API with the launch's session. */

@@ -1,13 +1,13 @@
-import type { GradeView } from '../../../pkg/lti/grades/grades.schema.ts';
-import type { Launch } from '../../support/lms/claims.ts';
-import type { Fault } from '../../support/lms/faults.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import type { TestTenant } from '../../support/server.ts';
-import { range, untilServed, waitFor } from '../../support/wait.ts';
-import { addWebhook } from '../../support/webhooks.ts';
-import { launched } from '../lti/course.ts';
-import { registeredLms, type Registration } from '../lti/registration.ts';
-import type { TestPlatform } from './platform.ts';
+import type { GradeView } from '../../pkg/lti/grades/grades.schema.ts';
+import type { Launch } from './lms/claims.ts';
+import type { Fault } from './lms/faults.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import type { TestTenant } from './server.ts';
+import { range, untilServed, waitFor } from './wait.ts';
+import { addWebhook } from './webhooks.ts';
+import { launched } from './lms/launched.ts';
+import { registeredLms, type Registration } from './lms/registration.ts';
+import type { TestPlatform } from './worker-platform.ts';
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 /** Tried again at once, and more often than any test waits. */

@@ -1,0 +1,58 @@
+import { syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
+import { newToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import type { TestTenant } from '../server.ts';
+import { Lms } from './lms.ts';
+
+export interface Registration {
+  readonly lms: Lms;
+  readonly clientId: string;
+  readonly toolId: number;
+  readonly platformId: number;
+  /** Of the key that signs the tool's messages to the LMS. */
+  readonly keyId: string;
+}
+
+const DEPLOYMENT = '1';
+
+/**
+ * A tenant that is registered at an LMS, and the LMS at the tenant as the operator registers it for the resource `test/<client id>`. `existing`: a
+ * registration whose LMS this one is of too; without it the LMS is new and the caller stops it.
+ */
+export async function registeredLms(tenant: TestTenant, existing?: Pick<Registration, 'lms'>): Promise<Registration> {
+  const lms = existing?.lms ?? (await Lms.start());
+  const clientId = `client-${systemRandom.hex(5)}`;
+  const wanted = {
+    platform: {
+      issuer: lms.issuer,
+      authEndpoint: lms.authEndpoint,
+      tokenEndpoint: lms.tokenEndpoint,
+      jwksEndpoint: lms.jwksEndpoint,
+      platformName: null,
+      tokenAudience: null,
+      frameAncestors: [],
+    },
+    tool: {
+      clientId,
+      consumerKey: clientId,
+      toolUrl: tenant.url,
+      scope: 'openid',
+      deepLinkingResponseMode: 'FormPost' as const,
+      isActive: true,
+    },
+    deploymentIds: [DEPLOYMENT],
+  };
+  const keys = { given: undefined, generate: newToolKey, period: undefined, now: systemClock.now() };
+  await syncRegistration(tenant.rows, `test/${clientId}`, wanted, keys);
+  const tool = await tenant.db.tables.ltiTools.find({ clientId });
+  if (!tool?.platformId || !tool.keyId) throw new Error(`the registration of ${clientId} was not written: ${JSON.stringify(tool)}`);
+  lms.register({
+    clientId,
+    deploymentId: DEPLOYMENT,
+    redirectUris: [`${tenant.url}/launch`],
+    loginInitiationUrl: `${tenant.url}/login_initiation`,
+    targetLinkUri: `${tenant.url}/lti/launch`,
+  });
+  return { lms, clientId, toolId: tool.id, platformId: tool.platformId, keyId: tool.keyId };
+}
