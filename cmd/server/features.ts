@@ -1,8 +1,8 @@
-import { accounts } from '../../pkg/accounts/accounts.ts';
+import { accountsFeature } from '../../pkg/accounts/accounts.ts';
 import { contentFeature } from '../../pkg/content/content.ts';
 import type { Feature } from '../../pkg/feature/feature.ts';
 import { lti } from '../../pkg/lti/lti.ts';
 import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 
 /** What a tenant's server does. A new feature is one line here (docs/architecture.md, "Add a feature"). */
-export const FEATURES: readonly Feature[] = [accounts, contentFeature(), webhooks, lti];
+export const FEATURES: readonly Feature[] = [accountsFeature(), contentFeature(), webhooks, lti];

@@ -1,6 +1,6 @@
 import { BASE_PATH } from '../api/endpoint.ts';
 import type { Feature } from '../feature/feature.ts';
-import { Passwords } from './passwords.ts';
+import { type PasswordCost, Passwords } from './passwords.ts';
 import { LoginThrottle } from './sign-in/login-throttle.ts';
 import { SignInCookies } from './sign-in/cookies.ts';
 import { KnownBrowsers } from './sign-in/known-browsers.ts';
@@ -9,16 +9,16 @@ import { SignIn } from './sign-in/sign-in.service.ts';
 import { userEndpoints } from './users/users.endpoints.ts';
 import { Users } from './users/users.service.ts';
 
-/** Users, their passwords, and signing in. */
-export const accounts: Feature = {
+/** Users, their passwords, and signing in. `passwordCost`: where another than the usual is wanted (tests). */
+export const accountsFeature = (passwordCost?: PasswordCost): Feature => ({
   name: 'accounts',
   create(services) {
     const { tenant, addresses, settings, clock } = services;
-    const deps = { ...services, tenantId: tenant.id, passwords: new Passwords(), loginThrottle: new LoginThrottle(services) };
+    const deps = { ...services, tenantId: tenant.id, passwords: new Passwords(passwordCost), loginThrottle: new LoginThrottle(services) };
     const secure = addresses.apiUrl.startsWith('https:');
     const signIn = new SignIn({ ...deps, browsers: new KnownBrowsers(deps) });
     const users = new Users({ ...deps, defaultQuota: settings.defaultQuota });
     const cookies = new SignInCookies({ basePath: BASE_PATH, secure });
     return { endpoints: [...signInEndpoints(signIn, { cookies, secure, clock }), ...userEndpoints(users)] };
   },
-};
+});

@@ -2,24 +2,35 @@ import { inflateRawSync } from 'node:zlib';
 import { hash, verify } from '@node-rs/argon2';
 import { Semaphore } from '../runtime/semaphore.ts';
 
-/** argon2id with the parameters of the OWASP Password Storage Cheat Sheet: 19 MiB, 2 passes. */
-const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+/** What argon2id spends on a password. */
+export interface PasswordCost {
+  /** KiB. */
+  readonly memoryCost: number;
+  /** Passes. */
+  readonly timeCost: number;
+}
+
+/** The OWASP Password Storage Cheat Sheet: 19 MiB, 2 passes. */
+const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
 /** Each takes 19 MiB and a thread of libuv's four: the rest wait, and file and DNS work goes on. */
 const AT_ONCE = 2;
 
 /** Password hashes. A hundred sign-ins at once take the memory of two. */
 export class Passwords {
   readonly #hashing = new Semaphore(AT_ONCE);
+  readonly #cost: PasswordCost;
   readonly #nobody: Promise<string>;
   /** 92 KB, loaded when the first password is set: most servers never need it. */
   #common: Promise<string> | undefined;
 
-  constructor() {
+  /** `cost`: of new hashes. */
+  constructor(cost = COST) {
+    this.#cost = cost;
     this.#nobody = this.hash('nobody has this password');
   }
 
   hash(password: string): Promise<string> {
-    return this.#hashing.run(() => hash(password, PARAMETERS));
+    return this.#hashing.run(() => hash(password, { ...this.#cost, parallelism: 1 }));
   }
 
   /** Takes as long for a user who is not there (`stored` null) as for a wrong password. */

@@ -2,10 +2,11 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { type ServerConfig, serverConfigSchema } from '../../cmd/server/config.ts';
 import { FEATURES } from '../../cmd/server/features.ts';
 import { type CarrelServer, createServer } from '../../cmd/server/server.ts';
+import { accountsFeature } from '../../pkg/accounts/accounts.ts';
 import { contentFeature, type TransferLimits } from '../../pkg/content/content.ts';
 import type { Feature } from '../../pkg/feature/feature.ts';
 import { ensureAdministrator } from '../../pkg/accounts/administrator.ts';
-import { Passwords } from '../../pkg/accounts/passwords.ts';
+import { type PasswordCost, Passwords } from '../../pkg/accounts/passwords.ts';
 import type { UserView } from '../../pkg/accounts/users/users.schema.ts';
 import { type Clock, systemClock } from '../../pkg/runtime/clock.ts';
 import { createLogger, silentLogger } from '../../pkg/runtime/log.ts';
@@ -35,6 +36,8 @@ export interface TenantOptions {
   /** As many at once as anybody likes, unless set. */
   readonly transfers?: Partial<TransferLimits>;
   readonly trustedProxies?: number;
+  /** True: a password costs what it does in production, 20 ms of CPU; else next to nothing. */
+  readonly realPasswords?: boolean;
   /** Beside those of the server. */
   readonly features?: readonly Feature[];
   readonly clock?: Clock;
@@ -94,7 +97,7 @@ const LOG = process.env.CARREL_TEST_LOG ? createLogger({ program: 'server', leve
 
 export async function startTenant(options: TenantOptions = {}): Promise<TestTenant> {
   const stores = options.stores ?? testBackends().stores;
-  const made = await provision(stores, options.registered ?? madeUp());
+  const made = await provision(stores, options.registered ?? madeUp(), options.realPasswords ?? false);
   const port = await freePort();
   const env: Record<string, string> = {
     ...made.env,
@@ -114,8 +117,14 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
 
   const sql: string[] = [];
   const trips: string[][] = [];
-  const content = contentFeature({ perPerson: 1_000_000, ...options.transfers });
-  const features = [...FEATURES.map((feature) => (feature.name === content.name ? content : feature)), ...(options.features ?? [])];
+  const ofTests = [
+    accountsFeature(options.realPasswords ? undefined : CHEAP_PASSWORDS),
+    contentFeature({ perPerson: 1_000_000, ...options.transfers }),
+  ];
+  const features = [
+    ...FEATURES.map((feature) => ofTests.find(({ name }) => name === feature.name) ?? feature),
+    ...(options.features ?? []),
+  ];
   const start = (settings: Partial<ServerConfig>): Promise<CarrelServer> =>
     createServer(
       { ...config, ...settings },
@@ -227,14 +236,13 @@ function readyShard(shard: ShardAccess, url: string): Promise<void> {
   return ready;
 }
 
-/** Of all first administrators: a hash costs 40 ms of CPU. */
-const ADMIN_PASSWORD = systemRandom.base64url(12);
-let adminPasswordHash: Promise<string> | undefined;
+/** The least that argon2 takes. */
+const CHEAP_PASSWORDS: PasswordCost = { memoryCost: 8, timeCost: 1 };
 
 /** Schema, role, Redis user, bucket and first administrator, through the operator's own functions. The caller closes the pool. */
-async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys }: RegisteredTenant) {
+async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys }: RegisteredTenant, realPasswords: boolean) {
   const secret = systemRandom.base64url(24);
-  const administrator = { email: `admin@${slug}.example.org`, password: ADMIN_PASSWORD };
+  const administrator = { email: `admin@${slug}.example.org`, password: systemRandom.base64url(12) };
   const bucket = { bucket: bucketName(slug), accessKeyId: slug, secretAccessKey: secret };
 
   const pool = new SqlPool({ url: stores.postgres.operator, poolSize: 4, log: silentLogger });
@@ -245,8 +253,10 @@ async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys 
     await readyShard(shard, stores.postgres.operator);
     await ensureTenantDatabase(shard, { slug, tenantId, password: secret, connections: 30 });
     await migrateTenant(shard, { slug, tenantId });
-    adminPasswordHash ??= new Passwords().hash(ADMIN_PASSWORD);
-    await ensureAdministrator(shard, slug, { email: administrator.email, passwordHash: await adminPasswordHash });
+    await ensureAdministrator(shard, slug, {
+      email: administrator.email,
+      passwordHash: await new Passwords(realPasswords ? undefined : CHEAP_PASSWORDS).hash(administrator.password),
+    });
     await untilThere(() => redisUsers.ensure({ slug, password: secret }));
     await untilThere(() => storage.ensureBucketWithUser(bucket));
   } catch (error) {

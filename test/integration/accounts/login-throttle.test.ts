@@ -9,7 +9,7 @@ import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
-const tenant = serverSuite({ trustedProxies: 1 });
+const tenant = serverSuite({ trustedProxies: 1, realPasswords: true });
 
 interface From {
   readonly network?: string;

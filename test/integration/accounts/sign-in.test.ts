@@ -4,7 +4,7 @@ import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant } from '../../support/server.ts';
 import { countBy, range } from '../../support/wait.ts';
 
-const tenant = serverSuite();
+const tenant = serverSuite({ realPasswords: true });
 
 test('signing in gives both tokens, their lifetime and the user', async () => {
   const { email, password } = tenant.administrator;

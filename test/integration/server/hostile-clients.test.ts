@@ -11,7 +11,7 @@ import { filePart, FORM } from '../content/raw-form.ts';
 const MIB = 1 << 20;
 const PASSWORD = 'correct horse battery';
 
-const tenant = serverSuite();
+const tenant = serverSuite({ realPasswords: true });
 
 /** The head of a request as its bytes go over the wire. */
 const head = (line: string, headers: Readonly<Record<string, string | number>>): string =>
