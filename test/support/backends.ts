@@ -7,6 +7,7 @@ import { startTime } from '../../pkg/local/processes.ts';
 import { compileCache } from '../../pkg/local/programs/own.ts';
 import { serveSharedClusters } from './shared-clusters.ts';
 import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
+import { type ClusterTemplate, makeClusterTemplate, withCluster } from './cluster-template.ts';
 
 /** The checkout. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -27,22 +28,31 @@ export interface TestBackends {
   readonly scratch: string;
   /** Where API servers that test files share are had (shared-clusters.ts). */
   readonly clusters: string;
+  /** For stores of a test's own. */
+  readonly cluster: ClusterTemplate | undefined;
 }
 
 const VARIABLE = 'CARREL_TEST_BACKENDS';
 
 /** The back ends of this run. Throws when the test's lane has not started them (jest.config.js). */
 export function testBackends(): TestBackends {
+  const found = runBackends();
+  if (!found) throw new Error(`${VARIABLE} is not set: run this test by jest, whose globalSetup starts the back ends`);
+  return found;
+}
+
+/** The same, if there are any: the benchmarks run without. */
+export function runBackends(): TestBackends | undefined {
   const text = process.env[VARIABLE];
-  if (!text) throw new Error(`${VARIABLE} is not set: run this test by jest, whose globalSetup starts the back ends`);
-  return JSON.parse(text) as TestBackends;
+  return text === undefined ? undefined : (JSON.parse(text) as TestBackends);
 }
 
 /** Starts the stores in a new state directory, without fsync. Returns a function that stops them and removes the directory. */
 export async function startTestBackends(): Promise<() => Promise<void>> {
   const scratch = await makeScratch();
   const machine = thisMachine(ROOT);
-  const stateDirectory = await openStateDirectory(join(scratch, 'state'), { routerPort: 0 });
+  const cluster = await makeClusterTemplate(join(scratch, 'template'), machine);
+  const stateDirectory = await withCluster(await openStateDirectory(join(scratch, 'state'), { routerPort: 0 }), cluster);
   const progress = (line: string): void => void process.stderr.write(`${line}\n`);
   const stores = await startStores({ stateDirectory, machine, durable: false, progress });
   const { stop: _stop, supervisor: _supervisor, ...addresses } = stores;
@@ -52,6 +62,7 @@ export async function startTestBackends(): Promise<() => Promise<void>> {
     stateDirectory: stateDirectory.path,
     scratch,
     clusters: clusters.address,
+    cluster,
   };
   process.env[VARIABLE] = JSON.stringify(found);
   return async () => {

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { openStateDirectory, paths } from '../../pkg/local/state-directory.ts';
 import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
+import { runBackends } from './backends.ts';
+import { withCluster } from './cluster-template.ts';
 
 export interface TestStores extends StoreAddresses {
   /** The folder of their data. */
@@ -22,7 +24,7 @@ export interface TestStores extends StoreAddresses {
  */
 export async function stores({ durable = false }: { durable?: boolean } = {}): Promise<TestStores> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-stores-'));
-  const stateDirectory = await openStateDirectory(folder);
+  const stateDirectory = await withCluster(await openStateDirectory(folder), runBackends()?.cluster);
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const running = await startStores({ stateDirectory, machine: thisMachine(root), durable });
   const pidOf = (program: string): number => Number(readFileSync(join(folder, 'run', `${program}.pid`), 'utf8'));
