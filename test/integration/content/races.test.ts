@@ -89,13 +89,16 @@ describe('a user who is deleted', () => {
           ? bob.api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.alloc(10, at), name: 'f0' })
           : bob.api.upload('/files', body);
       };
+      expect((await untilServed(() => put(1))).status).toBe(201);
       const uploads = range(12).map((number) => untilServed(() => put(number)));
       const deletion = await untilServed(() => tenant.admin.delete(`/users/${ada.user.id}`));
 
       expect(deletion.status).toBe(204);
       const counts = statuses(await Promise.all(uploads));
       expect(Object.keys(counts).filter((status) => !['200', '201', '404'].includes(status))).toEqual([]);
-      for (const file of (await bob.api.get('/files')).body.data) expect(file.folder).toMatchObject({ id: folder.id });
+      const left: { name: string; folder: { id: string } | null }[] = (await bob.api.get('/files')).body.data;
+      expect(left.map(({ name }) => name)).toContain('f1');
+      for (const each of left) expect(each.folder).toMatchObject({ id: folder.id });
     }
     expect(await faultsOf(tenant)).toEqual([]);
   });

@@ -237,8 +237,22 @@ test('another host gets 421, another method 405, and Accept: application/json th
 });
 
 test('launches are counted by their result', async () => {
-  const metrics = (await tenant.anonymous.raw('GET', `${tenant.opsUrl}/metrics`)).bytes.toString();
+  const counts = async (): Promise<number[]> => {
+    const metrics = (await tenant.anonymous.raw('GET', `${tenant.opsUrl}/metrics`)).bytes.toString();
+    return ['accepted', 'launch_used'].map((result) =>
+      Number(new RegExp(`lti_launches_total\\{result="${result}",program="server"\\} (\\d+)`).exec(metrics)?.[1] ?? 0),
+    );
+  };
+  const browser = new Browser();
+  const form = await toTheForm(browser, at.lms.open(at.clientId));
+  if ('ended' in form) throw new Error(form.ended.text);
+  const [accepted = 0, used = 0] = await counts();
 
-  expect(metrics).toMatch(/lti_launches_total\{result="accepted",program="server"\} \d+/);
-  expect(metrics).toMatch(/lti_launches_total\{result="launch_used",program="server"\} 49/);
+  for (const _ of range(3)) {
+    const tab = new Browser();
+    for (const [key, cookie] of browser.cookies) tab.cookies.set(key, cookie);
+    await tab.post(form.action, form.fields);
+  }
+
+  expect(await counts()).toEqual([accepted + 1, used + 2]);
 });
