@@ -1,5 +1,8 @@
 /** Every wait of a test has a limit and a sentence that says what did not come. */
 export const WAIT_LIMIT_MS = 90_000;
+/** Between two looks: most of what a test waits for is there within milliseconds. */
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 50;
 
 /**
  * Asks again until `condition` gives something (not undefined, not false), and gives that back.
@@ -12,7 +15,7 @@ export async function waitFor<T>(
 ): Promise<T> {
   const deadline = performance.now() + limitMs;
   let failure: unknown;
-  for (;;) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       const found = await condition();
       failure = undefined;
@@ -21,7 +24,7 @@ export async function waitFor<T>(
       failure = error;
     }
     if (performance.now() > deadline) throw new Error(`${what} did not come within ${limitMs} ms`, { cause: failure });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
