@@ -1,4 +1,5 @@
 import { importPKCS8, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { GuardedClient } from '../../net/client.ts';
 import { EgressError } from '../../net/egress-error.ts';
@@ -66,8 +67,8 @@ export class ServiceTokens {
   readonly #client: GuardedClient;
   readonly #clock: Clock;
   readonly #random: Random;
-  /** The last used at the end; `until` in monotonic milliseconds. */
-  readonly #cache = new Map<string, { token: string; until: number }>();
+  /** `until` in monotonic milliseconds. */
+  readonly #cache = new LRUCache<string, { token: string; until: number }>({ max: TOKENS_MAX });
   readonly #underWay = new Map<string, Promise<string>>();
 
   constructor(deps: { client: GuardedClient; clock: Clock; random: Random }) {
@@ -80,11 +81,7 @@ export class ServiceTokens {
   async of(client: ServiceClient, scope: string): Promise<string> {
     const key = keyOf(client, scope);
     const cached = this.#cache.get(key);
-    this.#cache.delete(key);
-    if (cached && cached.until > this.#clock.monotonic()) {
-      this.#cache.set(key, cached);
-      return cached.token;
-    }
+    if (cached && cached.until > this.#clock.monotonic()) return cached.token;
     let asked = this.#underWay.get(key);
     if (!asked) {
       asked = this.#ask(client, scope).finally(() => this.#underWay.delete(key));
@@ -96,7 +93,7 @@ export class ServiceTokens {
   /** Call when the platform refused this token: the next call requests another, unless there is one already. */
   drop(client: ServiceClient, scope: string, token: string): void {
     const key = keyOf(client, scope);
-    if (this.#cache.get(key)?.token === token) this.#cache.delete(key);
+    if (this.#cache.peek(key)?.token === token) this.#cache.delete(key);
   }
 
   async #ask(client: ServiceClient, scope: string): Promise<string> {
@@ -109,8 +106,6 @@ export class ServiceTokens {
   #keep(key: string, token: string, seconds: number): void {
     const used = seconds - Math.min(MARGIN_SECONDS, seconds / 2);
     this.#cache.set(key, { token, until: this.#clock.monotonic() + used * 1000 });
-    const [oldest] = this.#cache.keys();
-    if (this.#cache.size > TOKENS_MAX && oldest !== undefined) this.#cache.delete(oldest);
   }
 
   async #assertion(client: ServiceClient): Promise<string> {

@@ -1,4 +1,6 @@
-import { type CryptoKey, importJWK, type JWK } from 'jose';
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { JWK } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { EgressError } from '../../net/egress-error.ts';
 import type { GuardedClient } from '../../net/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -29,7 +31,7 @@ export const isTakenAlgorithm = (alg: unknown): alg is string => typeof alg === 
 interface KeySet {
   readonly keys: ReadonlyMap<string, JWK>;
   /** By key id and algorithm, made when first used. */
-  readonly made: Map<string, CryptoKey>;
+  readonly made: Map<string, KeyObject>;
   /** Monotonic milliseconds. */
   readonly fetchedAt: number;
 }
@@ -52,8 +54,8 @@ interface Platform {
 export class PlatformKeys {
   readonly #client: GuardedClient;
   readonly #clock: Clock;
-  /** By the address of the key set, the last used at the end. */
-  readonly #platforms = new Map<string, Platform>();
+  /** By the address of the key set. */
+  readonly #platforms = new LRUCache<string, Platform>({ max: PLATFORMS_MAX });
 
   constructor(deps: { client: GuardedClient; clock: Clock }) {
     this.#client = deps.client;
@@ -61,7 +63,7 @@ export class PlatformKeys {
   }
 
   /** The key `kid` for `alg`, an algorithm that is taken. Throws LaunchError `key_…` and `platform_keys_…`. */
-  async key(address: string, kid: string, alg: string): Promise<CryptoKey> {
+  async key(address: string, kid: string, alg: string): Promise<KeyObject> {
     const platform = this.#platform(address);
     const cached = platform.present;
     let set = await this.#fresh(platform, address);
@@ -76,10 +78,7 @@ export class PlatformKeys {
 
   #platform(address: string): Platform {
     const platform = this.#platforms.get(address) ?? { present: undefined, underWay: undefined, refetchedAt: undefined };
-    this.#platforms.delete(address);
     this.#platforms.set(address, platform);
-    const [oldest] = this.#platforms.keys();
-    if (this.#platforms.size > PLATFORMS_MAX && oldest !== undefined) this.#platforms.delete(oldest);
     return platform;
   }
 
@@ -137,7 +136,7 @@ function keysOf(body: Buffer): Map<string, JWK> {
   return new Map(named.map((key) => [key.kid, key]));
 }
 
-async function keyOf(set: KeySet, kid: string, jwk: JWK, alg: string): Promise<CryptoKey> {
+function keyOf(set: KeySet, kid: string, jwk: JWK, alg: string): KeyObject {
   const wanted = ALGORITHMS[alg];
   const isFit =
     wanted !== undefined &&
@@ -147,18 +146,18 @@ async function keyOf(set: KeySet, kid: string, jwk: JWK, alg: string): Promise<C
     (jwk.alg === undefined || jwk.alg === alg);
   if (!isFit) throw new LaunchError('key_unfit');
   const name = `${alg} ${kid}`;
-  const key = set.made.get(name) ?? (await publicKey(jwk, alg));
-  const { modulusLength = MODULUS_BITS_MIN } = key.algorithm as { modulusLength?: number };
+  const key = set.made.get(name) ?? publicKey(jwk);
+  const { modulusLength = MODULUS_BITS_MIN } = key.asymmetricKeyDetails ?? {};
   if (modulusLength < MODULUS_BITS_MIN) throw new LaunchError('key_unfit');
   set.made.set(name, key);
   return key;
 }
 
 /** Ignores other members of the JWK, a private half above all. */
-async function publicKey(jwk: JWK, alg: string): Promise<CryptoKey> {
+function publicKey(jwk: JWK): KeyObject {
   const { kty = '', crv = '', n = '', e = '', x = '', y = '' } = jwk;
   try {
-    return (await importJWK(kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y }, alg)) as CryptoKey;
+    return createPublicKey({ key: kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y }, format: 'jwk' });
   } catch (error) {
     throw new LaunchError('key_unfit', undefined, { cause: error });
   }
