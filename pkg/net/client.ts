@@ -4,7 +4,7 @@ import { Counter } from 'prom-client';
 import { Agent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { guardedConnector, type OpenSocket, openTcp } from './dial.ts';
+import { guardedConnector, type OpenSocket, openTcp } from './guarded-connector.ts';
 import { EgressError, egressErrorOf } from './egress-error.ts';
 import { Exchange } from './exchange.ts';
 import { type AllowedRange, literalPrivateAddress } from './private-address.ts';

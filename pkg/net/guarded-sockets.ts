@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
-import { guardedConnector, type OpenSocket, openTcp } from './dial.ts';
+import { guardedConnector, type OpenSocket, openTcp } from './guarded-connector.ts';
 import type { AllowedRange } from './private-address.ts';
 import { type Resolve, systemResolver } from './resolve.ts';
 

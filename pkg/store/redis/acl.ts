@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { Redis as Client } from 'ioredis';
 import type { Logger } from '../../runtime/log.ts';
 import { isError, StoreUnavailableError } from '../unavailable.ts';
-import { COMMANDS, WAKE_CHANNEL } from './redis.ts';
+import { COMMANDS, CONNECTION_COMMANDS } from './commands.ts';
+import { WAKE_CHANNEL } from './redis.ts';
 
 /**
  * Redis users of tenants, kept by the operator.
@@ -14,9 +15,6 @@ import { COMMANDS, WAKE_CHANNEL } from './redis.ts';
  */
 export const redisUser = (slug: string): string => `tenant_${slug}`;
 export const redisPrefix = (slug: string): string => `t:${slug}:`;
-
-/** Beside the commands of redis.ts: what a client says on a connection, scripts, the wake-up, and what BullMQ's kin never get. */
-const EXTRA_COMMANDS = ['ping', 'auth', 'hello', 'quit', 'select', 'time', 'eval', 'evalsha', 'publish', 'unlink'];
 
 /** Per user, the hash of its last definition and the server's description of it: a difference on either side shows drift. */
 const FINGERPRINTS = 'carrel:acl';
@@ -103,7 +101,7 @@ const rulesOf = ({ slug, password }: { slug: string; password: string }): string
   'resetchannels',
   `&${WAKE_CHANNEL}`,
   '-@all',
-  ...[...COMMANDS, ...EXTRA_COMMANDS].map((command) => `+${command}`),
+  ...[...COMMANDS, ...CONNECTION_COMMANDS].map((command) => `+${command}`),
 ];
 
 const fingerprint = (rules: readonly string[], present: unknown): string =>

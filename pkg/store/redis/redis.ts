@@ -5,44 +5,10 @@ import { backOffMs } from '../../runtime/backoff.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { type Random, systemRandom } from '../../runtime/random.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
+import type { CommandName } from './commands.ts';
 
 /** Wakes the worker: something is due in Postgres. The message is the tenant's role, or empty. */
 export const WAKE_CHANNEL = 'carrel:wake';
-
-/** The commands that we use; a tenant's Redis user may run these and no others (acl.ts). */
-export const COMMANDS = [
-  'get',
-  'set',
-  'mget',
-  'del',
-  'exists',
-  'expire',
-  'pexpire',
-  'ttl',
-  'pttl',
-  'incr',
-  'incrby',
-  'decr',
-  'hget',
-  'hset',
-  'hmget',
-  'hgetall',
-  'hdel',
-  'hincrby',
-  'sadd',
-  'srem',
-  'smembers',
-  'sismember',
-  'zadd',
-  'zrem',
-  'zcard',
-  'zcount',
-  'zrange',
-  'zrangebyscore',
-  'zremrangebyscore',
-  'zscore',
-] as const;
-export type CommandName = (typeof COMMANDS)[number];
 
 export type Reply = string | number | null | readonly Reply[] | { readonly [field: string]: string };
 export type Command = readonly [name: CommandName, ...args: (string | number)[]] | ScriptCall;
