@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { freePort } from '../../support/ports.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { countBy, waitFor } from '../../support/wait.ts';
-import { addWebhook, emitGrades } from '../../support/webhooks.ts';
+import { addWebhook, ALL_EVENTS, emitGrades } from '../../support/webhooks.ts';
 import { Net } from '../net/harness.ts';
 import { webhookSuite } from '../../support/worker-suite.ts';
 
@@ -192,11 +192,11 @@ test.each([
 test('a 410 of the address before the present one disables nothing', async () => {
   const asked = Promise.withResolvers<ServerResponse>();
   const port = await net.http((_request, response) => asked.resolve(response));
-  const id = await addWebhook(tenant, { url: at(port) });
+  const { id } = (await tenant.admin.post('/webhooks', { url: at(port), events: ALL_EVENTS })).body;
   await emitGrades(tenant, 1);
   const response = await asked.promise;
 
-  await tenant.admin.patch(`/webhooks/${id}`, { url: `${at(port)}/new` });
+  expect((await tenant.admin.patch(`/webhooks/${id}`, { url: `${at(port)}/new` })).status).toBe(200);
   response.writeHead(410).end();
   await waitFor(
     'the delivery to fail',
