@@ -9,15 +9,19 @@ type Sort = InstanceType<typeof TestSequencer>['sort'];
  * times and goes by the size of the files. `make test` prints the slowest files at its end; a new one that takes over a minute belongs here.
  */
 export const LONGEST = [
+  'test/e2e/cli.test.ts',
+  'test/integration/operator/unknown-deployments.test.ts',
   'test/e2e/folder.test.ts',
   'test/integration/operator/scale.test.ts',
-  'test/e2e/cli.test.ts',
-  'test/integration/kube/reflector.test.ts',
-  'test/e2e/tenant.test.ts',
-  'test/integration/operator/unknown-deployments.test.ts',
   'test/integration/worker/grades.test.ts',
-  'test/integration/content/downloads.test.ts',
+  'test/integration/operator/faults.test.ts',
+  'test/integration/content/faults.test.ts',
+  'pkg/kube/leader.test.ts',
   'test/integration/worker/webhooks-ours.test.ts',
+  'test/integration/operator/resealing.test.ts',
+  'test/e2e/tenant.test.ts',
+  'test/integration/kube/reflector.test.ts',
+  'test/integration/worker/grades-faults.test.ts',
 ];
 
 /** The position of a file in LONGEST; a file that is not in the list comes after them. */
