@@ -48,7 +48,7 @@ export const fileEndpoints = (files: Files): Endpoint[] => [
     replies: { 200: FileView },
     errors: ['not_found', 'forbidden', 'name_conflict', 'precondition_failed'],
     idempotent: true,
-    handle: async ({ actor, params, body, request }) => tagged(200, await files.change(actor, params.id, body, request.ifMatch, 'patch')),
+    handle: async ({ actor, params, body, request }) => tagged(200, await files.change(actor, params.id, body, request.ifMatch)),
   }),
   endpoint({
     method: 'delete',

@@ -116,14 +116,11 @@ export class Files {
     );
   }
 
-  /**
-   * Renames and moves. A move needs write on the destination and gives nobody more rights; into the root only the owner moves. A `put` may send back what
-   * the caller was shown, so null as the folder of a file in a hidden one leaves it there; a `patch` moves it. Throws `name_conflict`.
-   */
-  async change(actor: Actor, id: string, patch: FileChanges, ifMatch: RequestInfo['ifMatch'], method: 'put' | 'patch'): Promise<FileView> {
+  /** Renames and moves. A move needs write on the destination and gives nobody more rights; into the root only the owner moves. Throws `name_conflict`. */
+  async change(actor: Actor, id: string, patch: FileChanges, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
-      const location = await this.#destination(tx, actor, granted, file, patch.folder_id, method);
+      const location = await this.#destination(tx, actor, granted, file, patch.folder_id);
       const name = patch.name ?? file.name;
       const path = pathOf(location.path, name);
       const fault = pathFault(path, hiddenAncestors(actor, location.ancestors, granted));
@@ -229,17 +226,9 @@ export class Files {
   }
 
   /** Where the file will be; `undefined` leaves it where it is, and so does what is shown to the actor as its folder: null for whoever sees none. */
-  async #destination(
-    tx: Tx,
-    actor: Actor,
-    granted: Granted,
-    file: FileRecord,
-    folderId: string | null | undefined,
-    method: 'put' | 'patch',
-  ): Promise<FileLocation> {
+  async #destination(tx: Tx, actor: Actor, granted: Granted, file: FileRecord, folderId: string | null | undefined): Promise<FileLocation> {
     const seen = fileSeenBy(actor, granted, file).folder?.uuid ?? null;
-    const takesOut = method === 'patch' && folderId === null && file.ownerId === actor.userId;
-    if (folderId === undefined || (folderId === seen && !takesOut)) return locationOf(file);
+    if (folderId === undefined || folderId === seen) return locationOf(file);
     if (folderId === null) {
       if (file.ownerId === actor.userId) return { folder: null, ancestors: [], path: null };
       throw new Problem('forbidden', 'Only the owner of a file can move it to their root folder.');

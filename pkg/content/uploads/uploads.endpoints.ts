@@ -44,7 +44,7 @@ export const uploadEndpoints = ({ files, uploads, apiUrl }: { files: Files; uplo
         200,
         body === undefined
           ? await uploads.addVersion(actor, params.id, request)
-          : await files.change(actor, params.id, body, request.ifMatch, 'put'),
+          : await files.change(actor, params.id, body, request.ifMatch),
       ),
   }),
 ];

@@ -123,21 +123,6 @@ describe('a user with a grant on a folder', () => {
     expect((await ada.api.get(`/files/${own.id}`)).status).toBe(404);
   });
 
-  test('moves their own file out of it by PATCH with null, which moves no file of others', async () => {
-    const { ada, bob, week, file } = await scene();
-    const granted = (await grant(ada, `/folders/${week.id}`, bob, 'write')).body;
-    const own = (await bob.api.upload('/files', { file: Buffer.from('bob'), name: 'b.txt', fields: { folder_id: week.id } })).body;
-    await ada.api.delete(`/folders/${week.id}/permissions/${granted.id}`);
-    await grant(ada, `/files/${file.id}`, bob, 'write');
-
-    const moved = await bob.api.patch(`/files/${own.id}`, { folder_id: null });
-    const others = await bob.api.patch(`/files/${file.id}`, { folder_id: null });
-
-    expect([moved.status, moved.body.path, others.status]).toEqual([200, '/b.txt', 200]);
-    expect((await ada.api.get(`/files/${own.id}`)).status).toBe(404);
-    expect((await ada.api.get(`/files/${file.id}`)).body).toMatchObject({ folder: { id: week.id } });
-  });
-
   test('does not learn how long the path above it is when a name is too long', async () => {
     const [ada, bob] = [await tenant.user(), await tenant.user()];
     let parent = '';
