@@ -57,7 +57,10 @@ const UNAVAILABLE_SYSTEM = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
+  'EHOSTDOWN',
   'ENETUNREACH',
+  'ENETDOWN',
+  'ECONNABORTED',
   'ENOENT',
 ]);
 /** node-postgres and sequelize-pool say these without a code. */

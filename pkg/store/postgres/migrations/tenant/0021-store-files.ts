@@ -7,14 +7,17 @@ import type { TenantMigration } from './migration.ts';
  * owner's quota has no room for it beside what uploads in progress have reserved, its folder is in the trash or no longer what the upload saw
  * (path, folders above and their owners), or another transaction holds the row of its owner or folder.
  *
- * It never waits for the row of an owner or a folder, since uploads of other people are in the same call. Owners and folders are locked before
- * anything is added up, as in count_storage: each statement of the function sees what was committed before it.
+ * It never waits for the row of an owner or a folder, since uploads of other people are in the same call, and 100 ms at most for a name that another
+ * transaction is about to take: a transaction that has the name and waits for the owner would otherwise be a deadlock. Names are inserted in the order
+ * of their unique indexes, so two calls do not wait for each other. Owners and folders are locked before anything is added up, as in count_storage:
+ * each statement of the function sees what was committed before it.
  */
 export const storeFiles: TenantMigration = {
   name: '0021-store-files',
   up: (tx, { role }) =>
     tx.query(`
-      CREATE FUNCTION store_files(uploads jsonb, at timestamptz) RETURNS SETOF files LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      CREATE FUNCTION store_files(uploads jsonb, at timestamptz) RETURNS SETOF files LANGUAGE plpgsql
+        SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
       DECLARE
         open_folders bigint[];
         free_owners bigint[];
@@ -43,7 +46,7 @@ export const storeFiles: TenantMigration = {
           FROM wanted w JOIN users o ON o.id = w.owner_id
           WHERE o.storage_used + w.together
             + (SELECT coalesce(sum(r.bytes), 0) FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > at) <= o.storage_quota
-          ORDER BY w.folder_id, w.owner_id, w.name
+          ORDER BY w.folder_id, CASE WHEN w.folder_id IS NULL THEN w.owner_id END, w.name
           ON CONFLICT DO NOTHING RETURNING f.*
         ), version AS (
           INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by)
