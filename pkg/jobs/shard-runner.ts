@@ -85,6 +85,7 @@ export class ShardRunner<Row extends Leased> {
       this.#log.warn({ err: error, tenant }, 'could not lease due jobs; the next sweep retries');
     } finally {
       held.isLeasing = false;
+      this.#leaveNoneWaiting(held);
       this.#drop(held);
     }
   }
@@ -112,7 +113,7 @@ export class ShardRunner<Row extends Leased> {
       const rows = await this.#leases.submit({ tenant, most, held: held.attempts + held.waiting.length });
       held.mayHaveMore = rows.length >= most;
       for (const row of rows) held.waiting.push({ row, lease: this.#renewer.renew(row) });
-      for (; begun < slots && held.waiting.length > 0; begun += 1) this.#begin(held);
+      for (; !this.#isStopped && begun < slots && held.waiting.length > 0; begun += 1) this.#begin(held);
     } finally {
       this.#limiter.release(tenant, slots - begun);
     }
@@ -173,6 +174,13 @@ export class ShardRunner<Row extends Leased> {
     while (held.waiting.length > 0 && this.#limiter.reserve(held.tenant, 1) === 1) this.#begin(held);
   }
 
+  /** Rows that wait go on when an attempt of their tenant ends. If none runs any more, they are begun here, or released for lack of a slot. */
+  #leaveNoneWaiting(held: Held<Row>): void {
+    if (held.attempts > 0 || held.waiting.length === 0) return;
+    if (!this.#isStopped) this.#beginWaiting(held);
+    if (held.attempts === 0) this.#run(this.#releaseWaiting(held).then(this.#onRelease));
+  }
+
   async #releaseWaiting(held: Held<Row>): Promise<void> {
     const waiting = held.waiting.splice(0);
     for (const { lease } of waiting) lease.release();
@@ -199,7 +207,10 @@ export class ShardRunner<Row extends Leased> {
   }
 
   /** Nothing is left to know about the tenant. */
-  #drop({ tenant, attempts, waiting, isLeasing }: Held<Row>): void {
-    if (attempts === 0 && waiting.length === 0 && !isLeasing) this.#held.delete(tenant);
+  #drop(held: Held<Row>): void {
+    const { tenant, attempts, waiting, isLeasing } = held;
+    if (attempts > 0 || waiting.length > 0 || isLeasing) return;
+    // While leases were being released the tenant may have begun anew.
+    if (this.#held.get(tenant) === held) this.#held.delete(tenant);
   }
 }

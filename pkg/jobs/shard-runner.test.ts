@@ -1,0 +1,87 @@
+import { expect, test } from '@jest/globals';
+import type { JobHandler } from '../api/processor.ts';
+import { silentLogger } from '../runtime/log.ts';
+import type { Leased } from '../store/postgres/leases.ts';
+import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { ShardRunner } from './shard-runner.ts';
+
+const row = (id: number): Leased => ({ id, tenant: 't', attempts: 1, fence: `f${id}`, createdAt: new Date(0) }) as unknown as Leased;
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+/** Eight slots, two a tenant, four rows ahead; leases and attempts end when the test says so. */
+function runner() {
+  const leases: PromiseWithResolvers<Leased[]>[] = [];
+  const attempts = new Map<number, PromiseWithResolvers<void>>();
+  const released: number[] = [];
+  const handler = {
+    store: {
+      lease: () => {
+        const lease = Promise.withResolvers<Leased[]>();
+        leases.push(lease);
+        return lease.promise;
+      },
+      release: async (rows: readonly Leased[]) => void released.push(...rows.map(({ id }) => id)),
+      extend: async (rows: readonly Leased[]) => rows,
+    },
+    attempt: ({ id }: Leased) => {
+      const attempt = Promise.withResolvers<void>();
+      attempts.set(id, attempt);
+      return attempt.promise;
+    },
+  } as unknown as JobHandler;
+  const limiter = new ConcurrencyLimiter(8, 2);
+  const shard = new ShardRunner({ handler, limiter, ahead: 4, onRelease: () => undefined, log: silentLogger });
+  return { shard, limiter, leases, attempts, released };
+}
+
+/** Both slots of the tenant are held, and a lease of rows ahead of them is under way. */
+async function leasingAhead() {
+  const parts = runner();
+  const { shard, leases, attempts } = parts;
+  const first = shard.take('t', 2);
+  await settled();
+  leases[0]?.resolve([row(1), row(2)]);
+  await first;
+  expect([...attempts.keys()]).toEqual([1, 2]);
+  const ahead = shard.take('t', 1);
+  await settled();
+  expect(leases).toHaveLength(2);
+  return { ...parts, ahead };
+}
+
+const finish = async (attempts: Map<number, PromiseWithResolvers<void>>): Promise<void> => {
+  for (const attempt of attempts.values()) attempt.resolve();
+  await settled();
+};
+
+test.each([
+  ['has a slot', 5],
+  ['has no slot', 8],
+])('rows that were leased while slots became scarce are attempted or released, where the tenant %s', async (_what, taken) => {
+  const { shard, limiter, leases, attempts, released, ahead } = await leasingAhead();
+  for (const tenant of ['a', 'b', 'c', 'd', 'e', 'f']) limiter.reserve(tenant, 1);
+  await finish(attempts);
+  while (limiter.free > 8 - taken) limiter.reserve(`other-${limiter.free}`, 1);
+
+  leases[1]?.resolve([row(3), row(4), row(5)]);
+  await ahead;
+  await finish(attempts);
+  await shard.ended();
+
+  const begun = [...attempts.keys()].filter((id) => id > 2);
+  expect([...begun, ...released].toSorted((a, b) => a - b)).toEqual([3, 4, 5]);
+  expect(begun.length > 0).toBe(taken < 8);
+});
+
+test('rows that are leased while the worker stops are released, not attempted', async () => {
+  const { shard, leases, attempts, released } = runner();
+  const taken = shard.take('t', 2);
+  await settled();
+  const stopped = shard.stop();
+
+  leases[0]?.resolve([row(1), row(2)]);
+  await Promise.all([taken, stopped, shard.ended()]);
+
+  expect([...attempts.keys()]).toEqual([]);
+  expect(released).toEqual([1, 2]);
+});
