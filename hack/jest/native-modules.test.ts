@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../..');
 
+/** What the inner run of jest gets: one test that passes twice, one that is skipped, to be counted as such, and every kind of failure. */
 const FILES = {
   'good.test.ts': `import { expect, test } from '@jest/globals';
     test.each([1, 2])('%s is a number', (n: number) => expect(n).toEqual(expect.any(Number)));

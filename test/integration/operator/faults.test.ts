@@ -97,6 +97,7 @@ test('an operator that is killed with -9 at random moments continues where it wa
   );
   const goes = keys.slice(0, 3);
   for (const round of range(3)) {
+    // No condition to wait for: the moment of the kill is to be any.
     await new Promise((resolve) => setTimeout(resolve, 200 + systemRandom.fraction() * 900));
     await operator?.end('SIGKILL');
     if (round === 1) await Promise.all(goes.map((key) => cluster.tenants.delete(key)));

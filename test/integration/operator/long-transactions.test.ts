@@ -65,6 +65,7 @@ test('a tenant’s transaction that stands for too long is ended, whether it idl
   const tenant = await newTenant(running, side.shard);
   const [idle, busy, resting, short] = await Promise.all([session(tenant), session(tenant), session(tenant), session(tenant)]);
   await idle.client.query('BEGIN; LOCK TABLE carrel.events IN ACCESS SHARE MODE');
+  // The long statement itself: it never ends by itself within the test, and waits for nothing.
   const runs = busy.client.query('SELECT pg_sleep(600)').catch((error: Error) => error.message);
   const others = new Client({ connectionString: running.postgres.operator });
   await others.connect();
