@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { operatorConfigSchema } from '../cmd/operator/config.ts';
 import { serverConfigSchema } from '../cmd/server/config.ts';
 import { workerConfigSchema } from '../cmd/worker/config.ts';
-import { CATALOGUE } from '../pkg/api/problem.ts';
+import { CATALOGUE } from '../pkg/api/error-catalogue.ts';
 
 const isOptional = (setting: z.ZodType): boolean => setting.safeParse(undefined).success;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_RATE_LIMITS } from '../../pkg/http/limits.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { wholeNumber } from '../../pkg/runtime/config.ts';
 
@@ -57,9 +58,15 @@ export const serverConfigSchema = z.object({
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_PORT: wholeNumber(0, 65_535).default(8080).describe('a port, 8080'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
-  CARREL_LIMIT_USER_PER_MINUTE: wholeNumber(1, 10_000_000).default(100).describe('requests a user and minute, 100'),
-  CARREL_LIMIT_TENANT_PER_MINUTE: wholeNumber(1, 10_000_000).default(1000).describe('requests a minute, 1000'),
-  CARREL_LIMIT_IP_PER_HOUR: wholeNumber(1, 100_000_000).default(10_000).describe('requests an address and hour, 10000'),
+  CARREL_LIMIT_USER_PER_MINUTE: wholeNumber(1, 10_000_000)
+    .default(DEFAULT_RATE_LIMITS.userPerMinute)
+    .describe('requests a user and minute, 100'),
+  CARREL_LIMIT_TENANT_PER_MINUTE: wholeNumber(1, 10_000_000)
+    .default(DEFAULT_RATE_LIMITS.tenantPerMinute)
+    .describe('requests a minute, 1000'),
+  CARREL_LIMIT_IP_PER_HOUR: wholeNumber(1, 100_000_000)
+    .default(DEFAULT_RATE_LIMITS.addressPerHour)
+    .describe('requests an address and hour, 10000'),
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies are in front, 0 to 10'),

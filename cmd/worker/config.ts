@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { RETRY_SECONDS } from '../../pkg/runtime/retry.policy.ts';
+import { RETRY_SECONDS } from '../../pkg/api/retry-schedule.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
 

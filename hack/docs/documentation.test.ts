@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { operatorConfigSchema } from '../../cmd/operator/config.ts';
 import { serverConfigSchema } from '../../cmd/server/config.ts';
 import { workerConfigSchema } from '../../cmd/worker/config.ts';
-import { CATALOGUE } from '../../pkg/api/problem.ts';
+import { CATALOGUE } from '../../pkg/api/error-catalogue.ts';
 import { LAUNCH_ERRORS } from '../../pkg/lti/launch-error.ts';
 import { citing, pages, ROOT, sources, wordsOf } from './documentation.ts';
 

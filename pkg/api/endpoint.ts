@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor, Permission } from './actor.ts';
 import type { CacheEntry, CacheLookup } from '../store/redis/tagged-cache.ts';
-import type { ProblemCode } from './problem.ts';
+import type { ProblemCode } from './error-catalogue.ts';
 
 /** Where the REST API begins, below the tenant's address. */
 export const BASE_PATH = '/api/v1';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { BackOff } from '../runtime/backoff.ts';
-import { INTERNAL_BACK_OFF } from '../runtime/retry.policy.ts';
+import { INTERNAL_BACK_OFF } from './retry-schedule.ts';
 import { DEFAULT_QUEUE } from '../store/postgres/job-store.ts';
 
 /**

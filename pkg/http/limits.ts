@@ -1,4 +1,4 @@
-/** The limits of what a request, a connection and a requester may use of a tenant's server. Those of the tenant's settings are in cmd/server/config.ts. */
+/** The limits of what a request, a connection and a requester may use of a tenant's server. Settings that change them: cmd/server/config.ts. */
 
 /** A JSON body. */
 export const JSON_BYTES_MAX = 1024 * 1024;
@@ -25,6 +25,9 @@ export const KEEP_ALIVE_MS = 75_000;
 export const REFUSED_LINGER_MS = 2_000;
 /** When the server stops, running requests have this time to end. */
 export const DRAIN_MS = 20_000;
+
+/** Requests that are admitted where the settings say nothing else; the operator's defaults are in crds/tenants.carrel.dev.yaml. */
+export const DEFAULT_RATE_LIMITS = { userPerMinute: 100, tenantPerMinute: 1_000, addressPerHour: 10_000 } as const;
 
 /** What a request without a token asks for: to sign in, to refresh a session, a page of the LTI protocol, or anything else of the API. */
 export type AnonymousKind = 'api' | 'login' | 'refresh' | 'page';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type Endpoint, isStream, isStreamBody, problemsOf } from '../../api/endpoint.ts';
 import { ENTITY_TAGS_PATTERN } from '../../api/etag.ts';
-import { CATALOGUE, type ProblemCode } from '../../api/problem.ts';
+import { CATALOGUE, type ProblemCode } from '../../api/error-catalogue.ts';
 import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency.ts';
 import { jsonSchemaOf, takesNothing } from '../request/body.ts';
 import { failureHeaders, headerRefs, successHeaders } from './headers.ts';

@@ -1,5 +1,5 @@
 import { type Endpoint, problemsOf } from '../../api/endpoint.ts';
-import { CATALOGUE } from '../../api/problem.ts';
+import { CATALOGUE } from '../../api/error-catalogue.ts';
 
 /** The reference page: all endpoints on one static page, without scripts. `document` is the OpenAPI document that it renders the bodies of. */
 export function referencePage(endpoints: readonly Endpoint[], document: Record<string, unknown>): string {

@@ -14,6 +14,9 @@ export type ScoreResult =
   /** It may yet. `isUnknown`: the LMS may have taken it for all we know. */
   | { readonly kind: 'later'; readonly reason: string; readonly isUnknown: boolean; readonly retryAfter: string | undefined };
 
+/** What becomes of the grade after the attempt: submitted, failed for good, or sent again later. */
+export type AttemptOutcome = Extract<ScoreResult, { kind: 'submitted' | 'failed' | 'later' }>;
+
 const TEXT_MAX = 200;
 /** How much of a longer answer is examined. */
 const LOOKED_AT = 2_000;
@@ -53,6 +56,15 @@ export function resultOfEgressError(error: EgressError, isResend: boolean): Scor
   if (status !== undefined && (status < 300 || status >= 400)) return resultOfReply(status, { isResend, text: '', retryAfter: undefined });
   if (isFinalEgress(error)) return { kind: 'failed', reason: error.message };
   return { kind: 'later', reason: error.message, isUnknown: !UNSENT.has(error.code), retryAfter: undefined };
+}
+
+/** Nothing of the score has reached the LMS; it is sent again. */
+export const later = (reason: string) => ({ kind: 'later', reason, isUnknown: false, retryAfter: undefined }) as const;
+
+/** An outdated timestamp and a refused token do not make a grade fail: the score is sent again, with a later timestamp or another token. */
+export function outcomeOf(result: ScoreResult): AttemptOutcome {
+  if (result.kind === 'outdated') return later(`${result.reason}; it is sent again with a later timestamp`);
+  return result.kind === 'refused' ? later(result.reason) : result;
 }
 
 /** JSON that says nothing: Moodle sends `[]` with every refusal. */

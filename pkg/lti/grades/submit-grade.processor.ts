@@ -2,13 +2,13 @@ import { Counter, Histogram } from 'prom-client';
 import { type JobContext, LostLease, type Processor, processor, TryLater, type WorkerServices } from '../../api/processor.ts';
 import { writeEvents } from '../../events/events.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { retryAfterMs, retryDelayMs } from '../../runtime/retry.policy.ts';
+import { retryAfterMs, retryDelayMs } from '../../api/retry-schedule.ts';
 import { SealError } from '../../runtime/sealing.ts';
 import { WAKE_CHANNEL } from '../../store/redis/redis.ts';
 import { privateKeyAssociatedData } from '../private-key.ts';
 import { SUBMIT_GRADE } from './grades.jobs.ts';
 import { SCORE_SCOPE } from './grades.schema.ts';
-import type { ScoreResult } from './replies.policy.ts';
+import { type AttemptOutcome, later, outcomeOf, type ScoreResult } from './replies.policy.ts';
 import { postScore } from './scores.ts';
 import { type ServiceClient, ServiceTokenError, ServiceTokens } from './service-tokens.ts';
 import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, renewTimestamp, type Submission } from './submission.sql.ts';
@@ -46,16 +46,14 @@ export const submitGrade = ({ retrySeconds }: { retrySeconds: readonly number[] 
     },
   });
 
-type Outcome = Extract<ScoreResult, { kind: 'submitted' | 'failed' | 'later' }>;
-
 /** `sent`: the grade as it was sent last. */
 interface Attempt {
   readonly sent: Submission;
-  readonly outcome: Outcome;
+  readonly outcome: AttemptOutcome;
 }
 
 async function attempt(deps: SubmitGradeDeps, context: JobContext, grade: Submission): Promise<Attempt> {
-  const ended = (outcome: Outcome): Attempt => ({ sent: grade, outcome });
+  const ended = (outcome: AttemptOutcome): Attempt => ({ sent: grade, outcome });
   if (grade.isSuperseded) return ended({ kind: 'failed', reason: 'a newer score was submitted before this one' });
   if (!grade.isActive) return ended(later('the registration of the LMS is not active'));
   try {
@@ -86,11 +84,6 @@ async function sendNewer(
   return { sent, outcome: outcomeOf(result) };
 }
 
-function outcomeOf(result: ScoreResult): Outcome {
-  if (result.kind === 'outdated') return later(`${result.reason}; it is sent again with a later timestamp`);
-  return result.kind === 'refused' ? later(result.reason) : result;
-}
-
 /** `sent.sentAt`: since when the LMS may have had it before. */
 interface Sending {
   readonly sent: Submission;
@@ -119,9 +112,6 @@ async function sendOnce(
   return { sent, result };
 }
 
-/** Nothing of it has reached the LMS. */
-const later = (reason: string) => ({ kind: 'later', reason, isUnknown: false, retryAfter: undefined }) as const;
-
 function serviceClient({ seals }: SubmitGradeDeps, tenant: string, grade: Submission): ServiceClient {
   const { clientId, tokenEndpoint, tokenAudience, keyId, privateKey, managedRef } = grade;
   if (keyId === null || privateKey === null || managedRef === null)
@@ -143,7 +133,7 @@ type Conclusion =
   | { readonly result: 'submitted' | 'failed' }
   | { readonly result: 'retried'; readonly reason: string; readonly delayMs: number };
 
-async function conclude(deps: SubmitGradeDeps, context: JobContext, grade: Submission, outcome: Outcome): Promise<Conclusion> {
+async function conclude(deps: SubmitGradeDeps, context: JobContext, grade: Submission, outcome: AttemptOutcome): Promise<Conclusion> {
   const { clock, random, retrySeconds } = deps;
   if (outcome.kind === 'submitted') {
     await accept(deps, context, grade, outcome.note);

@@ -14,7 +14,7 @@ import { isWorthRecording, isSuccess, recordHealth } from './endpoint.ts';
 import { EndpointCache, type OpenEndpoint } from './endpoint-cache.ts';
 import type { Attempt, Delivery, DeliveryStore } from './delivery-store.ts';
 import type { DeliveryMetrics, DeliveryResult } from './delivery-metrics.ts';
-import { INTERNAL_BACK_OFF, retryAfterMs, retryDelayMs } from '../../runtime/retry.policy.ts';
+import { INTERNAL_BACK_OFF, retryAfterMs, retryDelayMs } from '../../api/retry-schedule.ts';
 import { signatureHeaders } from './signature.ts';
 
 /** Only the status of the reply counts. */

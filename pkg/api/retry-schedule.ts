@@ -1,5 +1,5 @@
-import type { BackOff } from './backoff.ts';
-import type { Random } from './random.ts';
+import type { BackOff } from '../runtime/backoff.ts';
+import type { Random } from '../runtime/random.ts';
 
 /** Waits between attempts, in seconds: ten attempts over about 3 days (docs/design/events-and-jobs.md, Webhooks). */
 export const RETRY_SECONDS: readonly number[] = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];

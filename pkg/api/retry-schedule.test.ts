@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Random } from './random.ts';
-import { RETRY_SECONDS, retryAfterMs, retryDelayMs } from './retry.policy.ts';
+import type { Random } from '../runtime/random.ts';
+import { RETRY_SECONDS, retryAfterMs, retryDelayMs } from './retry-schedule.ts';
 
 const randomOf = (fraction: number): Random => ({ fraction: () => fraction }) as Random;
 

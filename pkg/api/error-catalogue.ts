@@ -1,0 +1,42 @@
+/**
+ * The one catalogue of errors. Every error that a client sees has a row here: HTTP status and meaning.
+ * Shape of the body (docs/design/api-conventions.md, Errors): `{ error, message, request_id, details?, retry_after? }`.
+ */
+export const CATALOGUE = {
+  validation_failed: { status: 400, meaning: 'The request is not valid for this operation; `details` names each field.' },
+  unauthenticated: { status: 401, meaning: 'The access token is missing, expired, revoked or of another tenant.' },
+  invalid_credentials: { status: 401, meaning: 'The e-mail address or the password is wrong.' },
+  invalid_refresh_token: { status: 401, meaning: 'The refresh token is unknown, expired, already used or revoked.' },
+  session_expired: { status: 401, meaning: 'The session has lasted 90 days and cannot be extended; sign in again.' },
+  forbidden: { status: 403, meaning: 'The caller may see the resource but lacks the right for this operation.' },
+  tenant_mismatch: { status: 403, meaning: 'X-Tenant-ID names another tenant than the one at this address.' },
+  managed: { status: 403, meaning: 'A Kubernetes resource manages this; change it there.' },
+  not_found: { status: 404, meaning: 'The resource does not exist, or the caller may not see it.' },
+  method_not_allowed: { status: 405, meaning: 'This address does not allow that method; `Allow` lists the methods it allows.' },
+  request_timeout: { status: 408, meaning: 'The body of the request arrived too slowly.' },
+  name_conflict: { status: 409, meaning: 'The name is taken.' },
+  conflict: { status: 409, meaning: 'The request conflicts with the current state, or with another request in progress.' },
+  registration_inactive: { status: 409, meaning: 'The registration of this LMS is not active, so nothing can be sent to it.' },
+  gone: { status: 410, meaning: 'The resource was deleted permanently.' },
+  precondition_failed: { status: 412, meaning: 'If-Match does not match the current version.' },
+  payload_too_large: { status: 413, meaning: 'The body or the file is too large.' },
+  unsupported_media_type: { status: 415, meaning: 'This operation does not accept bodies of that Content-Type.' },
+  range_not_satisfiable: { status: 416, meaning: 'The range is outside of the file; `Content-Range` has its size.' },
+  line_item_missing: { status: 422, meaning: 'The launch has no line item, so the LMS cannot store a grade.' },
+  score_scope_missing: { status: 422, meaning: 'The LMS did not allow this tool to write scores (scope/score of the launch).' },
+  address_refused: { status: 422, meaning: 'The address is in a private network.' },
+  idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
+  rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when to try again.' },
+  too_many_transfers: {
+    status: 429,
+    meaning: 'Too many uploads and downloads of this person are in progress; `retry_after` says when to try again.',
+  },
+  too_many_attempts: { status: 429, meaning: 'Too many failed attempts to sign in; `retry_after` says when to try again.' },
+  headers_too_large: { status: 431, meaning: 'The headers of the request are too large.' },
+  internal: { status: 500, meaning: 'An internal error; `request_id` finds it in the log.' },
+  unavailable: { status: 503, meaning: 'A required service is temporarily unavailable; try again after `Retry-After` seconds.' },
+  suspended: { status: 503, meaning: 'This tenant is suspended.' },
+  quota_exceeded: { status: 507, meaning: "The owner's storage quota would be exceeded." },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ProblemCode = keyof typeof CATALOGUE;
