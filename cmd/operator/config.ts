@@ -4,7 +4,7 @@ import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { HTTP_PORT, OPS_PORT } from '../../pkg/operator/tenant/children/deployment.ts';
 import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
 import type { OperatorSettings } from '../../pkg/operator/settings.ts';
-import type { SuspendedAnswer } from '../../pkg/operator/suspended.ts';
+import type { SuspendedAnswer } from '../../pkg/operator/suspended-server.ts';
 import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
 import { MAX_TENANTS_PER_SHARD } from '../../pkg/store/postgres/registry.ts';

@@ -1,4 +1,4 @@
-import { endStartUp } from '../../pkg/runtime/start-up.ts';
+import { endStartUp } from '../../pkg/runtime/start-up-memory.ts';
 import { readConfig } from '../../pkg/runtime/config.ts';
 import { createLogger, type Logger, silentLogger } from '../../pkg/runtime/log.ts';
 import { runProgram } from '../../pkg/runtime/program.ts';

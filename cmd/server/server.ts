@@ -5,7 +5,7 @@ import { createApp } from '../../pkg/http/app.ts';
 import { RequestAdmission } from '../../pkg/http/admission.ts';
 import { IdempotencyKeys } from '../../pkg/http/idempotency.ts';
 import { createListener } from '../../pkg/http/listener.ts';
-import { listen, startOpsServer } from '../../pkg/runtime/ops.ts';
+import { listen, startOpsServer } from '../../pkg/runtime/ops-server.ts';
 import type { ServerConfig } from './config.ts';
 import { FEATURES } from './features.ts';
 import { createServices, type ServiceOptions } from './services.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../../pkg/runtime/clock.ts';
 import { ConfigError, readConfig } from '../../pkg/runtime/config.ts';
 import { createLogger, type Logger, silentLogger } from '../../pkg/runtime/log.ts';
 import { createMetrics } from '../../pkg/runtime/metrics.ts';
-import { startOpsServer } from '../../pkg/runtime/ops.ts';
+import { startOpsServer } from '../../pkg/runtime/ops-server.ts';
 import { runProgram } from '../../pkg/runtime/program.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
 import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';

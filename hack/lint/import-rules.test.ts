@@ -39,7 +39,7 @@ test('the weight of a confined package is kept out of the server, its types are 
 });
 
 test('product code does not need tests', () => {
-  expect(complaints('pkg/kube/queue.ts', "import { stores } from '../../test/support/stores.ts';")).toEqual([
+  expect(complaints('pkg/kube/work-queue.ts', "import { stores } from '../../test/support/stores.ts';")).toEqual([
     'pkg/kube must not import test/',
   ]);
 });

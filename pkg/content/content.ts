@@ -11,12 +11,12 @@ import { Folders } from './folders/folders.service.ts';
 import { UserContent } from './offboarding.ts';
 import { grantEndpoints } from './grants/grants.endpoints.ts';
 import { Grants } from './grants/grants.service.ts';
-import { type TransferLimits, Transfers } from './transfers/transfers.ts';
+import { type TransferLimits, Transfers } from './transfers/transfer-limits.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { uploadEndpoints } from './uploads/uploads.endpoints.ts';
 import { Uploads } from './uploads/uploads.service.ts';
 
-export type { TransferLimits } from './transfers/transfers.ts';
+export type { TransferLimits } from './transfers/transfer-limits.ts';
 
 /** By default, a file is bounded by its owner's quota and by the size of a multipart upload to S3 (10,000 parts of 8 MiB). */
 const DEFAULT_MAX_UPLOAD_BYTES = 10_000 * 8 * 1024 * 1024;

@@ -8,7 +8,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { type CacheEntry, type CacheLookup, type TaggedCache, NO_CACHE } from '../store/redis/tagged-cache.ts';
 import type { Redis } from '../store/redis/redis.ts';
 import type { Limit, RateLimiter, RateLimitDecision } from '../store/redis/rate-limiter.ts';
-import type { Context } from './state.ts';
+import type { Context } from './request-state.ts';
 
 /** docs/design/api-conventions.md, Rate limits. */
 export interface Limits {

@@ -14,7 +14,7 @@ import { refusalOf, requireTenant } from './middleware/tenant.ts';
 import { referenceEndpoints } from './openapi/endpoints.ts';
 import { type PageDeps, servePage } from './pages.ts';
 import { serve, type ServeDeps } from './serve.ts';
-import type { Context, Middleware, RequestState } from './state.ts';
+import type { Context, Middleware, RequestState } from './request-state.ts';
 import type { WebBundle } from './web-bundle.ts';
 
 export interface AppDeps extends ServeDeps, PageDeps {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HEADERS_TIMEOUT_MS, HEADER_BYTES_MAX, KEEP_ALIVE_MS, SILENCE_TIMEOUT_MS } from './limits.ts';
 import type { ProblemCode } from '../api/error-catalogue.ts';
 import { Problem } from '../api/problem.ts';
-import { closeServer } from '../runtime/ops.ts';
+import { closeServer } from '../runtime/ops-server.ts';
 import type { Random } from '../runtime/random.ts';
 import type { App } from './app.ts';
 import { errorBody } from './middleware/errors.ts';

@@ -2,10 +2,10 @@ import { REFUSED_LINGER_MS } from './limits.ts';
 import { Problem } from '../api/problem.ts';
 import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../api/page.ts';
 import type { RequestAdmission } from './admission.ts';
-import { replyLingering } from './lingering.ts';
+import { replyLingering } from './lingering-close.ts';
 import { errorBody, problemOf } from './middleware/errors.ts';
 import { readForm } from './request/form.ts';
-import type { Context, Middleware } from './state.ts';
+import type { Context, Middleware } from './request-state.ts';
 
 /** A page of text loads only our styles. Any site may frame it: it shows nothing but what the request sent. */
 const PAGE_HEADERS = {

@@ -12,14 +12,14 @@ import { DataException } from '../store/postgres/errors.ts';
 import { NO_CACHE } from '../store/redis/tagged-cache.ts';
 import type { RequestAdmission, Requester, Wanted } from './admission.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
-import { replyLingering } from './lingering.ts';
+import { replyLingering } from './lingering-close.ts';
 import { clientGone, problemOf } from './middleware/errors.ts';
 import { requireTenant } from './middleware/tenant.ts';
 import { successHeaders } from './openapi/headers.ts';
 import { cacheReply, cachedReply, replyEntry } from './reply-cache.ts';
 import { type Body, jsonSchemaOf, readBody } from './request/body.ts';
 import { parseQuery, strict } from './request/validate.ts';
-import type { Context, Middleware } from './state.ts';
+import type { Context, Middleware } from './request-state.ts';
 
 export interface ServeDeps {
   readonly admission: RequestAdmission;

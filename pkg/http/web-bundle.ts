@@ -5,7 +5,7 @@ import { lookup } from 'mrmime';
 import { z } from 'zod';
 import { escapeHtml, PageProblem, type WebPages, type WebScript } from '../api/page.ts';
 import type { Logger } from '../runtime/log.ts';
-import type { Middleware } from './state.ts';
+import type { Middleware } from './request-state.ts';
 
 /** What Vite says of each script: its file, its styles. */
 const Manifest = z.record(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { differences, removalOf } from './diff.ts';
 import { isAlreadyExists, isConflict, isInvalid, KubeError } from './errors.ts';
-import { managesField, upgradedManagedFields } from './managed.ts';
+import { managesField, upgradedManagedFields } from './managed-fields.ts';
 import { isDeleting, keyOf, keyText, type Kind, type KubeObject, type ObjectKey, type Observed, type OwnerReference } from './object.ts';
 import { controllerOf, isControlledBy } from './owner.ts';
 import { ResourceApi } from './resource.ts';

@@ -7,7 +7,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import { counter, gauge, histogram, SECONDS_BUCKETS } from './metrics.ts';
 import { keyText, parseKey, type ObjectKey } from './object.ts';
-import { PRIORITY, WorkQueue, type Priority } from './queue.ts';
+import { PRIORITY, WorkQueue, type Priority } from './work-queue.ts';
 import { type Result, TerminalError } from './result.ts';
 import type { Source } from './sources.ts';
 

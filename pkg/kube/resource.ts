@@ -2,7 +2,7 @@ import type { ApiStatus } from './errors.ts';
 import { isNotFound, KubeError } from './errors.ts';
 import { apiVersionOf, keyOf, type Kind, type KubeObject, type ObjectKey, type Observed } from './object.ts';
 import type { KubeClient, Query } from './transport.ts';
-import { jsonLines } from './lines.ts';
+import { jsonLines } from './json-lines.ts';
 
 /** RFC 6902, as far as it is used. */
 export interface JsonPatchOperation {

@@ -1,6 +1,6 @@
 import { keyOf, keyText, type Kind, type KubeObject, type ObjectKey } from './object.ts';
 import { controllerOf } from './owner.ts';
-import { PRIORITY, type Priority } from './queue.ts';
+import { PRIORITY, type Priority } from './work-queue.ts';
 import type { Change, Store } from './store.ts';
 
 export type Enqueue = (key: ObjectKey, priority: Priority) => void;

@@ -8,7 +8,7 @@ import { addressOf, paths, type StateDirectory } from './state-directory.ts';
 import type { BinaryName } from './binaries/binaries.ts';
 import { resolveBinary, type Machine, type Progress } from './binaries/resolve.ts';
 import { controlPlaneSpecs, writeCredentials } from './programs/controlplane.ts';
-import { demoSpec, nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/own.ts';
+import { demoSpec, nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/carrel.ts';
 import { postgresSpec, postgresUrls } from './programs/postgres.ts';
 import { valkeySpec, valkeyUrl } from './programs/valkey.ts';
 import { s3Access, versitygwSpec } from './programs/versitygw.ts';

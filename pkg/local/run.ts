@@ -5,7 +5,7 @@ import { runProgram } from '../runtime/program.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { clientOf } from './client.ts';
 import { existingStateDirectory, type StateDirectory } from './state-directory.ts';
-import { DEMO_HOSTS } from './programs/own.ts';
+import { DEMO_HOSTS } from './programs/carrel.ts';
 import type { Upstream } from './router/routes.ts';
 
 const demoRoutes = ({ settings }: StateDirectory): ReadonlyMap<string, Upstream> =>

@@ -1,4 +1,4 @@
-import type { SuspendedAnswer } from './suspended.ts';
+import type { SuspendedAnswer } from './suspended-server.ts';
 import type { AllowedHosts } from './tenant/hosts.policy.ts';
 
 /** What the operator's administrator decides for all tenants (environment: cmd/operator/config.ts). */

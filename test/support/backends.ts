@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { openStateDirectory } from '../../pkg/local/state-directory.ts';
 import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { startTime } from '../../pkg/local/processes.ts';
-import { compileCache } from '../../pkg/local/programs/own.ts';
+import { compileCache } from '../../pkg/local/programs/carrel.ts';
 import { serveSharedClusters } from './shared-clusters.ts';
 import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
 import { type ClusterTemplate, makeClusterTemplate, withCluster } from './cluster-template.ts';

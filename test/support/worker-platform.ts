@@ -4,7 +4,7 @@ import { formatSealingKeys, Sealer } from '../../pkg/runtime/sealing.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { ensureShard } from '../../pkg/store/postgres/provisioning.ts';
-import { writeMarker } from '../../pkg/store/s3/marker.ts';
+import { writeMarker } from '../../pkg/store/s3/owner-marker.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
 import { newSlug, startTenant, type TestTenant } from './server.ts';
 import { stores, type TestStores } from './stores.ts';

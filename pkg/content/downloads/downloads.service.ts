@@ -7,7 +7,7 @@ import type { Logger } from '../../runtime/log.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import type { FileRecord } from '../files/files.sql.ts';
 import type { Files } from '../files/files.service.ts';
-import type { Transfers } from '../transfers/transfers.ts';
+import type { Transfers } from '../transfers/transfer-limits.ts';
 import { attachment } from './disposition.policy.ts';
 import { rangeApplies, selectRange } from './range.policy.ts';
 

@@ -1,8 +1,8 @@
 import { Counter } from 'prom-client';
 import { type JobContext, processor, TryLater } from '../../api/processor.ts';
 import { isContentKey } from '../../store/s3/content-key.ts';
-import { lastWriteOf } from '../../store/s3/day.ts';
-import { markerOf } from '../../store/s3/marker.ts';
+import { lastWriteOf } from '../../store/s3/upload-day.ts';
+import { markerOf } from '../../store/s3/owner-marker.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { SWEEP_OBJECTS } from './objects.jobs.ts';
 

@@ -7,11 +7,11 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { newContentKey } from '../../store/s3/content-key.ts';
-import { dayOf, lastWriteOf } from '../../store/s3/day.ts';
+import { dayOf, lastWriteOf } from '../../store/s3/upload-day.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { FIRST_BUFFER_BYTES } from '../../store/s3/upload.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import type { Reservation } from './reservation.service.ts';
+import type { Reservation } from './quota-reservation.service.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
 
 /** An object in the bucket that no row refers to yet. */

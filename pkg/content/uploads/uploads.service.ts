@@ -22,12 +22,12 @@ import type { Files } from '../files/files.service.ts';
 import { openFolder } from '../folders/folders.sql.ts';
 import { nameConflict } from '../names/name-conflict.ts';
 import { alternativeName, pathFault, pathOf } from '../names/names.policy.ts';
-import type { Transfers } from '../transfers/transfers.ts';
+import type { Transfers } from '../transfers/transfer-limits.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
 import { countBytes, insertFile, insertVersion, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
 import { type FilePart, readForm } from './multipart.ts';
 import { NewFiles } from './new-files.ts';
-import { Reservation } from './reservation.service.ts';
+import { Reservation } from './quota-reservation.service.ts';
 import { UPLOAD_FIELDS, type UploadFields, uploadFields, uploadName, uploadType, VERSION_FIELDS, versionFields } from './uploads.schema.ts';
 
 interface Upload {

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Context } from '../state.ts';
+import type { Context } from '../request-state.ts';
 
 /**
  * The client's address behind as many proxies as are trusted (Koa's `maxIpsCount`), so that a client cannot forge it.

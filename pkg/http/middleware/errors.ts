@@ -3,8 +3,8 @@ import type { PageProblem } from '../../api/page.ts';
 import { Problem } from '../../api/problem.ts';
 import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { replyLingering } from '../lingering.ts';
-import type { Context, Middleware } from '../state.ts';
+import { replyLingering } from '../lingering-close.ts';
+import type { Context, Middleware } from '../request-state.ts';
 
 /** Seconds after which a client may try again when a store is unavailable. */
 const RETRY_AFTER_SECONDS = 2;

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Middleware } from '../state.ts';
+import type { Middleware } from '../request-state.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 
 /** A request id from the client must match this; any other is replaced. */

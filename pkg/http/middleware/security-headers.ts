@@ -1,4 +1,4 @@
-import type { Middleware } from '../state.ts';
+import type { Middleware } from '../request-state.ts';
 
 /** What every reply says unless its endpoint says otherwise. */
 const DEFAULTS = {

@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { existingStateDirectory, paths, readSettings } from '../state-directory.ts';
 import { apiserverUrl } from '../programs/controlplane.ts';
-import { DEMO_HOSTS } from '../programs/own.ts';
+import { DEMO_HOSTS } from '../programs/carrel.ts';
 import { clientOf } from '../client.ts';
 import type { ProgramStatus } from '../supervisor.ts';
 import { readReport } from './supervise.ts';

@@ -12,7 +12,7 @@ import { lastLine } from '../binaries/run.ts';
 import { thisMachine } from '../binaries/resolve.ts';
 import { ALL_GROUPS, programsOf, type Group } from '../platform.ts';
 import { marks } from '../processes.ts';
-import { compileCache } from '../programs/own.ts';
+import { compileCache } from '../programs/carrel.ts';
 import { Supervisor, type ProgramStatus } from '../supervisor.ts';
 
 /** `run/status.json`: what the supervisor reports to the commands; replaced as a whole at each change. */

@@ -12,7 +12,7 @@ import { messageOf } from '../errors.ts';
 import { marks } from '../processes.ts';
 import { type PodAddress, withPorts } from './addresses.ts';
 import { ContainerProcess, execBeside, type Launch } from './container-process.ts';
-import { compileCache } from '../programs/own.ts';
+import { compileCache } from '../programs/carrel.ts';
 import { type Container, NotStartable, resolveEnvironment, type Settings } from './environment.ts';
 import { commandOf, requireImage } from './image.ts';
 import { type ProbeTarget, tryProbe, watchProbe } from './probes.ts';

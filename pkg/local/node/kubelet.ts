@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { existsSync, readFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
-import { listen } from '../../runtime/ops.ts';
+import { listen } from '../../runtime/ops-server.ts';
 import { messageOf } from '../errors.ts';
 import { KUBELET_CLIENT, pkiPaths } from '../programs/controlplane.ts';
 import type { ContainerRunner } from './container.ts';

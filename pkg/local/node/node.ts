@@ -11,7 +11,7 @@ import type { KubeClient } from '../../kube/transport.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { closeServer } from '../../runtime/ops.ts';
+import { closeServer } from '../../runtime/ops-server.ts';
 import type { Random } from '../../runtime/random.ts';
 import { paths, type StateDirectory } from '../state-directory.ts';
 import { BINARIES } from '../binaries/binaries.ts';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/clock.ts';
-import { closeServer, listen } from '../../runtime/ops.ts';
+import { closeServer, listen } from '../../runtime/ops-server.ts';
 import { type Probe, type ProbeTarget, tryProbe, watchProbe } from './probes.ts';
 
 let server: Server;

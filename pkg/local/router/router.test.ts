@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Ingress, Pod, Service } from '../../kube/kinds.ts';
 import type { Observed } from '../../kube/object.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { closeServer, listen } from '../../runtime/ops.ts';
+import { closeServer, listen } from '../../runtime/ops-server.ts';
 import { type RunningRouter, startRouting } from './router.ts';
 import { hostIndex, hostOf, hostsIn, routeOf, type Objects, type Upstream } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { answerSuspended } from '../../api/suspended.ts';
+import { answerSuspended } from '../../api/suspended-reply.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { informer } from '../../kube/informer.ts';
 import { INGRESS, type Ingress, POD, type Pod, SERVICE, type Service } from '../../kube/kinds.ts';
@@ -9,7 +9,7 @@ import type { KubeClient } from '../../kube/transport.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { closeServer, listen } from '../../runtime/ops.ts';
+import { closeServer, listen } from '../../runtime/ops-server.ts';
 import { codeOf } from '../errors.ts';
 import { Proxy } from './proxy.ts';
 import { hostIndex, hostOf, hostsIn, labelIndex, nameOf, type Objects, routeOf, type Upstream } from './routes.ts';

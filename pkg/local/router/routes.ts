@@ -1,5 +1,5 @@
 import type { V1HTTPIngressPath, V1IngressBackend } from '@kubernetes/client-node';
-import { SUSPENDED_ANNOTATION } from '../../api/suspended.ts';
+import { SUSPENDED_ANNOTATION } from '../../api/suspended-reply.ts';
 import type { Ingress, Pod, Service } from '../../kube/kinds.ts';
 import { isDeleting, keyOf, keyText, type Json, type Observed } from '../../kube/object.ts';
 import { PORTS_ANNOTATION } from '../node/addresses.ts';

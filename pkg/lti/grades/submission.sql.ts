@@ -1,5 +1,5 @@
 import type { Sql } from '../../store/postgres/pool.ts';
-import type { Score } from './scores.ts';
+import type { Score } from './post-score.ts';
 
 /** A pending grade as the worker needs it, with the registration that sends it. */
 export interface Submission extends Score {

@@ -9,7 +9,7 @@ import { privateKeyAssociatedData } from '../private-key.ts';
 import { SUBMIT_GRADE } from './grades.jobs.ts';
 import { SCORE_SCOPE } from './grades.schema.ts';
 import { type AttemptOutcome, later, outcomeOf, type ScoreResult } from './replies.policy.ts';
-import { postScore } from './scores.ts';
+import { postScore } from './post-score.ts';
 import { type ServiceClient, ServiceTokenError, ServiceTokens } from './service-tokens.ts';
 import { findSubmission, markFailed, markSent, markSubmitted, noteAttempt, renewTimestamp, type Submission } from './submission.sql.ts';
 

@@ -20,7 +20,7 @@ import { roleOf } from './roles.policy.ts';
 import type { StorageRequest } from '../pages/storage-pages.ts';
 import { noteUnknownDeployment } from './unknown-deployments.sql.ts';
 import type { UnknownValues } from '../login/unknown-values.ts';
-import { refusalOfReplay } from './used-launch.sql.ts';
+import { refusalOfReplay } from './replayed-launch.sql.ts';
 
 /** The form that the browser posts for the LMS (docs/design/lti.md, A launch; OAuth 2.0 §4.1.2.1 for the error). */
 export interface AuthenticationResponse {

@@ -11,7 +11,7 @@ import { dataOf, type Secrets } from '../secrets.ts';
 import { ConditionError } from '../conditions/runner.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
-import { secretOwner } from './owner.ts';
+import { secretOwner } from './secret-owner.ts';
 
 const PASSWORD_BYTES = 18;
 const MAX_EMAIL = 255;

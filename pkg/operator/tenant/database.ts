@@ -14,7 +14,7 @@ import { replicasOf } from './children/deployment.ts';
 import { connectionsOf, ENDING_MS, EndingPods, ROLLOUT_MS } from './connections.ts';
 import type { GeneratedPassword } from './generated-password.ts';
 import type { Migrations } from './migrations.ts';
-import { secretOwner } from './owner.ts';
+import { secretOwner } from './secret-owner.ts';
 
 export interface DatabaseAccess {
   readonly shard: OpenShard;

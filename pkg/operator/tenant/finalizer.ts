@@ -11,7 +11,7 @@ import type { RegisteredTenant } from '../../store/postgres/registry.ts';
 import { disableLogin, dropTenant, endSessions, tenantRole } from '../../store/postgres/provisioning.ts';
 import { bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
 import type { Connect } from '../../store/s3/client.ts';
-import { MARKER_KEY } from '../../store/s3/marker.ts';
+import { MARKER_KEY } from '../../store/s3/owner-marker.ts';
 import type { OwnedInformers } from '../informers.ts';
 import { TENANT, type ObservedTenant, type Tenant } from '../kinds.ts';
 import { FINALIZER, selectorText } from '../names.ts';
@@ -21,8 +21,8 @@ import type { ConditionWriter } from '../conditions/writer.ts';
 import type { Acceptance } from './acceptance.ts';
 import type { Migrations } from './migrations.ts';
 import { locationText } from './storage-migration.ts';
-import { removeNamedObjects } from './named-storage.ts';
-import type { TenantRedis } from './redis.ts';
+import { removeNamedObjects } from './tenant-named-storage.ts';
+import type { TenantRedis } from './redis-users.ts';
 import { openable, type StorageCredentials } from './storage.ts';
 
 /** How long one pass deletes the objects of a bucket; the next pass continues. */

@@ -3,7 +3,7 @@ import type { ObservedTenant } from '../kinds.ts';
 import { secretNames } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Shards } from '../shards.ts';
-import { secretOwner } from './owner.ts';
+import { secretOwner } from './secret-owner.ts';
 
 const PASSWORD_BYTES = 24;
 

@@ -6,8 +6,8 @@ import type { Secrets } from '../secrets.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import type { GeneratedPassword } from './generated-password.ts';
-import { secretOwner } from './owner.ts';
-import type { TenantRedis } from './redis.ts';
+import { secretOwner } from './secret-owner.ts';
+import type { TenantRedis } from './redis-users.ts';
 
 export interface RedisAccess {
   /** Checksum of the Secret that pods read. */

@@ -14,8 +14,8 @@ import type { Shards } from '../shards.ts';
 import { ConditionError, type StepResult } from '../conditions/runner.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import { isMove, requireFiles, requireNoPods } from './storage-migration.ts';
-import { secretOwner } from './owner.ts';
-import { once, recordStorage } from './recorded-storage.ts';
+import { secretOwner } from './secret-owner.ts';
+import { once, recordStorage } from './record-storage.ts';
 import { markerText, reach, takeStorage } from './storage-location.ts';
 
 export interface StorageAccess {

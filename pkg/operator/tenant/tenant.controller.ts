@@ -11,7 +11,7 @@ import { isTerminating } from '../namespaces.ts';
 import type { Acceptance, AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess, Databases } from './database.ts';
 import type { TenantFinalizer } from './finalizer.ts';
-import type { Keys, KeysAccess } from './keys.ts';
+import type { Keys, KeysAccess } from './tenant-keys.ts';
 import type { RedisAccess, RedisAccesses } from './redis-access.ts';
 import { tenantStatus } from './status.ts';
 import type { StorageAccess, Storages } from './storage.ts';

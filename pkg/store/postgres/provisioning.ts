@@ -1,7 +1,7 @@
 export { SYSTEM_USERNAME } from './migrations/tenant/0001-people.ts';
 export { MAX_FOLDER_DEPTH } from './migrations/tenant/0002-files.ts';
 export { ensureShard, type ShardAccess, ShardUnfit, TENANT_GROUP, WORKER_ROLE } from './provisioning/base.ts';
-export { endSessions } from './provisioning/sessions.ts';
+export { endSessions } from './provisioning/end-sessions.ts';
 export {
   boundConnections,
   disableLogin,

@@ -16,9 +16,9 @@ import { type ClientOptions, leaveBytesUnsigned, newClient } from './client.ts';
 import { isContentKey } from './content-key.ts';
 import { Download } from './download.ts';
 import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, statusOf, translateError } from './errors.ts';
-import { MARKER_KEY } from './marker.ts';
+import { MARKER_KEY } from './owner-marker.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
-import { ObjectRequests } from './requests.ts';
+import { ObjectRequests } from './object-requests.ts';
 import { PART_BYTES, putWhole, type UploadClients, uploadStream, type UploadTarget } from './upload.ts';
 
 export { newClient } from './client.ts';

@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BufferPool } from './buffer-pool.ts';
 import { isAway } from './errors.ts';
-import type { ObjectRequests } from './requests.ts';
+import type { ObjectRequests } from './object-requests.ts';
 import { sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 
 export interface UploadTarget {

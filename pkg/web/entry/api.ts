@@ -1,5 +1,5 @@
 import type { Session } from './session.ts';
-import type { Refusal } from './words.ts';
+import type { Refusal } from './messages.ts';
 
 /** The fields of GET /lti/launches/{launch_id} that the page shows. */
 export interface Launch {

@@ -3,7 +3,7 @@ import { type Api, type Launch, refusalOf } from './api.ts';
 import { FileList } from './file-list.tsx';
 import { Ended, RefusalNote, WayBack } from './notes.tsx';
 import { Uploads } from './uploads.tsx';
-import type { Refusal } from './words.ts';
+import type { Refusal } from './messages.ts';
 
 /** The page of a course: the user, the files of its folder, and uploads if the user may write. */
 export function Course({ api }: { api: Api }) {

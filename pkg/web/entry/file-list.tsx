@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api, FileItem, FilePage } from './api.ts';
 import { RefusalNote } from './notes.tsx';
-import { filesInWords, type Refusal, sizeInWords, timeInWords } from './words.ts';
+import { filesInWords, type Refusal, sizeInWords, timeInWords } from './messages.ts';
 
 /** The files of the folder, page by page, each with a download. A change of `changes` fetches the list again. */
 export function FileList(props: { api: Api; folderId: string; failed: (error: unknown) => Refusal; changes: number }) {

@@ -1,4 +1,4 @@
-import { refusalInWords, type Refusal } from './words.ts';
+import { refusalInWords, type Refusal } from './messages.ts';
 
 /** A refusal in words, with its code, and what to do about it. */
 export function RefusalNote({ refusal, onRetry }: { refusal: Refusal; onRetry?: () => void }) {

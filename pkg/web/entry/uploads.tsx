@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Api, OnConflict } from './api.ts';
 import { RefusalNote } from './notes.tsx';
-import type { Refusal } from './words.ts';
+import type { Refusal } from './messages.ts';
 
 interface Upload {
   readonly id: number;

@@ -13,7 +13,7 @@ import { readShards, Shards } from '../../../pkg/operator/shards.ts';
 import { Acceptance } from '../../../pkg/operator/tenant/acceptance.ts';
 import { TenantFinalizer } from '../../../pkg/operator/tenant/finalizer.ts';
 import { Migrations } from '../../../pkg/operator/tenant/migrations.ts';
-import { TenantRedis } from '../../../pkg/operator/tenant/redis.ts';
+import { TenantRedis } from '../../../pkg/operator/tenant/redis-users.ts';
 import { settingsWith } from '../../../pkg/operator/tenant/tenant.fixture.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';

@@ -4,7 +4,7 @@ import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { Operator } from '../../../pkg/operator/operator.ts';
 import { readShards, Shards } from '../../../pkg/operator/shards.ts';
 import { settingsWith } from '../../../pkg/operator/tenant/tenant.fixture.ts';
-import { TenantRedis } from '../../../pkg/operator/tenant/redis.ts';
+import { TenantRedis } from '../../../pkg/operator/tenant/redis-users.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';

@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { type AddressInfo, createServer } from 'node:net';
-import { recordStorage } from '../../../pkg/operator/tenant/recorded-storage.ts';
+import { recordStorage } from '../../../pkg/operator/tenant/record-storage.ts';
 import { takeStorage } from '../../../pkg/operator/tenant/storage-location.ts';
 import { ConditionError } from '../../../pkg/operator/conditions/runner.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { normalizedEndpoint, StorageTaken } from '../../../pkg/store/postgres/storage-locations.ts';
 import { StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
-import { markerOf, writeFirstMarker, writeMarker } from '../../../pkg/store/s3/marker.ts';
+import { markerOf, writeFirstMarker, writeMarker } from '../../../pkg/store/s3/owner-marker.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { atEnd } from '../../support/fixture.ts';

@@ -5,7 +5,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { insertJob, JobStore } from '../../../pkg/store/postgres/job-store.ts';
-import { MARKER_KEY, writeMarker } from '../../../pkg/store/s3/marker.ts';
+import { MARKER_KEY, writeMarker } from '../../../pkg/store/s3/owner-marker.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';

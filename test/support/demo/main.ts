@@ -9,7 +9,7 @@ import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { readConfig } from '../../../pkg/runtime/config.ts';
 import { createLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
-import { closeServer, listen } from '../../../pkg/runtime/ops.ts';
+import { closeServer, listen } from '../../../pkg/runtime/ops-server.ts';
 import { runProgram } from '../../../pkg/runtime/program.ts';
 import { LmsSite } from './lms-site.ts';
 import { ReceiverSite } from './receiver-site.ts';

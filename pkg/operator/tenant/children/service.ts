@@ -1,4 +1,4 @@
-import { SUSPENDED_ANNOTATION } from '../../../api/suspended.ts';
+import { SUSPENDED_ANNOTATION } from '../../../api/suspended-reply.ts';
 import { SERVICE, type Service } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, podLabels } from '../../names.ts';

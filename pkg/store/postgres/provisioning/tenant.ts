@@ -6,7 +6,7 @@ import type { TenantContext } from '../migrations/tenant/migration.ts';
 import { sqlState } from '../errors.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
-import { becomeMember, dropOwned, MEMBERSHIP } from './owned.ts';
+import { becomeMember, dropOwned, MEMBERSHIP } from './owned-objects.ts';
 import { passwordVerifier } from './password.ts';
 
 /**

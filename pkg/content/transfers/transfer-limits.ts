@@ -1,7 +1,7 @@
 import type { Traffic } from '../../api/endpoint.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { LONGEST_UPLOAD_MS } from '../../store/s3/day.ts';
+import { LONGEST_UPLOAD_MS } from '../../store/s3/upload-day.ts';
 
 export interface TransferLimits {
   /** Uploads and downloads of one person at once, at this server. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { ManualClock, settled } from '../../test/support/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
-import { PRIORITY, type Priority, WorkQueue } from './queue.ts';
+import { PRIORITY, type Priority, WorkQueue } from './work-queue.ts';
 
 const setUp = (): { queue: WorkQueue; clock: ManualClock; metrics: Registry } => {
   const clock = new ManualClock();

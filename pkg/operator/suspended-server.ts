@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerSuspended } from '../api/suspended.ts';
+import { answerSuspended } from '../api/suspended-reply.ts';
 import type { Random } from '../runtime/random.ts';
-import { closeServer, listen } from '../runtime/ops.ts';
+import { closeServer, listen } from '../runtime/ops-server.ts';
 
 /** Where requests for suspended tenants are sent: to this operator, which answers 503 `suspended`. */
 export interface SuspendedAnswer {

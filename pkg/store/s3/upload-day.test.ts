@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { dayOf, lastWriteOf } from './day.ts';
+import { dayOf, lastWriteOf } from './upload-day.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Context } from './state.ts';
+import type { Context } from './request-state.ts';
 
 /**
  * Replies to a request whose body may not have been read: then closes the connection after the reply.

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { scoreBody, scoresAddress } from './scores.ts';
+import { scoreBody, scoresAddress } from './post-score.ts';
 
 test.each([
   ['https://lms.example/ags/1/lineitems/2', 'https://lms.example/ags/1/lineitems/2/scores'],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openStateDirectory, type StateDirectory } from '../state-directory.ts';
-import { DEMO_HOSTS, operatorSpec } from './own.ts';
+import { DEMO_HOSTS, operatorSpec } from './carrel.ts';
 
 let stateDirectory: StateDirectory;
 beforeEach(async () => {

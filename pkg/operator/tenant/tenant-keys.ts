@@ -8,7 +8,7 @@ import type { StepResult } from '../conditions/runner.ts';
 import type { Administrators } from './administrator.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
-import { secretOwner } from './owner.ts';
+import { secretOwner } from './secret-owner.ts';
 
 export interface KeysAccess {
   readonly checksum: string;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { filesInWords, refusalInWords, sizeInWords, timeInWords } from './words.ts';
+import { filesInWords, refusalInWords, sizeInWords, timeInWords } from './messages.ts';
 
 test.each([
   [0, '0 bytes'],
