@@ -5,7 +5,7 @@ import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
-import type { User } from '../../store/postgres/tables.ts';
+import type { Session, User } from '../../store/postgres/tables.ts';
 import { sessionTag } from '../../access/tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { Passwords } from '../passwords.ts';
@@ -23,6 +23,13 @@ export interface FreshSignIn {
   readonly refreshToken: string;
   readonly refreshUntil: Date;
 }
+
+type SessionOfToken = Pick<Session, 'id' | 'userId' | 'launchId' | 'createdAt' | 'expiresAt' | 'endedAt'>;
+
+/** The session before its tokens, in the order in which the deletion of a user locks them. */
+const LOCK_SESSION_OF_TOKEN = `
+  SELECT s.id, s.user_id AS "userId", s.launch_id AS "launchId", s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.ended_at AS "endedAt"
+    FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id WHERE t.token_hash = $1 FOR UPDATE OF s`;
 
 /**
  * Signing in, staying signed in, signing out (docs/design/api-conventions.md, Sign-in and sessions).
@@ -98,12 +105,12 @@ export class SignIn {
   async refresh(refreshToken: string): Promise<FreshSignIn> {
     const fresh = await this.#cache.transaction(this.#db, async (tx) => {
       const now = this.#clock.now();
-      const [used] = await tx.query<{ sessionId: string }>(
-        `UPDATE refresh_tokens SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING session_id AS "sessionId"`,
+      const [session] = await tx.query<SessionOfToken>(LOCK_SESSION_OF_TOKEN, [sha256Hex(refreshToken)]);
+      const [used] = await tx.query(
+        'UPDATE refresh_tokens SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING session_id',
         [sha256Hex(refreshToken), now],
       );
       if (!used) return this.#whyNot(tx, refreshToken, now); // not thrown in here: the end of a session must be committed
-      const session = await tx.sessions.find({ id: used.sessionId }, { lock: 'update' });
       // A launch's session has no refresh token; were there one, it would renew what the launch does not give.
       if (!session || session.launchId !== null || session.endedAt !== null) return 'invalid_refresh_token';
       if (longestEnd(session) <= now) return 'session_expired';

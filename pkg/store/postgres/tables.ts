@@ -9,6 +9,7 @@ export const definitions = { ...identity, ...content, ...lti, ...events } as con
 export type Definitions = typeof definitions;
 
 export type User = RowOf<Definitions['users']>;
+export type Session = RowOf<Definitions['sessions']>;
 export type Group = RowOf<Definitions['groups']>;
 export type Webhook = RowOf<Definitions['webhooks']>;
 export type NewWebhook = NewOf<Definitions['webhooks']>;

@@ -9,23 +9,32 @@ const openSessions = (id: string): Promise<unknown[]> =>
   tenant.db.query('SELECT FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.uuid = $1 AND s.ended_at IS NULL', [id]);
 
 /** The replies of `change`, which is held up in its midst until each of `others` waits for it or is through, and of `others`. */
-async function during(userId: string, change: () => Promise<ApiReply>, others: readonly (() => Promise<ApiReply>)[]): Promise<ApiReply[]> {
+async function during(
+  userId: string,
+  change: () => Promise<ApiReply>,
+  others: readonly (() => Promise<ApiReply>)[],
+  meanwhile = async (): Promise<void> => {},
+): Promise<ApiReply[]> {
   let through = 0;
   const begun: Promise<ApiReply>[] = [];
-  const begin = async (ask: () => Promise<ApiReply>): Promise<void> => {
+  const begin = async (ask: () => Promise<ApiReply>, isThere: (blockers: number[][]) => boolean): Promise<void> => {
     const reply = ask().finally(() => (through += 1));
     begun.push(reply);
     await waitFor('a request to wait, or to be through', async () => {
-      const waiting = await tenant.db.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = current_user`);
-      return waiting.length + through === begun.length;
+      const waiting = await tenant.db.query<{ blockers: number[] }>(
+        `SELECT pg_blocking_pids(pid) AS blockers FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = current_user`,
+      );
+      return isThere(waiting.map(({ blockers }) => blockers));
     });
   };
   await tenant.db.transaction(async (tx) => {
-    // The change ends the sessions last.
+    // The change ends the sessions last. It waits for this transaction, not for another lock on its way: only then is it before the others.
     await tx.query('SELECT FROM sessions WHERE user_id = (SELECT id FROM users WHERE uuid = $1) FOR UPDATE', [userId]);
-    await begin(change);
+    const [self] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    await begin(change, (waiting) => waiting.some((blockers) => self !== undefined && blockers.includes(self.pid)));
     expect(through).toBe(0);
-    for (const other of others) await begin(other);
+    for (const other of others) await begin(other, (waiting) => waiting.length + through === begun.length);
+    await meanwhile();
   });
   return Promise.all(begun);
 }
@@ -67,4 +76,24 @@ test('a password that was reset meanwhile is not overwritten by who knew the for
 
   const login = await tenant.anonymous.post('/auth/login', { email: user.email, password: 'of the reset' });
   expect([reset?.status, own?.status, own?.body?.error, login.status]).toEqual([200, 401, 'invalid_credentials', 200]);
+});
+
+test('a refresh that waits for its session locks no token yet: the deletion of its user, which locks the tokens after the session, would wait for it', async () => {
+  const { user, api } = await tenant.user();
+  const unlocked = (): Promise<unknown[]> =>
+    tenant.db.query(
+      'SELECT FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id JOIN users u ON u.id = s.user_id WHERE u.uuid = $1 FOR UPDATE OF t SKIP LOCKED',
+      [user.id],
+    );
+  let tokens: unknown[] = [];
+
+  const [refresh] = await during(
+    user.id,
+    () => tenant.anonymous.post('/auth/refresh', { refresh_token: api.refreshToken }),
+    [],
+    async () => void (tokens = await unlocked()),
+  );
+
+  expect(tokens).toHaveLength(1);
+  expect(refresh?.status).toBe(200);
 });
