@@ -11,6 +11,8 @@ const SWEEP_MS = 1_000;
 const APART_MS = 5;
 /** Tenants that may wait in Redis: enough to keep workers busy, few enough that the first to wait is served first. */
 const MAX_WAITING = 64;
+/** A full queue is looked at again after this: workers take its jobs within milliseconds. */
+const FULL_MS = 20;
 
 /**
  * Finds the tenants of one shard that have due rows, and has workers take them (docs/design/events-and-jobs.md). It changes nothing in Postgres: when
@@ -53,34 +55,37 @@ export class Dispatcher {
     while (!signal.aborted) {
       this.#woken = false;
       const begun = this.#clock.monotonic();
+      let pauseMs = SWEEP_MS;
       try {
-        await this.#round();
+        if ((await this.#round()) === 'full') pauseMs = FULL_MS;
       } catch (error) {
         this.#log.warn({ err: error }, 'dispatch round failed; the next round retries');
       }
       await sleepUnlessAborted(this.#clock, Math.max(0, begun + APART_MS - this.#clock.monotonic()), signal);
-      await this.#pause(signal);
+      await this.#pause(pauseMs, signal);
     }
   }
 
-  async #round(): Promise<void> {
+  /** `full`: no more tenants may wait in Redis. */
+  async #round(): Promise<'full' | 'done'> {
     // Another worker may have free slots: what is due beyond this one's stays for its rounds.
-    if (this.#limiter.free === 0) return;
-    const { tenantLimit: perTenant } = this.#limiter;
-    const [waiting, due] = await Promise.all([this.#queue.waiting(), this.#store.dueTenants({ limit: this.#limiter.slots, perTenant })]);
-    const next = due.slice(0, Math.max(0, MAX_WAITING - waiting));
-    await this.#queue.add(this.#shard, next, this.#limiter.shareOf(due.length));
+    if (this.#limiter.free === 0) return 'done';
+    const most = MAX_WAITING - (await this.#queue.waiting());
+    if (most <= 0) return 'full';
+    const due = await this.#store.dueTenants({ limit: this.#limiter.slots, perTenant: this.#limiter.tenantLimit });
+    await this.#queue.add(this.#shard, due.slice(0, most), this.#limiter.shareOf(due.length));
     // The others follow as soon as workers have taken these.
-    if (next.length > 0 && next.length < due.length) this.#woken = true;
+    if (most < due.length) this.#woken = true;
+    return 'done';
   }
 
-  async #pause(signal: AbortSignal): Promise<void> {
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
     if (this.#woken || signal.aborted) return;
     const woken = new AbortController();
     const wake = (): void => woken.abort();
     this.#wake = wake;
     signal.addEventListener('abort', wake, { once: true });
-    await sleepUnlessAborted(this.#clock, SWEEP_MS, woken.signal);
+    await sleepUnlessAborted(this.#clock, ms, woken.signal);
     signal.removeEventListener('abort', wake);
     this.#wake = () => undefined;
   }
