@@ -38,8 +38,8 @@ faults: $(INSTALLED) ## run the long forms: 5,000 changes during faults, fairnes
 	@CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) TENANTS=$(or $(TENANTS),200) REST_MS=$(or $(REST_MS),60000) OBJECTS=$(or $(OBJECTS),5000) \
 		node hack/test.ts --selectProjects integration --testPathPatterns '$(LONG_FORMS)' --runInBand
 
-bench: $(INSTALLED) ## measure rates and times, each with a control in the same run (LINES="launches deliveries", BASE=<git ref>, DOC=1)
-	@node hack/web.ts && $(CARREL) binaries && node test/bench/main.ts $(if $(BASE),--base $(BASE)) $(if $(DOC),--write) $(LINES)
+bench: $(INSTALLED) ## measure rates and times, each with a control in the same run (LINES="launches deliveries", BASE=<git ref>, DOC=1, ROUNDS=1)
+	@node hack/web.ts && $(CARREL) binaries && node test/bench/main.ts $(if $(BASE),--base $(BASE)) $(if $(DOC),--write) $(if $(ROUNDS),--rounds $(ROUNDS)) $(LINES)
 
 fuzz: $(INSTALLED) ## send 20,000 generated requests, valid and invalid, by the OpenAPI document; fail on any finding (REQUESTS, SEED)
 	@$(CARREL) binaries && REQUESTS=$(or $(REQUESTS),20000) SEED=$(or $(SEED),1) node test/fuzz/main.ts

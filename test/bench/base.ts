@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { sha256Hex } from '../../pkg/runtime/sha256.ts';
 
 /** What `before and after` compares with: another commit of this repository in a worktree of its own. */
@@ -10,6 +10,17 @@ export interface Base {
   readonly commit: string;
   remove(): void;
 }
+
+/**
+ * What test/bench imports of test/support, and where commits since 9c2235e had it. A commit that had it elsewhere gets a file that
+ * exports it from there, so the base's programs are started and written to by the base's own code.
+ */
+const FORMERLY: Readonly<Record<string, string>> = {
+  'test/support/backends.ts': './parts.ts',
+  'test/support/worker-platform.ts': '../integration/worker/platform.ts',
+  'test/support/worker-process.ts': '../integration/worker/worker-process.ts',
+  'test/support/lms/registration.ts': '../../integration/lti/registration.ts',
+};
 
 /**
  * Checks `ref` out into `root` and gives it the packages it needs and this checkout's test/bench, so both are measured in the same way.
@@ -25,6 +36,10 @@ export function checkOutBase(present: string, ref: string, root: string): Base {
     cpSync(join(present, 'test/bench'), join(root, 'test/bench'), {
       recursive: true,
     });
+    for (const [file, former] of Object.entries(FORMERLY)) {
+      const isThere = existsSync(join(root, file));
+      if (!isThere && existsSync(join(root, dirname(file), former))) writeFileSync(join(root, file), `export * from '${former}';\n`);
+    }
     symlinkSync(packages(present, root), join(root, 'node_modules'));
     execFileSync(process.execPath, ['hack/web.ts'], {
       cwd: root,

@@ -14,6 +14,9 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   weight: () => onPlatform(async ({ stores }) => (await import('./weight.ts')).weight(stores)),
 };
 
+/** Measured without turns, of the present alone: they judge a promise in time, not a rate. */
+export const WITHOUT_BASE: ReadonlySet<string> = new Set(['fairness', 'recovery']);
+
 async function onPlatform(bench: (platform: TestPlatform) => Promise<Line[]>): Promise<Line[]> {
   const platform = await startPlatform({ durable: true });
   try {

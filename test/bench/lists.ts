@@ -1,23 +1,21 @@
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { page, pageRequest } from '../../pkg/api/paging.ts';
-import { FILES, fileList } from '../../pkg/content/files/file-list.sql.ts';
-import type { FileRow } from '../../pkg/content/files/files.sql.ts';
 import { startServerProcess } from '../faults/server-process.ts';
 import { Api } from '../support/api.ts';
 import { freePort } from '../support/ports.ts';
 import { startTenant } from '../support/server.ts';
 import type { TestStores } from '../support/stores.ts';
 import { range } from '../support/wait.ts';
-import { fillWithFiles } from './filled.ts';
-import { byTurns, type Line, perSecond, rateLine } from './measure.ts';
+import { fillWithFiles, type Span } from './filled.ts';
+import { byTurns, type Line, perSecond, progress, rateLine } from './measure.ts';
 
-const REQUESTS = 1_000;
+const REQUESTS = 500;
 const AT_ONCE = 16;
 const LIMIT = 100;
 const MANY = 1_000_000;
 const DEEP_PAGE = 5_000;
-const ORDER = pageRequest({ limit: LIMIT }, FILES.order);
+/** The last one of the page before the deep page, by age. */
+const LAST_BEFORE = MANY - (DEEP_PAGE - 1) * LIMIT + 1;
 
 /** Pages of a list a second: of few files beside the same SELECT by node-postgres and JSON.stringify; deep in many files beside the first page. */
 export async function lists(stores: TestStores): Promise<Line[]> {
@@ -30,15 +28,13 @@ export async function lists(stores: TestStores): Promise<Line[]> {
   });
   const agent = new Agent({ connections: AT_ONCE });
 
-  const owner = async (count: number): Promise<{ id: number; api: Api }> => {
+  const owner = async (): Promise<{ id: number; email: string; api: Api }> => {
     const { user, password } = await tenant.user();
-    await fillWithFiles(stores, tenant, user.email, count);
     const { rows } = await pool.query<{ id: string }>('SELECT id FROM users WHERE uuid = $1', [user.id]);
-    return {
-      id: Number(rows[0]?.id),
-      api: await new Api(`http://127.0.0.1:${port}/api/v1`).login(user.email, password),
-    };
+    const api = await new Api(`http://127.0.0.1:${port}/api/v1`).login(user.email, password);
+    return { id: Number(rows[0]?.id), email: user.email, api };
   };
+  const fill = ({ email }: { email: string }, ...spans: Span[]): Promise<void> => fillWithFiles(stores, tenant, email, spans);
   const pages = (api: Api, cursor?: string) => (): Promise<number> =>
     perSecond(range(REQUESTS), AT_ONCE, async () => {
       const url = `${api.url}/files?limit=${LIMIT}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
@@ -51,14 +47,20 @@ export async function lists(stores: TestStores): Promise<Line[]> {
     });
 
   try {
-    const few = await owner(1_000);
-    const { sql, params } = fileList({ userId: few.id, files: [], folders: [], known: [] }, { limit: LIMIT }, ORDER);
-    const select = (): Promise<number> =>
-      perSecond(range(REQUESTS), AT_ONCE, async () => void JSON.stringify((await pool.query(sql, [...params])).rows));
-    const list = await byTurns(pages(few.api), select);
+    const few = await owner();
+    await fill(few, [1, 1_000]);
+    const select = await selectOf(few.id);
+    const list = await byTurns(pages(few.api), async () =>
+      perSecond(range(REQUESTS), AT_ONCE, async () => void JSON.stringify((await pool.query(select.sql, [...select.params])).rows)),
+    );
 
-    const many = await owner(MANY);
-    const deep = await byTurns(pages(many.api, await cursorBefore(DEEP_PAGE, pool, many.id)), pages(many.api), { own: true });
+    const many = await owner();
+    progress(`writing ${MANY} files`);
+    // Of two files the server itself gives the cursor that it would give before the deep page of all.
+    await fill(many, [LAST_BEFORE - 1, LAST_BEFORE]);
+    const cursor = (await many.api.get('/files', { query: { limit: 1 } })).body.pagination.next_cursor as string;
+    await fill(many, [1, LAST_BEFORE - 2], [LAST_BEFORE + 1, MANY]);
+    const deep = await byTurns(pages(many.api, cursor), pages(many.api), { own: true });
     return [
       rateLine(`GET files, ${LIMIT} of 1,000`, list, 'the same SELECT by pg + JSON', 0.5),
       rateLine(`GET files, page ${DEEP_PAGE} of ${MANY} files`, deep, 'page 1', 0.8),
@@ -69,15 +71,9 @@ export async function lists(stores: TestStores): Promise<Line[]> {
   }
 }
 
-/** What the page before this one ends with, without reading all before it. */
-async function cursorBefore(number: number, pool: pg.Pool, userId: number): Promise<string | undefined> {
-  const last = `SELECT id, updated_at AS "updatedAt" FROM files WHERE owner_id = $1 ORDER BY updated_at DESC, id DESC OFFSET $2 LIMIT 1`;
-  const { rows } = await pool.query<FileRow>(last, [userId, (number - 1) * LIMIT - 1]);
-  const { pagination } = page(
-    { ...ORDER, limit: 1 },
-    [...rows, ...rows],
-    () => null,
-    (row) => FILES.valuesOf(ORDER, row),
-  );
-  return pagination.next_cursor ?? undefined;
+/** The statement of a first page. Loaded here, because another commit, which does not run the control, need not have it. */
+async function selectOf(userId: number): Promise<{ sql: string; params: readonly unknown[] }> {
+  const { pageRequest } = await import('../../pkg/api/paging.ts');
+  const { FILES, fileList } = await import('../../pkg/content/files/file-list.sql.ts');
+  return fileList({ userId, files: [], folders: [], known: [] }, { limit: LIMIT }, pageRequest({ limit: LIMIT }, FILES.order));
 }

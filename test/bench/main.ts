@@ -1,6 +1,6 @@
 /**
- * `make bench [LINES="launches deliveries …"] [BASE=<git ref>] [DOC=1]`: lines of docs/design/testing.md, Speed and size, each beside its control in
- * the same run. BASE measures another commit too, alternately with the present one; DOC writes docs/performance.md.
+ * `make bench [LINES="launches deliveries …"] [BASE=<git ref>] [DOC=1] [ROUNDS=1]`: lines of docs/design/testing.md, Speed and size, each beside its control in
+ * the same run. BASE measures another commit too, alternately with the present one; DOC writes docs/performance.md. ROUNDS bounds how often each is measured, for a quick look.
  * Numbers change with the machine and what else it does; ratios much less. Exit 1 where a target is missed.
  */
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -8,14 +8,15 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TestRun } from '../../hack/test-run.ts';
 import { type Base, checkOutBase } from './base.ts';
-import { BENCHES } from './benches.ts';
+import { BENCHES, WITHOUT_BASE } from './benches.ts';
 import { commitOf, rowsOf, type Section, table, writeDocument } from './report.ts';
-import { runBench } from './turns.ts';
+import { type Checkout, runBench } from './turns.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 const { values: options, positionals } = parseArgs({
   options: {
     base: { type: 'string' },
+    rounds: { type: 'string', default: '100' },
     write: { type: 'boolean', default: false },
   },
   allowPositionals: true,
@@ -29,46 +30,48 @@ if (unknown.length > 0) {
 
 for (const left of TestRun.abandoned(root)) await left.end();
 const run = TestRun.begin(root);
+const started = performance.now();
 let base: Base | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(1));
 try {
   if (options.base !== undefined) base = checkOutBase(root, options.base, join(run.environment['TMPDIR'] ?? tmpdir(), 'base'));
   const sections: Section[] = [];
-  let failed = 0;
+  const failed: string[] = [];
   const commit = commitOf(root);
-  for (const name of wanted) {
-    process.stderr.write(`${name} (load ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores)\n`);
+  for (const [at, name] of wanted.entries()) {
+    const load = loadavg()[0] ?? 0;
+    progress(`${name}, ${at + 1} of ${wanted.length} (load ${load.toFixed(1)} on ${cpus().length} cores)`);
     const { environment } = run;
-    const [present, before] = await runBench(
-      name,
-      [root, ...(base ? [base.root] : [])].map((checkout) => ({
-        root: checkout,
-        environment,
-      })),
-    );
-    if (!present) {
-      process.stderr.write(`bench: ${name} failed\n`);
-      failed += 1;
+    const checkouts: Checkout[] = [{ root, environment, isBase: false }];
+    if (base && !WITHOUT_BASE.has(name)) checkouts.push({ root: base.root, environment, isBase: true });
+    const [present, before] = await runBench(name, checkouts, Number(options.rounds));
+    if (!present || 'failure' in present) {
+      progress(`${name} failed`);
+      failed.push(name);
       continue;
     }
-    if (base && !before) process.stderr.write(`${name} has no base: it does not run on ${base.commit}\n`);
-    sections.push({
-      name,
-      present: commit,
-      base: base?.commit,
-      rows: rowsOf(present, before),
-    });
+    if (before && 'failure' in before) progress(`${name} has no base: on ${base?.commit} it ends with: ${before.failure}`);
+    const rows = rowsOf(present.lines, before && 'lines' in before ? before.lines : []);
+    const section = { name, load, present: commit, base: base?.commit, rows };
+    sections.push(section);
+    if (options.write) writeDocument(join(root, 'docs/performance.md'), [section]);
+    process.stderr.write(table(rows, base !== undefined));
   }
-  if (options.write) writeDocument(join(root, 'docs/performance.md'), sections);
   const rows = sections.flatMap((section) => section.rows);
   const missed = rows.filter(({ met }) => met === false).length;
+  const took = `${((performance.now() - started) / 60_000).toFixed(1)} min`;
+  process.stdout.write(`${table(rows, base !== undefined)}\n`);
   process.stdout.write(
-    `${table(rows)}${rows.length} lines, ${missed} missed their target${failed > 0 ? `, ${failed} benches failed` : ''}\n`,
+    `bench: ${rows.length} lines in ${took}, ${missed} missed their target, ${failed.length} of ${wanted.length} benches failed${failed.map((name) => ` (${name})`).join('')}\n`,
   );
-  await end(missed + failed === 0 ? 0 : 1);
+  await end(missed + failed.length === 0 ? 0 : 1);
 } catch (error) {
   process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
   await end(1);
+}
+
+function progress(what: string): void {
+  process.stderr.write(`${((performance.now() - started) / 1_000).toFixed(0).padStart(4)} s  ${what}\n`);
 }
 
 async function end(code: number): Promise<never> {

@@ -53,6 +53,9 @@ export async function byTurns(
   }
 }
 
+/** Says what takes long before the next turns. */
+export const progress = (doing: string): void => void process.stderr.write(`  ${doing}\n`);
+
 /** Runs `work` for each item, `concurrency` at once; gives how many a second. */
 export async function perSecond<T>(items: readonly T[], concurrency: number, work: (item: T) => Promise<void>): Promise<number> {
   const started = performance.now();

@@ -8,7 +8,7 @@ import { freePort } from '../support/ports.ts';
 import { startTenant } from '../support/server.ts';
 import type { TestStores } from '../support/stores.ts';
 import { range } from '../support/wait.ts';
-import { fillWithFiles } from './filled.ts';
+import { fileIds, fillWithFiles } from './filled.ts';
 import { byTurns, type Line, perSecond, rateLine } from './measure.ts';
 import { startProgram } from './program.ts';
 
@@ -50,7 +50,8 @@ export async function metadata(stores: TestStores): Promise<Line[]> {
       () => get(same(koa.url)),
     );
 
-    const files = await fillWithFiles(stores, tenant, email, COLD_FILES);
+    await fillWithFiles(stores, tenant, email, [[1, COLD_FILES]]);
+    const files = await fileIds(stores, tenant, email);
     const next = (): string[] => files.splice(0, REQUESTS / 2);
     const cold = await byTurns(
       () =>

@@ -11,6 +11,8 @@ export interface Row extends Line {
 /** One bench's rows, and of what commits. */
 export interface Section {
   readonly name: string;
+  /** How many programs ran or waited for a core on average in the minute before. */
+  readonly load: number;
   readonly present: string;
   readonly base?: string | undefined;
   readonly rows: readonly Row[];
@@ -32,12 +34,12 @@ export const rowsOf = (present: readonly Line[], base: readonly Line[] = []): Ro
     base: base.find(({ what }) => what === line.what),
   }));
 
-/** A Markdown table that a terminal shows well too. */
-export function table(rows: readonly Row[]): string {
+/** A Markdown table that a terminal shows well too. `withBase`: a line that the base lacks says so. */
+export function table(rows: readonly Row[], withBase: boolean): string {
   const ratio = (line: Line | undefined): string => line?.ratio?.toFixed(2) ?? '';
   const columns: [string, (row: Row) => string][] = [
     ['what', ({ what }) => what],
-    ['base', ({ base }) => base?.ours ?? ''],
+    ['base', ({ base }) => base?.ours ?? (withBase ? 'no base' : '')],
     ['present', ({ ours }) => ours],
     ['control', ({ control }) => control],
     ['base ratio', ({ base }) => ratio(base)],
@@ -69,9 +71,9 @@ export function writeDocument(file: string, sections: readonly Section[]): void 
   writeFileSync(file, [HEAD, ...ordered.map(([, text]) => text)].join('\n'));
 }
 
-function sectionText({ name, present, base, rows }: Section): string {
+function sectionText({ name, load, present, base, rows }: Section): string {
   const commits = base === undefined ? `Commit ${present}` : `Commit ${present}, base ${base}`;
-  return `## ${name}\n\n${commits}; ${machine()}; ${new Date().toISOString().slice(0, 10)}.\n\n${table(rows)}`;
+  return `## ${name}\n\n${commits}; ${machine()}; ${new Date().toISOString().slice(0, 10)}, load before ${load.toFixed(1)}.\n\n${table(rows, base !== undefined)}`;
 }
 
 const machine = (): string =>

@@ -35,27 +35,38 @@ export async function nextTurn(): Promise<Turn> {
 export interface Checkout {
   readonly root: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Another commit, which may fail: what it writes to stderr is shown only as its reason. */
+  readonly isBase: boolean;
 }
 
-/** The bench's lines of each checkout, of the first the control; undefined for one that cannot run it. */
-export async function runBench(name: string, checkouts: readonly Checkout[]): Promise<(Line[] | undefined)[]> {
+/** A bench's lines; a checkout that cannot run it says why. */
+export type Outcome = { readonly lines: Line[] } | { readonly failure: string };
+
+/** The bench of each checkout, with the control of the first; ends when the first has failed. `mostRounds` as in `make bench ROUNDS=`. */
+export async function runBench(name: string, checkouts: readonly Checkout[], mostRounds: number): Promise<Outcome[]> {
   const all = checkouts.map((checkout) => new BenchProcess(name, checkout));
   try {
     for (const one of all) await one.start();
-    for (;;) {
+    for (let measurement = 1; ; measurement += 1) {
       const waiting = all.filter(({ at }) => at !== undefined && 'rounds' in at);
-      if (waiting.length === 0) return all.map(({ at }) => (at !== undefined && 'lines' in at ? at.lines : undefined));
-      await takeTurns(waiting);
+      if (all[0]?.at === undefined || waiting.length === 0) return all.map((one) => one.outcome());
+      const started = performance.now();
+      await takeTurns(waiting, mostRounds);
+      const seconds = ((performance.now() - started) / 1_000).toFixed(0);
+      process.stderr.write(
+        `  ${name}: measurement ${measurement} took ${seconds} s${waiting.length < all.length ? ', without the base' : ''}\n`,
+      );
     }
   } finally {
     for (const one of all) await one.end();
   }
 }
 
-async function takeTurns(waiting: readonly BenchProcess[]): Promise<void> {
+async function takeTurns(waiting: readonly BenchProcess[], mostRounds: number): Promise<void> {
   const [first] = waiting;
   if (first?.at === undefined || !('rounds' in first.at)) return;
-  const { rounds, own } = first.at;
+  const { own } = first.at;
+  const rounds = Math.min(first.at.rounds, mostRounds);
   for (const one of waiting) one.clear();
   for (let round = 0; round <= rounds; round += 1) {
     for (const one of waiting) await one.measure('ours');
@@ -65,34 +76,40 @@ async function takeTurns(waiting: readonly BenchProcess[]): Promise<void> {
   for (const one of waiting) await one.goOn(control(one));
 }
 
+/** As much of what a failed process wrote to stderr as is searched for its error. */
+const STDERR_CHARACTERS = 10_000;
+
 /** One checkout's process of a bench. */
 class BenchProcess {
-  /** What it said last; undefined: it has failed. */
+  /** What it said last; undefined: it has ended before its lines. */
   at: Message | undefined;
   readonly #child: ChildProcess;
   readonly #messages: AsyncIterator<[Message]>;
+  readonly #exited: Promise<unknown>;
   /** Aborted once nothing more comes from the process. */
   readonly #silent = new AbortController();
-  #values: Record<'ours' | 'control', { value: number; cpuMs?: number }[]> = {
-    ours: [],
-    control: [],
-  };
+  #values: Record<'ours' | 'control', { value: number; cpuMs?: number }[]> = { ours: [], control: [] };
+  #stderr = '';
 
-  constructor(name: string, { root, environment }: Checkout) {
+  constructor(name: string, { root, environment, isBase }: Checkout) {
     const env = { ...process.env, ...environment };
     this.#child = fork(join(root, 'test/bench/run.ts'), [name], {
       cwd: root,
       env,
       execArgv: ['--disable-warning=ExperimentalWarning'],
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });
+    this.#exited = once(this.#child, 'exit');
     this.#child.once('disconnect', () => this.#silent.abort());
-    this.#messages = on(this.#child, 'message', {
-      signal: this.#silent.signal,
-    }) as AsyncIterator<[Message]>;
+    this.#child.stderr?.on('data', (text: Buffer) => {
+      if (!isBase) process.stderr.write(text);
+      this.#stderr = (this.#stderr + text.toString()).slice(-STDERR_CHARACTERS);
+    });
+    this.#messages = on(this.#child, 'message', { signal: this.#silent.signal }) as AsyncIterator<[Message]>;
   }
 
   async start(): Promise<void> {
-    this.#child.send('start');
+    this.#send('start');
     this.at = await this.#next();
   }
 
@@ -103,7 +120,7 @@ class BenchProcess {
 
   async measure(turn: 'ours' | 'control'): Promise<void> {
     if (this.at === undefined) return;
-    this.#child.send(turn);
+    this.#send(turn);
     const said = await this.#next();
     if (said === undefined) this.at = undefined;
     else if ('value' in said) this.#values[turn].push(said);
@@ -117,19 +134,24 @@ class BenchProcess {
   async goOn(control: number): Promise<void> {
     if (this.at === undefined) return;
     const cpuMs = this.median('ours', 'cpuMs');
-    this.#child.send({
-      ours: this.median('ours'),
-      control,
-      ...(Number.isNaN(cpuMs) ? {} : { cpuMs }),
-    });
+    this.#send({ ours: this.median('ours'), control, ...(Number.isNaN(cpuMs) ? {} : { cpuMs }) });
     this.at = await this.#next();
   }
 
+  outcome(): Outcome {
+    if (this.at !== undefined && 'lines' in this.at) return { lines: this.at.lines };
+    const error = this.#stderr.match(/^(?:\w*Error\b.*|Error: .*)$/m)?.[0];
+    return { failure: error ?? this.#stderr.trim().split('\n').at(-1) ?? '' };
+  }
+
   async end(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const ended = once(this.#child, 'exit');
     this.#child.kill();
-    await ended;
+    await this.#exited;
+  }
+
+  /** A process that has ended is noticed by the next message, which does not come. */
+  #send(turn: Turn | 'start'): void {
+    if (this.#child.connected) this.#child.send(turn, () => undefined);
   }
 
   async #next(): Promise<Message | undefined> {
