@@ -10,7 +10,6 @@ type Sort = InstanceType<typeof TestSequencer>['sort'];
  */
 export const LONGEST = [
   'test/e2e/cli.test.ts',
-  'test/integration/operator/unknown-deployments.test.ts',
   'test/e2e/folder.test.ts',
   'test/integration/operator/scale.test.ts',
   'test/integration/worker/grades.test.ts',

@@ -62,6 +62,8 @@ export interface OperatorDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Between two polls of a shard for changes; left out: 5 s. */
+  readonly shardPollMs?: number;
 }
 
 /** Tenants that are reconciled at the same time; most of a reconcile is waiting. */

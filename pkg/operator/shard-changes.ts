@@ -18,6 +18,8 @@ interface Deps {
   readonly shards: Shards;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Between two polls; left out: 5 s. */
+  readonly shardPollMs?: number;
 }
 
 const POLL_MS = 5_000;
@@ -26,9 +28,10 @@ const POLL_MS = 5_000;
  * Polls every shard for changes until the signal is aborted: one SELECT a shard for all kinds, none while no kind is wanted. Writes nothing while
  * there are no changes.
  */
-export async function watchShards(kinds: readonly ShardChanges<never>[], { shards, clock, log }: Deps, signal: AbortSignal): Promise<void> {
+export async function watchShards(kinds: readonly ShardChanges<never>[], deps: Deps, signal: AbortSignal): Promise<void> {
+  const { shards, clock, log, shardPollMs = POLL_MS } = deps;
   while (!signal.aborted) {
-    await sleepUnlessAborted(clock, POLL_MS, signal);
+    await sleepUnlessAborted(clock, shardPollMs, signal);
     const wanted = kinds.filter((kind) => kind.isWanted());
     if (signal.aborted || wanted.length === 0) continue;
     for (const name of shards.names) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import type { ObjectKey } from '../../pkg/kube/object.ts';
 import { NAMESPACE } from '../../pkg/kube/kinds.ts';
 import { playPods, ready, secretValues, sharedCluster, startCluster, startOperator, tenantOf, unique, type Cluster } from './operator.ts';
+import { runOperator } from './operator-in-process.ts';
 import { stores, type TestStores } from './stores.ts';
 
 interface SuiteOptions {
@@ -9,6 +10,8 @@ interface SuiteOptions {
   readonly ownStores?: boolean;
   /** False: the tests start the operators. */
   readonly operator?: boolean;
+  /** With `ownStores`: the operator runs in this process and polls the shard this often. */
+  readonly shardPollMs?: number;
   /** An API server of the file's own, as with each of the above: for one that counts the requests of all. */
   readonly ownCluster?: boolean;
   /** The file's namespace; left out, a new name. */
@@ -34,7 +37,7 @@ const START_MS = 180_000;
  * what a file adds ends before them by `cluster.onClose`.
  */
 export function operatorSuite(options: SuiteOptions = {}): OperatorSuite {
-  const { ownStores = false, operator = true, ownCluster = ownStores || !operator, namespace = unique('ns') } = options;
+  const { ownStores = false, operator = true, shardPollMs, ownCluster = ownStores || !operator, namespace = unique('ns') } = options;
   const cluster = {} as Cluster;
   const own = {} as TestStores;
 
@@ -45,7 +48,9 @@ export function operatorSuite(options: SuiteOptions = {}): OperatorSuite {
     await cluster.of(NAMESPACE).create({ metadata: { name: namespace } });
     if (!ownCluster) return;
     playPods(cluster);
-    if (operator) await startOperator(cluster, running ? { stores: running } : {});
+    if (!operator) return;
+    if (running && shardPollMs !== undefined) runOperator(cluster, { stores: running, shardPollMs });
+    else await startOperator(cluster, running ? { stores: running } : {});
   }, START_MS);
 
   afterAll(async () => {

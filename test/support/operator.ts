@@ -32,7 +32,7 @@ import { programEnvironment, ROOT, testBackends } from './backends.ts';
 import type { SharedName } from './shared-clusters.ts';
 import { waitFor } from './wait.ts';
 
-type Stores = ReturnType<typeof testBackends>['stores'];
+export type Stores = ReturnType<typeof testBackends>['stores'];
 
 /** An API server with the custom resources, and everything one asks of it. Deployments become available when `playPods` runs. */
 export interface Cluster {
@@ -242,10 +242,32 @@ export interface OperatorProcess {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
+/** The settings of an operator. */
+export const operatorEnvironment = ({ shardsDir, platformKeys, redis, s3 }: Stores): NodeJS.ProcessEnv => ({
+  CARREL_SHARDS_DIR: shardsDir,
+  CARREL_PLATFORM_KEYS: platformKeys,
+  CARREL_REDIS_ADMIN_URL: redis.adminUrl,
+  CARREL_REDIS_ADDRESS: redis.address,
+  CARREL_S3_ENDPOINT: s3.endpoint,
+  CARREL_S3_ADMIN_ENDPOINT: s3.adminEndpoint,
+  CARREL_S3_REGION: s3.region,
+  CARREL_S3_ACCESS_KEY_ID: s3.accessKeyId,
+  CARREL_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+  CARREL_BASE_DOMAIN: 'localhost',
+  CARREL_ALLOWED_HOSTS: 'example.org',
+  CARREL_RESERVED_HOSTS: 'lms.localhost',
+  CARREL_PUBLIC_SCHEME: 'http',
+  CARREL_PUBLIC_PORT: '8080',
+  CARREL_IMAGE: 'carrel:dev',
+  CARREL_INGRESS_ANNOTATIONS: 'nginx.ingress.kubernetes.io/*',
+  CARREL_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+  CARREL_LISTEN_HOST: '127.0.0.1',
+  CARREL_OPS_PORT: '0',
+});
+
 /** The operator as it runs in a cluster: cmd/operator/main.ts as a process of its own, told everything by its environment. */
 export async function startOperator(cluster: Cluster, more: { env?: NodeJS.ProcessEnv; stores?: Stores } = {}): Promise<OperatorProcess> {
   const { scratch, stores: shared } = testBackends();
-  const { shardsDir, platformKeys, redis, s3 } = more.stores ?? shared;
   const folder = await mkdtemp(join(scratch, 'operator-'));
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.operatorConfig.exportConfig());
@@ -253,25 +275,7 @@ export async function startOperator(cluster: Cluster, more: { env?: NodeJS.Proce
     env: {
       ...programEnvironment(),
       KUBECONFIG: kubeconfig,
-      CARREL_SHARDS_DIR: shardsDir,
-      CARREL_PLATFORM_KEYS: platformKeys,
-      CARREL_REDIS_ADMIN_URL: redis.adminUrl,
-      CARREL_REDIS_ADDRESS: redis.address,
-      CARREL_S3_ENDPOINT: s3.endpoint,
-      CARREL_S3_ADMIN_ENDPOINT: s3.adminEndpoint,
-      CARREL_S3_REGION: s3.region,
-      CARREL_S3_ACCESS_KEY_ID: s3.accessKeyId,
-      CARREL_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
-      CARREL_BASE_DOMAIN: 'localhost',
-      CARREL_ALLOWED_HOSTS: 'example.org',
-      CARREL_RESERVED_HOSTS: 'lms.localhost',
-      CARREL_PUBLIC_SCHEME: 'http',
-      CARREL_PUBLIC_PORT: '8080',
-      CARREL_IMAGE: 'carrel:dev',
-      CARREL_INGRESS_ANNOTATIONS: 'nginx.ingress.kubernetes.io/*',
-      CARREL_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
-      CARREL_LISTEN_HOST: '127.0.0.1',
-      CARREL_OPS_PORT: '0',
+      ...operatorEnvironment(more.stores ?? shared),
       ...more.env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

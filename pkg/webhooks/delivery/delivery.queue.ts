@@ -21,10 +21,7 @@ export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> =>
   concurrency: CONCURRENCY,
   create: (services) => {
     const stores = perShard(services, ({ leasePool }) => new DeliveryStore(leasePool));
-    const metrics = deliveryMetrics(
-      services.metrics,
-      perShard(services, ({ pool }) => new DeliveryStore(pool)),
-    );
+    const metrics = deliveryMetrics(services.metrics, stores);
     return new Map(
       [...stores].map(([shard, store]) => {
         const pool = services.shards.get(shard)?.pool;

@@ -1,69 +1,23 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
-import { Operator } from '../../../pkg/operator/operator.ts';
-import { readShards, Shards } from '../../../pkg/operator/shards.ts';
-import { settingsWith } from '../../../pkg/operator/tenant/tenant.fixture.ts';
-import { TenantRedis } from '../../../pkg/operator/tenant/redis-users.ts';
-import { KubeClient } from '../../../pkg/kube/transport.ts';
-import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
-import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
-import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
-import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { waitFor } from '../../support/wait.ts';
 import { difference, ready, registrationOf, webhookOf, writes } from '../../support/operator.ts';
+import { runOperator } from '../../support/operator-in-process.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 const metrics = createMetrics('test');
 const statements: string[] = [];
 /** For changes of shards. */
 const looks: string[] = [];
-const stopping = new AbortController();
 const { cluster, stores: running, namespace, readyTenant } = operatorSuite({ ownStores: true, operator: false });
 
 /** The operator in this process, so that its statements can be counted; stores of the test's own, since it handles what all tenants of a shard left it. */
 beforeAll(() => {
-  const platformKeys = parseSealingKeys(running.platformKeys);
-  const sealer = new Sealer(platformKeys, random);
-  const shards = new Shards({
-    shards: readShards(running.shardsDir),
-    sealer,
-    clock,
-    random,
-    log,
-    observe: ({ sql }) => void (/AS change|pg_stat_activity/.test(sql) ? looks : statements).push(sql),
-  });
-  const redis = new TenantRedis({ url: running.redis.adminUrl, log });
-  const client = new KubeClient({ kubeConfig: cluster.operatorConfig, metrics });
-  const settings = settingsWith({
-    baseDomain: 'localhost',
-    redisAddress: running.redis.address,
-    s3Endpoint: running.s3.endpoint,
-    s3Region: running.s3.region,
-  });
-  const storage = new StorageAdmin(running.s3);
-  const operator = new Operator({
-    settings,
-    client,
-    shards,
-    redis,
-    storage,
-    platformKeys,
-    instance: 'test',
-    lease: { namespace: 'carrel-system', name: 'carrel-operator' },
-    clock,
-    random,
-    log,
-    metrics,
-  });
-  const works = Promise.all([operator.watch(stopping.signal), operator.lead(stopping.signal)]);
-  cluster.onClose(async () => {
-    stopping.abort(new Error('the test is over'));
-    await works;
-    await Promise.all([shards.close(), redis.close(), client.close()]);
-  });
+  const observe = ({ sql }: { sql: string }): void => void (/AS change|pg_stat_activity/.test(sql) ? looks : statements).push(sql);
+  runOperator(cluster, { stores: running, metrics, observe });
 });
 
 /** What each controller's reconcile asks of Postgres when it finds nothing to do. */

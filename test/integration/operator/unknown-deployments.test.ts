@@ -10,7 +10,7 @@ import { children, difference, ready, registrationOf, unique, writes } from '../
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 /** Stores of the test's own: an operator handles what all tenants of a shard left it. */
-const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true });
+const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, shardPollMs: 500 });
 let tenant: string;
 /** As the tenant's server has it. */
 let server: Database;

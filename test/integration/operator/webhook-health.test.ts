@@ -15,7 +15,7 @@ import { children, condition, conditionOf, difference, ready, unique, webhookOf,
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 /** Stores of the test's own: a worker handles what all tenants of a shard left it. */
-const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true });
+const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, shardPollMs: 500 });
 let worker: WorkerProcess;
 let receiver: Receiver;
 let tenant: string;
