@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { compileCacheFolder } from '../pkg/local/compile-cache.ts';
 import { TestRun } from './test-run.ts';
 
 interface Results {
@@ -72,7 +73,8 @@ if (!isInterrupted) {
 
 /** Runs a program of ours to its end. */
 async function succeeds(file: string, ...args: string[]): Promise<boolean> {
-  const environment = { ...process.env, ...run.environment };
+  // Each of jest's workers loads most of the sources.
+  const environment = { ...process.env, NODE_COMPILE_CACHE: compileCacheFolder(root), ...run.environment };
   const child = spawn(process.execPath, [file, ...args], { cwd: root, stdio: 'inherit', env: environment });
   const code = await new Promise<number>((resolve) => {
     child.once('exit', (code) => resolve(code ?? 1));

@@ -3,7 +3,7 @@
  * each test file, with everything that they import (0.5 s of CPU a file). Here the modules of the product, of its libraries and of test/support are loaded
  * once a worker, as in production; a test file itself is loaded once anyway.
  */
-import { createRequire, registerHooks } from 'node:module';
+import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import circus from 'jest-circus/runner';
 
@@ -14,7 +14,7 @@ registerHooks({
   resolve: (specifier, context, next) => (specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context)),
 });
 
-export default function runFile(globalConfig, config, environment, runtime, path, send) {
+export default async function runFile(globalConfig, config, environment, runtime, path, send) {
   const loading = {
     // The state of jest-circus is a module's: each test file gets a new one.
     requireInternalModule: (module) => {
@@ -28,7 +28,10 @@ export default function runFile(globalConfig, config, environment, runtime, path
     unstable_importModule: (file) => import(pathToFileURL(file).href),
   };
   const loader = new Proxy(runtime, { get: (target, key) => loading[key] ?? bound(target, key) });
-  return circus.default(globalConfig, config, environment, loader, path, send);
+  const result = await circus.default(globalConfig, config, environment, loader, path, send);
+  // A worker is ended by a signal: what it compiled would be lost.
+  flushCompileCache();
+  return result;
 }
 
 const bound = (target, key) => (typeof target[key] === 'function' ? target[key].bind(target) : target[key]);
