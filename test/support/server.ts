@@ -1,3 +1,4 @@
+import { Redis as RedisClient } from 'ioredis';
 import { exportJWK, generateKeyPair } from 'jose';
 import { type ServerConfig, serverConfigSchema } from '../../cmd/server/config.ts';
 import { FEATURES } from '../../cmd/server/features.ts';
@@ -70,6 +71,8 @@ export interface TestTenant {
   /** With the tenant's own credentials. */
   readonly db: Database;
   readonly redis: Redis;
+  /** The administrator's client, with the tenant's prefix: for commands that the tenant's own user may not run. */
+  readonly redisAdmin: RedisClient;
   readonly objects: Objects;
   /** The tenant's schema as the operator reaches it. */
   readonly rows: TenantRows;
@@ -145,6 +148,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
   const admin = await anonymous.login(made.administrator.email, made.administrator.password);
   const db = new Database({ url: config.CARREL_DATABASE_URL, poolSize: 2, log: silentLogger });
   const redis = connectRedis({ url: config.CARREL_REDIS_URL, prefix: redisPrefix(made.slug), log: silentLogger });
+  const redisAdmin = new RedisClient(stores.redis.adminUrl, { keyPrefix: redisPrefix(made.slug), lazyConnect: true });
   const objects = objectsOf(config);
 
   return {
@@ -159,6 +163,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
     env,
     db,
     redis,
+    redisAdmin,
     objects,
     rows: {
       slug: made.slug,
@@ -191,6 +196,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
     },
     stop: async () => {
       await Promise.all([server.stop(), db.close(), redis.close(), made.pool.close()]);
+      redisAdmin.disconnect();
       objects.close();
     },
   };

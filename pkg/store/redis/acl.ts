@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { Redis as Client } from 'ioredis';
 import type { Logger } from '../../runtime/log.ts';
 import { isError, StoreUnavailableError } from '../unavailable.ts';
-import { COMMANDS, CONNECTION_COMMANDS } from './commands.ts';
+import { COMMANDS, CONNECTION_COMMANDS, SCRIPT_COMMANDS } from './commands.ts';
 import { WAKE_CHANNEL } from './redis.ts';
 
 /**
  * Redis users of tenants, kept by the operator.
  *
  * Invariants:
- * - A tenant's user reaches keys under its own prefix and publishes on the wake-up channel; it lists no keys and administers nothing.
+ * - A tenant's user reaches keys under its own prefix and publishes on the wake-up channel. It may run the commands that
+ *   Carrel uses (commands.ts) and no others: it lists no keys and administers nothing.
  * - A user that is as it should be costs one round trip and no write.
  * - Where the server keeps users in a file (`aclfile`), every change is saved there.
  */
@@ -101,7 +102,7 @@ const rulesOf = ({ slug, password }: { slug: string; password: string }): string
   'resetchannels',
   `&${WAKE_CHANNEL}`,
   '-@all',
-  ...[...COMMANDS, ...CONNECTION_COMMANDS].map((command) => `+${command}`),
+  ...[...COMMANDS, ...SCRIPT_COMMANDS, ...CONNECTION_COMMANDS].map((command) => `+${command}`),
 ];
 
 const fingerprint = (rules: readonly string[], present: unknown): string =>

@@ -1,37 +1,22 @@
-/** The commands that we use; a tenant's Redis user may run these and no others (acl.ts). */
-export const COMMANDS = [
-  'get',
-  'set',
+/** The commands that Carrel uses. A tenant's Redis user may run these and no others (acl.ts). */
+
+/** Sent as they are. */
+export const COMMANDS = ['get', 'set', 'del', 'zrem'] as const;
+export type CommandName = (typeof COMMANDS)[number];
+
+/** Called by scripts (rate-limiter.ts, tagged-cache.ts), beside COMMANDS. */
+export const SCRIPT_COMMANDS = [
   'mget',
-  'del',
-  'exists',
   'expire',
   'pexpire',
-  'ttl',
-  'pttl',
-  'incr',
-  'incrby',
-  'decr',
-  'hget',
   'hset',
   'hmget',
-  'hgetall',
-  'hdel',
-  'hincrby',
-  'sadd',
-  'srem',
-  'smembers',
-  'sismember',
   'zadd',
-  'zrem',
   'zcard',
-  'zcount',
   'zrange',
-  'zrangebyscore',
   'zremrangebyscore',
   'zscore',
 ] as const;
-export type CommandName = (typeof COMMANDS)[number];
 
-/** Beside COMMANDS: what a client sends on a connection by itself, scripts, and the wake-up. */
-export const CONNECTION_COMMANDS = ['ping', 'auth', 'hello', 'quit', 'select', 'time', 'eval', 'evalsha', 'publish', 'unlink'] as const;
+/** What a client sends on a connection by itself, scripts, and the wake-up. */
+export const CONNECTION_COMMANDS = ['ping', 'auth', 'hello', 'eval', 'evalsha', 'publish'] as const;

@@ -10,7 +10,7 @@ import type { CommandName } from './commands.ts';
 /** Wakes the worker: something is due in Postgres. The message is the tenant's role, or empty. */
 export const WAKE_CHANNEL = 'carrel:wake';
 
-export type Reply = string | number | null | readonly Reply[] | { readonly [field: string]: string };
+export type Reply = string | number | null | readonly Reply[];
 export type Command = readonly [name: CommandName, ...args: (string | number)[]] | ScriptCall;
 
 /** A Lua script, known to Redis by its hash. It must name every key in KEYS: keys get the tenant's prefix there, and only there. */

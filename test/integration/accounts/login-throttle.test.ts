@@ -110,7 +110,7 @@ test('guesses at one person from many networks wait behind each other, two of a 
   const waiting: Promise<ApiReply>[] = [];
   const wait = async (reply: Promise<ApiReply>) => {
     waiting.push(reply);
-    const taken = async () => (await own.redis.run([['zcard', `w:sign-in:person:${personOf(user.email)}`]]))[0];
+    const taken = () => own.redisAdmin.zcard(`w:sign-in:person:${personOf(user.email)}`);
     await waitFor(`attempt ${waiting.length} to wait`, async () => (await taken()) === 20 + waiting.length);
   };
 
@@ -295,7 +295,7 @@ test('an attempt whose client disconnects while it waits does not count as a fai
   expect(await left).toBe('left');
   const slots = [`w:sign-in:network:198.51.100.8:${personOf(user.email)}`, 'w:sign-in:people:198.51.100.8'];
   await waitFor('the slots to be released', async () => {
-    const counts = await own.redis.run(slots.map((key) => ['zcard', key]));
+    const counts = await Promise.all(slots.map((key) => own.redisAdmin.zcard(key)));
     return counts.every((count) => count === 0);
   });
   await own.stop();

@@ -246,15 +246,12 @@ test("the session's copy in Redis has the specified fields and lives 3600 s, sli
   await api.get('/users/me');
   const sid = JSON.parse(Buffer.from((api.token as string).split('.')[1] as string, 'base64url').toString()).sid;
   const key = `c:session:${user.id}:${sid}`;
-  await tenant.redis.run([['expire', key, 100]]);
+  await tenant.redisAdmin.expire(key, 100);
 
   await api.get('/users/me');
 
-  const [copy, ttl] = (await tenant.redis.run([
-    ['hgetall', key],
-    ['ttl', key],
-  ])) as [Record<string, string> | string[], number];
-  const fields = Array.isArray(copy) ? Object.fromEntries(copy.flatMap((name, at) => (at % 2 === 0 ? [[name, copy[at + 1]]] : []))) : copy;
+  const fields = await tenant.redisAdmin.hgetall(key);
+  const ttl = await tenant.redisAdmin.ttl(key);
   expect({ ...JSON.parse(fields.value as string), last_activity: fields.last_activity }).toMatchObject({
     user_id: expect.any(Number),
     email: user.email,

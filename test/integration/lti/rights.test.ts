@@ -120,9 +120,9 @@ test('a launch’s session that a server of the release before opened holds no a
   await tenant.db.tables.sessions.update({ id: sid }, { cappedTo: null });
   await api.get('/users/me');
   const key = `c:session:${user.id}:${sid}`;
-  const [value] = (await tenant.redis.run([['hget', key, 'value']])) as [string];
-  const copy = { ...JSON.parse(value), roles: ['admin'], permissions: ['read:users'] };
-  await tenant.redis.run([['hset', key, 'value', JSON.stringify(copy)]]);
+  const value = await tenant.redisAdmin.hget(key, 'value');
+  const copy = { ...JSON.parse(String(value)), roles: ['admin'], permissions: ['read:users'] };
+  await tenant.redisAdmin.hset(key, 'value', JSON.stringify(copy));
 
   expect((await api.get('/users')).status).toBe(403);
 });

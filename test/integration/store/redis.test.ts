@@ -51,17 +51,19 @@ test('keys have the tenant’s prefix; values live as long as their TTL', async 
 test('a batch is one round trip, scripts in it included, also after Redis forgot them', async () => {
   const trips: string[][] = [];
   const redis = await tenantRedis('batch', ({ commands }) => void trips.push([...commands]));
-  const script = defineScript(`return {redis.call('INCRBY', KEYS[1], ARGV[1]), KEYS[1]}`);
-  const batch = () =>
-    redis.run([['hset', 'h', 'x', 1, 'y', 'two'], ['hgetall', 'h'], script.call(['n'], [5]), ['sadd', 's', 'm'], ['smembers', 's']]);
+  const script = defineScript(`
+    local sum = (tonumber(redis.call('GET', KEYS[1])) or 0) + ARGV[1]
+    redis.call('SET', KEYS[1], sum, 'EX', 60)
+    return {sum, KEYS[1]}`);
+  const batch = () => redis.run([['set', 'a', 'x', 'EX', 60], ['get', 'a'], script.call(['n'], [5]), ['del', 'a'], ['zrem', 'z', 'm']]);
 
   const first = await batch();
   const second = await batch();
   await admin.script('FLUSH');
   const third = await batch();
 
-  expect(first).toEqual([2, { x: '1', y: 'two' }, [5, 't:batch:n'], 1, ['m']]);
-  expect(second).toEqual([0, { x: '1', y: 'two' }, [10, 't:batch:n'], 0, ['m']]);
+  expect(first).toEqual(['OK', 'x', [5, 't:batch:n'], 1, 0]);
+  expect(second).toEqual(['OK', 'x', [10, 't:batch:n'], 1, 0]);
   expect(third[2]).toEqual([15, 't:batch:n']);
   expect(trips.map(({ length }) => length)).toEqual([5, 1, 5, 5, 1]);
 });
@@ -72,11 +74,40 @@ test('what Redis refuses is thrown as it is, after all of the batch has run', as
   await expect(
     redis.run([
       ['set', 'a', 'x', 'EX', 60],
-      ['hget', 'a', 'f'],
+      ['zrem', 'a', 'm'],
       ['set', 'b', 'y', 'EX', 60],
     ]),
   ).rejects.toThrow('WRONGTYPE');
   expect(await redis.get('b')).toBe('y');
+});
+
+test("a tenant's user runs no command that Carrel does not use, not even on its own keys or in a script", async () => {
+  await users.ensure({ slug: 'curious', password: 'secret' });
+  const curious = new RawClient(urlOf('curious'), { enableReadyCheck: false });
+  opened.push({ close: async () => curious.disconnect() });
+
+  const unused: [string, ...string[]][] = [
+    ['EXISTS', 't:curious:a'],
+    ['INCR', 't:curious:a'],
+    ['TTL', 't:curious:a'],
+    ['HGETALL', 't:curious:a'],
+    ['SADD', 't:curious:a', 'm'],
+    ['ZRANGEBYSCORE', 't:curious:a', '0', '1'],
+    ['UNLINK', 't:curious:a'],
+    ['TIME'],
+    ['SELECT', '1'],
+  ];
+  const refusals = await Promise.all(
+    [...unused, ['EVAL', `return redis.call('INCR', KEYS[1])`, '1', 't:curious:a'] as const].map(async ([command, ...args]) => [
+      command,
+      await curious.call(command, args).then(
+        () => 'allowed',
+        (error: Error) => error.message,
+      ),
+    ]),
+  );
+
+  expect(refusals.filter(([, message]) => !/NOPERM|ACL failure/.test(String(message)))).toEqual([]);
 });
 
 test("a tenant's user reaches nothing of another's, lists no keys, and publishes on the wake-up channel alone", async () => {
