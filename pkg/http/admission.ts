@@ -6,7 +6,7 @@ import type { Sessions } from '../access/sessions.ts';
 import type { AccessClaims } from '../access/tokens.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { type CacheEntry, type CacheLookup, type TaggedCache, NO_CACHE } from '../store/redis/tagged-cache.ts';
-import type { Redis } from '../store/redis/redis.ts';
+import { joinCalls, type Redis, type Reply } from '../store/redis/redis.ts';
 import type { Limit, RateLimiter, RateLimitDecision } from '../store/redis/rate-limiter.ts';
 import type { Context } from './request-state.ts';
 
@@ -99,9 +99,11 @@ export class RequestAdmission {
     let decision: RateLimitDecision;
     let looked: CacheLookup[] = [];
     try {
-      const [limited = null, cached = null] = await this.#redis.run([limits.call, ...(lookups ? [lookups.call] : [])]);
-      decision = limits.read(limited);
-      if (lookups) looked = lookups.read(cached);
+      if (lookups) {
+        const [limited = null, cached = null] = (await this.#redis.eval(joinCalls(limits.call, lookups.call))) as readonly Reply[];
+        decision = limits.read(limited);
+        looked = lookups.read(cached);
+      } else decision = limits.read(await this.#redis.eval(limits.call));
       looked.forEach((lookup, index) =>
         this.#lookups.inc({ cache: caches[index] as string, result: lookup.value === undefined ? 'miss' : 'hit' }),
       );

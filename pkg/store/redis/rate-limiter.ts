@@ -56,8 +56,8 @@ const TAKE = defineScript(
      local max, window, member = tonumber(ARGV[3 * i]), tonumber(ARGV[3 * i + 1]), ARGV[3 * i + 2]
      if not refused then
        if counted[i] == 0 then
-         redis.call('ZADD', KEYS[i], now, member == '' and ARGV[2] or member)
-         redis.call('PEXPIRE', KEYS[i], window)
+         redis.call('ZADD', KEYS[i], ARGV[1], member == '' and ARGV[2] or member)
+         redis.call('PEXPIRE', KEYS[i], ARGV[3 * i + 1])
        end
        states[i] = {counts[i] + 1 - counted[i], 0, now, counted[i]}
      else

@@ -34,6 +34,27 @@ export function defineScript(lua: string): Script {
   return script;
 }
 
+const joins = new Map<string, Script>();
+
+/** Two calls as one: one command in place of two, for here and in Redis alike. Its reply is the list of both replies; an error of either is its own. */
+export function joinCalls(first: ScriptCall, second: ScriptCall): ScriptCall {
+  const pair = `${first.script.sha} ${second.script.sha}`;
+  let script = joins.get(pair);
+  if (!script) joins.set(pair, (script = joined(first.script, second.script)));
+  return script.call([...first.keys, ...second.keys], [first.keys.length, first.args.length, ...first.args, ...second.args]);
+}
+
+const joined = (first: Script, second: Script): Script =>
+  defineScript(
+    `local function first(KEYS, ARGV) ${first.lua} end
+     local function second(KEYS, ARGV) ${second.lua} end
+     local keys, args = tonumber(ARGV[1]), 2 + tonumber(ARGV[2])
+     return {
+       first({unpack(KEYS, 1, keys)}, {unpack(ARGV, 3, args)}),
+       second({unpack(KEYS, keys + 1)}, {unpack(ARGV, args + 1)})
+     }`,
+  );
+
 /** A trip to Redis and back; a batch of commands is one. */
 export interface RoundTrip {
   readonly commands: readonly string[];
@@ -83,7 +104,10 @@ class IoRedis implements Redis {
   readonly #options: RedisOptions;
   /** Resolves after the first attempt to connect, also if it failed. */
   readonly #tried: Promise<unknown>;
-  #turn: Turn | undefined;
+  /** Gathers commands until the batch in front of it is answered. */
+  #batch: Batch | undefined;
+  /** Resolves when nothing that was sent waits for its answer. */
+  #answered: Promise<unknown> = Promise.resolve();
 
   constructor(options: RedisOptions) {
     this.#options = options;
@@ -170,21 +194,21 @@ class IoRedis implements Redis {
   async #send(words: readonly Words[]): Promise<Answer[]> {
     await this.#tried;
     const started = performance.now();
-    const turn = (this.#turn ??= this.#newTurn());
-    const from = turn.words.push(...words) - words.length;
-    const replies = await turn.replies;
+    const batch = (this.#batch ??= this.#newBatch());
+    const from = batch.words.push(...words) - words.length;
+    const replies = await batch.replies;
     this.#options.observe?.({ commands: words.map(([name]) => String(name)), ms: performance.now() - started });
     return replies.slice(from, from + words.length);
   }
 
-  #newTurn(): Turn {
+  #newBatch(): Batch {
     const words: Words[] = [];
-    const ended = new Promise((resolve) => setImmediate(resolve));
-    const replies = ended.then(async () => {
-      this.#turn = undefined;
+    const replies = this.#answered.then(turnEnded).then(async () => {
+      this.#batch = undefined;
       const answers = await this.#client.pipeline(words.map((command) => [...command])).exec();
       return (answers ?? []).map(([error, reply]) => error ?? (reply as Reply));
     });
+    this.#answered = replies.catch(() => undefined);
     return { words, replies };
   }
 
@@ -212,11 +236,16 @@ class IoRedis implements Redis {
 type Answer = Reply | Error;
 type Words = readonly (string | number)[];
 
-/** The commands of one turn of the event loop, of all requests: one write and, mostly, one read. */
-interface Turn {
+/**
+ * The commands of all requests that came while the batch before was on its way, or else in one turn of the event loop: one write and one read, here
+ * and in Redis. A command waits one round trip longer at most: Redis answers a connection in order anyway.
+ */
+interface Batch {
   readonly words: Words[];
   readonly replies: Promise<Answer[]>;
 }
+
+const turnEnded = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const toWords = (command: Command): (string | number)[] =>
   'script' in command ? ['evalsha', command.script.sha, command.keys.length, ...command.keys, ...command.args] : [...command];

@@ -2,11 +2,11 @@ import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis as RawClient } from 'ioredis';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
-import { connectRedis, defineScript, type Redis, type RoundTrip, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
+import { connectRedis, defineScript, joinCalls, type Redis, type RoundTrip, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { atEnd } from '../../support/fixture.ts';
 import { ownStores } from '../../support/server-suite.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 
 const running = ownStores();
 let users: RedisUsers;
@@ -67,6 +67,36 @@ test('a batch is one round trip, scripts in it included, also after Redis forgot
   expect(third[2]).toEqual([15, 't:batch:n']);
   expect(trips.map(({ length }) => length)).toEqual([5, 1, 5, 5, 1]);
 });
+
+test('two calls that are joined are one command, each with its own keys and arguments, also after Redis forgot them', async () => {
+  const redis = await tenantRedis('joined');
+  const count = defineScript(`return redis.call('INCRBY', KEYS[1], ARGV[1])`);
+  const echo = defineScript(`return {#KEYS, #ARGV, KEYS[2], ARGV[1], false}`);
+  const both = () => redis.eval(joinCalls(count.call(['n'], [5]), echo.call(['a', 'b'], ['x', 'y', 'z'])));
+
+  const first = await both();
+  await admin.script('FLUSH');
+  const second = await both();
+
+  expect(first).toEqual([5, [2, 3, 't:joined:b', 'x', null]]);
+  expect(second).toEqual([10, [2, 3, 't:joined:b', 'x', null]]);
+});
+
+test('commands that come while others are on their way wait for them and go together, and each gets its own reply', async () => {
+  const redis = await tenantRedis('gathered');
+  await redis.ping();
+  const readsBefore = await eventsOf();
+
+  const replies = await Promise.all(
+    range(200).map(async (at) => redis.set(`k${at}`, 'v', { ttlSeconds: 60 }).then(() => redis.get(`k${at}`))),
+  );
+
+  expect(replies).toEqual(range(200).map(() => 'v'));
+  expect((await eventsOf()) - readsBefore).toBeLessThan(40);
+});
+
+/** How often the server has read from a client so far. */
+const eventsOf = async (): Promise<number> => Number(/total_reads_processed:(\d+)/.exec(await admin.info('stats'))?.[1]);
 
 test('what Redis refuses is thrown as it is, after all of the batch has run', async () => {
   const redis = await tenantRedis('wrong');
