@@ -57,6 +57,10 @@ export const RETIRED: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\b([vV]erdict(Of\w*)?|Guess|\w+Guess|[sS]eat(Of\w*)?|heir|requireHeir)\b/, 'result, decision, login attempt, run as, new owner'],
   [/\b(letGo|\w+\.forget\()/, 'release, remove, discard, reset'],
   [/\b(findKnown|lti-known|unprovenClaims|StoragePlace)\b/, 'LaunchContext, unverifiedClaims, StorageSlot'],
+  [/\btold\b/i, 'reported, sent, shown … whichever it is'],
+  [/\b(is|are|was|were|means) away\b(?! from)|Error\('away'\)/, 'unavailable'],
+  [/\b(let go|\w+OfHeir)\b/, 'released, new owner'],
+  [/carrel\.dev\/parts/, 'binaries'],
   [/\b(class People \{|(stands|standing)\(known|settle\(tx)/, 'UserSync, CourseSync, isUnchanged, sync'],
 ];
 

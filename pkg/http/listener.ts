@@ -40,7 +40,7 @@ export function createListener(app: App, random: Random): HttpListener {
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Duplicates of a header that must be unique are visible, instead of being dropped silently.
       joinDuplicateHeaders: true,
-      requireHostHeader: false, // the application asks for it, so that its absence is told in the one shape
+      requireHostHeader: false, // the application asks for it, so that its absence is an error of the one shape
     },
     onRequest,
   );

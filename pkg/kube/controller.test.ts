@@ -110,7 +110,7 @@ test('a failure is retried with back-off, a terminal one waits for a change', as
     reconcile: async (key) => {
       times[keyText(key)]?.push(clock.monotonic());
       if (key.name === 'b') throw new TerminalError('no such class');
-      if ((times['n/a']?.length ?? 0) < 4) throw new Error('away');
+      if ((times['n/a']?.length ?? 0) < 4) throw new Error('unavailable');
       return done;
     },
   });

@@ -90,7 +90,7 @@ test.each<[string, (events: string[]) => Answer]>([
   ['ends within a line', (events) => stream([...events, '{"type":"ADDED","obj'])],
   ['ends within a line after a reset', (events) => stream([...events, '{"type":"ADD'], (response) => response.destroy())],
   ['says what is no JSON', (events) => stream([...events, 'nonsense\n'], forEver)],
-  ['reports an error', (events) => stream([...events, event('ERROR', { code: 500, message: 'etcd is away' })], forEver)],
+  ['reports an error', (events) => stream([...events, event('ERROR', { code: 500, message: 'etcd is unavailable' })], forEver)],
   ['falls silent', (events) => stream(events, forEver)],
 ])('a watch that %s continues from the last version that it reported', async (what, broken) => {
   const reported = await follow(

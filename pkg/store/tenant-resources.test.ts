@@ -24,9 +24,9 @@ test('it is loaded once for all who ask within a minute, and again after it', as
 
 test('a load that fails is tried again by the next who asks', async () => {
   let fails = true;
-  const { of } = counted(() => (fails ? Promise.reject(new Error('away')) : Promise.resolve()));
+  const { of } = counted(() => (fails ? Promise.reject(new Error('unavailable')) : Promise.resolve()));
 
-  await expect(of('a')).rejects.toThrow('away');
+  await expect(of('a')).rejects.toThrow('unavailable');
   fails = false;
 
   expect(await of('a')).toBe(1);

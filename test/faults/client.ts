@@ -69,7 +69,7 @@ export class Client {
     const name = `${this.#newName()}.bin`;
     const file = randomBytes(this.#random.between(0, 20_000));
     const { reply, isDoubtful } = await this.#insist('an upload', (api, headers) => api.upload('/files', { file, name, headers }));
-    // The file stands from a try whose answer was lost; whose it is by id, nobody told us.
+    // The file stands from a try whose answer was lost; no reply named its id.
     if (isDoubtful && reply.status === 409) return void (this.#log.lost += 1);
     expectStatus('an upload', reply, 201);
     this.#files.push(reply.body.id);

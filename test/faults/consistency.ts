@@ -31,7 +31,7 @@ function missing(acknowledged: readonly AwaitedEvent[], arrived: readonly Arrive
     (awaited.lists === undefined || (data.changes as string[]).includes(awaited.lists));
   return acknowledged
     .filter((awaited) => !bySubject.get(`${awaited.event} ${String(awaited.data.id)}`)?.some((event) => fits(awaited, event)))
-    .map(({ event, data }) => `acknowledged, and never told: ${event} ${JSON.stringify(data)}`);
+    .map(({ event, data }) => `acknowledged, and never delivered: ${event} ${JSON.stringify(data)}`);
 }
 
 async function outboxFaults({ db }: TestTenant, { taken }: Arrivals): Promise<string[]> {

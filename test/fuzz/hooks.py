@@ -1,4 +1,4 @@
-"""What schemathesis is told of Carrel: how to sign in, and what a schema cannot say of a valid request."""
+"""What schemathesis needs to know of Carrel: how to sign in, and what a schema cannot say of a valid request."""
 
 import datetime
 import os

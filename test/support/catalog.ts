@@ -1,7 +1,7 @@
 import type { Sql } from '../../pkg/store/postgres/pool.ts';
 
 /**
- * All that the catalog says of a schema, as sorted lines: relations, columns, constraints, indexes, triggers, rights. A column is told by its place
+ * All that the catalog says of a schema, as sorted lines: relations, columns, constraints, indexes, triggers, rights. A column is identified by its position
  * among those that are there: Postgres never gives the number of a dropped one again.
  */
 export async function catalogOf(sql: Sql, schema: string): Promise<string[]> {

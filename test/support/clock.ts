@@ -1,6 +1,6 @@
 import type { Clock } from '../../pkg/runtime/clock.ts';
 
-/** A clock that stands until it is told to go on. Wall time and monotonic time may be moved apart. */
+/** A clock that stands still until the test advances it. Wall time and monotonic time may be moved apart. */
 export class ManualClock implements Clock {
   #monotonic = 0;
   #wall = Date.parse('2026-01-01T00:00:00Z');

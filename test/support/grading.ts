@@ -28,7 +28,7 @@ export interface Graded {
   failed(grade: GradeView): Promise<GradeView>;
 }
 
-/** A tenant with an LMS, and a receiver that is told of its grades. */
+/** A tenant with an LMS, and a receiver of the events of its grades. */
 export interface Grading {
   readonly tenant: TestTenant;
   readonly at: Registration;

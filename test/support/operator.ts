@@ -265,7 +265,7 @@ export const operatorEnvironment = ({ shardsDir, platformKeys, redis, s3 }: Stor
   CARREL_OPS_PORT: '0',
 });
 
-/** The operator as it runs in a cluster: cmd/operator/main.ts as a process of its own, told everything by its environment. */
+/** The operator as it runs in a cluster: cmd/operator/main.ts as a process of its own, with all settings in its environment. */
 export async function startOperator(cluster: Cluster, more: { env?: NodeJS.ProcessEnv; stores?: Stores } = {}): Promise<OperatorProcess> {
   const { scratch, stores: shared } = testBackends();
   const folder = await mkdtemp(join(scratch, 'operator-'));

@@ -33,7 +33,7 @@ export interface Receiver {
 
 const STALLING = '/stall';
 
-/** A webhook receiver on loopback that does as it is told. */
+/** A webhook receiver on loopback whose replies the test sets. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let planned: { answer: Answer; times: number } = { answer: { status: 204 }, times: Infinity };

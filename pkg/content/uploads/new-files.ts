@@ -8,7 +8,7 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { OwnRecord } from '../files/files.sql.ts';
 import { type NewFile, storeFiles } from './uploads.sql.ts';
 
-/** Nothing of the statement happened; alone and in a transaction each upload is told why. */
+/** Nothing of the statement happened; each upload is tried again alone, in a transaction that says why it fails. */
 const UNDONE = [ForeignKeyViolation, LockTimeout, SerializationFailure, StatementTimeout];
 
 /**

@@ -172,7 +172,7 @@ class ProcessNode {
         await runner.finish();
         break;
       } catch (error) {
-        log.warn({ err: error }, 'a deleted pod is not let go yet');
+        log.warn({ err: error }, 'a deleted pod is not released yet');
         await clock.sleep(BIND_RETRY_MS);
         if (this.#stopping.signal.aborted) break;
       }

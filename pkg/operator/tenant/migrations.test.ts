@@ -30,11 +30,11 @@ test('upgrades halt when they failed for several tenants; new tenants and those 
   expect(await migrations.run(upgrade('f'), async () => 'done')).toBe('done');
 });
 
-test('a database that is away counts for no failure', async () => {
+test('a database that is unavailable counts for no failure', async () => {
   const migrations = new Migrations({ concurrency: 2 });
-  const away = (): Promise<never> => Promise.reject(new StoreUnavailableError('postgres', new Error('gone')));
+  const unavailable = (): Promise<never> => Promise.reject(new StoreUnavailableError('postgres', new Error('gone')));
   for (const slug of ['a', 'b', 'c', 'd', 'e'])
-    await expect(migrations.run(upgrade(slug), away)).rejects.toThrow('postgres is not available');
+    await expect(migrations.run(upgrade(slug), unavailable)).rejects.toThrow('postgres is not available');
 
   expect(await migrations.run(upgrade('f'), async () => 'done')).toBe('done');
 });

@@ -5,7 +5,7 @@ import { sqlState, translateError } from './errors.ts';
 const pgError = (code: string, more: object = {}): Error => Object.assign(new Error(`of ${code}`), { code, ...more });
 
 test.each(['57P01', '57P03', '08006', '53300', '28P01', 'ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN'])(
-  '%s means that Postgres is away',
+  '%s means that Postgres is unavailable',
   (code) => {
     expect(translateError(pgError(code))).toBeInstanceOf(StoreUnavailableError);
   },
@@ -29,7 +29,7 @@ test('a violated constraint is named', () => {
   });
 });
 
-test('what Sequelize wraps is looked into; its own time-out at the pool means away', () => {
+test('what Sequelize wraps is looked into; its own time-out at the pool means unavailable', () => {
   const wrapped = Object.assign(new Error('Validation error'), {
     name: 'SequelizeUniqueConstraintError',
     parent: pgError('23505', { constraint: 'x' }),

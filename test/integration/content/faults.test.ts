@@ -71,7 +71,7 @@ test('Postgres that restarts does not end a large upload whose bytes still flow'
   expect(await quotaOf(tenant, user.id)).toBe(30 * MIB);
 });
 
-test('Redis that is away costs speed, not correctness', async () => {
+test('Redis that is unavailable costs speed, not correctness', async () => {
   const { api } = await tenant.user();
   const { body: file } = await api.upload('/files', { file: Buffer.from('a'), name: 'a' });
   await api.get(`/files/${file.id}`);

@@ -24,7 +24,7 @@ const sha256 = createHash('sha256')
   .update(Buffer.concat(range(11).map(() => chunk)))
   .digest('hex');
 
-/** Uploads of 11 MiB that stop short of their last one until told to go on, or to break off. */
+/** Uploads of 11 MiB that stop short of their last one until the test continues or aborts them. */
 function stalledUploads(apis: readonly Api[]) {
   const gate = Promise.withResolvers<void>();
   gate.promise.catch(() => undefined);

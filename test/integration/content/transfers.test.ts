@@ -19,7 +19,7 @@ afterEach(() => {
   for (const end of begun.splice(0)) end();
 });
 
-/** An upload that sends a little and then nothing, until it is told to go on. */
+/** An upload that sends a little and then nothing, until the test continues it. */
 function held(api: Api, name: string) {
   const gate = Promise.withResolvers<void>();
   gate.promise.catch(() => undefined);

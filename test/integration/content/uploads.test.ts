@@ -189,7 +189,7 @@ describe('a quota', () => {
   /** A sixth of what would come. How much is on its way when the refusal goes out is the machine's affair. */
   const EARLY = 100 << 20;
 
-  /** An upload that would never end; how many bytes of it the server took is told too. */
+  /** An upload that would never end, and how many bytes of it the server took. */
   async function uploadWithoutEnd(api: Api, name: string, fields: Record<string, string>) {
     const taken = { bytes: 0 };
     const endless = Readable.from(

@@ -49,7 +49,7 @@ function watching(namespace: string): Informer<ConfigMap> {
   });
 }
 
-/** Follows what a store tells, and throws at once when a change does not fit what was told before. */
+/** Follows the changes that a store reports, and throws at once when a change does not fit those before it. */
 function modelOf(store: Store<ConfigMap>): { objects: Map<string, Observed<ConfigMap>>; reported: Set<string>; faults: string[] } {
   const objects = new Map<string, Observed<ConfigMap>>();
   const seen = new Set<string>();
@@ -60,7 +60,7 @@ function modelOf(store: Store<ConfigMap>): { objects: Map<string, Observed<Confi
     const isNewer = before === undefined || BigInt(object.metadata.resourceVersion) > BigInt(before.metadata.resourceVersion);
     if ((type === 'added') !== (before === undefined)) faults.push(`${type} ${key}, which is ${before ? '' : 'not '}there`);
     if (type !== 'deleted' && (!isNewer || seen.has(object.metadata.resourceVersion)))
-      faults.push(`${type} ${key} told twice or backwards`);
+      faults.push(`${type} ${key} reported twice or backwards`);
     if (type === 'deleted') objects.delete(key);
     else {
       objects.set(key, object);

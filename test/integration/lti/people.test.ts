@@ -20,10 +20,10 @@ const personOf = async (subject: string) => {
 const eventsOf = async (id: string | undefined) => (await writtenEvents(tenant)).filter(({ data }) => data.id === id);
 
 test('a first launch gives user.created, a new role user.updated, and any other launch none', async () => {
-  const user = { id: 'told', name: 'Ada Lovelace', email: 'told@example.org' };
+  const user = { id: 'reported', name: 'Ada Lovelace', email: 'reported@example.org' };
   for (const role of [LEARNER, LEARNER, INSTRUCTOR, INSTRUCTOR, LEARNER]) await launch({ user, roles: [role] });
 
-  const events = await eventsOf((await personOf('told'))?.uuid);
+  const events = await eventsOf((await personOf('reported'))?.uuid);
 
   expect(events.map(({ event, data }) => [event, data.display_name, data.roles, data.changes])).toEqual([
     ['user.created', 'Ada Lovelace', ['member'], undefined],
@@ -32,9 +32,9 @@ test('a first launch gives user.created, a new role user.updated, and any other 
 });
 
 test('ten first launches of one person give user.created once', async () => {
-  await Promise.all(range(10).map(() => launch({ user: { id: 'told-once' } })));
+  await Promise.all(range(10).map(() => launch({ user: { id: 'reported-once' } })));
 
-  expect((await eventsOf((await personOf('told-once'))?.uuid)).map(({ event }) => event)).toEqual(['user.created']);
+  expect((await eventsOf((await personOf('reported-once'))?.uuid)).map(({ event }) => event)).toEqual(['user.created']);
 });
 
 /** What `change` does while a launch has looked up what it needs and waits, holding nothing: for its table, or for its registration. */

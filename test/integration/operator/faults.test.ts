@@ -54,7 +54,7 @@ test.each([
   ['versitygw', 'StorageReady', 'ObjectStoreUnavailable', 'the object store does not answer; will retry'],
   ['valkey', 'RedisReady', 'RedisUnavailable', 'Redis does not answer; will retry'],
 ] as const)(
-  'while %s is away the condition says so, what does not need it goes on, and then the rest',
+  'while %s is unavailable the condition says so, what does not need it goes on, and then the rest',
   async (program, type, reason, message) => {
     const key = { namespace, name: unique() };
     stores.signal(program, 'SIGSTOP');

@@ -72,7 +72,7 @@ test('an unknown deployment gives one Event that names it and the field, and at 
   const first = await eventNotes(key.name, 1);
   const before = { writes: await writes(cluster), rows: await pool.query('SELECT xmin::text, * FROM carrel.unknown_deployments') };
   for (const _ of range(3)) await launchFrom('campus 7');
-  // What is told after it was told after whatever came before it.
+  // Whatever is reported after it was reported after everything that came before it.
   const other = await newRegistration();
   await other.launchFrom('8');
   await eventNotes(other.key.name, 1);

@@ -153,10 +153,10 @@ describe('a cached value', () => {
   test('that could not be cleared is cleared by work of the same transaction', async () => {
     await fill();
     const nowhere = connectRedis({ url: 'redis://127.0.0.1:1', prefix: '', log: silentLogger });
-    const away = new TaggedCache({ redis: nowhere, random: systemRandom, log: silentLogger });
+    const unavailable = new TaggedCache({ redis: nowhere, random: systemRandom, log: silentLogger });
     await tenant.db.query('SELECT 1');
 
-    await away.transaction(tenant.db, async (tx) => away.invalidate(tx, 'one'));
+    await unavailable.transaction(tenant.db, async (tx) => unavailable.invalidate(tx, 'one'));
 
     const requested = await tenant.db.query<{ kind: string; payload: { subjects: string[] } }>(
       'SELECT kind, payload FROM carrel.work WHERE kind = $1',

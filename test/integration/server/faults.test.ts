@@ -57,7 +57,7 @@ test('a session can be ended while Redis is frozen: nobody gets in by it then, n
 
 test('with Postgres killed what needs it is a 503 with Retry-After within 10 s, and it comes back by itself', async () => {
   // It may be back before a busy machine has come to the request.
-  const away = await waitFor('a request while Postgres is away', async () => {
+  const away = await waitFor('a request while Postgres is unavailable', async () => {
     await running.kill('postgres');
     const reply = await timed(() => tenant.anonymous.post('/auth/login', tenant.administrator));
     return reply.result.status !== 200 && reply;

@@ -33,7 +33,7 @@ test('each feature is asked in the transaction that deletes a user, and what one
     create: () => ({
       onUserRemoved: async (tx, user) => {
         removed.push(user);
-        await tx.query('UPDATE users SET display_name = $2 WHERE id = $1', [user.newOwner?.id, 'Heir']);
+        await tx.query('UPDATE users SET display_name = $2 WHERE id = $1', [user.newOwner?.id, 'New owner']);
         if (refuse) throw new TypeError('refused');
       },
     }),
@@ -42,15 +42,15 @@ test('each feature is asked in the transaction that deletes a user, and what one
   try {
     const [leaving, newOwner] = [await tenant.user(), await tenant.user()];
     const remove = () => tenant.admin.delete(`/users/${leaving.user.id}`, { query: { transfer_to: newOwner.user.id } });
-    const nameOfHeir = async () =>
+    const nameOfNewOwner = async () =>
       ((await tenant.admin.get(`/users/${newOwner.user.id}`)).body as { display_name: string | null }).display_name;
 
     expect((await remove()).status).toBe(500);
-    expect([(await tenant.admin.get(`/users/${leaving.user.id}`)).status, await nameOfHeir()]).toEqual([200, null]);
+    expect([(await tenant.admin.get(`/users/${leaving.user.id}`)).status, await nameOfNewOwner()]).toEqual([200, null]);
 
     refuse = false;
     expect((await remove()).status).toBe(204);
-    expect([(await tenant.admin.get(`/users/${leaving.user.id}`)).status, await nameOfHeir()]).toEqual([404, 'Heir']);
+    expect([(await tenant.admin.get(`/users/${leaving.user.id}`)).status, await nameOfNewOwner()]).toEqual([404, 'New owner']);
     expect(removed.at(-1)).toMatchObject({ uuid: leaving.user.id, newOwner: { uuid: newOwner.user.id } });
   } finally {
     await tenant.stop();

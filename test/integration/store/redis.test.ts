@@ -239,7 +239,7 @@ test('a frozen Redis is reported within the time-out, then at once, and used aga
   await until(() => redis.ping());
 });
 
-test('a subscriber hears what is published, also after Redis was away', async () => {
+test('a subscriber receives what is published, also after Redis was unavailable', async () => {
   const worker = connectRedis({ url: running.redis.adminUrl, prefix: '', log: silentLogger });
   opened.push(worker);
   const heard: string[] = [];

@@ -121,7 +121,7 @@ test("hosts of a slug's own are taken from whoever holds them, whose sessions en
   const claim = (endSessions: (holder: { slug: string }) => Promise<unknown>) =>
     registry.claim(request(slug, { hosts, own: { hosts, endSessions } }));
 
-  await expect(claim(() => Promise.reject(new Error('the shard is away')))).rejects.toThrow('the shard is away');
+  await expect(claim(() => Promise.reject(new Error('the shard is unavailable')))).rejects.toThrow('the shard is unavailable');
   const holds = await registry.find(active.slug);
   const claimed = await claim(async (holder) => ended.push(holder.slug));
 

@@ -51,7 +51,7 @@ async function slowWay(target: URL, bytesPerSecond: number): Promise<{ url: stri
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() };
 }
 
-test('a store that is slow is not taken for one that is away: what is sent has time by its length', async () => {
+test('a slow store is not taken for an unavailable one: the time that a body has depends on its length', async () => {
   const way = await slowWay(new URL(running.s3.endpoint), 2 * MIB);
   const slow = new Objects({ ...running.s3, ...bucket, endpoint: way.url });
   const bytes = Buffer.alloc(24 * MIB, 'slow');

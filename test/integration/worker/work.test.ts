@@ -89,7 +89,7 @@ test('a Redis that is frozen delays the work until shortly after it thaws', asyn
   expect(await objectCount(tenant)).toBe(0);
 });
 
-test('S3 that is away delays the work', async () => {
+test('S3 that is unavailable delays the work', async () => {
   const { tenant, keys } = await tenantWithObjects(3);
   await platform.stores.kill('versitygw');
   await tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.purge', payload: { keys } }));

@@ -47,7 +47,7 @@ export class Courses {
     this.find(courseId)?.members.delete(userId);
   }
 
-  /** Whoever launches is a member, in the roles of the last launch; what an earlier one told of them stays. */
+  /** Whoever launches is a member, in the roles of the last launch; what an earlier launch sent of them stays. */
   launched({ course, user, roles, resourceLinkId }: Launch, clientId: string): void {
     if (course === null) return;
     const { members, links } = this.#course(course);

@@ -170,7 +170,7 @@ export class Lms {
     manners[this.keySetManner]();
   }
 
-  /** The authorization end point (1EdTech Security Framework §5.1.1.2–3): what is wrong is told as text with status 400. */
+  /** The authorization end point (1EdTech Security Framework §5.1.1.2–3): an error is a text with status 400. */
   #authorize(parameters: URLSearchParams, response: ServerResponse): void {
     const begun = this.#launches.get(parameters.get('lti_message_hint') ?? parameters.get('login_hint') ?? '');
     const wrong = begun ? this.#wrongWith(parameters, begun.launch, begun.clientId) : 'lti_message_hint or login_hint is not mine';

@@ -1,7 +1,7 @@
 import { Refusal } from './refusal.ts';
 
 /**
- * How the address of the next page is told. `odd quotes`: as Moodle does for line items, typographic ones and all relations; `no quotes`,
+ * How a reply gives the address of the next page. `odd quotes`: as Moodle does for line items, typographic ones and all relations; `no quotes`,
  * `relative link` and `several links` are as good by RFC 8288; `link drops filters` is Moodle's roster; with `link loops` every page is
  * followed by itself, with `endless links` by another one for ever; `next`: that address follows, whosever it is.
  */

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** Who is a tenant, where its data lie, which hosts are its, and the sealed copies of what was generated for it. */
+/** The tenants, the location of their data, their hosts, and sealed copies of the secrets that were generated for them. */
 export const tenants: Migration<object> = {
   name: '0001-tenants',
   up: (tx) =>

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** Whether data that were kept have been taken up and not been cleaned yet of what belonged to their former time. */
+/** `adopting`: retained data were adopted, and the clean-up of what their former tenant left is not finished. */
 export const adopting: Migration<object> = {
   name: '0002-adopting',
   up: (tx) => tx.query('ALTER TABLE registry.tenants ADD COLUMN adopting boolean NOT NULL DEFAULT false'),

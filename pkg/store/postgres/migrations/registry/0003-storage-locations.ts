@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** Where each tenant's objects lie, so that no two keep theirs in one place; and a name of this registry for their markers. */
+/** The storage location of each tenant, so that no two tenants share one, and the name of this registry, which markers in the storage carry. */
 export const storageLocations: Migration<object> = {
   name: '0003-storage-locations',
   up: (tx) =>

@@ -1,7 +1,7 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * `adoption_tokens`: who has the token takes over data that another resource left; only its SHA-256 is stored.
+ * `adoption_tokens`: whoever has the token adopts data that another resource retained; only its SHA-256 is stored.
  * `adoption_failures`: wrong tokens, by tenant and by the resource that gave them. `retry_at` is when the next token is compared.
  */
 export const adoptionTokens: Migration<object> = {

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** How many connections each tenant's role may hold: what all together may ask for on a shard is bounded. */
+/** How many connections each tenant's role may open: the sum for each shard is bounded. */
 export const connections: Migration<object> = {
   name: '0005-connections',
   up: (tx) => tx.query('ALTER TABLE registry.tenants ADD COLUMN connections integer NOT NULL DEFAULT 0 CHECK (connections >= 0)'),

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** When a tenant gave a host up; until a while later (hosts.ts) it is nobody else's. Null: the tenant answers there. */
+/** When a tenant gave up a host; for some time after that (hosts.ts) no other tenant gets it. Null: the tenant uses the host. */
 export const leftHosts: Migration<object> = {
   name: '0006-left-hosts',
   up: (tx) => tx.query('ALTER TABLE registry.hosts ADD COLUMN left_at timestamptz(3)'),

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** Null: what the tenant's role may hold was set before it was counted, and is taken over from the role. */
+/** Null: the limit of the tenant's role was set before limits were recorded; it is read from the role. */
 export const knownConnections: Migration<object> = {
   name: '0007-known-connections',
   up: (tx) =>

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** Each tenant has its row, also where two kept their objects in one location before anybody recorded it. */
+/** Each tenant has a row, also where two tenants shared a location before locations were recorded. */
 export const sharedLocations: Migration<object> = {
   name: '0008-shared-locations',
   up: (tx) =>

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** What all tenants of a shard share: text folding for search, the triggers of their tables, and the work table. */
+/** What all tenants of a shard share: the text folding of searches, the triggers of their tables, and the table of jobs. */
 export const work: Migration<object> = {
   name: '0001-work',
   up: (tx) =>
@@ -16,7 +16,7 @@ export const work: Migration<object> = {
         RETURN NEW;
       END $$;
 
-      -- The parent is locked against a move, so that a new folder never keeps a path its parent has just left.
+      -- Locks the parent, so that it is not moved while the new folder takes its path from it.
       CREATE FUNCTION carrel.place_folder() RETURNS trigger LANGUAGE plpgsql AS $$
       DECLARE
         parent ext.ltree;

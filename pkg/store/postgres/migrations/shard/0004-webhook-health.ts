@@ -1,9 +1,9 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * `webhook_health`: endpoints of Kubernetes resources whose row tells something new, until the operator has looked (it deletes what it reads).
- * The worker writes it in the transaction that changes the row, so the operator asks each shard one question and no tenant's schema.
- * Lists of deliveries go by time; those that did not arrive are few among very many and have an index of their own.
+ * `webhook_health`: webhooks of Kubernetes resources whose health changed; the operator deletes the rows that it has read.
+ * The worker inserts them in the transaction that changes the webhook, so the operator queries each shard once and no tenant's schema.
+ * Deliveries are listed by time; failed deliveries are few among very many and have an index of their own.
  */
 export const webhookHealth: Migration<object> = {
   name: '0004-webhook-health',

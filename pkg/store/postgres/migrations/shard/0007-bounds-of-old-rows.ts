@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** The bounds of 0006 hold for all rows. A transaction of its own: looking at a large table keeps nobody from reading and writing it. */
+/** Validates the bounds of 0006 for all rows, in a transaction of its own: validating a large table blocks neither reads nor writes. */
 export const boundsOfOldRows: Migration<object> = {
   name: '0007-bounds-of-old-rows',
   up: (tx) =>

@@ -2,7 +2,7 @@ import type { TenantMigration } from './migration.ts';
 
 export const SYSTEM_USERNAME = 'system';
 
-/** docs/design/records.md, User; docs/design/api-conventions.md, Sign-in and sessions. E-mail and user name are unique whatever the case of their letters. */
+/** docs/design/records.md, User; docs/design/api-conventions.md, Sign-in and sessions. E-mail and user name are unique without regard to case. */
 export const people: TenantMigration = {
   name: '0001-people',
   up: (tx, { tenantId }) =>
@@ -29,11 +29,11 @@ export const people: TenantMigration = {
       CREATE UNIQUE INDEX users_system_key ON users (is_system) WHERE is_system;
       CREATE INDEX users_updated_at_idx ON users (updated_at, id);
       CREATE INDEX users_created_at_idx ON users (created_at, id);
-      -- Bytes counted are no change of the person: only these columns make a new revision.
+      -- Only changes of these columns make a new revision; counting bytes does not.
       CREATE TRIGGER touch BEFORE UPDATE OF email, username, display_name, password_hash, roles, storage_quota, is_active ON users
         FOR EACH ROW EXECUTE FUNCTION carrel.touch();
 
-      -- Owns course folders and what deleted people leave; cannot sign in.
+      -- Owns course folders and what deleted users leave; cannot sign in.
       INSERT INTO users (uuid, email, username, display_name, roles, is_active, is_system, storage_quota)
         VALUES (gen_random_uuid(), 'system@carrel.invalid', '${SYSTEM_USERNAME}', 'System', '{}', false, true, ${Number.MAX_SAFE_INTEGER});
 

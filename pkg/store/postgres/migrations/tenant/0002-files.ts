@@ -2,8 +2,8 @@ import { quoteIdentifier } from '../../pool.ts';
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Deeper folders are refused (100 levels). The inner pages of the GiST index hold two whole ancestries an entry: at 100 levels a folder is
- * made in half a millisecond, at 150 and more each entry needs a page of its own and a folder costs half a second of the shard's CPU (tried).
+ * Deeper folders are refused. An entry of the GiST index's inner pages holds two whole ancestries: at 100 levels inserting a folder takes half
+ * a millisecond; from 150 levels on each entry needs a page of its own, and an insert takes half a second of CPU (measured).
  */
 export const MAX_FOLDER_DEPTH = 99;
 
@@ -63,7 +63,7 @@ export const files: TenantMigration = {
       CREATE UNIQUE INDEX files_live_name_key ON files (folder_id, name) WHERE deleted_at IS NULL AND folder_id IS NOT NULL;
       CREATE UNIQUE INDEX files_live_root_name_key ON files (owner_id, name) WHERE deleted_at IS NULL AND folder_id IS NULL;
       CREATE INDEX files_folder_id_idx ON files (folder_id, updated_at, id);
-      -- Finds what others keep in one's folders, without reading what one keeps there oneself.
+      -- Finds other users' files in a user's folders, without reading the user's own files.
       CREATE INDEX files_guests_idx ON files (folder_id, owner_id);
       CREATE INDEX files_owner_id_idx ON files (owner_id, updated_at, id);
       CREATE INDEX files_updated_at_idx ON files (updated_at, id) WHERE deleted_at IS NULL;
@@ -84,7 +84,7 @@ export const files: TenantMigration = {
         CONSTRAINT file_versions_file_id_version_number_key UNIQUE (file_id, version_number)
       );
       CREATE INDEX file_versions_created_by_idx ON file_versions (created_by);
-      -- Version records are immutable; only their maker passes to the system user when that person goes.
+      -- Version records are immutable, except that created_by becomes the system user when its user is deleted.
       REVOKE UPDATE ON file_versions FROM ${quoteIdentifier(role)};
       GRANT UPDATE (created_by) ON file_versions TO ${quoteIdentifier(role)};
 

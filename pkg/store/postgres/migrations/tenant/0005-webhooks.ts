@@ -27,7 +27,7 @@ export const webhooks: TenantMigration = {
         updated_at timestamptz(3) NOT NULL DEFAULT now()
       );
       CREATE INDEX webhooks_created_by_idx ON webhooks (created_by);
-      -- What a delivery notes about the receiver is no change of the endpoint.
+      -- The worker's notes about the receiver make no new revision.
       CREATE TRIGGER touch BEFORE UPDATE OF url, events, secret, headers, active, managed_by, managed_ref ON webhooks
         FOR EACH ROW EXECUTE FUNCTION carrel.touch();
 

@@ -1,6 +1,6 @@
 import type { TenantMigration } from './migration.ts';
 
-/** Where a launch was shown, as the platform said: whose pages may frame ours, and where the person goes back to (docs/design/lti.md, Frames). */
+/** Where the LMS showed the launch: the origins that may frame our pages, and the address that the user returns to (docs/design/lti.md, Frames). */
 export const launchPresentation: TenantMigration = {
   name: '0006-launch-presentation',
   up: (tx) => tx.query('ALTER TABLE lti_launches ADD COLUMN return_url varchar(2048), ADD COLUMN platform_url varchar(2048)'),

@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Grade passback (docs/design/lti.md, Grades). A grade belongs to a cell of the LMS's grade book, a line item and a user;
- * within one its timestamps differ, since an LMS takes only a newer one. `sent_at` is null as long as the LMS cannot have it.
+ * Grade passback (docs/design/lti.md, Grades). A grade belongs to a cell of the LMS's grade book: a line item and a user.
+ * Timestamps differ within a cell, since an LMS accepts only a newer one. `sent_at` is null as long as the LMS cannot have the grade.
  */
 export const grades: TenantMigration = {
   name: '0007-grades',
@@ -18,7 +18,7 @@ export const grades: TenantMigration = {
         ADD COLUMN submitted_at timestamptz(3),
         ADD COLUMN revision bigint NOT NULL DEFAULT 1,
         ADD COLUMN updated_at timestamptz(3) NOT NULL DEFAULT now();
-      -- What was written before this has no cell of its own yet.
+      -- Each row from before this migration is alone in its cell.
       UPDATE lti_grades SET cell = uuid::text;
       ALTER TABLE lti_grades ADD CONSTRAINT lti_grades_cell_key UNIQUE (cell, timestamp);
       DROP INDEX lti_grades_launch_id_idx;

@@ -1,6 +1,6 @@
 import type { TenantMigration } from './migration.ts';
 
-/** A webhook has a description, and a new revision only where what somebody set has changed: what deliveries note is no change of it. */
+/** A webhook has a description. Only a change of its settings makes a new revision; the worker's notes about deliveries do not. */
 export const webhookDescriptions: TenantMigration = {
   name: '0008-webhook-descriptions',
   up: (tx) =>

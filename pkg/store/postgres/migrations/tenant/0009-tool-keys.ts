@@ -1,8 +1,8 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * The keys beside the one that signs a tool's messages (lti_tools): the next, which has its private key, sealed as it will lie in lti_tools,
- * and those that signed before, which are published until a time.
+ * Keys of a tool beside the one that signs its messages (in lti_tools): the next one, with its private key sealed as lti_tools will hold it,
+ * and former ones, which stay published until `published_until`.
  */
 export const toolKeys: TenantMigration = {
   name: '0009-tool-keys',

@@ -1,11 +1,11 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * What has had its time goes with what comes, so that no table grows for ever (docs/design/events-and-jobs.md, Retention: launches are kept 90 days; sessions and refresh
- * tokens a day beyond their end, for clocks differ). One insert in sixteen purges, 320 rows at most: the others pay nothing.
- * The time is that of the row that comes, which the server's clock wrote.
- * A launch with grades is kept; its first grade has cleared its token, so the index never walks over those.
- * By triggers, since a statement of ours would cost each login and each launch a round trip.
+ * Inserts delete expired rows, so that no table grows for ever (docs/design/events-and-jobs.md, Retention: launches after 90 days, sessions and refresh
+ * tokens a day after their end, since clocks differ). One insert in sixteen deletes, at most 320 rows; the others cost nothing more.
+ * The present time is that of the inserted row, which the server's clock wrote.
+ * A launch with grades stays; its first grade clears its token, so the index does not contain such launches.
+ * These are triggers, because a statement would cost each login and each launch a round trip.
  */
 export const retention: TenantMigration = {
   name: '0012-retention',

@@ -1,15 +1,15 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * Addresses that an LMS sent, the operator's own administrators, and what a launch's session may hold.
+ * Addresses that an LMS sent, administrators that the operator made, and the roles that a launch's session may have.
  *
- * - `contact_email` is the address that an LMS sent last; `email` is the account's own and set by administrators alone. Accounts without a
- *   password whose address came from a launch get an address of lti.invalid, and their old one as `contact_email`. An account with a password
- *   keeps its address: an administrator gave it the password, and its owner signs in with that address.
- * - `provisioned_as`: the address for which the operator made this account. Of older accounts those count that can be nobody else's: active or
- *   not, an administrator with a password who came by no launch, and is the tenant's first account or is still called as the operator calls them.
- * - `email_given` is no longer written; where it is not null, a server of the release before wrote it (the next launch moves that address too).
- * - `capped_to`: the roles beyond which a session does not go; null: all that its account has.
+ * - `contact_email` is the address that an LMS sent last. `email` is the account's own, and only administrators set it. An account without a password
+ *   whose address came from a launch gets an address of lti.invalid, and its old one as `contact_email`. An account with a password keeps its
+ *   address: an administrator set that password, and its owner signs in with the address.
+ * - `provisioned_as`: the address for which the operator made this account. Of older accounts it is set only where no other origin is possible: an
+ *   administrator, active or not, with a password and without a launch, who is the tenant's first account or still has the operator's name for it.
+ * - `email_given` is no longer written; where it is not null, a server of the previous release wrote it (the next launch moves that address too).
+ * - `capped_to`: the only roles that a session may have; null: all of its account's.
  */
 export const whoSomebodyIs: TenantMigration = {
   name: '0013-who-somebody-is',
@@ -35,7 +35,7 @@ export const whoSomebodyIs: TenantMigration = {
           AND (u.display_name = 'Administrator' OR u.id = (SELECT min(id) FROM users WHERE NOT is_system))
           AND NOT EXISTS (SELECT FROM lti_identities i WHERE i.user_id = u.id);
     `),
-  // The addresses stay where they are: an administrator may have set others since. Those of lti.invalid follow the LMS again.
+  // The addresses stay: an administrator may have set others since. Those of lti.invalid follow the LMS again.
   down: (tx) =>
     tx.query(`
       UPDATE lti_identities i SET email_given = u.email FROM users u WHERE u.id = i.user_id AND u.email LIKE '%@lti.invalid';

@@ -1,9 +1,9 @@
 import type { TenantMigration } from './migration.ts';
 
 /**
- * What a grantee grants rests on the grant that makes them admin (`granted_through`), and neither exceeds nor outlives it: revoked, it takes along what
- * rests on it; so does one that is no longer admin, and a member who leaves the group that has it; one that ends earlier ends the others as early.
- * By triggers, so that no writer can forget it. A grant from before rests on nothing, like one of an owner.
+ * A grant that a grantee gives depends on the grant that makes them admin (`granted_through`), and neither exceeds nor outlives it. It is deleted when
+ * that grant is revoked or is no longer admin, and when the grantee leaves the group that has it; it is shortened when that grant is shortened.
+ * These are triggers, so that every writer keeps the rule. Grants from before this migration depend on none, as grants of owners do.
  */
 export const grantsThrough: TenantMigration = {
   name: '0014-grants-through',

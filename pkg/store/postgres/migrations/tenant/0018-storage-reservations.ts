@@ -2,9 +2,9 @@ import { quoteIdentifier } from '../../pool.ts';
 import type { TenantMigration } from './migration.ts';
 
 /**
- * What of somebody's quota uploads that are under way hold. A row counts until it expires, so a server that dies holds nothing for long.
- * reserve_storage makes or enlarges one, under the lock of the owner's row, so that those that race count each other: at most `wanted` bytes, as many
- * as are free; null, and nothing is changed, where fewer than `needed` are. It deletes what has expired, anybody's.
+ * The part of a user's quota that uploads in progress have reserved. A row counts until it expires, so a server that dies blocks nothing for long.
+ * reserve_storage makes or enlarges a reservation under the lock of the owner's row, so that racing uploads count each other. It reserves at most `wanted`
+ * bytes, as many as are free; it returns null and changes nothing where fewer than `needed` are free. It deletes expired rows of all users.
  */
 export const storageReservations: TenantMigration = {
   name: '0018-storage-reservations',

@@ -2,9 +2,9 @@ import { quoteIdentifier } from '../../pool.ts';
 import type { TenantMigration } from './migration.ts';
 
 /**
- * count_storage counts bytes to their owner, in place of what was reserved for them; false, where the quota has no room for them beside what other
- * uploads have reserved. It locks the owner's row before it adds those up, as reserve_storage does: a sum of the statement that waits for the lock
- * would not see what was reserved meanwhile.
+ * count_storage adds bytes to their owner's usage in place of what was reserved for them. It returns false where the quota cannot hold them beside the
+ * reservations of other uploads. It locks the owner's row before it adds those up, as reserve_storage does: a sum in the statement that waits for the
+ * lock would miss what was reserved meanwhile.
  */
 export const countStorage: TenantMigration = {
   name: '0020-count-storage',
