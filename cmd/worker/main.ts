@@ -1,3 +1,4 @@
+import type { WorkerShard } from '../../pkg/api/processor.ts';
 import { startWorker } from '../../pkg/jobs/worker.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
 import { ConfigError, readConfig } from '../../pkg/runtime/config.ts';
@@ -9,11 +10,13 @@ import { systemRandom } from '../../pkg/runtime/random.ts';
 import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
-import { readShardUrls, workerConfigSchema } from './config.ts';
+import { readShardUrls, type WorkerConfig, workerConfigSchema } from './config.ts';
 import { workerJobs } from './jobs.ts';
 
 /** Connections to each shard for leases and outcomes, which are written in batches. */
 const LEASE_POOL_SIZE = 4;
+/** Those statements take milliseconds. A connection that answers none within this is given up: until then its queue leases nothing. */
+const LEASE_QUERY_TIMEOUT_MS = 3_000;
 
 let log: Logger = silentLogger;
 
@@ -28,10 +31,7 @@ await runProgram(
     const keys = platformKeys(config.CARREL_PLATFORM_KEYS);
     const sealer = new Sealer(keys, systemRandom);
     const urls = readShardUrls(config.CARREL_SHARDS_DIR);
-    const poolOf = (url: string, poolSize: number): SqlPool => new SqlPool({ url, poolSize, log });
-    const shards = new Map(
-      urls.map(({ name, url }) => [name, { pool: poolOf(url, config.CARREL_DATABASE_POOL_SIZE), leasePool: poolOf(url, LEASE_POOL_SIZE) }]),
-    );
+    const shards = new Map(urls.map(({ name, url }) => [name, poolsOf(url, config)]));
     const pools = [...shards.values()].flatMap(({ pool, leasePool }) => [pool, leasePool]);
     program.onStop('pools', async () => void (await Promise.all(pools.map((pool) => pool.close()))));
     const [registryShard] = shards.values();
@@ -58,6 +58,13 @@ await runProgram(
     log.info({ opsPort: ops.port, shards: [...shards.keys()] }, 'started');
   },
 );
+
+function poolsOf(url: string, { CARREL_DATABASE_POOL_SIZE: poolSize }: WorkerConfig): WorkerShard {
+  return {
+    pool: new SqlPool({ url, poolSize, log }),
+    leasePool: new SqlPool({ url, poolSize: LEASE_POOL_SIZE, queryTimeoutMs: LEASE_QUERY_TIMEOUT_MS, log }),
+  };
+}
 
 function platformKeys(text: string): SealingKey[] {
   try {

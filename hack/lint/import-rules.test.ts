@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { complaint, importsOf } from './import-rules.ts';
+import { circlesOf, complaint, importsOf } from './import-rules.ts';
 
 const complaints = (file: string, text: string): (string | undefined)[] => importsOf(file, text).map(complaint);
 
@@ -64,4 +64,15 @@ test('the engine of jobs knows no feature', () => {
 
   expect(found('pkg/webhooks/webhooks.ts')).toBe('pkg/jobs knows no feature and must not import pkg/webhooks');
   expect(found('pkg/api/job.ts')).toBeUndefined();
+});
+
+test('files that import each other are found, by types too, each circle once', () => {
+  const imports = [
+    ...importsOf('pkg/api/a.ts', "import type { B } from './b.ts';\nimport { D } from './d.ts';"),
+    ...importsOf('pkg/api/b.ts', "import { C } from './c.ts';"),
+    ...importsOf('pkg/api/c.ts', "import { A } from './a.ts';"),
+    ...importsOf('pkg/api/d.ts', "import { E } from './e.ts';"),
+  ];
+
+  expect(circlesOf(imports)).toEqual([['pkg/api/a.ts', 'pkg/api/b.ts', 'pkg/api/c.ts']]);
 });

@@ -70,6 +70,34 @@ function join(file: string, specifier: string): string {
   return parts.join('/');
 }
 
+/**
+ * Files of one circle of imports, of types too, for each circle: such files can only be read, and moved, together.
+ * A file outside of `imports` imports nothing.
+ */
+export function circlesOf(imports: readonly Import[]): string[][] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of imports) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const reached = new Map([...targets.keys()].map((file) => [file, reachableFrom(file, targets)]));
+  const inCircle = [...targets.keys()].filter((file) => reached.get(file)?.has(file));
+  const circles = new Map<string, string[]>();
+  for (const file of inCircle) {
+    const circle = inCircle.filter((other) => reached.get(file)?.has(other) && reached.get(other)?.has(file)).toSorted();
+    circles.set(circle.join(), circle);
+  }
+  return [...circles.values()];
+}
+
+function reachableFrom(file: string, targets: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const reached = new Set<string>();
+  const next = [...(targets.get(file) ?? [])];
+  for (let target = next.pop(); target !== undefined; target = next.pop()) {
+    if (reached.has(target)) continue;
+    reached.add(target);
+    next.push(...(targets.get(target) ?? []));
+  }
+  return reached;
+}
+
 const isIn = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
 const packageOf = (path: string): string | undefined => {
   const listed = LAYERS.flat().find((name) => isIn(path, name));

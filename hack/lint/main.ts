@@ -1,10 +1,10 @@
 /**
- * `make lint`: types, oxlint, format, import rules, retired words, the length of files, and whether generated files are fresh.
+ * `make lint`: types, oxlint, format, import rules, circles of imports, retired words, the length of files, and whether generated files are fresh.
  * Runs all of them, prints what is wrong, and ends with one line; exit 1 when any failed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { complaint, importsOf } from './import-rules.ts';
+import { circlesOf, complaint, importsOf } from './import-rules.ts';
 import { retiredWords } from './words.ts';
 
 const MAX_LINES = 400;
@@ -32,6 +32,10 @@ const checks: Record<string, () => string[]> = {
         const problem = file.endsWith('.test.ts') && found.to.startsWith('test/') ? undefined : complaint(found);
         return problem === undefined ? [] : [`${file}:${found.line}: ${problem}`];
       }),
+    ),
+  circles: () =>
+    circlesOf(files.filter((file) => /^(cmd|pkg)\//.test(file)).flatMap((file) => importsOf(file, readFileSync(file, 'utf8')))).map(
+      (circle) => `${circle.join(', ')} import each other in a circle; a type or constant in a file of its own ends it`,
     ),
   words: () =>
     prose.flatMap((file) => [

@@ -11,8 +11,8 @@ export const deleteExpiredEvents: Schedule = {
   name: 'delete expired events',
   everyMs: 3_600_000,
   run: async ({ shards, log }) => {
-    for (const [shard, { leasePool }] of shards) {
-      await deleteExpired(leasePool).catch((error: unknown) =>
+    for (const [shard, { pool }] of shards) {
+      await deleteExpired(pool).catch((error: unknown) =>
         log.warn({ err: error, shard }, 'could not delete expired events; retrying in an hour'),
       );
     }

@@ -7,6 +7,7 @@ import type { TenantServices } from './services.ts';
 
 /** One feature of a tenant's server. cmd/server/features.ts lists all of them. */
 export interface Feature {
+  /** In messages to developers. */
   readonly name: string;
   /** The feature's part of a user's permission set. Created before the services, which need it. */
   readonly grantSource?: (db: Database) => GrantSource;
@@ -33,12 +34,21 @@ export function grantsOfFeatures(features: readonly Feature[], db: Database): Gr
   };
 }
 
-/** Creates the features, in the order of the list. */
+/** Creates the features, in the order of the list. Throws an Error that names two features with the same endpoint: one of them would never be called. */
 export function createFeatures(
   features: readonly Feature[],
   services: TenantServices,
 ): { readonly endpoints: readonly Endpoint[]; readonly pages: readonly PageRoute[] } {
-  const parts = features.map((feature) => feature.create(services));
-  for (const { onUserRemoved } of parts) if (onUserRemoved) services.offboarding.register(onUserRemoved);
+  const parts = features.map((feature) => ({ name: feature.name, ...feature.create(services) }));
+  const declaredBy = new Map<string, string>();
+  for (const { name, endpoints = [], onUserRemoved } of parts) {
+    for (const { method, path } of endpoints) {
+      const address = `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`;
+      const other = declaredBy.get(address);
+      if (other !== undefined) throw new Error(`the features ${other} and ${name} both declare ${address}`);
+      declaredBy.set(address, name);
+    }
+    if (onUserRemoved) services.offboarding.register(onUserRemoved);
+  }
   return { endpoints: parts.flatMap(({ endpoints = [] }) => endpoints), pages: parts.flatMap(({ pages = [] }) => pages) };
 }

@@ -58,7 +58,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): M
     const params = parsed.success ? parsed.data : validate(shapes.params, ctx.params as unknown);
     const query = validate(shapes.query, parseQuery(ctx.search));
     const cached = wanted?.cache === 'reply' ? cachedReply(admission.found) : undefined;
-    if (cached) return send(ctx, deps, cached);
+    if (cached) return send(ctx, deps, unlessKnown(ctx, cached));
     const request = requestInfo(ctx);
     const sent = await readBody(ctx.req, endpoint, actor?.userUuid ?? ctx.state.address);
     const body = sent.kind === 'json' && shapes.body ? validate(shapes.body, sent.value) : undefined;

@@ -35,7 +35,7 @@ export function workHandlers(
   if (stray) throw new Error(`the job ${stray.job.kind} is of the queue ${stray.job.queue}, which the worker does not have`);
   const metrics = jobMetrics(
     services.metrics,
-    perShard(services, ({ leasePool }) => new JobStore(leasePool)),
+    perShard(services, ({ pool }) => new JobStore(pool)),
   );
   return queues.map((queue) => {
     const own = processors.filter(({ job }) => job.queue === queue.name);

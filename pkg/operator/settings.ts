@@ -1,5 +1,12 @@
 import type { SuspendedAnswer } from './suspended-server.ts';
-import type { AllowedHosts } from './tenant/hosts.policy.ts';
+
+/** A domain under which Tenants may have hosts of their own. */
+export interface AllowedHosts {
+  /** Undefined: Tenants of every namespace. */
+  readonly namespace: string | undefined;
+  /** The domain and every name below it; `*` is any host. */
+  readonly suffix: string;
+}
 
 /** What the operator's administrator decides for all tenants (environment: cmd/operator/config.ts). */
 export interface OperatorSettings {

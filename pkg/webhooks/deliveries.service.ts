@@ -10,8 +10,8 @@ import type { Webhook } from '../store/postgres/tables.ts';
 import type { EventName } from '../events/catalogue.ts';
 import type { WorkerNotifier } from '../events/worker-notifier.ts';
 import type { DeliveryQuery, DeliveryView, DeliveryWithPayload, ReplayedRange, ReplayRange, TestEvent } from './deliveries.schema.ts';
-import { type DeliveryRow, FIND, listDeliveries, REPLAY, REPLAY_RANGE, TEST } from './deliveries.sql.ts';
-import { presentDelivery } from './deliveries.view.ts';
+import { FIND, listDeliveries, REPLAY, REPLAY_RANGE, TEST } from './deliveries.sql.ts';
+import { type DeliveryRow, presentDelivery } from './deliveries.view.ts';
 import { testPayload } from './test-payload.ts';
 
 /** The position of a replay of a range: the range's end, which stays the same, and the last delivery that was read. */

@@ -1,21 +1,8 @@
 import { listPage, type Page } from '../api/paging.ts';
-import type { EventName } from '../events/catalogue.ts';
 import { integerKey, keyset, timeKey } from '../store/postgres/keyset.ts';
 import type { Sql } from '../store/postgres/pool.ts';
-import { DELIVERY_SORT_FIELDS, type DeliveryQuery, type DeliveryState, type DeliveryView } from './deliveries.schema.ts';
-import { presentDelivery } from './deliveries.view.ts';
-
-export interface DeliveryRow {
-  readonly id: number;
-  readonly uuid: string;
-  readonly messageId: string;
-  readonly event: EventName;
-  readonly state: DeliveryState;
-  readonly log: DeliveryView['attempts'];
-  readonly createdAt: Date;
-  readonly endedAt: Date | null;
-  readonly dueAt: Date | null;
-}
+import { DELIVERY_SORT_FIELDS, type DeliveryQuery, type DeliveryView } from './deliveries.schema.ts';
+import { type DeliveryRow, presentDelivery } from './deliveries.view.ts';
 
 /** Of a delivery `d` and its event `e`. */
 const COLUMNS = `d.id, d.uuid, e.uuid AS "messageId", e.event, d.state, d.log, d.created_at AS "createdAt", d.ended_at AS "endedAt", d.due_at AS "dueAt"`;

@@ -1,5 +1,17 @@
-import type { DeliveryView } from './deliveries.schema.ts';
-import type { DeliveryRow } from './deliveries.sql.ts';
+import type { EventName } from '../events/catalogue.ts';
+import type { DeliveryState, DeliveryView } from './deliveries.schema.ts';
+
+export interface DeliveryRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly messageId: string;
+  readonly event: EventName;
+  readonly state: DeliveryState;
+  readonly log: DeliveryView['attempts'];
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+  readonly dueAt: Date | null;
+}
 
 export const presentDelivery = (row: DeliveryRow): DeliveryView => ({
   id: row.uuid,

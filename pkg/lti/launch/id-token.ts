@@ -47,22 +47,29 @@ export interface Expected {
   readonly now: Date;
 }
 
-/**
- * The claims of a token that is not verified yet: only for looking up what the verification needs. Throws LaunchError `id_token_…`.
- */
-export function unverifiedClaims(idToken: string | undefined): {
+/** An id_token as it was posted: nothing of it is verified. */
+export interface UnverifiedToken {
+  readonly text: string;
+  readonly claims: JWTPayload;
+}
+
+/** Throws LaunchError `id_token_…`. */
+export function unverifiedToken(text: string | undefined): UnverifiedToken {
+  if (text === undefined || text === '') throw new LaunchError('id_token_missing');
+  try {
+    return { text, claims: decodeJwt(text) };
+  } catch (error) {
+    throw new LaunchError('id_token_malformed', undefined, { cause: error });
+  }
+}
+
+/** The claims that select what the verification needs: nothing else may rely on them before it. */
+export function unverifiedSelection({ claims }: UnverifiedToken): {
   issuer: string;
   subject: string;
   deploymentId: string;
   contextId: string;
 } {
-  if (idToken === undefined || idToken === '') throw new LaunchError('id_token_missing');
-  let claims: JWTPayload;
-  try {
-    claims = decodeJwt(idToken);
-  } catch (error) {
-    throw new LaunchError('id_token_malformed', undefined, { cause: error });
-  }
   const context = claims[`${LTI}/context`] as { id?: unknown } | null | undefined;
   return {
     issuer: storable(claims.iss, ISSUER_MAX),
@@ -72,11 +79,11 @@ export function unverifiedClaims(idToken: string | undefined): {
   };
 }
 
-/** The signature (docs/design/lti.md, A launch; 1EdTech Security Framework §5.1.3). Throws LaunchError. */
-export async function requireSignature(idToken: string, keys: PlatformKeys, keySetAddress: string): Promise<JWTPayload> {
+/** The claims, once their signature is verified (docs/design/lti.md, A launch; 1EdTech Security Framework §5.1.3). Throws LaunchError. */
+export async function requireSignature({ text, claims }: UnverifiedToken, keys: PlatformKeys, keySetAddress: string): Promise<JWTPayload> {
   let header: ReturnType<typeof decodeProtectedHeader>;
   try {
-    header = decodeProtectedHeader(idToken);
+    header = decodeProtectedHeader(text);
   } catch (error) {
     throw new LaunchError('id_token_malformed', undefined, { cause: error });
   }
@@ -84,8 +91,8 @@ export async function requireSignature(idToken: string, keys: PlatformKeys, keyS
   if (header.crit !== undefined) throw new LaunchError('crit_refused');
   if (typeof header.kid !== 'string' || header.kid === '') throw new LaunchError('kid_missing');
   const key = await keys.key(keySetAddress, header.kid, header.alg);
-  if (!isSigned(idToken, header.alg, key)) throw new LaunchError('signature_invalid');
-  return decodeJwt(idToken);
+  if (!isSigned(text, header.alg, key)) throw new LaunchError('signature_invalid');
+  return claims;
 }
 
 /** RFC 7515 §5.2, by node:crypto itself: jose's way through WebCrypto takes twice the CPU time. `key` fits `alg`. */

@@ -8,7 +8,15 @@ import type { Database, Executor } from '../../store/postgres/database.ts';
 import { ForeignKeyViolation } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { CourseSync } from './course-sync.ts';
-import { type Expected, type LaunchMessage, requireClaims, requireSignature, unverifiedClaims } from './id-token.ts';
+import {
+  type Expected,
+  type LaunchMessage,
+  requireClaims,
+  requireSignature,
+  unverifiedSelection,
+  type UnverifiedToken,
+  unverifiedToken,
+} from './id-token.ts';
 import { findLaunchContext, type LaunchContext, type NewLaunch, openLaunch, requireUnused } from './launch.sql.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
 import type { Login, LoginStates } from '../login/login-state.ts';
@@ -97,7 +105,7 @@ export class Launches {
     const slot = this.#states.storageOf(response.state, response.cookies);
     if (!slot) return undefined;
     if (response.error !== undefined) throw new LaunchError('platform_error');
-    const { issuer } = unverifiedClaims(response.idToken);
+    const { issuer } = unverifiedSelection(unverifiedToken(response.idToken));
     const registrations = await activeOfIssuer(this.#db, issuer);
     const [first] = registrations;
     if (!first) throw new LaunchError('issuer_unknown');
@@ -123,27 +131,27 @@ export class Launches {
     const state = response.state ?? '';
     const login = this.#states.open(response.state, response);
     if (response.error !== undefined) throw new LaunchError('platform_error', `It said: ${response.error.slice(0, 100)}.`);
-    const idToken = response.idToken ?? '';
-    const { context, message } = await this.#verify(idToken, login);
+    const token = unverifiedToken(response.idToken);
+    const { context, message } = await this.#verify(token, login);
 
-    const launch = this.#newLaunch(state, idToken, login, message);
+    const launch = this.#newLaunch(state, token.text, login, message);
     const user = await this.#open(context, launch).catch(deletedMeanwhile);
     const { launchId, sessionId } = launch;
     const { roles } = capped(user.roles, [roleOf(message.roles)]);
-    const token = await this.#tokens.issue({ userUuid: user.uuid, sessionId, roles, launchId }, LAUNCH_SECONDS);
+    const entryToken = await this.#tokens.issue({ userUuid: user.uuid, sessionId, roles, launchId }, LAUNCH_SECONDS);
     const toolUrl = context.registration.toolUrl.replace(/\/+$/, '');
-    return { location: `${toolUrl}/lti/entry?token=${token}`, cookie: this.#states.ended(state) };
+    return { location: `${toolUrl}/lti/entry?token=${entryToken}`, cookie: this.#states.ended(state) };
   }
 
   /**
-   * Looks up the launch's context by the unverified claims, then verifies the token; both use the same text, so the context is the token's.
+   * Looks up the launch's context by the unverified claims, then verifies the token that they are of.
    * One statement, and one more if the deployment is not listed.
    */
-  async #verify(idToken: string, login: Login): Promise<{ context: LaunchContext; message: LaunchMessage }> {
-    const context = await findLaunchContext(this.#db.tables, login.toolId, unverifiedClaims(idToken));
+  async #verify(token: UnverifiedToken, login: Login): Promise<{ context: LaunchContext; message: LaunchMessage }> {
+    const context = await findLaunchContext(this.#db.tables, login.toolId, unverifiedSelection(token));
     if (!context?.registration.isActive) throw new LaunchError('registration_inactive');
     const { toolId, issuer, clientId, jwksEndpoint, isDeployed } = context.registration;
-    const claims = await requireSignature(idToken, this.#keys, jwksEndpoint);
+    const claims = await requireSignature(token, this.#keys, jwksEndpoint);
     const expected = { issuer, clientId, nonce: login.nonce, origins: this.#origins, now: this.#clock.now() };
     const message = await this.#messageOf(toolId, claims, expected);
     if (!isDeployed) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Tenant } from '../kinds.ts';
 import type { OperatorSettings } from '../settings.ts';
-import { MAX_SURGE, runningReplicasOf } from './children/deployment.ts';
+import { MAX_SURGE, runningReplicasOf } from './replicas.ts';
 
 /** For a person with psql, and for a pod that ends late. */
 const SPARE_CONNECTIONS = 2;

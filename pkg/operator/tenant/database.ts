@@ -10,7 +10,7 @@ import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
 import type { TenantSchema } from '../../store/postgres/tenant-schema.ts';
 import type { StepResult } from '../conditions/runner.ts';
 import type { AcceptedTenant } from './acceptance.ts';
-import { replicasOf } from './children/deployment.ts';
+import { replicasOf } from './replicas.ts';
 import { connectionsOf, ENDING_MS, EndingPods, ROLLOUT_MS } from './connections.ts';
 import type { GeneratedPassword } from './generated-password.ts';
 import type { Migrations } from './migrations.ts';

@@ -11,7 +11,7 @@ import type { RegisteredTenant } from '../../store/postgres/registry.ts';
 import { disableLogin, dropTenant, endSessions, tenantRole } from '../../store/postgres/provisioning.ts';
 import { bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
 import type { Connect } from '../../store/s3/client.ts';
-import { MARKER_KEY } from '../../store/s3/owner-marker.ts';
+import { MARKER_KEY } from '../../store/s3/content-key.ts';
 import type { OwnedInformers } from '../informers.ts';
 import { TENANT, type ObservedTenant, type Tenant } from '../kinds.ts';
 import { FINALIZER, selectorText } from '../names.ts';

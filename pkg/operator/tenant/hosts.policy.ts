@@ -1,14 +1,6 @@
 import { isSlug } from '../names.ts';
-import type { OperatorSettings } from '../settings.ts';
+import type { AllowedHosts, OperatorSettings } from '../settings.ts';
 import type { Hosts } from './addresses.ts';
-
-/** A domain under which Tenants may have hosts of their own. */
-export interface AllowedHosts {
-  /** Undefined: Tenants of every namespace. */
-  readonly namespace: string | undefined;
-  /** The domain and every name below it; `*` is any host. */
-  readonly suffix: string;
-}
 
 const ENTRY = /^(?:([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)=)?(\*|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*)$/;
 

@@ -1,7 +1,8 @@
 import { EgressError } from '../../net/egress-error.ts';
 import type { Registry } from '../../store/postgres/registry.ts';
 import { StorageTaken } from '../../store/postgres/storage-locations.ts';
-import { markerOf, MARKER_KEY, writeFirstMarker, writeMarker } from '../../store/s3/owner-marker.ts';
+import { MARKER_KEY } from '../../store/s3/content-key.ts';
+import { markerOf, writeFirstMarker, writeMarker } from '../../store/s3/owner-marker.ts';
 import { Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
 import { ConditionError } from '../conditions/runner.ts';
 import { isSameLocation, type StorageLocation, locationText } from './storage-migration.ts';

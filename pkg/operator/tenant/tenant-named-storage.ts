@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { markerOf, MARKER_KEY } from '../../store/s3/owner-marker.ts';
+import { MARKER_KEY } from '../../store/s3/content-key.ts';
+import { markerOf } from '../../store/s3/owner-marker.ts';
 import { CONTENT_KEY_PREFIX, isContentKey } from '../../store/s3/content-key.ts';
 import { Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
 

@@ -6,6 +6,9 @@ const CONTENT_KEY = /^2\d{7}\/[0-9a-f]{2}\/[\w-]{32}$/;
 /** The prefix of each: the millennium. A listing by it skips most objects that are not Carrel's. */
 export const CONTENT_KEY_PREFIX = '2';
 
+/** The key of the marker object, which names the owner of the location. No file's key equals it: those begin with a day. */
+export const MARKER_KEY = '.carrel-tenant';
+
 /** A key for a new object: random, never a file's name; a folder of 256 in front, since some stores keep a folder a directory. */
 export const newKey = (random: Random): string => `${random.hex(1)}/${random.base64url(24)}`;
 

@@ -13,10 +13,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { type ClientOptions, leaveBytesUnsigned, newClient } from './client.ts';
-import { isContentKey } from './content-key.ts';
+import { isContentKey, MARKER_KEY } from './content-key.ts';
 import { Download } from './download.ts';
 import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, statusOf, translateError } from './errors.ts';
-import { MARKER_KEY } from './owner-marker.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import { ObjectRequests } from './object-requests.ts';
 import { PART_BYTES, putWhole, type UploadClients, uploadStream, type UploadTarget } from './upload.ts';

@@ -1,9 +1,7 @@
 import { addAbortSignal, type Readable } from 'node:stream';
+import { MARKER_KEY } from './content-key.ts';
 import { ObjectMissing } from './errors.ts';
 import type { Objects } from './objects.ts';
-
-/** The key of the marker object, which names the owner of the location. No file's key equals it: those begin with a day. */
-export const MARKER_KEY = '.carrel-tenant';
 
 /** More than any marker has. */
 const MAX_BYTES = 1024;

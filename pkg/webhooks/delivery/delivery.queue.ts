@@ -21,7 +21,10 @@ export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> =>
   concurrency: CONCURRENCY,
   create: (services) => {
     const stores = perShard(services, ({ leasePool }) => new DeliveryStore(leasePool));
-    const metrics = deliveryMetrics(services.metrics, stores);
+    const metrics = deliveryMetrics(
+      services.metrics,
+      perShard(services, ({ pool }) => new DeliveryStore(pool)),
+    );
     return new Map(
       [...stores].map(([shard, store]) => {
         const pool = services.shards.get(shard)?.pool;

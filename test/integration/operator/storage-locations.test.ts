@@ -13,7 +13,7 @@ import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
-import { MARKER_KEY } from '../../../pkg/store/s3/owner-marker.ts';
+import { MARKER_KEY } from '../../../pkg/store/s3/content-key.ts';
 import { newClient, Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { testBackends } from '../../support/backends.ts';
 import { range, waitFor } from '../../support/wait.ts';

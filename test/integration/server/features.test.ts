@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { endpoint, tagged } from '../../../pkg/api/endpoint.ts';
+import { Etag } from '../../../pkg/api/schemas.ts';
 import type { Feature } from '../../../pkg/feature/feature.ts';
 import type { RemovedUser } from '../../../pkg/feature/offboarding.ts';
 import { time } from '../../support/example-feature.ts';
@@ -52,6 +55,36 @@ test('each feature is asked in the transaction that deletes a user, and what one
     expect((await remove()).status).toBe(204);
     expect([(await tenant.admin.get(`/users/${leaving.user.id}`)).status, await nameOfNewOwner()]).toEqual([404, 'New owner']);
     expect(removed.at(-1)).toMatchObject({ uuid: leaving.user.id, newOwner: { uuid: newOwner.user.id } });
+  } finally {
+    await tenant.stop();
+  }
+});
+
+test('a cached reply with an entity tag is a 304 for whoever knows it, as the first one is', async () => {
+  const shown: Feature = {
+    name: 'shown',
+    create: () => ({
+      endpoints: [
+        endpoint({
+          method: 'get',
+          path: '/shown',
+          operationId: 'getShown',
+          summary: 'Show a thing',
+          caller: 'user',
+          replies: { 200: z.object({ etag: Etag }) },
+          cached: { tags: ['shown'] },
+          handle: () => Promise.resolve(tagged(200, { etag: 'first' })),
+        }),
+      ],
+    }),
+  };
+  const tenant = await startTenant({ features: [shown] });
+  try {
+    const get = (etag: string) => tenant.admin.get('/shown', { headers: { 'if-none-match': etag } });
+    const statuses = async () => [(await get('"first"')).status, (await get('"other"')).status];
+
+    expect(await statuses()).toEqual([304, 200]);
+    expect(await statuses()).toEqual([304, 200]);
   } finally {
     await tenant.stop();
   }

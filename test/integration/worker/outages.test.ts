@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals';
 import { WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { freePort } from '../../support/ports.ts';
 import { range, waitFor } from '../../support/wait.ts';
+import { startReceiver } from '../../support/receiver.ts';
 import { addWebhook, emitGrades } from '../../support/webhooks.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 import { platformSuite } from '../../support/worker-suite.ts';
@@ -65,5 +66,32 @@ test('statements of a tenant that wait for locks let no lease of another lapse',
     await worker.end('SIGKILL');
     receiver.closeAllConnections();
     receiver.close();
+  }
+});
+
+test('connections on which Postgres no longer answers delay a delivery by seconds, not by a minute', async () => {
+  const [tenant, receiver] = [await platform.tenant(), await startReceiver()];
+  const worker = await startWorkerProcess(platform);
+  const backends: number[] = [];
+  try {
+    await addWebhook(tenant, { url: receiver.url });
+    await emitGrades(tenant, 1);
+    await waitFor('a delivery', () => receiver.received.length === 1);
+    const idle = await platform.pool.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE usename = $1 AND state = 'idle' AND query ~ 'carrel.(work|deliveries) '`,
+      [new URL(platform.workerUrl).username],
+    );
+    backends.push(...idle.map(({ pid }) => pid));
+    backends.forEach((pid) => process.kill(pid, 'SIGSTOP'));
+
+    const ids = await emitGrades(tenant, 1);
+
+    await waitFor('the next delivery', () => receiver.received.length === 2, 15_000);
+    expect(backends).not.toEqual([]);
+    expect(receiver.received[1]?.id).toBe(ids[0]);
+  } finally {
+    backends.forEach((pid) => process.kill(pid, 'SIGCONT'));
+    await worker.end('SIGKILL');
+    await receiver.close();
   }
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { settingsWith, tenantWith } from '../tenant.fixture.ts';
 import { configMap } from './configmap.ts';
-import { deployment, replicasOf } from './deployment.ts';
+import { replicasOf } from '../replicas.ts';
+import { deployment } from './deployment.ts';
 import { suspendedEndpoints } from './endpointslice.ts';
 import { ingress } from './ingress.ts';
 import { service } from './service.ts';

@@ -3,6 +3,7 @@ import { DEPLOYMENT, type Deployment } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
 import { CONFIG_ANNOTATION, identity, labels, podLabels, secretNames } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
+import { MAX_SURGE, replicasOf } from '../replicas.ts';
 import type { WorkloadInput } from './child.ts';
 import { configMap } from './configmap.ts';
 
@@ -11,8 +12,6 @@ type Container = NonNullable<PodSpec>['containers'][number];
 
 export const HTTP_PORT = 8080;
 export const OPS_PORT = 9090;
-/** Pods above the wanted number while a rollout runs. */
-export const MAX_SURGE = 1;
 
 /** How long until the endpoints of a Service drop a pod; until then the pod still gets connections. */
 const PRE_STOP_SECONDS = 3;
@@ -26,12 +25,6 @@ const TMP_SIZE = '1Gi';
 const NODE_OPTIONS = '--max-semi-space-size=2';
 
 const DEFAULT_RESOURCES = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } };
-
-/** Pods of the server while the tenant is not suspended. Nothing scales by load yet: the least that autoscaling names run. */
-export const runningReplicasOf = ({ spec }: Tenant): number => spec.replicas ?? spec.autoscaling?.min ?? 1;
-
-/** Pods of the server that a Tenant wants: none while it is suspended. */
-export const replicasOf = (tenant: Tenant): number => (tenant.spec.suspended ? 0 : runningReplicasOf(tenant));
 
 /** The image that a tenant's pods run. */
 export const imageOf = ({ spec }: Tenant, settings: Pick<OperatorSettings, 'image'>): string => spec.image ?? settings.image;
