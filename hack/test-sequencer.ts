@@ -15,7 +15,6 @@ export const LONGEST = [
   'test/integration/worker/grades.test.ts',
   'test/integration/operator/faults.test.ts',
   'test/integration/content/faults.test.ts',
-  'pkg/kube/leader.test.ts',
   'test/integration/worker/webhooks-ours.test.ts',
   'test/integration/operator/resealing.test.ts',
   'test/e2e/tenant.test.ts',

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { type Answer, type Hostile, hostile, json, refusal } from '../../test/support/hostile.ts';
 import { waitFor } from '../../test/support/wait.ts';
@@ -35,19 +35,6 @@ class LeaseServer {
   };
 }
 
-const leases = new LeaseServer();
-let server: Hostile;
-const stops: AbortController[] = [];
-const runs: Promise<unknown>[] = [];
-afterEach(async () => {
-  leases.trouble = undefined;
-  for (const stop of stops.splice(0)) stop.abort();
-  await Promise.allSettled(runs.splice(0));
-  await server.close();
-  leases.lease = undefined;
-  leases.holders.length = 0;
-});
-
 /** Who leads now, and a fault for each moment in which two did. */
 class Leadership {
   readonly current = new Set<string>();
@@ -65,161 +52,182 @@ class Leadership {
     };
 }
 
-function elect(
-  leadership: Pick<Leadership, 'lead'>,
-  identity: string,
-  clock: Clock = systemClock,
-): { stop: AbortController; elector: LeaderElector; run: Promise<void> } {
-  const stop = new AbortController();
-  const metrics = new Registry();
-  const elector = new LeaderElector({
-    client: server.client,
-    namespace: 'n',
-    name: 'operator',
-    identity,
-    times: TIMES,
-    clock,
-    random: systemRandom,
-    log: silentLogger,
-    metrics,
-  });
-  const run = elector.run(leadership.lead(identity), stop.signal);
-  stops.push(stop);
-  runs.push(run);
-  return { stop, elector, run };
+interface Election {
+  readonly leases: LeaseServer;
+  readonly server: Hostile;
+  elect(
+    leadership: Pick<Leadership, 'lead'>,
+    identity: string,
+    clock?: Clock,
+  ): { stop: AbortController; elector: LeaderElector; run: Promise<void> };
+}
+
+/** A Lease, a server and electors for one test: tests that mostly wait run side by side. */
+async function withLease(run: (election: Election) => Promise<void>): Promise<void> {
+  const leases = new LeaseServer();
+  const server = await hostile(leases.answer);
+  const stops: AbortController[] = [];
+  const runs: Promise<unknown>[] = [];
+  const elect: Election['elect'] = (leadership, identity, clock = systemClock) => {
+    const stop = new AbortController();
+    const elector = new LeaderElector({
+      client: server.client,
+      namespace: 'n',
+      name: 'operator',
+      identity,
+      times: TIMES,
+      clock,
+      random: systemRandom,
+      log: silentLogger,
+      metrics: new Registry(),
+    });
+    const run = elector.run(leadership.lead(identity), stop.signal);
+    stops.push(stop);
+    runs.push(run);
+    return { stop, elector, run };
+  };
+  try {
+    await run({ leases, server, elect });
+  } finally {
+    leases.trouble = undefined;
+    for (const stop of stops) stop.abort();
+    await Promise.allSettled(runs);
+    await server.close();
+  }
 }
 
 const leads = (leadership: Leadership, identity: string): Promise<unknown> =>
   waitFor(`${identity} leads`, () => leadership.current.has(identity));
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('one instance leads and renews, the other waits and takes over at once when the lease is released', async () => {
-  server = await hostile(leases.answer);
-  const leadership = new Leadership();
-  const first = elect(leadership, 'a');
-  await leads(leadership, 'a');
-  const second = elect(leadership, 'b');
-  await pause(TIMES.leaseMs * 1.5);
-  expect([...leadership.current]).toEqual(['a']);
-  expect([first.elector.isLeader, second.elector.isLeader]).toEqual([true, false]);
+test.concurrent('one instance leads and renews, the other waits and takes over at once when the lease is released', () =>
+  withLease(async ({ leases, elect }) => {
+    const leadership = new Leadership();
+    const first = elect(leadership, 'a');
+    await leads(leadership, 'a');
+    const second = elect(leadership, 'b');
+    await pause(TIMES.leaseMs * 1.5);
+    expect([...leadership.current]).toEqual(['a']);
+    expect([first.elector.isLeader, second.elector.isLeader]).toEqual([true, false]);
 
-  const startedAt = performance.now();
-  first.stop.abort();
-  await leads(leadership, 'b');
+    const startedAt = performance.now();
+    first.stop.abort();
+    await leads(leadership, 'b');
 
-  expect(performance.now() - startedAt).toBeLessThan(TIMES.leaseMs);
-  expect(leadership.most).toBe(1);
-  expect(leases.holders).toEqual(['a', '', 'b']);
-  expect(leases.lease?.spec?.leaseTransitions).toBe(1);
-});
+    expect(performance.now() - startedAt).toBeLessThan(TIMES.leaseMs);
+    expect(leadership.most).toBe(1);
+    expect(leases.holders).toEqual(['a', '', 'b']);
+    expect(leases.lease?.spec?.leaseTransitions).toBe(1);
+  }));
 
-test('a leader that is killed is followed after the lease, not before', async () => {
-  server = await hostile(leases.answer);
-  const leadership = new Leadership();
-  leases.lease = {
-    metadata: { name: 'operator', namespace: 'n', resourceVersion: '0' },
-    spec: { holderIdentity: 'killed', leaseDurationSeconds: 1, renewTime: '2001-01-01T00:00:00.000000Z' },
-  };
+test.concurrent('a leader that is killed is followed after the lease, not before', () =>
+  withLease(async ({ leases, elect }) => {
+    const leadership = new Leadership();
+    leases.lease = {
+      metadata: { name: 'operator', namespace: 'n', resourceVersion: '0' },
+      spec: { holderIdentity: 'killed', leaseDurationSeconds: 1, renewTime: '2001-01-01T00:00:00.000000Z' },
+    };
 
-  const startedAt = performance.now();
-  elect(leadership, 'b');
-  await leads(leadership, 'b');
+    const startedAt = performance.now();
+    elect(leadership, 'b');
+    await leads(leadership, 'b');
 
-  expect(performance.now() - startedAt).toBeGreaterThan(1_000);
-  expect(performance.now() - startedAt).toBeLessThan(1_000 + TIMES.leaseMs);
-});
+    expect(performance.now() - startedAt).toBeGreaterThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(1_000 + TIMES.leaseMs);
+  }));
 
 const silent: Answer = () => undefined;
 
-test.each<[string, Answer]>([
+test.concurrent.each<[string, Answer]>([
   ['refuses', refusal(500, 'InternalError')],
   ['hangs', silent],
   ['throttles', refusal(429, 'TooManyRequests', { 'retry-after': '5' })],
   ['resets', (request) => void request.socket.destroy()],
-])('when the server %s, the leader stops before its lease ends, and leads again afterwards', async (_how, trouble) => {
-  server = await hostile(leases.answer);
-  const leadership = new Leadership();
-  elect(leadership, 'a');
-  await leads(leadership, 'a');
-  await pause(150);
+])('when the server %s, the leader stops before its lease ends, and leads again afterwards', (_how, trouble) =>
+  withLease(async ({ leases, elect }) => {
+    const leadership = new Leadership();
+    elect(leadership, 'a');
+    await leads(leadership, 'a');
+    await pause(150);
 
-  leases.trouble = trouble;
-  await waitFor('it stops leading', () => leadership.current.size === 0);
-  const tookMs = performance.now() - leases.writtenAt;
-  leases.trouble = undefined;
-  await leads(leadership, 'a');
+    leases.trouble = trouble;
+    await waitFor('it stops leading', () => leadership.current.size === 0);
+    const tookMs = performance.now() - leases.writtenAt;
+    leases.trouble = undefined;
+    await leads(leadership, 'a');
 
-  expect(tookMs).toBeGreaterThan(TIMES.renewDeadlineMs / 2); // not at the first failure
-  expect(tookMs).toBeLessThan(TIMES.leaseMs);
-});
+    expect(tookMs).toBeGreaterThan(TIMES.renewDeadlineMs / 2); // not at the first failure
+    expect(tookMs).toBeLessThan(TIMES.leaseMs);
+  }),
+);
 
-test('a short trouble does not end leadership', async () => {
-  server = await hostile(leases.answer);
-  const leadership = new Leadership();
-  elect(leadership, 'a');
-  await leads(leadership, 'a');
+test.concurrent('a short trouble does not end leadership', () =>
+  withLease(async ({ leases, elect }) => {
+    const leadership = new Leadership();
+    elect(leadership, 'a');
+    await leads(leadership, 'a');
 
-  leases.trouble = refusal(503, 'ServiceUnavailable');
-  await pause(TIMES.renewDeadlineMs / 3);
-  leases.trouble = undefined;
-  await pause(TIMES.leaseMs);
+    leases.trouble = refusal(503, 'ServiceUnavailable');
+    await pause(TIMES.renewDeadlineMs / 3);
+    leases.trouble = undefined;
+    await pause(TIMES.leaseMs);
 
-  expect(leadership.history).toEqual(['a']);
-});
+    expect(leadership.history).toEqual(['a']);
+  }));
 
-test('a leader whose lease was taken stops at once', async () => {
-  server = await hostile(leases.answer);
-  const leadership = new Leadership();
-  let callsAtEnd = 0;
-  const lead = (identity: string) => async (signal: AbortSignal) => {
-    await leadership.lead(identity)(signal);
-    callsAtEnd = server.calls.length;
-  };
-  elect({ lead }, 'a');
-  await leads(leadership, 'a');
+test.concurrent('a leader whose lease was taken stops at once', () =>
+  withLease(async ({ leases, server, elect }) => {
+    const leadership = new Leadership();
+    let callsAtEnd = 0;
+    const lead = (identity: string) => async (signal: AbortSignal) => {
+      await leadership.lead(identity)(signal);
+      callsAtEnd = server.calls.length;
+    };
+    elect({ lead }, 'a');
+    await leads(leadership, 'a');
 
-  leases.lease = {
-    metadata: { name: 'operator', namespace: 'n', resourceVersion: '999' },
-    spec: { holderIdentity: 'thief', leaseDurationSeconds: 1 },
-  };
-  const calls = server.calls.length;
+    leases.lease = {
+      metadata: { name: 'operator', namespace: 'n', resourceVersion: '999' },
+      spec: { holderIdentity: 'thief', leaseDurationSeconds: 1 },
+    };
+    const calls = server.calls.length;
 
-  await waitFor('it stops leading', () => callsAtEnd > 0);
-  expect(callsAtEnd - calls).toBeLessThanOrEqual(3); // a renewal under way, and the look after it
-});
+    await waitFor('it stops leading', () => callsAtEnd > 0);
+    expect(callsAtEnd - calls).toBeLessThanOrEqual(3); // a renewal under way, and the look after it
+  }));
 
-test('wall clocks that jump, hours forth and back, neither give nor take leadership', async () => {
-  server = await hostile(leases.answer);
-  const leadership = new Leadership();
-  let offsetMs = 0;
-  const jumping: Clock = { ...systemClock, now: () => new Date(Date.now() + offsetMs) };
-  elect(leadership, 'a', jumping);
-  await leads(leadership, 'a');
-  elect(leadership, 'b', jumping);
+test.concurrent('wall clocks that jump, hours forth and back, neither give nor take leadership', () =>
+  withLease(async ({ elect }) => {
+    const leadership = new Leadership();
+    let offsetMs = 0;
+    const jumping: Clock = { ...systemClock, now: () => new Date(Date.now() + offsetMs) };
+    elect(leadership, 'a', jumping);
+    await leads(leadership, 'a');
+    elect(leadership, 'b', jumping);
 
-  for (const hours of [5, -10, 3]) {
-    offsetMs += hours * 3_600_000;
-    await pause(TIMES.leaseMs / 2);
-  }
+    for (const hours of [5, -10, 3]) {
+      offsetMs += hours * 3_600_000;
+      await pause(TIMES.leaseMs / 2);
+    }
 
-  expect(leadership.history).toEqual(['a']);
-});
+    expect(leadership.history).toEqual(['a']);
+  }));
 
-test('what the leader does is over before the lease is released, and its error is reported', async () => {
-  server = await hostile(leases.answer);
-  const holdersAtEnd: (string | undefined)[] = [];
-  const lead = () => async (): Promise<void> => {
-    await pause(TIMES.leaseMs * 1.5);
-    holdersAtEnd.push(leases.lease?.spec?.holderIdentity);
-    throw new Error('the work failed');
-  };
+test.concurrent('what the leader does is over before the lease is released, and its error is reported', () =>
+  withLease(async ({ leases, elect }) => {
+    const holdersAtEnd: (string | undefined)[] = [];
+    const lead = () => async (): Promise<void> => {
+      await pause(TIMES.leaseMs * 1.5);
+      holdersAtEnd.push(leases.lease?.spec?.holderIdentity);
+      throw new Error('the work failed');
+    };
 
-  const { run } = elect({ lead }, 'failing');
+    const { run } = elect({ lead }, 'failing');
 
-  await expect(run).rejects.toThrow('the work failed');
-  expect(holdersAtEnd).toEqual(['failing']);
-  expect(leases.lease?.spec?.holderIdentity).toBe('');
-});
+    await expect(run).rejects.toThrow('the work failed');
+    expect(holdersAtEnd).toEqual(['failing']);
+    expect(leases.lease?.spec?.holderIdentity).toBe('');
+  }));
 
 test('micro times have six digits', () => {
   expect(microTime(new Date('2026-01-02T03:04:05.678Z'))).toBe('2026-01-02T03:04:05.678000Z');
