@@ -3,6 +3,7 @@ import type { ObjectKey } from '../../pkg/kube/object.ts';
 import { NAMESPACE } from '../../pkg/kube/kinds.ts';
 import { playPods, ready, secretValues, sharedCluster, startCluster, startOperator, tenantOf, unique, type Cluster } from './operator.ts';
 import { runOperator } from './operator-in-process.ts';
+import type { SharedName } from './shared-clusters.ts';
 import { stores, type TestStores } from './stores.ts';
 
 interface SuiteOptions {
@@ -14,6 +15,8 @@ interface SuiteOptions {
   readonly shardPollMs?: number;
   /** An API server of the file's own, as with each of the above: for one that counts the requests of all. */
   readonly ownCluster?: boolean;
+  /** The API server that files share (shared-clusters.ts), where it is another than `operated`. */
+  readonly shared?: SharedName;
   /** The file's namespace; left out, a new name. */
   readonly namespace?: string;
 }
@@ -38,11 +41,12 @@ const START_MS = 180_000;
  */
 export function operatorSuite(options: SuiteOptions = {}): OperatorSuite {
   const { ownStores = false, operator = true, shardPollMs, ownCluster = ownStores || !operator, namespace = unique('ns') } = options;
+  const { shared = 'operated' } = options;
   const cluster = {} as Cluster;
   const own = {} as TestStores;
 
   beforeAll(async () => {
-    const [found, running] = await Promise.all([ownCluster ? startCluster() : sharedCluster('operated'), ownStores ? stores() : undefined]);
+    const [found, running] = await Promise.all([ownCluster ? startCluster() : sharedCluster(shared), ownStores ? stores() : undefined]);
     Object.assign(cluster, found);
     if (running) Object.assign(own, running);
     await cluster.of(NAMESPACE).create({ metadata: { name: namespace } });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { isDeleting, type ObjectKey } from '../../../pkg/kube/object.ts';
+import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { POD } from '../../../pkg/kube/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
@@ -14,18 +14,16 @@ import {
   children,
   condition,
   conditionOf,
-  difference,
   newNamespace,
   ready,
   secretValues,
   tenantOf,
   unique,
   webhookOf,
-  writes,
 } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
-const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite({ ownCluster: true });
+const { cluster, namespace, readyTenant, databaseUrl } = operatorSuite();
 
 const gone = (key: ObjectKey): Promise<unknown> =>
   waitFor(`${key.name} to be gone`, async () => (await cluster.tenants.find(key)) === undefined);
@@ -218,26 +216,6 @@ test('a deletion waits for the last pod, and says so', async () => {
   await gone(key);
 
   expect(conditionOf(waiting, 'Ready')).toMatchObject({ status: 'False', message: 'Waiting for 1 pod to end' });
-});
-
-test('in a terminating namespace nothing is created, and the finalizers of its Tenants are removed', async () => {
-  const where = await newNamespace(cluster);
-  const key = await readyTenant({}, where);
-
-  await cluster.of(children.NAMESPACE).delete({ namespace: '', name: where });
-  await waitFor('the namespace to be terminating', async () =>
-    isDeleting(await cluster.of(children.NAMESPACE).get({ namespace: '', name: where })),
-  );
-  const before = await writes(cluster);
-  await cluster.of(children.SERVICE).delete(key);
-  // Made later, and Ready: the operator has seen the deletion of the Service by then.
-  await readyTenant();
-  const made = difference(before, await writes(cluster));
-  await cluster.tenants.delete(key);
-  await gone(key);
-
-  // Only that of the later Tenant.
-  expect(made['POST services']).toBe(1);
 });
 
 test('two namespaces that want one slug, and two that want one host, at once: one of each has it', async () => {

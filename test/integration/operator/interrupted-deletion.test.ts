@@ -27,7 +27,7 @@ import { operatorSuite } from '../../support/operator-suite.ts';
 import { tenantOf, unique } from '../../support/operator.ts';
 import { testBackends } from '../../support/backends.ts';
 
-const { cluster, namespace } = operatorSuite({ operator: false });
+const { cluster, namespace } = operatorSuite({ shared: 'idle' });
 
 /** Loses the leadership while it removes the first bucket. */
 class InterruptedAdmin extends StorageAdmin {

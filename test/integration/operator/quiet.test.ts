@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { isDeepStrictEqual } from 'node:util';
-import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import { isDeleting, type ObjectKey } from '../../../pkg/kube/object.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { waitFor } from '../../support/wait.ts';
-import { difference, ready, registrationOf, webhookOf, writes } from '../../support/operator.ts';
+import { children, difference, newNamespace, ready, registrationOf, webhookOf, writes } from '../../support/operator.ts';
 import { runOperator } from '../../support/operator-in-process.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
@@ -90,4 +90,24 @@ test('a reconcile that finds nothing to do is two statements for a Tenant, one f
 
   expect(found.statements).toBe(CONTROLLERS.reduce((sum, name) => sum + found.reconciles[name] * STATEMENTS[name], 0));
   expect(found.writes).toEqual(TOUCHES);
+});
+
+test('in a terminating namespace nothing is created, and the finalizers of its Tenants are removed', async () => {
+  const where = await newNamespace(cluster);
+  const key = await readyTenant({}, where);
+
+  await cluster.of(children.NAMESPACE).delete({ namespace: '', name: where });
+  await waitFor('the namespace to be terminating', async () =>
+    isDeleting(await cluster.of(children.NAMESPACE).get({ namespace: '', name: where })),
+  );
+  const before = await writes(cluster);
+  await cluster.of(children.SERVICE).delete(key);
+  // Made later, and Ready: the operator has seen the deletion of the Service by then.
+  await readyTenant();
+  const made = difference(before, await writes(cluster));
+  await cluster.tenants.delete(key);
+  await waitFor('the Tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined);
+
+  // Only that of the later Tenant.
+  expect(made['POST services']).toBe(1);
 });

@@ -3,13 +3,11 @@ import {
   CreateMultipartUploadCommand,
   UploadPartCommand,
   GetObjectCommand,
-  ListObjectsV2Command,
   ListMultipartUploadsCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
 import { beforeAll, expect, test } from '@jest/globals';
-import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
@@ -17,19 +15,7 @@ import { MARKER_KEY } from '../../../pkg/store/s3/content-key.ts';
 import { newClient, Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { testBackends } from '../../support/backends.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import {
-  children,
-  condition,
-  conditionOf,
-  newNamespace,
-  playPods,
-  ready,
-  secretValues,
-  startCluster,
-  startOperator,
-  tenantOf,
-  unique,
-} from '../../support/operator.ts';
+import { children, condition, conditionOf, newNamespace, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 const { cluster } = operatorSuite();
@@ -260,33 +246,4 @@ test('who adopts a bucket gets it without the policy and the access list that it
   );
   await admin.removeBucketWithUser(bucket);
   for (const each of [root, client]) each.destroy();
-});
-
-test('a platform without a store runs tenants that name theirs, until their deletion; the condition of others says what to name', async () => {
-  const away = await startCluster();
-  try {
-    playPods(away);
-    const unset = { CARREL_S3_ADMIN_ENDPOINT: undefined, CARREL_S3_ACCESS_KEY_ID: undefined, CARREL_S3_SECRET_ACCESS_KEY: undefined };
-    await startOperator(away, { env: unset });
-    const namespace = await newNamespace(away);
-    const own = { bucket: unique('own'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
-    await admin.ensureBucketWithUser(own);
-    const stringData = { accessKeyId: own.accessKeyId, secretAccessKey: own.secretAccessKey };
-    await away.of(children.SECRET).create({ metadata: { namespace, name: 'my-storage' }, stringData });
-    const [named, unnamed] = [unique(), unique()].map((name) => ({ namespace, name })) as [ObjectKey, ObjectKey];
-
-    await away.tenants.create(tenantOf(namespace, named.name, { storage: storageIn(own.bucket), deletionPolicy: 'Delete' }));
-    await away.tenants.create(tenantOf(namespace, unnamed.name, { deletionPolicy: 'Delete' }));
-    await ready(away.tenants, named);
-    const unready = await condition(away.tenants, unnamed, 'StorageReady', 'False', 'StorageNotNamed');
-    await away.tenants.delete(named);
-    await waitFor('the tenant to be gone', async () => (await away.tenants.find(named)) === undefined);
-
-    expect(conditionOf(unready, 'StorageReady')?.message).toContain('name a bucket and the Secret of its key in spec.storage');
-    const root = newClient(testBackends().stores.s3);
-    expect((await root.send(new ListObjectsV2Command({ Bucket: own.bucket }))).KeyCount).toBe(0);
-    root.destroy();
-  } finally {
-    await away.close();
-  }
 });
