@@ -120,11 +120,19 @@ export interface RowQueue<Row extends Leased = Leased> extends QueueSettings {
   create(services: WorkerServices): ReadonlyMap<string, JobHandler<Row>>;
 }
 
+/** An attempt whose outcome is being written. */
+export interface Unwritten {
+  readonly written: Promise<void>;
+}
+
 /** Handles the rows of one shard. */
 export interface JobHandler<Row extends Leased = Leased> {
   readonly store: LeasedRows<Row>;
-  /** Makes one attempt and writes its outcome, by the lease that `row` holds. `signal`: the lease was lost. */
-  attempt(row: Row, signal: AbortSignal): Promise<void>;
+  /**
+   * Makes one attempt and writes its outcome, by the lease that `row` holds. `signal`: the lease was lost. Where it resolves to Unwritten, the
+   * attempt is over, and its slot may serve the next one while the outcome is being written.
+   */
+  attempt(row: Row, signal: AbortSignal): Promise<Unwritten | undefined>;
 }
 
 /** Something that the worker does at its start and then regularly. It throws to be logged and run again at the next time. */

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { JobHandler } from '../api/processor.ts';
+import type { JobHandler, Unwritten } from '../api/processor.ts';
 import { silentLogger } from '../runtime/log.ts';
 import type { Leased } from '../store/postgres/leases.ts';
+import { range } from '../../test/support/wait.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { ShardRunner } from './shard-runner.ts';
 
@@ -11,7 +12,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() =>
 /** Eight slots, two a tenant, four rows ahead; leases and attempts end when the test says so. */
 function runner() {
   const leases: PromiseWithResolvers<Leased[]>[] = [];
-  const attempts = new Map<number, PromiseWithResolvers<void>>();
+  const attempts = new Map<number, PromiseWithResolvers<Unwritten | undefined>>();
   const released: number[] = [];
   const handler = {
     store: {
@@ -24,7 +25,7 @@ function runner() {
       extend: async (rows: readonly Leased[]) => rows,
     },
     attempt: ({ id }: Leased) => {
-      const attempt = Promise.withResolvers<void>();
+      const attempt = Promise.withResolvers<Unwritten | undefined>();
       attempts.set(id, attempt);
       return attempt.promise;
     },
@@ -49,8 +50,8 @@ async function leasingAhead() {
   return { ...parts, ahead };
 }
 
-const finish = async (attempts: Map<number, PromiseWithResolvers<void>>): Promise<void> => {
-  for (const attempt of attempts.values()) attempt.resolve();
+const finish = async (attempts: Map<number, PromiseWithResolvers<Unwritten | undefined>>): Promise<void> => {
+  for (const attempt of attempts.values()) attempt.resolve(undefined);
   await settled();
 };
 
@@ -84,4 +85,27 @@ test('rows that are leased while the worker stops are released, not attempted', 
 
   expect([...attempts.keys()]).toEqual([]);
   expect(released).toEqual([1, 2]);
+});
+
+test('an attempt that is over releases its slot before its outcome is written, for as many outcomes of a tenant as rows are leased ahead', async () => {
+  const { shard, limiter, leases, attempts } = runner();
+  const writing: PromiseWithResolvers<void>[] = [];
+  const first = shard.take('t', 2);
+  await settled();
+  leases[0]?.resolve(range(6).map(row));
+  await first;
+
+  for (const id of range(6)) {
+    const outcome = Promise.withResolvers<void>();
+    writing.push(outcome);
+    attempts.get(id)?.resolve({ written: outcome.promise });
+    await settled();
+  }
+
+  expect([attempts.size, limiter.free]).toEqual([6, 6]);
+  await shard.stop();
+  leases[1]?.resolve([]);
+  writing.forEach(({ resolve }) => resolve());
+  await shard.ended();
+  expect(limiter.free).toBe(8);
 });

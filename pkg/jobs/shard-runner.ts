@@ -20,6 +20,8 @@ interface Held<Row> {
   readonly tenant: string;
   readonly waiting: Waiting<Row>[];
   attempts: number;
+  /** Attempts that are over, and whose outcomes are being written. */
+  unwritten: number;
   isLeasing: boolean;
   /** Slots that were asked for while rows were being leased. */
   wanted: number;
@@ -32,6 +34,7 @@ interface Held<Row> {
  *
  * Invariants:
  * - Nothing is done without the lease of that very attempt, and a worker that lost the lease can neither finish nor fail the row.
+ * - An attempt that is over releases its slot while its outcome is being written, for at most `ahead` outcomes of a tenant.
  * - A tenant with more due rows goes on by itself only while slots are plenty. When they are scarce, its rows that wait for a slot are released, and
  *   it waits for its turn as every tenant does.
  */
@@ -110,7 +113,7 @@ export class ShardRunner<Row extends Leased> {
       const most = slots + this.#roomAhead(held, slots);
       held.mayHaveMore = true;
       if (most === 0) return;
-      const rows = await this.#leases.submit({ tenant, most, held: held.attempts + held.waiting.length });
+      const rows = await this.#leases.submit({ tenant, most, held: held.attempts + held.unwritten + held.waiting.length });
       held.mayHaveMore = rows.length >= most;
       for (const row of rows) held.waiting.push({ row, lease: this.#renewer.renew(row) });
       for (; !this.#isStopped && begun < slots && held.waiting.length > 0; begun += 1) this.#begin(held);
@@ -144,17 +147,37 @@ export class ShardRunner<Row extends Leased> {
 
   /** Never throws: the outcome of a row is written in Postgres, or the row is leased again once its lease has expired. */
   async #attempt(held: Held<Row>, { row, lease }: Waiting<Row>): Promise<void> {
-    const { tenant, id, attempts } = row;
+    let writing: Promise<void> | undefined;
     try {
-      if (!lease.lost.aborted) await this.#handler.attempt(row, lease.lost);
+      const unwritten = lease.lost.aborted ? undefined : await this.#handler.attempt(row, lease.lost);
+      if (unwritten && held.unwritten < this.#ahead) writing = unwritten.written;
+      else await unwritten?.written;
     } catch (error) {
-      this.#log.warn({ err: error, tenant, id, attempts }, 'attempt failed; the job is retried when its lease expires');
+      this.#logFailure(row, error);
     } finally {
-      lease.release();
+      if (writing) this.#run(this.#finishWriting(held, { row, lease }, writing));
+      else lease.release();
       held.attempts -= 1;
-      this.#limiter.release(tenant);
+      this.#limiter.release(held.tenant);
       this.#goOn(held);
     }
+  }
+
+  async #finishWriting(held: Held<Row>, { row, lease }: Waiting<Row>, writing: Promise<void>): Promise<void> {
+    held.unwritten += 1;
+    try {
+      await writing;
+    } catch (error) {
+      this.#logFailure(row, error);
+    } finally {
+      lease.release();
+      held.unwritten -= 1;
+      this.#drop(held);
+    }
+  }
+
+  #logFailure({ tenant, id, attempts }: Row, error: unknown): void {
+    this.#log.warn({ err: error, tenant, id, attempts }, 'attempt failed; the job is retried when its lease expires');
   }
 
   /** A slot of the tenant is free. */
@@ -201,15 +224,15 @@ export class ShardRunner<Row extends Leased> {
   #heldOf(tenant: string): Held<Row> {
     const known = this.#held.get(tenant);
     if (known) return known;
-    const held: Held<Row> = { tenant, waiting: [], attempts: 0, isLeasing: false, wanted: 0, mayHaveMore: true };
+    const held: Held<Row> = { tenant, waiting: [], attempts: 0, unwritten: 0, isLeasing: false, wanted: 0, mayHaveMore: true };
     this.#held.set(tenant, held);
     return held;
   }
 
   /** Nothing is left to know about the tenant. */
   #drop(held: Held<Row>): void {
-    const { tenant, attempts, waiting, isLeasing } = held;
-    if (attempts > 0 || waiting.length > 0 || isLeasing) return;
+    const { tenant, attempts, unwritten, waiting, isLeasing } = held;
+    if (attempts > 0 || unwritten > 0 || waiting.length > 0 || isLeasing) return;
     // While leases were being released the tenant may have begun anew.
     if (this.#held.get(tenant) === held) this.#held.delete(tenant);
   }

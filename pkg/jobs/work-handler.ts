@@ -65,7 +65,7 @@ class WorkHandler implements JobHandler<JobRow> {
     this.#deps = deps;
   }
 
-  async attempt(row: JobRow, signal: AbortSignal): Promise<void> {
+  async attempt(row: JobRow, signal: AbortSignal): Promise<undefined> {
     const { metrics, jobs, services } = this.#deps;
     const started = services.clock.monotonic();
     const result = await this.#process(row, signal);

@@ -1,4 +1,4 @@
-import type { JobHandler } from '../../api/processor.ts';
+import type { JobHandler, Unwritten } from '../../api/processor.ts';
 import { EgressError } from '../../net/egress-error.ts';
 import type { GuardedClient } from '../../net/client.ts';
 import { sleepUnlessAborted } from '../../runtime/abort.ts';
@@ -26,6 +26,12 @@ const GONE = 410;
  */
 const FAILURE_MS = 100;
 
+/** What an attempt has led to, before it is written. */
+interface Tried {
+  readonly isSuccess: boolean;
+  write(): Promise<DeliveryResult>;
+}
+
 interface Sent {
   readonly attempt: Attempt;
   readonly retryAfterMs: number;
@@ -38,6 +44,7 @@ interface Sent {
  * - A delivery is sent only under its lease, and a worker that lost the lease writes nothing about it.
  * - Each attempt carries the same id and bytes. The receiver may get it twice only after a crash, or when its reply came too late.
  * - It ends as delivered (2xx), failed (410, or no attempt is left) or canceled (the webhook is deleted or not active).
+ * - What the receiver answered is written as it was; no failure to write it makes another outcome of it.
  * - An internal error says nothing about the receiver and is retried as a failed attempt is, so that it delays no other delivery.
  *   A secret that cannot be decrypted is not an attempt: the right key may be configured later.
  */
@@ -52,43 +59,46 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     this.#deps = deps;
   }
 
-  async attempt(delivery: Delivery, signal: AbortSignal): Promise<void> {
-    const result = await this.#deliver(delivery, signal);
-    this.#deps.metrics.result(slugOf(delivery.tenant), result);
+  async attempt(delivery: Delivery, signal: AbortSignal): Promise<Unwritten | undefined> {
+    const { isSuccess, write } = await this.#tryOnce(delivery, signal);
+    const written = write().then((result) => this.#deps.metrics.result(slugOf(delivery.tenant), result));
+    if (isSuccess) return { written };
+    await written;
+    return undefined;
   }
 
-  async #deliver(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
+  async #tryOnce(delivery: Delivery, signal: AbortSignal): Promise<Tried> {
     try {
-      return await this.#tryOnce(delivery, signal);
+      const endpoint = await this.#endpoints.of(delivery);
+      if (!endpoint?.active) return { isSuccess: false, write: () => this.#end(delivery, 'canceled', null) };
+      const sent = await this.#send(delivery, endpoint, signal);
+      if (sent === null) return { isSuccess: false, write: () => this.#release(delivery) };
+      if (sent.attempt.error !== null) await this.#holdSlot(signal);
+      return { isSuccess: sent.attempt.error === null, write: () => this.#writeSent(delivery, endpoint, sent) };
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error;
-      return this.#retryInternal(delivery, error, signal);
+      await this.#holdSlot(signal);
+      return { isSuccess: false, write: () => this.#retryInternal(delivery, error) };
     }
   }
 
-  async #tryOnce(delivery: Delivery, signal: AbortSignal): Promise<DeliveryResult> {
-    const endpoint = await this.#endpoints.of(delivery);
-    if (!endpoint?.active) return this.#end(delivery, 'canceled', null);
-    const sent = await this.#send(delivery, endpoint, signal);
-    if (sent === null) {
-      await this.store.release([delivery]);
-      return 'lost_lease';
-    }
-    if (sent.attempt.error !== null) await this.#holdSlot(signal);
+  async #writeSent(delivery: Delivery, endpoint: OpenEndpoint, sent: Sent): Promise<DeliveryResult> {
     const result = await this.#conclude(delivery, sent);
-    if (result !== 'lost_lease') {
-      const noted = this.#noteHealth(delivery, endpoint, sent.attempt);
-      await noted.catch((error: unknown) =>
-        this.#deps.log.warn({ err: error, tenant: delivery.tenant }, 'could not record the health of a webhook'),
-      );
-    }
+    if (result === 'lost_lease') return result;
+    await this.#noteHealth(delivery, endpoint, sent.attempt).catch((error: unknown) =>
+      this.#deps.log.warn({ err: error, tenant: delivery.tenant }, 'could not record the health of a webhook'),
+    );
     return result;
   }
 
-  async #retryInternal(delivery: Delivery, error: unknown, signal: AbortSignal): Promise<DeliveryResult> {
+  async #release(delivery: Delivery): Promise<DeliveryResult> {
+    await this.store.release([delivery]);
+    return 'lost_lease';
+  }
+
+  async #retryInternal(delivery: Delivery, error: unknown): Promise<DeliveryResult> {
     const { clock, random, log } = this.#deps;
     const { tenant, id, endpoint, attempts } = delivery;
-    await this.#holdSlot(signal);
     if (error instanceof SealError) {
       log.error({ err: error, tenant, id, endpoint }, 'cannot decrypt webhook secret');
       return (await this.store.retry(delivery, null, backOffMs(INTERNAL_BACK_OFF, attempts, random))) ? 'retried' : 'lost_lease';

@@ -1,6 +1,9 @@
+import { Batcher } from '../../runtime/batcher.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
 import { type Leased, LeasedRows } from '../../store/postgres/leases.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { Batcher } from '../../runtime/batcher.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
 
 /** A row of carrel.deliveries: one event for one endpoint. */
 export interface Delivery extends Leased {
@@ -39,36 +42,71 @@ export interface DeliveryStatistics {
   readonly oldestSeconds: number;
 }
 
-/** The deliveries of one shard. An ended delivery stays with its attempts as long as its event. */
-export class DeliveryStore extends LeasedRows<Delivery> {
-  readonly #outcomes = new Batcher<Outcome, boolean>((outcomes) => this.#write(outcomes));
+/** An outcome that Postgres did not take is written again after this, for this long while Postgres does not answer. */
+const RETRY_MS = 50;
+const RETRIED_FOR_MS = 10_000;
+/** Below the time-out of a query, so that it is known whether the outcome is written. */
+const LOCK_TIMEOUT = '2s';
 
-  constructor(sql: Sql) {
+/**
+ * The deliveries of one shard. An ended delivery stays with its attempts as long as its event.
+ *
+ * Invariant: the outcome of an attempt is written as it was, however often that fails: a receiver that acknowledged a delivery does not get it again
+ * because somebody has locked a row, or because a connection was lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and `retry` throw.
+ */
+export class DeliveryStore extends LeasedRows<Delivery> {
+  readonly #outcomes = new Batcher<Outcome, boolean>((outcomes) => this.#write(outcomes, 'SKIP LOCKED'));
+  readonly #locked = new Batcher<Outcome, boolean>((outcomes) => this.#write(outcomes, ''));
+  readonly #clock: Clock;
+
+  constructor(sql: Sql, clock: Clock) {
     super(sql, {
       name: 'carrel.deliveries',
       columns: `w.endpoint, w.created_at AS "createdAt", jsonb_array_length(w.log) AS sent,
         (SELECT e.uuid FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS "messageId",
         (SELECT e.payload FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS payload`,
     });
+    this.#clock = clock;
   }
 
   /** False: the lease had passed to another worker. */
   async end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null): Promise<boolean> {
-    return this.#outcomes.submit({ delivery, state, attempt, waitMs: null });
+    return this.#record({ delivery, state, attempt, waitMs: null });
   }
 
   /** The delivery is due again in `waitMs`, by Postgres' clock. An attempt of null leaves the log as it is. False: the lease had passed to another worker. */
   async retry(delivery: Delivery, attempt: Attempt | null, waitMs: number): Promise<boolean> {
-    return this.#outcomes.submit({ delivery, state: 'pending', attempt, waitMs });
+    return this.#record({ delivery, state: 'pending', attempt, waitMs });
   }
 
-  async #write(outcomes: readonly Outcome[]): Promise<boolean[]> {
+  async #record(outcome: Outcome): Promise<boolean> {
+    const end = this.#clock.monotonic() + RETRIED_FOR_MS;
+    for (;;) {
+      try {
+        // A locked row is waited for beside the batches of others. Who waits writes before anybody can lease the row.
+        return (await this.#outcomes.submit(outcome)) || (await this.#locked.submit(outcome));
+      } catch (error) {
+        const isUnavailable = error instanceof StoreUnavailableError && this.#clock.monotonic() < end;
+        if (!isUnavailable && !isUnwritten(error)) throw error;
+      }
+      await this.#clock.sleep(RETRY_MS);
+    }
+  }
+
+  /** False: the row is locked, or its lease has passed to another worker. */
+  async #write(outcomes: readonly Outcome[], locked: 'SKIP LOCKED' | ''): Promise<boolean[]> {
     const rows = await this.sql.query<{ fence: string }>(
-      `UPDATE carrel.deliveries w
+      `WITH bound AS MATERIALIZED (
+         SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)
+       ), free AS (
+         SELECT w.tenant, w.id, o.fence, o.state, o.attempts, o.wait
+         FROM bound, unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::float8[]) AS o (tenant, id, fence, state, attempts, wait)
+         JOIN carrel.deliveries w USING (tenant, id, fence) FOR UPDATE OF w ${locked}
+       )
+       UPDATE carrel.deliveries w
        SET state = o.state, log = w.log || o.attempts::jsonb, due_at = now() + make_interval(secs => o.wait), ended_at = CASE WHEN o.wait IS NULL THEN now() END,
          leased_until = NULL, fence = NULL
-       FROM unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::float8[]) AS o (tenant, id, fence, state, attempts, wait)
-       WHERE w.tenant = o.tenant AND w.id = o.id AND w.fence = o.fence
+       FROM free o WHERE w.tenant = o.tenant AND w.id = o.id
        RETURNING o.fence`,
       [
         outcomes.map(({ delivery }) => delivery.tenant),
@@ -90,3 +128,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
     );
   }
 }
+
+/** Postgres refused the statement for the sake of another, so nothing of it happened. */
+const isUnwritten = (error: unknown): boolean =>
+  error instanceof LockTimeout || error instanceof StatementTimeout || error instanceof SerializationFailure;

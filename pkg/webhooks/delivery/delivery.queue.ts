@@ -20,10 +20,10 @@ export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> =>
   ahead: 24,
   concurrency: CONCURRENCY,
   create: (services) => {
-    const stores = perShard(services, ({ leasePool }) => new DeliveryStore(leasePool));
+    const stores = perShard(services, ({ leasePool }) => new DeliveryStore(leasePool, services.clock));
     const metrics = deliveryMetrics(
       services.metrics,
-      perShard(services, ({ pool }) => new DeliveryStore(pool)),
+      perShard(services, ({ pool }) => new DeliveryStore(pool, services.clock)),
     );
     return new Map(
       [...stores].map(([shard, store]) => {

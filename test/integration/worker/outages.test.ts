@@ -95,3 +95,42 @@ test('connections on which Postgres no longer answers delay a delivery by second
     await receiver.close();
   }
 });
+
+test('a delivery whose row somebody has locked for longer than its lease is sent once, and delays the outcome of no other', async () => {
+  const [locked, other] = [await platform.tenant(), await platform.tenant()];
+  const asked: ServerResponse[] = [];
+  const receiver = createServer((request, response) => void request.resume().on('end', () => asked.push(response)));
+  const port = await freePort();
+  await once(receiver.listen(port, '127.0.0.1'), 'listening');
+  const worker = await startWorkerProcess(platform);
+  const deliveries = (): Promise<{ tenant: string; state: string; statuses: number[] }[]> =>
+    platform.pool.query(
+      `SELECT substr(tenant, 8) AS tenant, state, jsonb_path_query_array(log, '$[*].status_code') AS statuses FROM carrel.deliveries ORDER BY id`,
+    );
+  const endedOf = async ({ slug }: typeof other) =>
+    (await deliveries()).filter(({ tenant, state }) => tenant === slug && state !== 'pending').length;
+  const tenants = [locked.slug, other.slug];
+  try {
+    for (const tenant of [locked, other]) await addWebhook(tenant, { url: `http://127.0.0.1:${port}/` });
+    await emitGrades(locked, 1);
+    await emitGrades(other, 4);
+    await waitFor('all five requests', () => asked.length === 5);
+
+    await platform.pool.transaction(async (tx) => {
+      await tx.query('SELECT FROM carrel.deliveries WHERE tenant = $1 FOR UPDATE', [`tenant_${locked.slug}`]);
+      const since = performance.now();
+      asked.forEach((response) => response.writeHead(204).end());
+      await waitFor("the outcomes of the other's", async () => (await endedOf(other)) === 4, 2_000);
+      await waitFor('the lease and the lock time-out to pass', () => performance.now() > since + 6_000);
+    });
+    await waitFor('the outcome of the locked one', async () => (await endedOf(locked)) === 1);
+
+    const own = (await deliveries()).filter(({ tenant }) => tenants.includes(tenant));
+    expect(own.map(({ state, statuses }) => ({ state, statuses }))).toEqual(range(5).map(() => ({ state: 'delivered', statuses: [204] })));
+    expect(asked).toHaveLength(5);
+  } finally {
+    await worker.end('SIGKILL');
+    receiver.closeAllConnections();
+    receiver.close();
+  }
+});
