@@ -1,5 +1,5 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { keyRing } from '../rsa-keys.ts';
+import { newRsaKeys } from '../rsa-keys.ts';
 import type { Claims } from './claims.ts';
 
 /** A key of the platform's, or of somebody who would like to be it. */
@@ -9,14 +9,8 @@ export interface LmsKey {
   readonly publicKey: KeyObject;
 }
 
-const platformKeys = keyRing();
-const othersKeys = keyRing();
-
-/** A key of a platform or a tool, under a new id. */
-export const newKey = (kid: string): LmsKey => ({ kid, ...platformKeys() });
-
-/** A key that no platform has. */
-export const othersKey = (kid: string): LmsKey => ({ kid, ...othersKeys() });
+/** A new key: of a platform, of a tool, or one that nobody knows. */
+export const newKey = (kid: string): LmsKey => ({ kid, ...newRsaKeys() });
 
 /** A key of 1024 bits. */
 export const weakKey = (kid: string): LmsKey => ({ kid, ...generateKeyPairSync('rsa', { modulusLength: 1024 }) });

@@ -6,7 +6,7 @@ import { AGS, type Claims, claimsOf, type Launch, LEARNER } from './claims.ts';
 import { Courses } from './courses.ts';
 import type { Fault, Signer } from './faults.ts';
 import { GradeBook } from './grade-book.ts';
-import { jwkOf, type LmsKey, newKey, othersKey, signed, weakKey } from './keys.ts';
+import { jwkOf, type LmsKey, newKey, signed, weakKey } from './keys.ts';
 import { lineItemService } from './line-items.ts';
 import { membershipService } from './nrps.ts';
 import { resultService } from './results.ts';
@@ -225,7 +225,7 @@ export class Lms {
 
   #signer(signer: Signer): LmsKey {
     if (signer === 'own') return this.#key;
-    const key = signer === 'weak' ? weakKey(signer) : othersKey(signer === 'impostor' ? this.#key.kid : signer);
+    const key = signer === 'weak' ? weakKey(signer) : newKey(signer === 'impostor' ? this.#key.kid : signer);
     if (signer === 'weak') this.#published.push(jwkOf(key));
     if (signer === 'encryption') this.#published.push(jwkOf(key, { use: 'enc' }));
     return key;
