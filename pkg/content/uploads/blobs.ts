@@ -6,6 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
+import { isNotCommitted } from '../../store/postgres/errors.ts';
 import { newContentKey } from '../../store/s3/content-key.ts';
 import { dayOf, lastWriteOf } from '../../store/s3/upload-day.ts';
 import type { Objects } from '../../store/s3/objects.ts';
@@ -64,7 +65,8 @@ async function* continued(read: readonly Buffer[], chunks: AsyncIterator<Buffer,
  * Invariants:
  * - Before the first byte of a day's first object, a sweep of that day's keys is scheduled (once a day and process): it deletes objects that a
  *   crash left without a row. So an upload needs no statement of its own for that.
- * - An object whose commit was refused is deleted at once. If the outcome of the commit is unknown, the sweep decides by the rows.
+ * - An object whose commit was refused is deleted at once. If the outcome of the commit is unknown, or the error may have come after it, the sweep
+ *   decides by the rows.
  */
 export class Blobs {
   readonly #db: Database;
@@ -138,7 +140,7 @@ export class Blobs {
     return { key, size, checksum: hash.digest('hex'), reservation: reservation.id };
   }
 
-  /** Runs `upload`, which stores an object and commits its row; if it fails, deletes the object, unless the row may be committed. */
+  /** Runs `upload`, which stores an object and commits its row; if it fails, deletes the object where the row is known not to be committed. */
   async deletedUnlessCommitted<T>(key: string, upload: () => Promise<T>): Promise<T> {
     try {
       return await upload();
@@ -151,9 +153,10 @@ export class Blobs {
   }
 
   async #undo(key: string, error: unknown): Promise<void> {
-    if (!(error instanceof StoreUnavailableError)) return this.#discard(key);
+    // A refusal of ours comes before the commit, an error that Postgres reports in its place.
+    if (error instanceof Problem || isNotCommitted(error)) return this.#discard(key);
     // S3 is unavailable: one attempt, and the reply does not wait for it.
-    if (error.store === 's3') void this.#discard(key);
+    if (error instanceof StoreUnavailableError && error.store === 's3') void this.#discard(key);
   }
 
   async #discard(key: string): Promise<void> {

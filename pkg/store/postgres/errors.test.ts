@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { StoreUnavailableError } from '../unavailable.ts';
-import { sqlState, translateError } from './errors.ts';
+import pg from 'pg';
+import { isNotCommitted, sqlState, translateError } from './errors.ts';
 
 const pgError = (code: string, more: object = {}): Error => Object.assign(new Error(`of ${code}`), { code, ...more });
 
@@ -46,4 +47,23 @@ test('a programming error is not converted', () => {
   expect(translateError(error)).toBe(error);
   expect(sqlState(error)).toBe('42703');
   expect(translateError('text')).toBe('text');
+});
+
+test.each([
+  ['23505', true],
+  ['57014', true],
+  ['40P01', true],
+  ['22P02', true],
+  ['XX000', true],
+  ['40003', false], // statement completion unknown
+  ['57P01', false],
+  ['08007', false], // transaction resolution unknown
+])('an error %s of Postgres means that nothing was committed: %s', (code, expected) => {
+  const reported = Object.assign(new pg.DatabaseError('of Postgres', 0, 'error'), { code });
+
+  expect(isNotCommitted(translateError(reported))).toBe(expected);
+});
+
+test('an error of the program says nothing of the commit, even if it has a code', () => {
+  expect([new TypeError('undefined is not an object'), pgError('EPERM')].map((error) => isNotCommitted(error))).toEqual([false, false]);
 });

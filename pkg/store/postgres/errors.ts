@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { isError, StoreUnavailableError } from '../unavailable.ts';
 
 /** A constraint refused a row. `constraint` and `table` as the catalog names them. */
@@ -93,4 +94,14 @@ export function sqlState(error: unknown): string | undefined {
   if (!isError(error)) return undefined;
   const code = (error as PgError).code;
   return code ?? (error.cause === undefined ? undefined : sqlState(error.cause));
+}
+
+/** The outcome of the statement is not known, although Postgres reported an error. */
+const STATEMENT_COMPLETION_UNKNOWN = '40003';
+
+/** Whether Postgres itself reported the error, so that nothing of the statement, or of its transaction, was committed. */
+export function isNotCommitted(error: unknown): boolean {
+  if (!isError(error) || error instanceof StoreUnavailableError) return false;
+  if (error instanceof pg.DatabaseError) return error.code !== STATEMENT_COMPLETION_UNKNOWN;
+  return isNotCommitted(error.cause);
 }

@@ -3,6 +3,15 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { Problem } from '../../../pkg/api/problem.ts';
+import { Blobs } from '../../../pkg/content/uploads/blobs.ts';
+import { Reservation } from '../../../pkg/content/uploads/quota-reservation.service.ts';
+import { JobRequests } from '../../../pkg/events/job-requests.ts';
+import { WorkerNotifier } from '../../../pkg/events/worker-notifier.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, untilServed, waitFor } from '../../support/wait.ts';
@@ -163,6 +172,40 @@ describe('a hostile upload', () => {
     await waitFor('the bucket without the half object', async () => (await objectCount(tenant)) === before);
     expect(await quotaOf(tenant, user.id)).toBe(0);
     expect((await api.get('/files')).body.data).toEqual([]);
+  });
+});
+
+describe('the object of an upload that fails', () => {
+  const failures: [failure: string, isLeft: boolean, fail: () => Promise<unknown>][] = [
+    ['by a refusal', false, () => Promise.reject(new Problem('quota_exceeded'))],
+    ['by an error that Postgres reports', false, () => tenant.db.query('SELECT 1 / 0')],
+    ['because Postgres was lost', true, () => Promise.reject(new StoreUnavailableError('postgres', new Error('lost')))],
+    ['by an error of the program, perhaps after the commit', true, () => Promise.reject(new TypeError('a row without a time'))],
+  ];
+
+  test.each(failures)('%s is left to the sweep: %s', async (_failure, isLeft, fail) => {
+    const time = { clock: systemClock, random: systemRandom };
+    const jobs = new JobRequests({ notifier: new WorkerNotifier({ redis: tenant.redis, log: silentLogger }) });
+    const blobs = new Blobs({ db: tenant.db, objects: tenant.objects, jobs, log: silentLogger, ...time });
+    const key = await blobs.newKey();
+    const options = {
+      quota: { ownerId: 1, remainingBytes: 1 },
+      reservation: new Reservation({ sql: tenant.db.tables, uuid: systemRandom.uuid(), most: 1, clock: systemClock, log: silentLogger }),
+      uploader: systemRandom.uuid(),
+      contentType: 'text/plain',
+      signal: AbortSignal.timeout(60_000),
+    };
+
+    const upload = blobs.deletedUnlessCommitted(key, async () => {
+      await blobs.store(key, Readable.from([Buffer.from('x')]), options);
+      return fail();
+    });
+    await upload.catch(() => undefined);
+
+    const keys: string[] = [];
+    for await (const object of tenant.objects.list()) keys.push(object.key);
+    expect(keys.includes(key)).toBe(isLeft);
+    await tenant.objects.delete([key]);
   });
 });
 
