@@ -10,29 +10,34 @@ const SPARE_CONNECTIONS = 2;
 export const connectionsOf = (tenant: Tenant): number =>
   tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (runningReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
 
-/** Longer than the grace period of a pod (children/deployment.ts). */
-export const ENDING_MS = 60_000;
-/** A rollout that has not ended by its deadline (children/deployment.ts), and its last pod. */
-export const ROLLOUT_MS = 300_000 + ENDING_MS;
+/** ms; longer than the grace period of a pod (children/deployment.ts). */
+const ENDING_MS = 60_000;
+
+/** How long pods may last, in ms: those of a suspended tenant; those of a rollout, by its deadline (children/deployment.ts) and for its last pod. */
+const LIMITS_MS = { suspension: ENDING_MS, rollout: 300_000 + ENDING_MS };
+
+/** Why pods end. */
+export type EndingReason = keyof typeof LIMITS_MS;
 
 /**
  * Pods that are to hold fewer connections keep what they have while they end, for a bounded time: whoever may create pods in its namespace can create
- * one that never ends.
+ * one that never ends. Each reason has a time of its own, so one who suspends a tenant and resumes it again and again prolongs nothing.
  */
 export class EndingPods {
   readonly #clock: Clock;
   /** Monotonic, by tenant id. */
-  readonly #until = new Map<string, number>();
+  readonly #until = new Map<string, Partial<Record<EndingReason, number>>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The time, in ms, begins with the first call. */
-  mayLast(tenantId: string, limitMs: number): boolean {
-    const until = this.#until.get(tenantId) ?? this.#clock.monotonic() + limitMs;
+  /** The time begins with the first call for the reason. */
+  mayLast(tenantId: string, reason: EndingReason): boolean {
+    const now = this.#clock.monotonic();
+    const until = { [reason]: now + LIMITS_MS[reason], ...this.#until.get(tenantId) };
     this.#until.set(tenantId, until);
-    return this.#clock.monotonic() < until;
+    return now < (until[reason] ?? 0);
   }
 
   /** The role has its new limit. */

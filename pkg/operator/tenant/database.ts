@@ -11,7 +11,7 @@ import type { TenantSchema } from '../../store/postgres/tenant-schema.ts';
 import type { StepResult } from '../conditions/runner.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import { replicasOf } from './replicas.ts';
-import { connectionsOf, ENDING_MS, EndingPods, ROLLOUT_MS } from './connections.ts';
+import { connectionsOf, EndingPods } from './connections.ts';
 import type { GeneratedPassword } from './generated-password.ts';
 import type { Migrations } from './migrations.ts';
 import { secretOwner } from './secret-owner.ts';
@@ -98,7 +98,7 @@ export class Databases {
    * so the pods are replaced first.
    */
   async #isInUse(tenant: ObservedTenant, tenantId: string): Promise<boolean> {
-    if (!this.#ending.mayLast(tenantId, tenant.spec.suspended ? ENDING_MS : ROLLOUT_MS)) return false;
+    if (!this.#ending.mayLast(tenantId, tenant.spec.suspended ? 'suspension' : 'rollout')) return false;
     if (!tenant.spec.suspended && !isRolledOut(tenant)) return true;
     const pods = await this.#pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
     return pods.length > replicasOf(tenant);
