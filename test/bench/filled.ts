@@ -2,7 +2,7 @@ import pg from 'pg';
 import { quoteIdentifier } from '../../pkg/store/postgres/pool.ts';
 import { tenantRole } from '../../pkg/store/postgres/provisioning.ts';
 import type { TestTenant } from '../support/server.ts';
-import type { TestStores } from '../support/stores.ts';
+import type { StoreAddresses } from '../../pkg/local/platform.ts';
 
 const FOLDERS = `
   INSERT INTO folders (uuid, name, path, owner_id)
@@ -31,7 +31,7 @@ export type Span = readonly [first: number, last: number];
  * Gives a user files without content: `<number>.txt`, a tenth of them in each of ten folders, each changed a second after the one before.
  * Of many files the foreign keys are not checked, so nothing else may use the table meanwhile.
  */
-export async function fillWithFiles(stores: TestStores, tenant: TestTenant, email: string, spans: readonly Span[]): Promise<void> {
+export async function fillWithFiles(stores: StoreAddresses, tenant: TestTenant, email: string, spans: readonly Span[]): Promise<void> {
   await inSchema(stores, tenant, async (client) => {
     await client.query(FOLDERS, [email]);
     const insert = (): Promise<unknown> => client.query(FILES, [email, spans.map(([first]) => first), spans.map(([, last]) => last)]);
@@ -43,7 +43,7 @@ export async function fillWithFiles(stores: TestStores, tenant: TestTenant, emai
 }
 
 /** The uuids of a user's files. */
-export async function fileIds(stores: TestStores, tenant: TestTenant, email: string): Promise<string[]> {
+export async function fileIds(stores: StoreAddresses, tenant: TestTenant, email: string): Promise<string[]> {
   return inSchema(stores, tenant, async (client) => {
     const { rows } = await client.query<{ uuid: string }>('SELECT f.uuid FROM files f JOIN users u ON u.id = f.owner_id AND u.email = $1', [
       email,
@@ -52,7 +52,7 @@ export async function fileIds(stores: TestStores, tenant: TestTenant, email: str
   });
 }
 
-async function inSchema<T>(stores: TestStores, { slug }: TestTenant, use: (client: pg.Client) => Promise<T>): Promise<T> {
+async function inSchema<T>(stores: StoreAddresses, { slug }: TestTenant, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: stores.postgres.superuser });
   await client.connect();
   try {

@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { pageRequest } from '../../../pkg/api/paging.ts';
+import { FILES, fileList } from '../../../pkg/content/files/file-list.sql.ts';
+import { fillWithFiles } from '../../bench/filled.ts';
 import { Api } from '../../support/api.ts';
+import { testBackends } from '../../support/backends.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { range } from '../../support/wait.ts';
 
@@ -216,3 +220,36 @@ describe('folders', () => {
     expect(refused).toMatchObject({ status: 400, body: { error: 'validation_failed' } });
   });
 });
+
+describe('a page of files', () => {
+  test('of a person with few files and of one with 20,000 reads 500 blocks at most, since it is no file of others that it reads', async () => {
+    const [few, many] = await Promise.all([tenant.user(), tenant.user()]);
+    const { stores } = testBackends();
+    await fillWithFiles(stores, tenant, few.user.email, [[1, 100]]);
+    await fillWithFiles(stores, tenant, many.user.email, [[1, 20_000]]);
+    const blocksOf = async (uuid: string): Promise<number> => {
+      const [user] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [uuid]);
+      const viewer = { userId: Number(user?.id), files: [], folders: [], known: [] };
+      const { sql, params } = fileList(viewer, { limit: 100 }, pageRequest({ limit: 100 }, FILES.order));
+      const [row] = await tenant.db.query<{ 'QUERY PLAN': Plan }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, params);
+      const [{ Plan: plan }] = (row as { 'QUERY PLAN': Plan })['QUERY PLAN'];
+      return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    };
+
+    const blocks = [await blocksOf(few.user.id), await blocksOf(many.user.id)];
+
+    expect(blocks.filter((count) => count > 500)).toEqual([]);
+  });
+
+  test("has a guest's file once, however many of the folders above it are the viewer's", async () => {
+    const [owner, guest] = await Promise.all([tenant.user(), tenant.user()]);
+    const outer = await folder(owner.api, 'outer');
+    const inner = await folder(owner.api, 'inner', outer.id);
+    await owner.api.post(`/folders/${inner.id}/permissions`, { permission_level: 'write', user_id: guest.user.id });
+    await put(guest.api, 'of a guest', { folder_id: inner.id });
+
+    expect(await names(owner.api)).toEqual(['of a guest']);
+  });
+});
+
+type Plan = readonly [{ readonly Plan: { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number } }];
