@@ -5,7 +5,7 @@ import { HTTP_PORT, OPS_PORT } from '../../pkg/operator/tenant/children/deployme
 import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
 import type { OperatorSettings } from '../../pkg/operator/settings.ts';
 import type { SuspendedAnswer } from '../../pkg/operator/suspended-server.ts';
-import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
+import { ConfigError, isReadable, wholeNumber } from '../../pkg/runtime/config.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
 import { MAX_TENANTS_PER_SHARD } from '../../pkg/store/postgres/registry.ts';
 import { bucketName, type StorageAdminOptions } from '../../pkg/store/s3/admin.ts';
@@ -143,12 +143,3 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
   maxConnectionsPerTenant: config.CARREL_MAX_CONNECTIONS_PER_TENANT,
   migrationConcurrency: config.CARREL_MIGRATION_CONCURRENCY,
 });
-
-function isReadable(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_RATE_LIMITS } from '../../pkg/http/limits.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
-import { wholeNumber } from '../../pkg/runtime/config.ts';
+import { isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
 
 const BYTES_MAX = Number.MAX_SAFE_INTEGER;
 const address = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
@@ -11,15 +11,6 @@ const bytes = () =>
     .regex(/^\d{1,16}$/, 'must be a whole number of bytes')
     .transform(Number)
     .refine((value) => value <= BYTES_MAX, 'must be at most 2^53-1');
-
-function isRanges(text: string): boolean {
-  try {
-    parseAllowedRanges(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** The settings of a tenant's server, by the names of their environment variables. The operator writes all but CARREL_LISTEN_HOST. */
 export const serverConfigSchema = z.object({
@@ -51,7 +42,7 @@ export const serverConfigSchema = z.object({
   CARREL_DATA_KEYS: z.string().min(1).describe('{"keys":[{"id":"…","key":"base64 of 32 bytes"}, …]}, the first seals'),
   CARREL_EGRESS_ALLOW: z
     .string()
-    .refine(isRanges, 'must be address ranges such as 127.0.0.0/8')
+    .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges such as 127.0.0.0/8')
     .transform(parseAllowedRanges)
     .default([])
     .describe('private address ranges that webhooks, LMSs and storage of the tenant may use, such as 127.0.0.0/8,::1/128'),
@@ -70,9 +61,6 @@ export const serverConfigSchema = z.object({
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies are in front, 0 to 10'),
-  CARREL_LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info')
-    .describe('fatal, error, warn, info, debug or trace'),
+  CARREL_LOG_LEVEL: logLevel,
 });
 export type ServerConfig = z.output<typeof serverConfigSchema>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { RETRY_SECONDS } from '../../pkg/api/retry-schedule.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
-import { ConfigError, wholeNumber } from '../../pkg/runtime/config.ts';
+import { ConfigError, isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
 
 const waits = () =>
   z
@@ -29,22 +29,10 @@ export const workerConfigSchema = z.object({
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
   CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100, besides 4 for leases'),
-  CARREL_LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info')
-    .describe('fatal, error, warn, info, debug or trace'),
+  CARREL_LOG_LEVEL: logLevel,
 });
 
 export type WorkerConfig = z.output<typeof workerConfigSchema>;
-
-function isReadable(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Name and address of each shard, sorted by name: the first holds the registry. Throws ConfigError. */
 export function readShardUrls(dir: string): { name: string; url: string }[] {

@@ -1,14 +1,12 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { createSecureContext, getCACertificates } from 'node:tls';
 import { Counter } from 'prom-client';
 import { Agent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { guardedConnector, type OpenSocket, openTcp } from './guarded-connector.ts';
+import { guardedConnector, type OpenSocket } from './guarded-connector.ts';
 import { EgressError, egressErrorOf } from './egress-error.ts';
-import { Exchange } from './exchange.ts';
+import { type EgressReply, Exchange } from './exchange.ts';
 import { type AllowedRange, literalPrivateAddress } from './private-address.ts';
-import { type Resolve, systemResolver } from './resolve.ts';
+import type { Resolve } from './resolve.ts';
 
 export type EgressMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -29,18 +27,6 @@ export interface EgressRequest {
   readonly firstByteMs?: number;
   /** From the call to the end of the reply, in milliseconds. */
   readonly timeoutMs?: number;
-}
-
-export interface EgressReply {
-  /** Any; a redirect is an answer like others and is not followed. */
-  readonly status: number;
-  /** The reason phrase of the status line, as it came, at most 1,000 characters; often empty. */
-  readonly statusText: string;
-  /** Names in lower case. */
-  readonly headers: IncomingHttpHeaders;
-  /** As it came: never decompressed (`accept-encoding: identity` is asked for; a server may ignore that). */
-  readonly body: Buffer;
-  readonly isCut: boolean;
 }
 
 export interface EgressLimits {
@@ -120,14 +106,15 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
 }
 
 function agentOf(options: GuardedClientOptions, limits: EgressLimits): Agent {
+  const { allow, clock, resolve, openSocket, ca, plainHttp } = options;
   const connect = guardedConnector({
-    allow: options.allow,
-    clock: options.clock,
-    resolve: options.resolve ?? systemResolver(),
-    openSocket: options.openSocket ?? openTcp,
+    allow,
+    clock,
+    resolve,
+    openSocket,
+    ca,
     connectMs: limits.connectMs,
-    plainHttpAnywhere: options.plainHttp === 'anywhere',
-    secureContext: options.ca && createSecureContext({ ca: [...getCACertificates('default'), ...options.ca] }),
+    plainHttpAnywhere: plainHttp === 'anywhere',
   });
   return new Agent({
     connect,

@@ -10,11 +10,14 @@ interface Bounds {
   readonly tooLarge: () => Error;
 }
 
-/** A reply as it came. */
-export interface Reply {
+export interface EgressReply {
+  /** Any; a redirect is an answer like others and is not followed. */
   readonly status: number;
+  /** The reason phrase of the status line, as it came, at most 1,000 characters; often empty. */
   readonly statusText: string;
+  /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
+  /** As it came: never decompressed (`accept-encoding: identity` is asked for; a server may ignore that). */
   readonly body: Buffer;
   readonly isCut: boolean;
 }
@@ -24,12 +27,12 @@ export interface Reply {
  * `fail` ends the exchange at once, wherever it is: queued, connecting, sent or half answered.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly reply: Promise<Reply>;
-  readonly #settle = Promise.withResolvers<Reply>();
+  readonly reply: Promise<EgressReply>;
+  readonly #settle = Promise.withResolvers<EgressReply>();
   readonly #bounds: Bounds;
   readonly #chunks: Buffer[] = [];
   #size = 0;
-  #head: Pick<Reply, 'status' | 'statusText' | 'headers'> | undefined;
+  #head: Pick<EgressReply, 'status' | 'statusText' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: Error | undefined;
 

@@ -1,33 +1,40 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls, type SecureContext } from 'node:tls';
+import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import { Deadline } from './deadline.ts';
 import { EgressError } from './egress-error.ts';
 import { type AllowedRange, isPrivateAddress, isLocalhost, isOpened, LOOPBACK } from './private-address.ts';
-import type { Resolve } from './resolve.ts';
+import { type Resolve, systemResolver } from './resolve.ts';
 
 /** Opens a TCP connection. A test passes its own to simulate other routes. */
 export type OpenSocket = (to: { host: string; port: number }) => Socket;
 
-export interface DialOptions {
+export interface GuardedConnectorOptions {
+  /** Private ranges that may be reached (`parseAllowedRanges`). */
   readonly allow: readonly AllowedRange[];
   readonly clock: Clock;
-  readonly resolve: Resolve;
-  readonly openSocket: OpenSocket;
+  /** Left out: the system's resolver. */
+  readonly resolve?: Resolve | undefined;
+  readonly openSocket?: OpenSocket | undefined;
   /** Bounds name, connection and TLS together, in milliseconds. */
   readonly connectMs: number;
   /** Whether http may go to addresses that no allowed range opens. */
   readonly plainHttpAnywhere: boolean;
-  /** Undefined: Node's own certificate authorities. */
+  /** Certificate authorities trusted beside Node's own, in PEM. */
+  readonly ca?: readonly string[] | undefined;
+}
+
+interface DialOptions extends GuardedConnectorOptions {
+  readonly resolve: Resolve;
+  readonly openSocket: OpenSocket;
   readonly secureContext: SecureContext | undefined;
 }
 
 /** At most this many addresses of one host are tried; every one is checked against the egress policy. */
 const MAX_DIALLED_ADDRESSES = 4;
 
-export const openTcp: OpenSocket = ({ host, port }) =>
-  connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
+const openTcp: OpenSocket = ({ host, port }) => connectTcp({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
 
 /**
  * Opens the connections of the guarded client.
@@ -38,7 +45,10 @@ export const openTcp: OpenSocket = ({ host, port }) =>
  * - Nothing is sent, not even a TLS greeting, before the address of the connected peer was checked.
  * - TLS always verifies the certificate against the URL's host; no environment variable disables this.
  */
-export function guardedConnector(options: DialOptions): buildConnector.connector {
+export function guardedConnector(given: GuardedConnectorOptions): buildConnector.connector {
+  const { resolve = systemResolver(), openSocket = openTcp, ca } = given;
+  const secureContext = ca && createSecureContext({ ca: [...getCACertificates('default'), ...ca] });
+  const options = { ...given, resolve, openSocket, secureContext };
   return ({ hostname, protocol, port }, done) => {
     const isSecure = protocol === 'https:';
     dial(options, { host: hostname, isSecure, port: Number(port || (isSecure ? 443 : 80)) }).then(

@@ -29,3 +29,19 @@ export const wholeNumber = (min: number, max: number) =>
     .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+
+/** Whether `read` does not throw; for `refine`, whose own message then says what is wrong. */
+export function isReadable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The levels of the log. */
+export const logLevel = z
+  .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  .default('info')
+  .describe('fatal, error, warn, info, debug or trace');
