@@ -16,7 +16,6 @@ export const LONGEST = [
   'test/integration/operator/faults.test.ts',
   'test/integration/content/faults.test.ts',
   'test/integration/worker/webhooks-ours.test.ts',
-  'test/integration/operator/resealing.test.ts',
   'test/e2e/tenant.test.ts',
   'test/integration/kube/reflector.test.ts',
   'test/integration/worker/grades-faults.test.ts',

@@ -64,6 +64,8 @@ export interface OperatorDeps {
   readonly metrics: Metrics;
   /** Between two polls of a shard for changes; left out: 5 s. */
   readonly shardPollMs?: number;
+  /** Before the second pass of resealing; left out: 5 s. */
+  readonly firstResealWaitMs?: number;
 }
 
 /** Tenants that are reconciled at the same time; most of a reconcile is waiting. */

@@ -27,6 +27,8 @@ interface Deps {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Left out: 5 s. */
+  readonly firstResealWaitMs?: number;
 }
 
 /** The first wait between two passes, and the longest. */
@@ -58,9 +60,9 @@ export class Resealing {
 
   /** Until it is over or the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { platformKeys, lateServers, clock, log } = this.#deps;
+    const { platformKeys, lateServers, clock, log, firstResealWaitMs = WAIT_MS.first } = this.#deps;
     if (platformKeys.length < 2) return;
-    let waitMs = WAIT_MS.first;
+    let waitMs = firstResealWaitMs;
     let cleanPasses = 0;
     while (!signal.aborted) {
       // A server of the former keys alone could not open what is sealed with the first one.
@@ -69,7 +71,7 @@ export class Resealing {
       const isClean = late === 0 && (await this.#pass(signal).catch((error: unknown) => this.#failed(error, signal))) === 0;
       cleanPasses = isClean && lateServers() === 0 ? cleanPasses + 1 : 0;
       if (cleanPasses === 2) return this.#end(signal);
-      waitMs = cleanPasses > 0 ? WAIT_MS.first : Math.min(waitMs * 2, WAIT_MS.most);
+      waitMs = cleanPasses > 0 ? firstResealWaitMs : Math.min(waitMs * 2, WAIT_MS.most);
       await sleepUnlessAborted(clock, waitMs, signal);
     }
     log.debug('resealing stopped: leadership lost; the next leader continues');

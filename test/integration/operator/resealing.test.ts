@@ -1,24 +1,16 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
 import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
+import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
-import { formatSealingKeys, Sealer, tenantDataKey, type SealingKey } from '../../../pkg/runtime/sealing.ts';
+import { Sealer, tenantDataKey, type SealingKey } from '../../../pkg/runtime/sealing.ts';
 import { resealTenant } from '../../../pkg/operator/resealing/tenant-values.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { newTenant, operatorSide } from '../../support/tenant.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import {
-  children,
-  condition,
-  ready,
-  registrationOf,
-  secretValues,
-  startOperator,
-  tenantOf,
-  unique,
-  webhookOf,
-  type OperatorProcess,
-} from '../../support/operator.ts';
+import { children, condition, ready, registrationOf, secretValues, tenantOf, unique, webhookOf } from '../../support/operator.ts';
+import { runOperator } from '../../support/operator-in-process.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 const [old, young] = ['old', 'young'].map((id) => ({ id, key: random.bytes(32) })) as [SealingKey, SealingKey];
@@ -30,12 +22,12 @@ beforeAll(() => {
   cluster.onClose(() => pool.close());
 });
 
-const operatorWith = (...keys: SealingKey[]): Promise<OperatorProcess> =>
-  startOperator(cluster, { stores: running, env: { CARREL_PLATFORM_KEYS: formatSealingKeys(keys) } });
-
-async function metricsOf(operator: OperatorProcess): Promise<string> {
-  const port = await waitFor('the port of the metrics', () => /"opsPort":(\d+)/.exec(operator.output())?.[1]);
-  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+function operatorWith(...platformKeys: SealingKey[]) {
+  let output = '';
+  const log = pino({ base: null }, { write: (line) => void (output += line) });
+  const metrics = createMetrics('operator');
+  const { end } = runOperator(cluster, { stores: running, platformKeys, log, metrics, firstResealWaitMs: 500 });
+  return { end, metrics, output: () => output };
 }
 
 /** Key ids of all that is sealed in the registry and in these schemas. */
@@ -55,7 +47,7 @@ test('an older platform key is replaced everywhere, an Event at the Lease says w
     { namespace, name: unique() },
     { namespace, name: unique() },
   ];
-  const first = await operatorWith(old);
+  const first = operatorWith(old);
   for (const each of [key, gone]) {
     await cluster.tenants.create(tenantOf(namespace, each.name));
     await ready(cluster.tenants, each);
@@ -80,16 +72,16 @@ test('an older platform key is replaced everywhere, an Event at the Lease says w
   expect(await keysInUse([key.name, gone.name])).toEqual(['old']);
   await first.end();
 
-  const rotating = await operatorWith(young, old);
+  const rotating = operatorWith(young, old);
   const event = await waitFor('the Event at the Lease', async () => {
     const events = await cluster.of(children.EVENT).list({ namespace: 'carrel-system' });
     return events.find(({ reason }) => reason === 'PlatformKeysResealed');
   });
-  const metrics = await metricsOf(rotating);
+  const metrics = await rotating.metrics.metrics();
   await tenant.query(`DELETE FROM webhooks WHERE url = 'https://a.example'`);
   const inUse = await keysInUse([key.name, gone.name]);
   await rotating.end();
-  const after = await operatorWith(young);
+  const after = operatorWith(young);
   for (const kind of ['tenants', 'webhooks', 'registrations'] as const)
     await cluster[kind].patch(key, { metadata: { annotations: { touched: 'yes' } } } as never);
   await cluster.tenants.create(tenantOf(namespace, gone.name));
