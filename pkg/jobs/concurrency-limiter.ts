@@ -10,6 +10,7 @@ export class ConcurrencyLimiter {
   readonly #perTenant: number;
   readonly #held = new Map<string, number>();
   #busy = 0;
+  #onFree: () => void = () => undefined;
 
   /** `slots`: of all tenants together; `perTenant`: the most of one tenant. */
   constructor(slots: number, perTenant: number) {
@@ -52,11 +53,20 @@ export class ConcurrencyLimiter {
     return slots;
   }
 
+  /** Calls `resume` once, when slots are released next. */
+  onceFree(resume: () => void): void {
+    this.#onFree = resume;
+  }
+
   /** Releases `slots` of the tenant's slots. */
   release(tenant: string, slots = 1): void {
     const left = (this.#held.get(tenant) ?? 0) - slots;
     if (left > 0) this.#held.set(tenant, left);
     else this.#held.delete(tenant);
     this.#busy -= slots;
+    if (slots === 0) return;
+    const resume = this.#onFree;
+    this.#onFree = () => undefined;
+    resume();
   }
 }

@@ -1,4 +1,4 @@
-import { Worker } from 'bullmq';
+import { type Job, WaitingError, Worker } from 'bullmq';
 import type { JobHandler } from '../api/processor.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -16,8 +16,13 @@ const STALLED_CHECK_MS = 1_000;
 const NEVER_STALLED_OUT = 1_000_000;
 const CLOSE_LIMIT_MS = 15_000;
 
-/** Takes tenants with due rows from BullMQ and has their shard's runner lease and attempt the rows. */
+/**
+ * Takes tenants with due rows from BullMQ and has their shard's runner lease and attempt the rows.
+ *
+ * Invariant: a worker without a free slot takes no tenant from workers that have some.
+ */
 export class Runner<Row extends Leased> {
+  readonly #limiter: ConcurrencyLimiter;
   readonly #shards: ReadonlyMap<string, ShardRunner<Row>>;
   readonly #clock: Clock;
   readonly #worker: Worker<TenantJob>;
@@ -38,6 +43,7 @@ export class Runner<Row extends Leased> {
     log: Logger;
   }) {
     const { limiter, ahead, log } = deps;
+    this.#limiter = limiter;
     this.#shards = new Map(
       [...deps.handlers].map(([shard, handler]) => [
         shard,
@@ -47,23 +53,38 @@ export class Runner<Row extends Leased> {
     this.#clock = deps.clock;
     const connection = bullConnection(deps.redisUrl, log);
     this.#disconnect = () => connection.disconnect();
-    this.#worker = new Worker<TenantJob>(
-      bullName(deps.name),
-      async ({ data }) => this.#shards.get(data.shard)?.take(data.tenant, data.most),
-      {
-        connection,
-        prefix: QUEUE_PREFIX,
-        concurrency: JOBS_AT_ONCE,
-        drainDelay: DRAIN_DELAY_SECONDS,
-        runRetryDelay: 1_000,
-        lockDuration: JOB_LOCK_MS,
-        stalledInterval: STALLED_CHECK_MS,
-        maxStalledCount: NEVER_STALLED_OUT,
-        removeOnComplete: { count: 0 },
-        removeOnFail: { count: 0 },
-      },
-    );
+    this.#worker = new Worker<TenantJob>(bullName(deps.name), async (job, token) => this.#take(job, token), {
+      connection,
+      prefix: QUEUE_PREFIX,
+      concurrency: JOBS_AT_ONCE,
+      drainDelay: DRAIN_DELAY_SECONDS,
+      runRetryDelay: 1_000,
+      lockDuration: JOB_LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
+      maxStalledCount: NEVER_STALLED_OUT,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+    });
     this.#worker.on('error', (error) => log.debug({ err: error }, 'tenant queue: Redis does not answer'));
+  }
+
+  async #take(job: Job<TenantJob>, token: string | undefined): Promise<void> {
+    if (this.#limiter.free === 0) {
+      this.#pause();
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
+    // Jobs are fetched together: no more than can have a slot.
+    this.#worker.concurrency = Math.min(JOBS_AT_ONCE, this.#limiter.free);
+    await this.#shards.get(job.data.shard)?.take(job.data.tenant, job.data.most);
+  }
+
+  /** Takes no job until a slot is free. */
+  #pause(): void {
+    if (this.#worker.isPaused()) return;
+    this.#worker.concurrency = 1;
+    void this.#worker.pause(true);
+    this.#limiter.onceFree(() => void this.#worker.resume());
   }
 
   /** Leases nothing more and waits for running attempts, within a bound; another worker takes what is unfinished then. */

@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals';
+import type { JobHandler } from '../../../pkg/api/processor.ts';
+import { type JobQueue, startJobQueue } from '../../../pkg/jobs/job-queue.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { insertJob, type JobRow, JobStore } from '../../../pkg/store/postgres/job-store.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { fixture } from '../../support/fixture.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
+
+const QUEUE = 'testing';
+const SLOTS = 2;
+/** Far below the time between two sweeps. */
+const AT_ONCE_MS = 500;
+
+const platform = platformSuite();
+const [holding, waiting] = [platformTenant(platform), platformTenant(platform)];
+const asWorker = fixture(
+  async () => new SqlPool({ url: platform.workerUrl, poolSize: 4, log: silentLogger }),
+  (pool) => pool.close(),
+);
+
+/** One worker's queue; an attempt of `holding` lasts until the test ends. */
+function startQueue() {
+  const store = new JobStore(asWorker, QUEUE);
+  const ended = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const attempt = async (row: JobRow): Promise<undefined> => {
+    begun.push(row.tenant);
+    if (row.tenant === `tenant_${holding.slug}`) await ended.promise;
+    await store.finish(row);
+  };
+  const handlers = new Map<string, JobHandler<JobRow>>([['one', { store, attempt }]]);
+  const queue: JobQueue = startJobQueue({ name: QUEUE, perTenant: SLOTS, concurrency: SLOTS }, handlers, {
+    redisUrl: platform.stores.redis.adminUrl,
+    clock: systemClock,
+    log: silentLogger,
+  });
+  const close = async (): Promise<void> => {
+    ended.resolve();
+    await queue.close();
+  };
+  return { begun, queue, end: () => ended.resolve(), close };
+}
+
+const request = (tenant: typeof holding): Promise<void> =>
+  tenant.db.transaction((tx) => insertJob(tx, { kind: 'test', payload: {}, queue: QUEUE }));
+
+test('a worker without free slots leaves tenants to those that have some, and takes tenants again once a slot is free', async () => {
+  const full = startQueue();
+  const other = await fullThenStarted(full);
+  const waits: number[] = [];
+
+  for (const count of range(20)) {
+    await request(waiting);
+    const since = performance.now();
+    other.queue.wake();
+    await waitFor('the job', () => other.begun.length === count + 1);
+    waits.push(performance.now() - since);
+  }
+  await other.close();
+  full.end();
+  await request(waiting);
+  full.queue.wake();
+
+  await waitFor('the job at the other worker', () => full.begun.length === SLOTS + 1);
+  await full.close();
+  // Of jobs that go to either worker, half wait for a sweep.
+  expect(waits.filter((ms) => ms > AT_ONCE_MS).length).toBeLessThanOrEqual(2);
+});
+
+async function fullThenStarted(full: ReturnType<typeof startQueue>): Promise<ReturnType<typeof startQueue>> {
+  for (const _ of range(SLOTS)) await request(holding);
+  full.queue.wake();
+  await waitFor('a worker without free slots', () => full.begun.length === SLOTS);
+  return startQueue();
+}
