@@ -71,7 +71,8 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     try {
       const endpoint = await this.#endpoints.of(delivery);
       if (!endpoint?.active) return { isSuccess: false, write: () => this.#end(delivery, 'canceled', null) };
-      const sent = await this.#send(delivery, endpoint, signal);
+      const body = delivery.payload ?? (await this.store.payloadOf(delivery));
+      const sent = body === undefined ? null : await this.#send(delivery, endpoint, body, signal);
       if (sent === null) return { isSuccess: false, write: () => this.#release(delivery) };
       if (sent.attempt.error !== null) await this.#holdSlot(signal);
       return { isSuccess: sent.attempt.error === null, write: () => this.#writeSent(delivery, endpoint, sent) };
@@ -113,7 +114,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
   }
 
   /** Null: this program aborted the request, which says nothing about the receiver. */
-  async #send(delivery: Delivery, endpoint: OpenEndpoint, signal: AbortSignal): Promise<Sent | null> {
+  async #send(delivery: Delivery, endpoint: OpenEndpoint, body: string, signal: AbortSignal): Promise<Sent | null> {
     const { client, clock } = this.#deps;
     const at = clock.now();
     const { secret, previousSecret, headers } = await endpoint.open();
@@ -124,9 +125,9 @@ export class DeliveryHandler implements JobHandler<Delivery> {
         headers: {
           ...lowerCased(headers),
           'content-type': 'application/json',
-          ...signatureHeaders({ body: delivery.payload, messageId: delivery.messageId, at, secret, previousSecret }),
+          ...signatureHeaders({ body, messageId: delivery.messageId, at, secret, previousSecret }),
         },
-        body: delivery.payload,
+        body,
         signal,
         timeoutMs: this.#deps.timeoutMs,
         maxBytes: MAX_REPLY_BYTES,

@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { LeasedRows } from '../../../pkg/store/postgres/leases.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { DeliveryStore } from '../../../pkg/webhooks/delivery/delivery-store.ts';
 import { fixture } from '../../support/fixture.ts';
+import { range } from '../../support/wait.ts';
 import { addWebhook } from '../../support/webhooks.ts';
 import { platformSuite } from '../../support/worker-suite.ts';
 
@@ -30,6 +33,24 @@ test('a look for what is due, and a lease of it, read a few rows, of 5,000 that 
   expect(plan).not.toMatch(/Seq Scan|Bitmap|Hash Join|Merge Join|deliveries_event_idx/);
   const read = Math.max(...[...plan.matchAll(/shared hit=(\d+)/g)].map(([, pages]) => Number(pages)));
   expect(read).toBeLessThan(400);
+});
+
+test('rows that are leased ahead bring payloads of a few KiB along, however large a tenant makes its events', async () => {
+  const tenant = await platform.tenant();
+  const payloads = ['x'.repeat(8 * 1024), ...range(31).map(() => 'é'.repeat(100_000))];
+  await tenant.db.query(
+    `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'x', payload FROM unnest($1::text[]) AS payload RETURNING id)
+     INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2 FROM event ORDER BY id`,
+    [payloads, await addWebhook(tenant)],
+  );
+  const store = new DeliveryStore(asWorker, systemClock);
+
+  const leased = await store.lease([{ tenant: `tenant_${tenant.slug}`, most: 32, held: 0 }], { perTenant: 8, seconds: 4 });
+
+  const byId = leased.toSorted((a, b) => a.id - b.id);
+  expect(byId.map(({ payload }) => payload)).toEqual([payloads[0], ...range(31).map(() => null)]);
+  const read = await Promise.all(byId.slice(1).map((delivery) => store.payloadOf(delivery)));
+  expect(read).toEqual(payloads.slice(1));
 });
 
 async function planOfLook(tenant: string): Promise<string> {

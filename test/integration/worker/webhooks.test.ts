@@ -51,6 +51,21 @@ test('each of the six events arrives and verifies, with the endpoint’s own hea
   expect(await worker.metrics()).toMatch(/carrel_webhook_deliveries_total\{[^}]*result="delivered"[^}]*\} \d/);
 });
 
+test('an event of 200 KiB arrives with its exact bytes', async () => {
+  const endpoint = await hook({ secret: 'a secret' });
+  const payload = JSON.stringify({ event: 'grade.submitted', timestamp: new Date().toISOString(), data: { id: 'é'.repeat(100_000) } });
+  await tenant.db.query(
+    `WITH event AS (INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'grade.submitted', $1) RETURNING id)
+     INSERT INTO carrel.deliveries (event_id, endpoint) SELECT id, $2 FROM event`,
+    [payload, endpoint],
+  );
+
+  const [large] = await waitFor('the delivery', () => receiver.received.length > 0 && receiver.received);
+
+  expect(large?.body).toBe(payload);
+  expect(large && verifiesHex(large, 'a secret')).toBe(true);
+});
+
 test('while a rotation overlaps, both secrets verify', async () => {
   await hook({ secret: 'new secret', previousSecret: 'old secret' });
   await emit(1);
