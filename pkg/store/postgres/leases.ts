@@ -34,7 +34,8 @@ export interface LeaseRequest {
  * Invariants:
  * - A row is leased to one worker at a time; an expired lease goes to the next, and a lease that its worker renews goes to nobody, whatever Redis says.
  * - Only the holder of the newest lease changes it (the fence decides).
- * - A tenant's backlog is one worker's: while others hold rows of the tenant, all workers together hold at most `perTenant`.
+ * - A tenant's backlog is one worker's: a worker leases rows of a tenant that others hold rows of only while all together hold fewer than `perTenant`.
+ *   Two that lease in the same moment do not see each other: they may hold `perTenant` and what is leased ahead each, until they lease again.
  */
 export class LeasedRows<Row extends Leased> {
   protected readonly sql: Sql;
