@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTenant, type TestTenant } from '../../support/server.ts';
+import { addMetadata } from '../../support/tags-and-metadata.ts';
+import { range } from '../../support/wait.ts';
 
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -12,10 +14,10 @@ test('a page with include is bounded by the JSON of the reply, where that is lon
   const ids: string[] = [];
   for (const name of ['a', 'b', 'c']) ids.push((await api.upload('/files', { file: Buffer.from(name), name })).body.id);
   // JSON makes six bytes of each.
-  await tenant.db.query(
-    `INSERT INTO file_metadata (file_id, key, value) SELECT f.id, n::text, repeat(E'\\x01', 65536) FROM files f, generate_series(1, 6) n
-     WHERE f.uuid = ANY ($1::uuid[])`,
-    [ids],
+  await addMetadata(
+    tenant,
+    ids,
+    range(6).map((at) => ({ key: String(at), value: '\u0001'.repeat(65_536) })),
   );
   const page = (cursor?: string) =>
     api.get('/files', { query: { include: 'metadata', sort: 'name', ...(cursor === undefined ? {} : { cursor }) } });

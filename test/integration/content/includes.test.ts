@@ -3,6 +3,7 @@ import { INCLUDES } from '../../../pkg/content/files/file-includes.schema.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
+import { addMetadata, tagFiles } from '../../support/tags-and-metadata.ts';
 import { range, untilServed } from '../../support/wait.ts';
 
 const tenant = serverSuite();
@@ -22,23 +23,17 @@ const list = async (by: Person, query: Record<string, string | number> = {}): Pr
 const grant = async (by: Person, path: string, to: Person, permission_level: string): Promise<{ id: string }> =>
   (await by.api.post(`${path}/permissions`, { permission_level, user_id: to.user.id })).body;
 
-/** As the operations that write them will: they come later. */
-async function tag(owner: Person, name: string, ...files: File[]): Promise<string> {
-  const sql = `
-    WITH made AS (
-      INSERT INTO tags (uuid, name, color, owner_id) SELECT gen_random_uuid(), $1, '#3366cc', u.id FROM users u WHERE u.uuid = $2 RETURNING id, uuid
-    ), linked AS (INSERT INTO file_tags (file_id, tag_id) SELECT f.id, m.id FROM made m, files f WHERE f.uuid = ANY ($3::uuid[]))
-    SELECT uuid FROM made`;
-  const [made] = await tenant.db.query<{ uuid: string }>(sql, [name, owner.user.id, files.map(({ id }) => id)]);
-  return made?.uuid ?? '';
-}
+const tag = async (owner: Person, name: string, ...files: File[]): Promise<string> =>
+  (
+    await tagFiles(
+      tenant,
+      owner.user.id,
+      [name],
+      files.map(({ id }) => id),
+    )
+  )[0] ?? '';
 const describeBy = (file: File, key: string, value: string | null, type = 'string') =>
-  tenant.db.query('INSERT INTO file_metadata (file_id, key, value, value_type) SELECT id, $2, $3, $4 FROM files WHERE uuid = $1', [
-    file.id,
-    key,
-    value,
-    type,
-  ]);
+  addMetadata(tenant, [file.id], [{ key, value, type }]);
 
 /** A file of Ada's that has all, and Bob, who may read it. */
 async function scene() {
@@ -182,8 +177,8 @@ describe('the cost of include', () => {
     const ada = await tenant.user();
     const files: File[] = [];
     for (const name of ['a', 'b', 'c', 'd']) files.push(await upload(ada, name));
-    const large = `INSERT INTO file_metadata (file_id, key, value) SELECT f.id, n::text, repeat('x', 65536) FROM files f, generate_series(1, $2) n WHERE f.uuid = $1`;
-    for (const [at, values] of [30, 30, 30, 80].entries()) await tenant.db.query(large, [files[at]?.id, values]);
+    const entries = (count: number) => range(count).map((at) => ({ key: String(at), value: 'x'.repeat(65_536) }));
+    for (const [at, count] of [30, 30, 30, 80].entries()) await addMetadata(tenant, [String(files[at]?.id)], entries(count));
 
     const pages: string[][] = [];
     let cursor: string | null = null;
@@ -204,20 +199,18 @@ describe('the cost of include', () => {
   test('is bounded: 100 tags, grants and metadata entries of a file', async () => {
     const { ada, file, granted } = await scene();
     const [owner, target] = [ada.user.id, file.id];
-    await tenant.db.query(
-      `WITH made AS (INSERT INTO tags (uuid, name, owner_id) SELECT gen_random_uuid(), 'n' || n, u.id FROM users u, generate_series(1, 120) n WHERE u.uuid = $1 RETURNING id)
-       INSERT INTO file_tags (file_id, tag_id) SELECT f.id, m.id FROM files f, made m WHERE f.uuid = $2`,
-      [owner, target],
-    );
+    const names = range(120).map((at) => `n${at}`);
+    await tagFiles(tenant, owner, names, [target]);
     await tenant.db.query(
       `WITH made AS (INSERT INTO groups (uuid, name, created_by) SELECT gen_random_uuid(), 'n' || n, u.id FROM users u, generate_series(1, 120) n WHERE u.uuid = $1 RETURNING id, created_by)
        INSERT INTO permissions (uuid, resource_type, resource_id, group_id, permission_level, granted_by)
        SELECT gen_random_uuid(), 'file', f.id, m.id, 'read', m.created_by FROM files f, made m WHERE f.uuid = $2`,
       [owner, target],
     );
-    await tenant.db.query(
-      `INSERT INTO file_metadata (file_id, key) SELECT f.id, 'n' || n FROM files f, generate_series(1, 120) n WHERE f.uuid = $1`,
+    await addMetadata(
+      tenant,
       [target],
+      names.map((key) => ({ key, value: null })),
     );
 
     const { tags, metadata, permissions } = (await show(ada, file)).body;
