@@ -9,10 +9,12 @@ test('each file that begins first is there', () => {
   expect(LONGEST.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
-test('the longest files begin first, in the order of the list, and the others keep theirs', () => {
+test('the longest files begin first, in the order of the list, unit tests come last, and the others keep their order', () => {
   const path = (file: string) => ({ path: join('/repository', file) });
   const [first, ...rest] = LONGEST;
-  expect(longestFirst(['a/small.test.ts', ...rest, 'z/other.test.ts', first ?? ''].map(path))).toEqual(
-    [...LONGEST, 'a/small.test.ts', 'z/other.test.ts'].map(path),
-  );
+  const [unit, others] = [
+    ['pkg/z.test.ts', 'cmd/a.test.ts'],
+    ['test/integration/z.test.ts', 'test/e2e/a.test.ts'],
+  ];
+  expect(longestFirst([...unit, ...others, ...rest, first ?? ''].map(path))).toEqual([...LONGEST, ...others, ...unit].map(path));
 });

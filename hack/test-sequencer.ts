@@ -5,8 +5,8 @@ const TestSequencer = sequencer as unknown as typeof sequencer.default;
 type Sort = InstanceType<typeof TestSequencer>['sort'];
 
 /**
- * The order of jest's test files: the longest begin first, so that none of them runs alone at the end. On a fresh clone jest knows no
- * times and goes by the size of the files. `make test` prints the slowest files at its end; a new one that takes over a minute belongs here.
+ * The order of jest's test files: the longest begin first and unit tests, which take milliseconds, come last, so that no file runs alone at the
+ * end. Jest itself would go by the size of the files. `make test` prints the slowest files at its end; a new one that takes over 20 s belongs here.
  */
 export const LONGEST = [
   'test/e2e/cli.test.ts',
@@ -14,20 +14,38 @@ export const LONGEST = [
   'test/integration/operator/scale.test.ts',
   'test/integration/worker/grades.test.ts',
   'test/integration/operator/faults.test.ts',
-  'test/integration/content/faults.test.ts',
-  'test/integration/worker/webhooks-ours.test.ts',
-  'test/e2e/tenant.test.ts',
-  'test/integration/kube/reflector.test.ts',
   'test/integration/worker/grades-faults.test.ts',
+  'test/e2e/tenant.test.ts',
+  'test/integration/content/faults.test.ts',
+  'test/integration/worker/work.test.ts',
+  'test/faults/fairness.test.ts',
+  'test/integration/worker/webhooks-ours.test.ts',
+  'test/faults/changes.test.ts',
+  'test/integration/operator/webhook-health.test.ts',
+  'test/integration/worker/webhooks-receivers.test.ts',
+  'test/integration/kube/reflector.test.ts',
+  'test/integration/operator/hosts.test.ts',
+  'test/integration/worker/outages.test.ts',
+  'test/integration/store/outage.test.ts',
+  'test/integration/content/races.test.ts',
+  'test/integration/local/interrupted-run.test.ts',
+  'test/integration/store/objects.test.ts',
+  'test/integration/operator/children.test.ts',
+  'test/integration/operator/storage-locations.test.ts',
+  'test/integration/server/hostile-clients.test.ts',
+  'test/integration/content/stalled-uploads.test.ts',
+  'test/integration/operator/deletion.test.ts',
+  'test/integration/operator/tenant-scoped.test.ts',
 ];
 
-/** The position of a file in LONGEST; a file that is not in the list comes after them. */
+/** The position of a file in LONGEST; the other files on real back ends come after them, and unit tests last. */
 const rank = (path: string): number => {
   const at = LONGEST.findIndex((file) => path.endsWith(`/${file}`));
-  return at < 0 ? LONGEST.length : at;
+  if (at >= 0) return at;
+  return /\/test\/(e2e|faults|integration)\//.test(path) ? LONGEST.length : LONGEST.length + 1;
 };
 
-/** The files of LONGEST first, in its order; the others keep theirs. */
+/** The files of LONGEST first, in its order, and unit tests last; within these groups the files keep their order. */
 export const longestFirst = <T extends { readonly path: string }>(tests: readonly T[]): T[] =>
   tests.toSorted((a, b) => rank(a.path) - rank(b.path));
 
