@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Counter } from 'prom-client';
 import { ANONYMOUS_SHARES, NETWORK_SHARE, type AnonymousKind } from './limits.ts';
 import type { Actor } from '../api/actor.ts';
@@ -77,7 +78,7 @@ export class RequestAdmission {
   async admit(ctx: Context, by: Requester, wanted?: Wanted): Promise<Admission> {
     const admission = await this.#decide(ctx.state, by, wanted);
     const { decision } = admission;
-    ctx.set(limitHeaders(decision));
+    setLimitHeaders(ctx.res, decision);
     if (decision.allowed) return admission;
     const seconds = Math.max(1, Math.ceil(decision.tightest.waitMs / 1000));
     throw new Problem('rate_limit_exceeded', `Too many requests. Try again in ${seconds} s.`, { retryAfter: seconds });
@@ -134,8 +135,8 @@ export class RequestAdmission {
 }
 
 /** The headers of every API reply (docs/design/api-conventions.md, Rate limits): from the tightest limit, the reset in Unix seconds. */
-const limitHeaders = ({ tightest }: RateLimitDecision): Record<string, string> => ({
-  'X-RateLimit-Limit': String(tightest.limit.max),
-  'X-RateLimit-Remaining': String(tightest.remaining),
-  'X-RateLimit-Reset': String(Math.ceil(tightest.freeAt / 1000)),
-});
+function setLimitHeaders(res: ServerResponse, { tightest }: RateLimitDecision): void {
+  res.setHeader('X-RateLimit-Limit', String(tightest.limit.max));
+  res.setHeader('X-RateLimit-Remaining', String(tightest.remaining));
+  res.setHeader('X-RateLimit-Reset', String(Math.ceil(tightest.freeAt / 1000)));
+}

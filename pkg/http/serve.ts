@@ -59,7 +59,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): M
     const query = validate(shapes.query, parseQuery(ctx.search));
     const cached = wanted?.cache === 'reply' ? cachedReply(admission.found) : undefined;
     if (cached) return send(ctx, deps, unlessKnown(ctx, cached));
-    const request = requestInfo(ctx);
+    const request = new HandlerRequest(ctx);
     const sent = await readBody(ctx.req, endpoint, actor?.userUuid ?? ctx.state.address);
     const body = sent.kind === 'json' && shapes.body ? validate(shapes.body, sent.value) : undefined;
 
@@ -108,26 +108,45 @@ function requireCaller(endpoint: Endpoint, actor: Actor | undefined): void {
     throw new Problem('forbidden', `This needs the permission ${endpoint.caller.permission}.`);
 }
 
-function requestInfo(ctx: Context): RequestInfo {
-  let signal: AbortSignal | undefined;
-  let headers: RequestInfo['headers'] | undefined;
-  return {
-    requestId: ctx.state.requestId,
-    method: ctx.method,
-    url: ctx.url,
-    ip: ctx.state.address,
-    network: ctx.state.network,
-    // Most handlers ask for neither.
-    get headers() {
-      return (headers ??= headersOf(ctx));
-    },
-    get signal() {
-      return (signal ??= signalOf(ctx));
-    },
-    ifMatch: parseEntityTags('If-Match', ctx.req.headers['if-match']),
-    stream: ctx.req,
-    traffic: trafficOf(ctx),
-  };
+/** The request as handlers see it; what few of them ask for is made when it is asked for. Throws Problem `validation_failed` for a malformed If-Match. */
+class HandlerRequest implements RequestInfo {
+  readonly #ctx: Context;
+  #headers: RequestInfo['headers'] | undefined;
+  #signal: AbortSignal | undefined;
+  readonly ifMatch: RequestInfo['ifMatch'];
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+    this.ifMatch = parseEntityTags('If-Match', ctx.req.headers['if-match']);
+  }
+
+  get requestId(): string {
+    return this.#ctx.state.requestId;
+  }
+  get method(): string {
+    return this.#ctx.method;
+  }
+  get url(): string {
+    return this.#ctx.url;
+  }
+  get ip(): string {
+    return this.#ctx.state.address;
+  }
+  get network(): string {
+    return this.#ctx.state.network;
+  }
+  get headers(): RequestInfo['headers'] {
+    return (this.#headers ??= headersOf(this.#ctx));
+  }
+  get signal(): AbortSignal {
+    return (this.#signal ??= signalOf(this.#ctx));
+  }
+  get stream(): Readable {
+    return this.#ctx.req;
+  }
+  get traffic(): Traffic {
+    return trafficOf(this.#ctx);
+  }
 }
 
 const headersOf = ({ req }: Context): RequestInfo['headers'] =>
@@ -248,7 +267,7 @@ function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
     setHeaders(ctx, reply.headers);
   } else if (isBytes(reply.body)) ctx.body = reply.body;
   else {
-    ctx.type = 'application/json; charset=utf-8';
+    ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     const body = JSON.stringify(reply.body);
     // A text leaves together with the headers, in one write. An upload that is sent again gets the reply of the first, and its bytes are not read.
     if (isRead(ctx)) ctx.body = body;
@@ -258,7 +277,7 @@ function send(ctx: Context, deps: ServeDeps, reply: Reply): void {
 }
 
 function setHeaders(ctx: Context, headers: ReplyHeaders = {}): void {
-  for (const [name, value] of Object.entries(headers)) ctx.set(name, typeof value === 'string' ? value : [...value]);
+  for (const name in headers) ctx.res.setHeader(name, headers[name] as string | readonly string[]);
 }
 
 /** The body of a GET has no meaning (RFC 9110 §9.3.1). */

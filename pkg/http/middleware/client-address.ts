@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import type { Context } from '../request-state.ts';
 
 /**
@@ -6,7 +7,20 @@ import type { Context } from '../request-state.ts';
  * IPv4 in IPv6 clothes is IPv4; of IPv6 the network of 64 bits, all of which one customer has.
  */
 export function clientAddress(ctx: Context): string {
-  return normalise(ctx.ip) ?? normalise(ctx.req.socket.remoteAddress ?? '') ?? 'unknown';
+  return known(ctx.ip) ?? known(ctx.req.socket.remoteAddress ?? '') ?? 'unknown';
+}
+
+/** What addresses are normalised to: a client sends several requests, and often all of them come by one proxy. */
+const NORMALISED = new LRUCache<string, string>({ max: 1_000 });
+/** The longest of IPv6 with an IPv4 address inside; one with a zone may be longer. */
+const ADDRESS_MAX = 45;
+
+function known(text: string): string | undefined {
+  const cached = NORMALISED.get(text);
+  if (cached !== undefined) return cached;
+  const normalised = normalise(text);
+  if (normalised !== undefined && text.length <= ADDRESS_MAX) NORMALISED.set(text, normalised);
+  return normalised;
 }
 
 export function normalise(text: string): string | undefined {

@@ -36,7 +36,7 @@ export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; ran
     ctx.state.network = networkOf(ctx.state.address);
     ctx.state.route = NO_ROUTE;
     ctx.state.log = () => deps.log.child({ request_id: ctx.state.requestId });
-    ctx.set('X-Request-Id', ctx.state.requestId);
+    ctx.res.setHeader('X-Request-Id', ctx.state.requestId);
 
     ctx.res.once('close', () => {
       const ms = deps.clock.monotonic() - started;

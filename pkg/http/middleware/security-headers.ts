@@ -10,9 +10,9 @@ const DEFAULTS = {
 };
 
 export const securityHeaders = (options: { https: boolean }): Middleware => {
-  const headers = { ...DEFAULTS, ...(options.https ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}) };
+  const headers = Object.entries({ ...DEFAULTS, ...(options.https ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}) });
   return (ctx, next) => {
-    ctx.set(headers);
+    for (const [name, value] of headers) ctx.res.setHeader(name, value);
     return next();
   };
 };
