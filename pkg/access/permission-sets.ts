@@ -2,6 +2,7 @@ import { PERMISSION_SET_TTL_SECONDS } from '../api/lifetimes.ts';
 import { type Actor, LEVELS, type PermissionSet } from '../api/actor.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { grantsTag, userTag } from './tags.ts';
+import { DecodedValues } from '../store/redis/decoded-values.ts';
 import type { CacheEntry, CacheLookup, TaggedCache } from '../store/redis/tagged-cache.ts';
 
 /** Where grants come from; content implements it. */
@@ -22,6 +23,7 @@ export class PermissionSets {
   readonly #cache: TaggedCache;
   readonly #grants: GrantSource;
   readonly #clock: Clock;
+  readonly #sets = new DecodedValues(setIn);
 
   constructor(deps: { cache: TaggedCache; grants: GrantSource; clock: Clock }) {
     this.#cache = deps.cache;
@@ -39,10 +41,8 @@ export class PermissionSets {
   async load(actor: Omit<Actor, 'permissionSet'>, found?: CacheLookup): Promise<PermissionSet> {
     const lookup = found ?? (await this.#cache.lookup(this.entry(actor)));
     const now = this.#clock.now();
-    if (lookup.value !== undefined) {
-      const cached = JSON.parse(lookup.value) as CachedSet;
-      if (cached.ends_at === null || new Date(cached.ends_at) > now) return permissionSet(cached.entries);
-    }
+    const cached = lookup.value === undefined ? undefined : this.#sets.of(actor.sessionId, lookup.value);
+    if (cached && (cached.endsAt === null || cached.endsAt > now)) return cached.set;
     const { entries: grants, endsAt } = await this.#grants.grantsOf(actor.userId, now);
     const entries = [...actor.permissions, ...grants];
     const ttl =
@@ -50,6 +50,11 @@ export class PermissionSets {
     await lookup.put(JSON.stringify({ entries, ends_at: endsAt?.toISOString() ?? null }), ttl);
     return permissionSet(entries);
   }
+}
+
+function setIn(text: string): { readonly set: PermissionSet; readonly endsAt: Date | null } {
+  const { entries, ends_at: endsAt } = JSON.parse(text) as CachedSet;
+  return { set: permissionSet(entries), endsAt: endsAt === null ? null : new Date(endsAt) };
 }
 
 export function permissionSet(entries: readonly string[]): PermissionSet {

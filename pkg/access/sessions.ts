@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Database, Tx } from '../store/postgres/database.ts';
 import { sessionTag, userTag } from './tags.ts';
+import { DecodedValues } from '../store/redis/decoded-values.ts';
 import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
 import type { PermissionSets } from './permission-sets.ts';
 import type { AccessClaims } from './tokens.ts';
@@ -24,6 +25,11 @@ interface Copy {
   readonly created_at: string;
   readonly expires_at: string;
   readonly launch_id: string | null;
+}
+
+interface DecodedCopy extends Copy {
+  readonly rights: ReadonlySet<Permission>;
+  readonly expiresAt: Date;
 }
 
 /** The lock is one of the row itself: that of the foreign key lets a new password or a deactivation pass. */
@@ -62,6 +68,7 @@ export class Sessions {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #tenantId: string;
+  readonly #copies = new DecodedValues(copyIn);
 
   constructor(deps: { db: Database; cache: TaggedCache; permissionSets: PermissionSets; clock: Clock; random: Random; tenantId: string }) {
     this.#db = deps.db;
@@ -90,15 +97,16 @@ export class Sessions {
    */
   async authenticate(of: SessionOf, found?: readonly CacheLookup[]): Promise<Actor> {
     const [session = NO_CACHE, permissions] = found ?? (await this.#cache.lookups(this.entries(of)));
-    const copy = copyIn(session) ?? (await this.#load(of, session));
-    if (!copy || new Date(copy.expires_at) <= this.#clock.now()) throw new Problem('unauthenticated');
+    const cached = session.value === undefined ? undefined : this.#copies.of(of.sessionId, session.value);
+    const copy = cached ?? (await this.#load(of, session));
+    if (!copy || copy.expiresAt <= this.#clock.now()) throw new Problem('unauthenticated');
     const launchId = copy.launch_id ?? undefined;
     const person = {
       userId: copy.user_id,
       userUuid: of.userUuid,
       email: copy.email,
       roles: copy.roles,
-      permissions: new Set(copy.permissions),
+      permissions: copy.rights,
       sessionId: of.sessionId,
       tenantId: copy.tenant_id,
       ...(launchId === undefined ? {} : { launchId }),
@@ -135,7 +143,7 @@ export class Sessions {
     this.#cache.invalidate(tx, ...ended.map(({ id }) => sessionTag(id)));
   }
 
-  async #load(claims: SessionOf, lookup: CacheLookup): Promise<Copy | undefined> {
+  async #load(claims: SessionOf, lookup: CacheLookup): Promise<DecodedCopy | undefined> {
     const [row] = await this.#db.prepared<SessionRow>(
       'session-of-token',
       `SELECT u.id AS "userId", u.email, u.roles, s.created_at AS "createdAt", s.expires_at AS "expiresAt", s.launch_id AS "launchId",
@@ -157,15 +165,17 @@ export class Sessions {
       launch_id: row.launchId,
     };
     await lookup.put(JSON.stringify(copy), SESSION_COPY_TTL_SECONDS);
-    return copy;
+    return decoded(copy);
   }
 }
 
-/** A server of the release before may have kept a launch's session with the role `admin`. */
-function copyIn({ value }: CacheLookup): Copy | undefined {
-  const copy = value === undefined ? undefined : (JSON.parse(value) as Copy);
-  return copy && copy.launch_id !== null && copy.roles.includes('admin') ? undefined : copy;
+/** A server of the release before may have cached a launch's session with the role `admin`. */
+function copyIn(text: string): DecodedCopy | undefined {
+  const copy = JSON.parse(text) as Copy;
+  return copy.launch_id !== null && copy.roles.includes('admin') ? undefined : decoded(copy);
 }
+
+const decoded = (copy: Copy): DecodedCopy => ({ ...copy, rights: new Set(copy.permissions), expiresAt: new Date(copy.expires_at) });
 
 /** A server of the release before wrote no cap: of such a launch only `admin` is known not to hold. */
 function rightsOf({ roles, launchId, cappedTo }: SessionRow): { roles: Role[]; permissions: ReadonlySet<Permission> } {

@@ -11,6 +11,7 @@ import type { Database, Tx } from '../../store/postgres/database.ts';
 import { grantsTag } from '../../access/tags.ts';
 import { PROFILES_TAG, USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { fileTag, FOLDERS_TAG } from '../content.tags.ts';
+import { DecodedValues } from '../../store/redis/decoded-values.ts';
 import type { CacheEntry, CacheLookup, TaggedCache } from '../../store/redis/tagged-cache.ts';
 import {
   allows,
@@ -57,6 +58,7 @@ export class Files {
   readonly #jobs: JobRequests;
   readonly #events: Events;
   readonly #clock: Clock;
+  readonly #records = new DecodedValues(cachedRecord);
 
   constructor(deps: { db: Database; cache: TaggedCache; jobs: JobRequests; events: Events; clock: Clock }) {
     this.#db = deps.db;
@@ -218,7 +220,7 @@ export class Files {
 
   async #find(id: string, found?: CacheLookup): Promise<FileRecord | null> {
     const lookup = found ?? (await this.#cache.lookup(fileEntry(id)));
-    const cached = lookup.value === undefined ? undefined : cachedRecord(lookup.value);
+    const cached = lookup.value === undefined ? undefined : this.#records.of(id, lookup.value);
     if (cached) return cached;
     const file = await findFile(this.#db.tables, id);
     if (file) await lookup.put(JSON.stringify(file), FILE_METADATA_TTL_SECONDS);
