@@ -1,4 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { RATE_LIMITS } from '../../pkg/http/limits.ts';
 import { configMap } from '../../pkg/operator/tenant/children/configmap.ts';
 import { deployment } from '../../pkg/operator/tenant/children/deployment.ts';
 import { settingsWith, tenantWith } from '../../pkg/operator/tenant/tenant.fixture.ts';
@@ -21,4 +25,16 @@ test('the operator writes every setting of a server but the address to listen on
       .filter((name) => !BY_HAND.includes(name))
       .toSorted(),
   );
+});
+
+test('the limits of a Tenant resource have the defaults and the bounds of the server', () => {
+  const crd = parse(readFileSync(join(import.meta.dirname, '../../crds/tenants.carrel.dev.yaml'), 'utf8'));
+  const { limits } = crd.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties;
+  const bounds = ({ default: usual, maximum: max }: { default: number; maximum: number }) => ({ default: usual, max });
+
+  expect({
+    userPerMinute: bounds(limits.properties.requestsPerUserPerMinute),
+    tenantPerMinute: bounds(limits.properties.requestsPerTenantPerMinute),
+    addressPerHour: bounds(limits.properties.requestsPerIpPerHour),
+  }).toEqual(RATE_LIMITS);
 });

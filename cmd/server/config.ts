@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEFAULT_RATE_LIMITS } from '../../pkg/http/limits.ts';
+import { RATE_LIMITS } from '../../pkg/http/limits.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
 
@@ -11,6 +11,8 @@ const bytes = () =>
     .regex(/^\d{1,16}$/, 'must be a whole number of bytes')
     .transform(Number)
     .refine((value) => value <= BYTES_MAX, 'must be at most 2^53-1');
+
+const rateLimit = (limit: { readonly default: number; readonly max: number }) => wholeNumber(1, limit.max).default(limit.default);
 
 /** The settings of a tenant's server, by the names of their environment variables. The operator writes all but CARREL_LISTEN_HOST. */
 export const serverConfigSchema = z.object({
@@ -49,15 +51,9 @@ export const serverConfigSchema = z.object({
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_PORT: wholeNumber(0, 65_535).default(8080).describe('a port, 8080'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
-  CARREL_LIMIT_USER_PER_MINUTE: wholeNumber(1, 10_000_000)
-    .default(DEFAULT_RATE_LIMITS.userPerMinute)
-    .describe('requests a user and minute, 100'),
-  CARREL_LIMIT_TENANT_PER_MINUTE: wholeNumber(1, 10_000_000)
-    .default(DEFAULT_RATE_LIMITS.tenantPerMinute)
-    .describe('requests a minute, 1000'),
-  CARREL_LIMIT_IP_PER_HOUR: wholeNumber(1, 100_000_000)
-    .default(DEFAULT_RATE_LIMITS.addressPerHour)
-    .describe('requests an address and hour, 10000'),
+  CARREL_LIMIT_USER_PER_MINUTE: rateLimit(RATE_LIMITS.userPerMinute).describe('requests a user and minute, 100'),
+  CARREL_LIMIT_TENANT_PER_MINUTE: rateLimit(RATE_LIMITS.tenantPerMinute).describe('requests a minute, 1000'),
+  CARREL_LIMIT_IP_PER_HOUR: rateLimit(RATE_LIMITS.addressPerHour).describe('requests an address and hour, 10000'),
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies are in front, 0 to 10'),

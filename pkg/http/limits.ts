@@ -26,8 +26,12 @@ export const REFUSED_LINGER_MS = 2_000;
 /** When the server stops, running requests have this time to end. */
 export const DRAIN_MS = 20_000;
 
-/** Requests that are admitted where the settings say nothing else; the operator's defaults are in crds/tenants.carrel.dev.yaml. */
-export const DEFAULT_RATE_LIMITS = { userPerMinute: 100, tenantPerMinute: 1_000, addressPerHour: 10_000 } as const;
+/** Requests that are admitted where the settings say nothing else, and the most that settings may admit; crds/tenants.carrel.dev.yaml has the same. */
+export const RATE_LIMITS = {
+  userPerMinute: { default: 100, max: 1_000_000 },
+  tenantPerMinute: { default: 1_000, max: 10_000_000 },
+  addressPerHour: { default: 10_000, max: 100_000_000 },
+} as const;
 
 /** What a request without a token asks for: to sign in, to refresh a session, a page of the LTI protocol, or anything else of the API. */
 export type AnonymousKind = 'api' | 'login' | 'refresh' | 'page';
