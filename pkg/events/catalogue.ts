@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Timestamp } from '../api/schemas.ts';
 
 const Id = z.string().min(1).meta({ example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' });
 const Time = z.iso.datetime().meta({ example: '2026-01-31T12:00:00.000Z' });
@@ -73,6 +74,16 @@ export const EVENTS = {
 
 export type EventName = keyof typeof EVENTS;
 export type EventData<Name extends EventName> = z.input<(typeof EVENTS)[Name]>;
+
+/** What a delivery of an event has as its body, with the fields in the order in which they are signed and sent. */
+export const payloadSchema = <Name extends EventName>(event: Name) =>
+  z.strictObject({ event: z.literal(event), timestamp: Timestamp, data: EVENTS[event] });
+
+const PAYLOADS = new Map<EventName, z.ZodType>((Object.keys(EVENTS) as EventName[]).map((event) => [event, payloadSchema(event)]));
+
+/** The body of a delivery. Throws ZodError where `data` is not of the catalogue's shape. */
+export const payloadOf = <Name extends EventName>(event: Name, timestamp: string, data: EventData<Name>): string =>
+  JSON.stringify(PAYLOADS.get(event)?.parse({ event, timestamp, data }));
 
 /** The nil UUID (RFC 9562 §5.9): a receiver recognizes a test event by it. */
 const NIL = '00000000-0000-0000-0000-000000000000';

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Tx } from '../store/postgres/database.ts';
 import type { Sql } from '../store/postgres/pool.ts';
-import { type EventData, type EventName, EVENTS } from './catalogue.ts';
+import { type EventData, type EventName, payloadOf } from './catalogue.ts';
 import type { WorkerNotifier } from './worker-notifier.ts';
 
 /** Events in one statement: deleting a person may delete very many files. */
@@ -83,9 +83,6 @@ export class Events {
     if (await writeEvents(prepared, { clock: this.#clock, random: this.#random }, event, all)) this.#notifier.notifyAfterCommit(tx);
   }
 }
-
-const payloadOf = <Name extends EventName>(event: Name, timestamp: string, data: EventData<Name>): string =>
-  JSON.stringify({ event, timestamp, data: EVENTS[event].parse(data) });
 
 /**
  * The rows of some events and their deliveries, in a transaction of the tenant's role; `Events` does so for a server, the worker by itself.

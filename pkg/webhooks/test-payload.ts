@@ -1,7 +1,7 @@
-import { type EventName, EVENTS, testData } from '../events/catalogue.ts';
+import { type EventName, payloadOf, testData } from '../events/catalogue.ts';
 
 /** The payload of a test: an event of the catalogue, in its exact shape. */
 export function testPayload(event: EventName, now: Date): string {
   const timestamp = now.toISOString();
-  return JSON.stringify({ event, timestamp, data: EVENTS[event].parse(testData(timestamp)[event]) });
+  return payloadOf(event, timestamp, testData(timestamp)[event]);
 }

@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { type EventName, EVENTS } from '../../events/catalogue.ts';
-import { Timestamp } from '../../api/schemas.ts';
+import { type EventName, EVENTS, payloadSchema } from '../../events/catalogue.ts';
 import type { Json, SchemaBook } from './schema-book.ts';
 
 /** The `webhooks` section: what a delivery of each event is, and how a receiver knows that it is ours (docs/receive-webhooks.md). */
@@ -11,10 +9,7 @@ export const webhookDescriptions = (schemas: SchemaBook): Json =>
 const pascal = (event: string): string => event.replaceAll(/(?:^|\.)(\w)/g, (_all, letter: string) => letter.toUpperCase());
 
 function delivery(event: EventName, schemas: SchemaBook): Json {
-  const payload = z
-    .strictObject({ event: z.literal(event), timestamp: Timestamp, data: EVENTS[event] })
-    .meta({ id: `${pascal(event)}Event` });
-  const schema = schemas.of(payload, 'output');
+  const schema = schemas.of(payloadSchema(event).meta({ id: `${pascal(event)}Event` }), 'output');
   return {
     operationId: `on${pascal(event)}`,
     summary: `A delivery of ${event}`,
