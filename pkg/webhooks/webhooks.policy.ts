@@ -69,12 +69,15 @@ export function requireOwn({ managedBy, managedRef }: Pick<Webhook, 'managedBy' 
   throw new Problem('managed', `${what} manages this webhook; change it there.`);
 }
 
+/** For people, by REST and in the condition of a resource. */
+export const TOO_MANY_WEBHOOKS = `The tenant has ${WEBHOOKS_MAX} webhooks, the maximum; delete one first.`;
+
 /** The tenant has WEBHOOKS_MAX webhooks, those made by REST included. */
 export class TooManyWebhooks extends Error {
   override readonly name = 'TooManyWebhooks';
 
   constructor() {
-    super(`the tenant has ${WEBHOOKS_MAX} webhooks, which is the most it may have; delete one first`);
+    super(TOO_MANY_WEBHOOKS);
   }
 }
 

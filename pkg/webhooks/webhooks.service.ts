@@ -9,7 +9,7 @@ import type { Random } from '../runtime/random.ts';
 import type { Database, Tx } from '../store/postgres/database.ts';
 import type { NewWebhook as NewRow, Webhook } from '../store/postgres/tables.ts';
 import { newSecret, type WebhookSeal } from './sealing.ts';
-import { freshStart, requireAddress, requireHeadersOfOrigin, requireOwn, WEBHOOKS_MAX } from './webhooks.policy.ts';
+import { freshStart, requireAddress, requireHeadersOfOrigin, requireOwn, TOO_MANY_WEBHOOKS } from './webhooks.policy.ts';
 import type { NewSecret, NewWebhook, WebhookChanges, WebhookQuery, WebhookView, WebhookWithSecret } from './webhooks.schema.ts';
 import { hasRoom, listWebhooks, lockForCreation } from './webhooks.sql.ts';
 import { presentWebhook, webhookEtag, withSecret } from './webhooks.view.ts';
@@ -134,7 +134,7 @@ export class Webhooks {
 async function requireRoom(tx: Tx): Promise<void> {
   await lockForCreation(tx);
   const [row] = await tx.query<{ hasRoom: boolean }>(`SELECT ${hasRoom()} AS "hasRoom"`);
-  if (!row?.hasRoom) throw new Problem('conflict', `The tenant has ${WEBHOOKS_MAX} webhooks, the maximum; delete one first.`);
+  if (!row?.hasRoom) throw new Problem('conflict', TOO_MANY_WEBHOOKS);
 }
 
 /** The row, locked. */

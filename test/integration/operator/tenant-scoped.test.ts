@@ -143,7 +143,7 @@ test('of Webhooks beyond the 50 of a tenant, those of REST included, each says s
   expect(countBy(await reasons(), (reason) => reason ?? '')).toEqual({ Synced: 1, TooManyWebhooks: 4 });
   expect(await own.query('SELECT count(*) AS count FROM webhooks')).toEqual([{ count: 50 }]);
   const webhook = await cluster.webhooks.get(refused);
-  expect(conditionOf(webhook, 'Synced')?.message).toBe('the tenant has 50 webhooks, which is the most it may have; delete one first');
+  expect(conditionOf(webhook, 'Synced')?.message).toBe('The tenant has 50 webhooks, the maximum; delete one first.');
   expect(conditionOf(webhook, 'Ready')).toMatchObject({ status: 'False', reason: 'TooManyWebhooks' });
   await own.query(`DELETE FROM webhooks WHERE managed_by IS NULL`);
   await cluster.webhooks.patch(refused, { metadata: { annotations: { look: 'again' } } });
