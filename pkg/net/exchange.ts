@@ -30,7 +30,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<EgressReply>;
   readonly #settle = Promise.withResolvers<EgressReply>();
   readonly #bounds: Bounds;
-  readonly #chunks: Buffer[] = [];
+  /** The body so far is its first `#size` bytes. Copied, since a reply in pieces of one byte would hold a hundred times its size as a list of pieces. */
+  #body: Buffer = Buffer.alloc(0);
   #size = 0;
   #head: Pick<EgressReply, 'status' | 'statusText' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
@@ -66,20 +67,30 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { maxBytes, whenTooLarge, tooLarge } = this.#bounds;
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
+    this.#append(chunk);
     if (this.#size <= maxBytes) return;
     if (whenTooLarge === 'refuse') return this.fail(tooLarge());
-    this.#resolve(Buffer.concat(this.#chunks).subarray(0, maxBytes), true);
+    this.#resolve(this.#body.subarray(0, maxBytes), true);
     controller.abort(CUT);
   }
 
   onResponseEnd(): void {
-    this.#resolve(Buffer.concat(this.#chunks, this.#size), false);
+    this.#resolve(this.#body.subarray(0, this.#size), false);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#settle.reject(error);
+  }
+
+  #append(chunk: Buffer): void {
+    const size = this.#size + chunk.length;
+    if (size > this.#body.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#body.length));
+      this.#body.copy(larger, 0, 0, this.#size);
+      this.#body = larger;
+    }
+    chunk.copy(this.#body, this.#size);
+    this.#size = size;
   }
 
   #resolve(body: Buffer, isCut: boolean): void {
