@@ -70,7 +70,7 @@ export async function deliveries(platform: TestPlatform): Promise<Line[]> {
         control: '',
         target: '',
       },
-      await latency(tenants[0] as TestTenant),
+      await latency(tenants[0] as TestTenant).catch(notMeasured),
       await statements(tenants[0] as TestTenant),
     ];
   } finally {
@@ -108,6 +108,14 @@ async function commitsOf(pool: pg.Pool, work: () => Promise<unknown>): Promise<n
   return (await commits()) - before;
 }
 
+const LATENCY = { what: 'event → receiver at 200/s, p99', control: '', target: `< ${MOST_MS} ms` };
+
+/** On a machine that is too busy for 200 events a second the other lines still count. */
+function notMeasured(error: Error): Line {
+  process.stderr.write(`  ${LATENCY.what}: ${error.message}\n`);
+  return { ...LATENCY, ours: 'failed', met: false };
+}
+
 async function latency(tenant: TestTenant): Promise<Line> {
   const receiver = await startReceiver();
   await tenant.db.query('DELETE FROM webhooks');
@@ -117,13 +125,7 @@ async function latency(tenant: TestTenant): Promise<Line> {
   for (const _ of range(3)) rounds.push(await timeOfDelivery(tenant, receiver, PACE));
   await receiver.close();
   const p99 = median(rounds);
-  return {
-    what: 'event → receiver at 200/s, p99',
-    ours: `${p99.toFixed(1)} ms`,
-    control: '',
-    target: `< ${MOST_MS} ms`,
-    met: p99 < MOST_MS,
-  };
+  return { ...LATENCY, ours: `${p99.toFixed(1)} ms`, met: p99 < MOST_MS };
 }
 
 /** Of the server's own transaction: what a change costs more with a webhook than without. */
