@@ -22,7 +22,7 @@ const commands = {
 const root = dirname(dirname(import.meta.dirname));
 const { env } = process;
 // For what the commands import. A folder that cannot be written makes a command slower and breaks nothing.
-enableCompileCache(env['NODE_COMPILE_CACHE'] ?? compileCacheFolder(root));
+enableCompileCache(env['NODE_COMPILE_CACHE'] || compileCacheFolder(root));
 const stateDirectory = stateDirectoryPath(root, env);
 
 const ADOPTION_TOKEN_HELP = `

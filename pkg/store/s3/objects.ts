@@ -67,7 +67,8 @@ const MOST_REPEATS = 5;
  * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, regardless of its size, and all of a process together 192 MiB; a download holds none.
  * - An upload that fails or is aborted leaves nothing that can be read.
  * - A reply that is no object's bytes is read to 8 MiB and for 2 minutes at most, a listing to ten million keys.
- * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; an operation that is sending a part of 8 MiB, within ~40 s.
+ * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; where a new connection is slow too, within ~13 s
+ *   (timeouts.ts, twice); an operation that is sending a part of 8 MiB, within ~40 s.
  */
 export class Objects {
   readonly bucket: string;
