@@ -169,7 +169,7 @@ type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
 export const conditionOf = (object: KubeObject | undefined, type: string): Condition | undefined =>
   findCondition((object as WithConditions | undefined)?.status?.conditions, type);
 
-/** Waits for a condition with this status, and reason where given, that speaks of the present generation. */
+/** Waits for a condition with this status, and reason where given, that speaks of the present generation. By a watch: many GETs would take the API server's time. */
 export function condition<T extends KubeObject>(
   api: ResourceApi<T>,
   key: { namespace: string; name: string },
@@ -177,19 +177,30 @@ export function condition<T extends KubeObject>(
   status: string,
   reason?: string,
 ): Promise<Observed<T>> {
-  let last: Observed<T> | undefined;
-  return waitFor(`${api.kind.kind} ${key.name}: ${type}=${status} ${reason ?? ''}`, async () => {
-    last = await api.get(key);
-    const found = conditionOf(last, type);
-    if (
+  const isMet = (object: Observed<T>): boolean => {
+    const found = conditionOf(object, type);
+    return (
       found?.status === status &&
       (reason === undefined || found.reason === reason) &&
-      found.observedGeneration === last.metadata.generation
-    )
-      return last;
+      found.observedGeneration === object.metadata.generation
+    );
+  };
+  return waitFor(`${api.kind.kind} ${key.name}: ${type}=${status} ${reason ?? ''}`, async () => {
+    let last = await api.get(key);
+    if (isMet(last)) return last;
+    const { resourceVersion } = last.metadata;
+    const selection = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}`, resourceVersion };
+    for await (const event of api.watch({ ...selection, timeoutSeconds: WATCH_SECONDS, idleMs: 2 * WATCH_SECONDS * 1_000 })) {
+      if (event.type === 'BOOKMARK' || event.type === 'DELETED') continue;
+      last = event.object;
+      if (isMet(last)) return last;
+    }
     throw new Error(JSON.stringify((last as WithConditions).status?.conditions));
   });
 }
+
+/** After this a wait looks at its limit. */
+const WATCH_SECONDS = 10;
 
 export const ready = <T extends KubeObject>(api: ResourceApi<T>, key: { namespace: string; name: string }): Promise<Observed<T>> =>
   condition(api, key, 'Ready', 'True');
