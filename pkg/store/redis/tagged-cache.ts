@@ -39,33 +39,34 @@ const VERSION_TTL_SECONDS = 86_400;
 /** Longer than any transaction may last (the role's statement and idle-in-transaction time-outs). */
 const PENDING_SECONDS = 120;
 
-// Several look-ups at once. KEYS: of each the value, then the versions of its tags. ARGV: a fresh version, its lifetime, the time now,
-// then of each how many tags it has and the seconds to slide (0: none).
+// Several look-ups at once. KEYS: the values, then of each the versions of its tags. ARGV: a fresh version, its lifetime, the time now,
+// then of each how many tags it has and the seconds to slide (0: none). Replies with {versions, value} of each.
 const LOOKUP = defineScript(
-  `local function lookup(first, count, slide)
-     local versions = redis.call('MGET', unpack(KEYS, first + 1, first + count))
-     for i = 1, count do
+  `local count = (#ARGV - 3) / 2
+   local versions = redis.call('MGET', unpack(KEYS, count + 1))
+   local function lookup(value, first, last, slide)
+     for i = first, last do
        if not versions[i] then
          versions[i] = ARGV[1]
-         redis.call('SET', KEYS[first + i], ARGV[1], 'EX', ARGV[2])
+         redis.call('SET', KEYS[count + i], ARGV[1], 'EX', ARGV[2])
        elseif string.sub(versions[i], 1, 7) == 'pending' then
          return {false, false}
        end
      end
-     local present = table.concat(versions, ' ')
-     local cached = redis.call('HMGET', KEYS[first], 'versions', 'value')
+     local present = table.concat(versions, ' ', first, last)
+     local cached = redis.call('HMGET', value, 'versions', 'value')
      if cached[1] ~= present then return {present, false} end
      if slide ~= '0' then
-       redis.call('HSET', KEYS[first], 'last_activity', ARGV[3])
-       redis.call('EXPIRE', KEYS[first], slide)
+       redis.call('HSET', value, 'last_activity', ARGV[3])
+       redis.call('EXPIRE', value, slide)
      end
      return {present, cached[2]}
    end
    local found, first = {}, 1
-   for at = 4, #ARGV, 2 do
-     local count = tonumber(ARGV[at])
-     found[#found + 1] = lookup(first, count, ARGV[at + 1])
-     first = first + count + 1
+   for i = 1, count do
+     local last = first + tonumber(ARGV[2 + 2 * i]) - 1
+     found[i] = lookup(KEYS[i], first, last, ARGV[3 + 2 * i])
+     first = last + 1
    end
    return found`,
 );
@@ -202,7 +203,7 @@ export class TaggedCache {
 
   /** Look-ups as one command of `redis.run`, to share a round trip; `read` takes the reply and gives the look-ups in the same order. */
   command(entries: readonly CacheEntry[]): { call: ScriptCall; read: (reply: Reply) => CacheLookup[] } {
-    const keys = entries.flatMap((entry) => [valueKey(entry.key), ...entry.tags.map(versionKey)]);
+    const keys = [...entries.map(({ key }) => valueKey(key)), ...entries.flatMap(({ tags }) => tags.map(versionKey))];
     const sizes = entries.flatMap((entry) => [entry.tags.length, entry.slideSeconds ?? 0]);
     const now = this.#clock.now().toISOString();
     return {
