@@ -66,6 +66,7 @@ export async function startTestBackends(): Promise<() => Promise<void>> {
   };
   process.env[VARIABLE] = JSON.stringify(found);
   return async () => {
+    delete process.env[VARIABLE];
     await clusters.stop();
     await stores.stop();
     await rm(scratch, { recursive: true, force: true });
