@@ -45,7 +45,7 @@ const of = ({ id }: Run): MarkedProcess[] =>
     ({ environment }) => environment['CARREL_TEST_RUN'] === id || (environment['CARREL_HOME']?.split('/').includes(id) ?? false),
   );
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s ends everything that a run of the tests started', async (signal) => {
+test.concurrent.each(['SIGINT', 'SIGTERM'] as const)('%s ends everything that a run of the tests started', async (signal) => {
   const run = await runWithStores();
 
   const exited = new Promise((resolve) => run.runner.once('exit', resolve));
