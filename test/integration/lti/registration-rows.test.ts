@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
+import { type LaunchRegistration, type NewLaunch, requireUnused } from '../../../pkg/lti/launch/launch.sql.ts';
 import { type Registration, removeRegistration, syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { Sealer } from '../../../pkg/runtime/sealing.ts';
+import type { Tx } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import type { TenantRows } from '../../../pkg/store/postgres/tenant-schema.ts';
 import { testBackends } from '../../support/backends.ts';
@@ -127,4 +129,33 @@ test('two registrations that change places between two issuers, at once, both ar
   await whileHeld(one, [() => sync('ns/one', registration('one', two)), () => sync('ns/two', registration('two', one))]);
 
   expect([await isActive(one), await isActive(two)]).toEqual([true, true]);
+});
+
+test('a first launch beside the removal of its registration waits for it without a lock that the removal needs', async () => {
+  const issuer = 'https://launched.example';
+  await sync('ns/launched', registration('launched', issuer));
+  const [tool] = await server.query<{ id: number }>(`SELECT id FROM lti_tools WHERE client_id = 'launched'`);
+  const waiting = async (count: number): Promise<boolean> =>
+    (
+      await rows.pool.query(
+        `SELECT FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE query LIKE '%lti_%' AND wait_event_type = 'Lock')`,
+      )
+    ).length >= count;
+  let removal: Promise<void> | undefined;
+  let launch: Promise<unknown> | undefined;
+
+  await server.transaction(async (tx) => {
+    await tx.query('SELECT FROM lti_platforms WHERE issuer = $1 FOR NO KEY UPDATE', [issuer]);
+    removal = removeRegistration(rows, 'ns/launched');
+    await waitFor('the removal, which has deleted the tool, to wait for the platform', () => waiting(1));
+    const context = { toolId: tool?.id } as LaunchRegistration;
+    launch = server
+      .transaction((own) => requireUnused(own as Tx, context, { state: 'state' } as NewLaunch))
+      .catch((error: unknown) => error);
+    await waitFor('the launch to wait for the tool', () => waiting(2));
+  });
+
+  await removal;
+  expect(await launch).toMatchObject({ code: 'registration_inactive' });
+  expect(await isActive(issuer)).toBeUndefined();
 });
