@@ -117,7 +117,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
   async #send(delivery: Delivery, endpoint: OpenEndpoint, body: string, signal: AbortSignal): Promise<Sent | null> {
     const { client, clock } = this.#deps;
     const at = clock.now();
-    const { secret, previousSecret, headers } = await endpoint.open();
+    const { keys, headers } = await endpoint.open();
     try {
       const reply = await client.request({
         url: endpoint.url,
@@ -125,7 +125,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
         headers: {
           ...lowerCased(headers),
           'content-type': 'application/json',
-          ...signatureHeaders({ body, messageId: delivery.messageId, at, secret, previousSecret }),
+          ...signatureHeaders({ body, messageId: delivery.messageId, at, keys }),
         },
         body,
         signal,

@@ -42,10 +42,7 @@ export interface DeliveryStatistics {
   readonly oldestSeconds: number;
 }
 
-/**
- * A row brings no more of its payload along, so that rows which wait for a slot stay small: of 512 slots, 32 tenants at most have rows leased ahead,
- * 24 each, 6 MiB together. Larger payloads (256 KiB at most) are read when the attempt begins.
- */
+/** A row brings no more of its payload along, so that rows which wait for a slot stay small. A larger payload (256 KiB at most) is read when its attempt begins. */
 const MAX_LEASED_BYTES = 8 * 1024;
 
 /** An outcome that Postgres did not take is written again after this, for this long while Postgres does not answer. */

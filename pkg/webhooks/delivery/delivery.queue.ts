@@ -17,7 +17,8 @@ interface DeliverySettings {
 export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> => ({
   name: 'deliveries',
   perTenant: 8,
-  ahead: 24,
+  // Less than 32 tenants have rows ahead at a time, and a row brings 8 KiB along at most: 16 MiB.
+  ahead: 64,
   concurrency: CONCURRENCY,
   create: (services) => {
     const stores = perShard(services, ({ leasePool }) => new DeliveryStore(leasePool, services.clock));

@@ -11,7 +11,7 @@ const TTL_MS = 200;
 const MAX_ENTRIES = 1_000;
 
 export type OpenEndpoint = Endpoint & {
-  /** Secrets and headers in clear, opened once. Throws SealError. */
+  /** Keys and headers in clear, opened once. Throws SealError. */
   open(): Promise<ReturnType<typeof openEndpoint>>;
 };
 

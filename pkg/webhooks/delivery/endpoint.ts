@@ -2,6 +2,7 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import type { Webhook } from '../../store/postgres/tables.ts';
 import type { WebhookSeal } from '../sealing.ts';
 import type { Attempt, Delivery } from './delivery-store.ts';
+import { signingKeys } from './signature.ts';
 
 /** The webhook of a delivery, as its row was at `readAt`, by Postgres' clock. Secrets and headers are sealed. */
 export type Endpoint = { readonly readAt: Date } & Pick<
@@ -33,12 +34,11 @@ export async function loadEndpoint(tx: Sql, endpoint: string): Promise<Endpoint 
   return row ?? null;
 }
 
-/** Secrets and headers in clear; the previous secret only while it overlaps. Throws SealError. */
+/** The keys that sign, of the previous secret only while it overlaps, and the headers in clear. Throws SealError. */
 export function openEndpoint(seal: WebhookSeal, { uuid, readAt, secret, previousSecret, previousSecretUntil, headers }: Endpoint) {
   const overlaps = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > readAt;
   return {
-    secret: seal.open(uuid, 'secret', secret),
-    previousSecret: overlaps ? seal.open(uuid, 'previous_secret', previousSecret) : null,
+    keys: signingKeys(seal.open(uuid, 'secret', secret), overlaps ? seal.open(uuid, 'previous_secret', previousSecret) : null),
     headers: seal.openHeaders(uuid, headers),
   };
 }

@@ -1,13 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { signatureHeaders } from './signature.ts';
+import { signatureHeaders, signingKeys } from './signature.ts';
 
 test('signs as the example of the Standard Webhooks specification does', () => {
   const headers = signatureHeaders({
     body: '{"test": 2432232314}',
     messageId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     at: new Date(1_614_265_330_500),
-    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    previousSecret: null,
+    keys: signingKeys('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', null),
   });
   expect(headers).toMatchObject({
     'webhook-timestamp': '1614265330',
@@ -17,7 +16,7 @@ test('signs as the example of the Standard Webhooks specification does', () => {
 
 test('a secret without whsec_ signs as whsec_ and its base64; while a rotation overlaps both sign, the hex one by the new', () => {
   const of = (secret: string, previousSecret: string | null) =>
-    signatureHeaders({ body: '{}', messageId: 'id', at: new Date(0), secret, previousSecret });
+    signatureHeaders({ body: '{}', messageId: 'id', at: new Date(0), keys: signingKeys(secret, previousSecret) });
   const [plain, prefixed, both] = [of('new', null), of(`whsec_${Buffer.from('new').toString('base64')}`, null), of('new', 'old')];
 
   expect(plain['webhook-signature']).toBe(prefixed['webhook-signature']);
