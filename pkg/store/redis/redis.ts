@@ -104,10 +104,10 @@ class IoRedis implements Redis {
   readonly #options: RedisOptions;
   /** Resolves after the first attempt to connect, also if it failed. */
   readonly #tried: Promise<unknown>;
-  /** Gathers commands until the batch in front of it is answered. */
+  /** Gathers commands until it is sent. */
   #batch: Batch | undefined;
-  /** Resolves when nothing that was sent waits for its answer. */
-  #answered: Promise<unknown> = Promise.resolve();
+  /** Resolve when the batch before the last one, and the last one, are answered. */
+  #answered: readonly [Promise<unknown>, Promise<unknown>] = [Promise.resolve(), Promise.resolve()];
 
   constructor(options: RedisOptions) {
     this.#options = options;
@@ -203,12 +203,13 @@ class IoRedis implements Redis {
 
   #newBatch(): Batch {
     const words: Words[] = [];
-    const replies = this.#answered.then(turnEnded).then(async () => {
+    const [beforeLast, last] = this.#answered;
+    const replies = beforeLast.then(turnEnded).then(async () => {
       this.#batch = undefined;
       const answers = await this.#client.pipeline(words.map((command) => [...command])).exec();
       return (answers ?? []).map(([error, reply]) => error ?? (reply as Reply));
     });
-    this.#answered = replies.catch(() => undefined);
+    this.#answered = [last, replies.catch(() => undefined)];
     return { words, replies };
   }
 
@@ -237,8 +238,9 @@ type Answer = Reply | Error;
 type Words = readonly (string | number)[];
 
 /**
- * The commands of all requests that came while the batch before was on its way, or else in one turn of the event loop: one write and one read, here
- * and in Redis. A command waits one round trip longer at most: Redis answers a connection in order anyway.
+ * The commands of all requests that came while two batches were on their way, or else in one turn of the event loop: one write and one read, here
+ * and in Redis. Of two batches Redis works on one while this process works on the replies of the other. A command waits one round trip longer at
+ * most: Redis answers a connection in order anyway.
  */
 interface Batch {
   readonly words: Words[];
