@@ -30,7 +30,11 @@ export function checkOutBase(present: string, ref: string, root: string): Base {
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: present, encoding: 'utf8' }).trim();
   git('worktree', 'prune');
   git('worktree', 'add', '--quiet', '--detach', root, ref);
-  const remove = (): void => void git('worktree', 'remove', '--force', root);
+  // Its entry in the repository may be gone already: `git worktree prune` of somebody else.
+  const remove = (): void => {
+    rmSync(root, { recursive: true, force: true });
+    git('worktree', 'prune');
+  };
   try {
     rmSync(join(root, 'test/bench'), { recursive: true });
     cpSync(join(present, 'test/bench'), join(root, 'test/bench'), {

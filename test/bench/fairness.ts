@@ -15,7 +15,7 @@ export async function fairness(): Promise<Line[]> {
 async function line(death: Death, waiting: number, neighbours: number): Promise<Line> {
   const { alone, beside } = await measureFairness({
     waiting,
-    rounds: 5,
+    rounds: 3,
     death,
     neighbours,
   });
