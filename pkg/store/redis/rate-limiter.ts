@@ -43,11 +43,14 @@ export interface RateLimitDecision {
 
 // KEYS: the logs. ARGV: now in ms, the call's name, then of each limit its max, its window in ms and its member ('': the call itself).
 // Replies with {count, wait, newest, whether the member was counted already} of each; the newest of a call that is taken is that call.
+// A log's TTL becomes two windows whenever it begins, a call leaves it, or one is taken back, so it ends after the newest call's window: a call that comes
+// more than a window after that finds that all calls of then have left, which makes the TTL two windows again.
 const TAKE = defineScript(
   `local now, counts, counted, refused = tonumber(ARGV[1]), {}, {}, false
    for i = 1, #KEYS do
-     redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now - ARGV[3 * i + 1])
+     local left = redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now - ARGV[3 * i + 1])
      counts[i] = redis.call('ZCARD', KEYS[i])
+     if left > 0 and counts[i] > 0 then redis.call('PEXPIRE', KEYS[i], 2 * ARGV[3 * i + 1]) end
      counted[i] = ARGV[3 * i + 2] ~= '' and redis.call('ZSCORE', KEYS[i], ARGV[3 * i + 2]) and 1 or 0
      refused = refused or counted[i] == 0 and counts[i] >= tonumber(ARGV[3 * i])
    end
@@ -57,7 +60,7 @@ const TAKE = defineScript(
      if not refused then
        if counted[i] == 0 then
          redis.call('ZADD', KEYS[i], ARGV[1], member == '' and ARGV[2] or member)
-         redis.call('PEXPIRE', KEYS[i], ARGV[3 * i + 1])
+         if counts[i] == 0 then redis.call('PEXPIRE', KEYS[i], 2 * ARGV[3 * i + 1]) end
        end
        states[i] = {counts[i] + 1 - counted[i], 0, now, counted[i]}
      else
@@ -122,7 +125,13 @@ export class RateLimiter {
 
   async #undo(limits: readonly Limit[], name: string): Promise<void> {
     try {
-      if (limits.length > 0) await this.#redis.run(limits.map((limit) => ['zrem', logKey(limit), limit.member ?? name]));
+      if (limits.length === 0) return;
+      await this.#redis.run(
+        limits.flatMap((limit) => [
+          ['zrem', logKey(limit), limit.member ?? name],
+          ['pexpire', logKey(limit), 2 * limit.windowSeconds * 1000],
+        ]),
+      );
     } catch {
       // it expires at the end of the window
     }

@@ -21,7 +21,7 @@ import { defineScript, type Redis, type Reply, type ScriptCall } from './redis.t
 export interface CacheEntry {
   readonly key: string;
   readonly tags: readonly string[];
-  /** Each hit extends the value's TTL to this many seconds, and stores the time as its last activity. */
+  /** The first hit of a second extends the value's TTL to this many seconds, and stores the time as its last activity. */
   readonly slideSeconds?: number;
 }
 
@@ -54,9 +54,9 @@ const LOOKUP = defineScript(
        end
      end
      local present = table.concat(versions, ' ', first, last)
-     local cached = redis.call('HMGET', value, 'versions', 'value')
+     local cached = redis.call('HMGET', value, 'versions', 'value', 'last_activity')
      if cached[1] ~= present then return {present, false} end
-     if slide ~= '0' then
+     if slide ~= '0' and string.sub(cached[3] or '', 1, 19) ~= string.sub(ARGV[3], 1, 19) then
        redis.call('HSET', value, 'last_activity', ARGV[3])
        redis.call('EXPIRE', value, slide)
      end

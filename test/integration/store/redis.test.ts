@@ -1,9 +1,12 @@
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis as RawClient } from 'ioredis';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
+import { RateLimiter } from '../../../pkg/store/redis/rate-limiter.ts';
 import { connectRedis, defineScript, joinCalls, type Redis, type RoundTrip, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
+import { ManualClock } from '../../support/clock.ts';
 import { atEnd } from '../../support/fixture.ts';
 import { ownStores } from '../../support/server-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -273,3 +276,27 @@ const until = (check: () => Promise<unknown>): Promise<true> =>
     await check();
     return true;
   });
+
+test('a limit is kept in Redis for two windows from when its log began, a call left it, or one was taken back, and costs no command in between', async () => {
+  const redis = await tenantRedis('limits');
+  const clock = new ManualClock();
+  const limiter = new RateLimiter({ redis, clock, random: systemRandom });
+  const limit = { key: 'user', max: 3, windowSeconds: 60 };
+  const log = `${redisPrefix('limits')}w:user`;
+  /** The TTL after a call that comes so much later, when the log had 70 s left before it. */
+  const after = async (seconds: number): Promise<{ seconds: number; undo: () => Promise<void> }> => {
+    await admin.pexpire(log, 70_000);
+    await clock.advance(seconds * 1000);
+    const { undo } = await limiter.take([limit]);
+    return { seconds: Math.ceil((await admin.pttl(log)) / 1000), undo };
+  };
+
+  expect((await after(0)).seconds).toBe(120);
+  const second = await after(30);
+  expect(second.seconds).toBe(70);
+  await second.undo();
+  expect(Math.ceil((await admin.pttl(log)) / 1000)).toBe(120);
+  expect((await after(1)).seconds).toBe(70);
+  expect((await after(30)).seconds).toBe(120); // the first has left
+  expect(await admin.zcard(log)).toBe(2);
+});
