@@ -30,7 +30,7 @@ export default {
   testSequencer: '<rootDir>/hack/test-sequencer.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
   // A test mostly waits for back ends.
-  maxWorkers: 4,
+  maxWorkers: 5,
   // A worker keeps some of what each file imported: a new one takes its place before collecting the garbage costs more than starting it.
   workerIdleMemoryLimit: '1GB',
   testTimeout: 180_000,

@@ -10,7 +10,7 @@ import { makeFolder } from '../support/folder.ts';
 import type { UploadView } from '../../pkg/content/files/files.schema.ts';
 import type { ApiReply } from '../support/api.ts';
 
-const where = platform();
+const where = await platform();
 const GIB = 2 ** 30;
 const folder = join(where.stateDirectory, '..', 'folder');
 let tenant: DemoTenant;

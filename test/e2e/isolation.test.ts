@@ -6,7 +6,7 @@ import { demoTenant, type DemoTenant } from '../support/demo-tenant.ts';
 import { getJson, kubectlOk, platform, secretValues } from '../support/platform.ts';
 
 /** Two tenants, and every key that one of them holds, tried on the other for real. */
-const where = platform();
+const where = await platform();
 let ours: DemoTenant;
 let theirs: DemoTenant;
 let theirFile: { id: string; url: string };

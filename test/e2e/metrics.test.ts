@@ -6,7 +6,7 @@ import { ROOT } from '../support/backends.ts';
 import { getJson, platform } from '../support/platform.ts';
 
 /** The metrics that the running programs offer, and the tables of docs/operate.md. */
-const where = platform();
+const where = await platform();
 const PAGE = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 const addresses: Record<string, string> = {};
 

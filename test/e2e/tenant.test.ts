@@ -4,7 +4,7 @@ import { conditionOf, demoTenant, signIn, tenantObject, uniqueName, waitReady, t
 import { apply, getJson, kubectl, kubectlFollow, kubectlOk, platform, secretValues } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
-const where = platform();
+const where = await platform();
 const namespaces: string[] = [];
 const tenant = async (spec: object = {}) => {
   const made = await demoTenant(where, spec);

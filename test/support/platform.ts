@@ -1,9 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { makeScratch, ROOT } from './backends.ts';
 import { freePort } from './ports.ts';
+import { waitFor } from './wait.ts';
 
 /** The platform of this run as `carrel up` brings it up; plain data, handed to jest's workers by the environment. */
 export interface Platform {
@@ -21,11 +22,14 @@ const VARIABLE = 'CARREL_TEST_PLATFORM';
 /** Binaries may have to be built. */
 const UP_LIMIT_MS = 45 * 60_000;
 
-/** The platform that the e2e lane's globalSetup brought up. */
-export function platform(): Platform {
+/** The platform that the e2e lane's globalSetup brings up, once it is. Throws with the output of `carrel up` when it does not come. */
+export async function platform(): Promise<Platform> {
   const text = process.env[VARIABLE];
   if (!text) throw new Error(`${VARIABLE} is not set: run this test by jest, whose globalSetup brings the platform up`);
-  return JSON.parse(text) as Platform;
+  const where = JSON.parse(text) as Platform;
+  const failure = await waitFor('the platform of the e2e tests', () => readOutcome(where), UP_LIMIT_MS);
+  if (failure.text !== '') throw new Error(failure.text);
+  return where;
 }
 
 /** A new platform with a state directory that does not exist yet; remove it with `forget`. */
@@ -50,19 +54,39 @@ export async function deletePlatform(where: Platform): Promise<void> {
   await rm(join(where.stateDirectory, '..'), { recursive: true, force: true });
 }
 
-/** jest's globalSetup of the e2e lane. Returns a function that stops the platform. The browser is downloaded here, outside of any test's time limit. */
+/**
+ * jest's globalSetup of the e2e lane: begins to bring the platform up, while the first test files run. Returns a function that stops the platform.
+ * The browser is downloaded here, outside of any test's time limit.
+ */
 export async function startPlatform(): Promise<() => Promise<void>> {
   await resolveBinary('chromium', thisMachine(ROOT), (line) => void process.stderr.write(`${line}\n`));
   const where = await newPlatform();
-  const stop = (): Promise<void> => deletePlatform(where);
-  try {
-    await bringUp(where);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
   process.env[VARIABLE] = JSON.stringify(where);
-  return stop;
+  const up = bringUp(where).then(
+    () => writeOutcome(where, ''),
+    (error: unknown) => writeOutcome(where, String(error)),
+  );
+  return async () => {
+    await up;
+    await deletePlatform(where);
+  };
+}
+
+/** Where `startPlatform` says how `carrel up` ended: '' or its error. */
+const outcomeFile = (where: Platform): string => join(where.stateDirectory, '..', 'up');
+
+async function writeOutcome(where: Platform, text: string): Promise<void> {
+  const file = outcomeFile(where);
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file); // whole when it is there
+}
+
+async function readOutcome(where: Platform): Promise<{ readonly text: string } | undefined> {
+  try {
+    return { text: await readFile(outcomeFile(where), 'utf8') };
+  } catch {
+    return undefined;
+  }
 }
 
 /** kubectl of this platform; `input` goes to its standard input. */

@@ -4,7 +4,7 @@ import { platform } from '../../support/platform.ts';
 import { waitFor } from '../../support/wait.ts';
 import { courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame } from './course.ts';
 
-const where = platform();
+const where = await platform();
 let tenant: LmsTenant;
 let browser: TestBrowser;
 

@@ -5,7 +5,7 @@ import { Lms } from '../../support/lms/lms.ts';
 import { apply, platform } from '../../support/platform.ts';
 import { courseShown, linkName, lmsTenant, type LmsTenant, lmsUrl, openInFrame, registration } from './course.ts';
 
-const where = platform();
+const where = await platform();
 const browsers: Partial<Record<Cookies, TestBrowser>> = {};
 let tenant: LmsTenant;
 
