@@ -33,10 +33,10 @@ clean: $(INSTALLED) ## stop the platform and delete its data
 test: $(INSTALLED) ## run all checks and tests; the last line counts them (ONLY=content: the files whose path contains it)
 	@exec node hack/test.ts $(if $(ONLY),--testPathPatterns $(ONLY))
 
-LONG_FORMS := test/faults|operator/scale|kube/reflector
-faults: $(INSTALLED) ## run the long forms: 5,000 changes during faults, fairness, 200 tenants, 5,000 objects (CHANGES, SEED, WAITING, TENANTS, REST_MS, OBJECTS)
-	@CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) TENANTS=$(or $(TENANTS),200) REST_MS=$(or $(REST_MS),60000) OBJECTS=$(or $(OBJECTS),5000) \
-		node hack/test.ts --selectProjects integration --testPathPatterns '$(LONG_FORMS)' --runInBand
+LONG_FORMS := test/faults|operator/scale|kube/reflector|e2e/folder
+faults: $(INSTALLED) ## run the long forms: 5,000 changes during faults, fairness, 200 tenants, 5,000 objects, a file of 2 GiB (CHANGES, SEED, WAITING, TENANTS, REST_MS, OBJECTS, BIG_MIB)
+	@CHANGES=$(or $(CHANGES),5000) WAITING=$(or $(WAITING),10000) TENANTS=$(or $(TENANTS),200) REST_MS=$(or $(REST_MS),60000) OBJECTS=$(or $(OBJECTS),5000) BIG_MIB=$(or $(BIG_MIB),2048) \
+		node hack/test.ts --selectProjects integration e2e --testPathPatterns '$(LONG_FORMS)' --runInBand
 
 bench: $(INSTALLED) ## measure rates and times, each with a control in the same run (LINES="launches deliveries", BASE=<git ref>, DOC=1, ROUNDS=1)
 	@node hack/web.ts && $(CARREL) binaries && node test/bench/main.ts $(if $(BASE),--base $(BASE)) $(if $(DOC),--write) $(if $(ROUNDS),--rounds $(ROUNDS)) $(LINES)

@@ -21,6 +21,16 @@ const MAX_CONNECTIONS = 400;
 /** PostgreSQL 16 keeps connections free for roles with pg_use_reserved_connections. */
 const RESERVES_SINCE = 16;
 
+/** For tests: what is written may be lost in a crash of the machine, and nothing is vacuumed, since hundreds of schemas come and go within minutes. */
+const NOT_DURABLE = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: 0,
+};
+
 /** PostgreSQL with one shard: a database that the operator's role owns, and the worker's role. Everything else is the operator's to make. */
 export async function postgresSpec(stateDirectory: StateDirectory, program: string, options: { durable: boolean }): Promise<ProgramSpec> {
   const runAs = await unprivileged(program, join(paths(stateDirectory.path).data, 'postgres'), dirname(dirname(program)));
@@ -34,7 +44,7 @@ export async function postgresSpec(stateDirectory: StateDirectory, program: stri
     log_timezone: 'UTC',
     jit: 'off',
     password_encryption: 'scram-sha-256',
-    ...(options.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...(options.durable ? {} : NOT_DURABLE),
   };
   const [command = '', ...args] = [
     ...runAs.prefix,
