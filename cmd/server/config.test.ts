@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { RATE_LIMITS } from '../../pkg/http/limits.ts';
+import { RATE_LIMITS } from '../../pkg/http/rate-limits.ts';
 import { configMap } from '../../pkg/operator/tenant/children/configmap.ts';
 import { deployment } from '../../pkg/operator/tenant/children/deployment.ts';
 import { settingsWith, tenantWith } from '../../pkg/operator/tenant/tenant.fixture.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RATE_LIMITS } from '../../pkg/http/limits.ts';
+import { RATE_LIMITS } from '../../pkg/http/rate-limits.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
 

@@ -1,5 +1,4 @@
 import { clearCaches } from '../../pkg/api/caches.jobs.ts';
-import type { QueueSettings } from '../../pkg/api/processor.ts';
 import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.ts';
 import { sweepObjects } from '../../pkg/content/objects/sweep-objects.processor.ts';
 import { deleteExpiredEvents } from '../../pkg/events/retention.ts';
@@ -7,14 +6,7 @@ import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
 import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
 import type { WorkerConfig } from './config.ts';
-
-/** The queues of carrel.work. A job declares its queue by name. */
-const QUEUES: readonly QueueSettings[] = [
-  // Jobs that need only our own stores.
-  { name: 'work', perTenant: 4, concurrency: 16 },
-  // A stalled LMS holds a slot until its time-out, so there are many slots, and one tenant gets few.
-  { name: 'grades', perTenant: 4, concurrency: 512 },
-];
+import { QUEUES } from './queues.ts';
 
 /** Everything that the worker does: a new job is a line here, beside its declaration (`<x>.jobs.ts`) and its processor. */
 export const workerJobs = (config: WorkerConfig): WorkerJobs => ({

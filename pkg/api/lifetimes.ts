@@ -15,8 +15,6 @@ export const LAUNCH_SECONDS = 3600;
 export const LOGIN_SECONDS = 600;
 /** A download link. */
 export const DOWNLOAD_LINK_SECONDS = 60;
-/** A reply under its Idempotency-Key. */
-export const IDEMPOTENT_REPLY_MS = DAY_SECONDS * 1000;
 
 /** Cached: a session, from its last use on. */
 export const SESSION_COPY_TTL_SECONDS = 3600;

@@ -8,7 +8,7 @@ import { grantsTag } from '../access/tags.ts';
 import { USERS_TAG } from '../accounts/users/users.tags.ts';
 import { FOLDERS_TAG } from './content.tags.ts';
 import type { TaggedCache } from '../store/redis/tagged-cache.ts';
-import { endGivenBy } from './access/grants-through.sql.ts';
+import { endGivenBy } from './access/delegated-grants.sql.ts';
 import { fileCreated } from './files/files.events.ts';
 import { renameFolder } from './folders/rename.sql.ts';
 import { orNameConflict } from './names/name-conflict.ts';

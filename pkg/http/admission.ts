@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Counter } from 'prom-client';
-import { ANONYMOUS_SHARES, NETWORK_SHARE, type AnonymousKind } from './limits.ts';
+import { ANONYMOUS_SHARES, NETWORK_SHARE, type AnonymousKind } from './rate-limits.ts';
 import type { Actor } from '../api/actor.ts';
 import { Problem } from '../api/problem.ts';
 import type { Sessions } from '../access/sessions.ts';

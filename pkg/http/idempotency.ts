@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { IDEMPOTENT_REPLY_MS } from '../api/lifetimes.ts';
 import type { Actor } from '../api/actor.ts';
 import { reply, type Reply } from '../api/endpoint.ts';
 import { invalid, Problem } from '../api/problem.ts';
@@ -12,6 +11,8 @@ export const IDEMPOTENCY_KEY_PATTERN = '^[!-~]{1,255}$';
 const KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 /** A request that died holds its key for this long; a running one renews it after a third of the time. */
 const LOCK_MS = 10_000;
+/** A reply of success is kept for this long. */
+const REPLY_MS = 24 * 3_600_000;
 
 /** Returns no row if the key exists. Each insert deletes up to a hundred expired rows, so the table holds about one day. */
 const CLAIM = `
@@ -29,7 +30,7 @@ const CLAIM = `
  * Invariants:
  * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply afterwards.
  * - A key that was used with another request is a 422; so is one that another session used, where either is a launch's.
- * - Replies of success are kept 24 h, and go with the keys that come after that. A request that failed changed nothing, so its key is free again.
+ * - Replies of success are kept for REPLY_MS, and go with the keys that come after that. A request that failed changed nothing, so its key is free again.
  *
  * Not promised: when the server dies, or loses Postgres, between the commit of the work and the keeping of its reply, the key is free
  * after LOCK_MS and the request runs again. Names and addresses are unique, so that mostly ends as a 409; with `on_conflict=rename` or a
@@ -68,7 +69,7 @@ export class IdempotencyKeys {
   /** Undefined: this request has the key. Else the row of the request that has it. */
   async #claim(key: string, actor: Actor, fingerprint: string): Promise<IdempotencyKey | undefined> {
     const now = this.#clock.now();
-    const claim = { lockedUntil: this.#after(LOCK_MS), expiresAt: this.#after(IDEMPOTENT_REPLY_MS) };
+    const claim = { lockedUntil: this.#after(LOCK_MS), expiresAt: this.#after(REPLY_MS) };
     const claimed = await this.#db.query(CLAIM, [actor.userId, key, fingerprint, claim.lockedUntil, claim.expiresAt, now]);
     if (claimed.length > 0) return undefined;
     const taken = await this.#db.query(

@@ -1,7 +1,7 @@
 import type { Actor, PermissionSet } from '../../api/actor.ts';
 import { etagOf } from '../../api/etag.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { grantedAtLeast, levelOn } from '../access/access.policy.ts';
+import { grantedAtLeast, levelOn } from '../access/inherited-access.policy.ts';
 import { presentGrant } from '../grants/grants.view.ts';
 import type { ListedFile } from './files.sql.ts';
 import type { Include, IncludedFields, MetadataEntry, TagView } from './file-includes.schema.ts';

@@ -22,8 +22,8 @@ import {
   levelOn,
   requireLevel,
   requireMove,
-} from '../access/access.policy.ts';
-import { endOutOfReach, rightsOfMove } from '../access/grants-through.sql.ts';
+} from '../access/inherited-access.policy.ts';
+import { endOutOfReach, rightsOfMove } from '../access/delegated-grants.sql.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { openFolder } from '../folders/folders.sql.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Executor } from '../../store/postgres/database.ts';
-import type { Ancestor } from '../access/access.policy.ts';
+import type { Ancestor } from '../access/inherited-access.policy.ts';
 
 /** A field of a file: its SQL expression and its JSON schema. A time is a Date in a row and ISO 8601 in JSON. */
 interface Field<T, Time extends boolean = boolean> {

@@ -4,7 +4,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { CheckViolation } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { hiddenAncestors, levelOn, requireLevel } from '../access/access.policy.ts';
+import { hiddenAncestors, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { orNameConflict } from '../names/name-conflict.ts';
 import { pathFault, pathOf } from '../names/names.policy.ts';

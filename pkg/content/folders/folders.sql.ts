@@ -1,7 +1,7 @@
 import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Executor } from '../../store/postgres/database.ts';
-import { type Ancestor, type Granted, levelOn, requireLevel } from '../access/access.policy.ts';
+import { type Ancestor, type Granted, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { ancestorsOf } from '../files/files.sql.ts';
 
 /** A live folder with its owner's name and the folders above it, itself the last. */

@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import { etagOf } from '../../api/etag.ts';
-import { type Granted, hiddenAncestors } from '../access/access.policy.ts';
+import { type Granted, hiddenAncestors } from '../access/inherited-access.policy.ts';
 import { pathBelow } from '../names/names.policy.ts';
 import type { FolderView } from './folders.schema.ts';
 import type { FolderRecord } from './folders.sql.ts';

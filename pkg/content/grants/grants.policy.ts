@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import { invalid, Problem } from '../../api/problem.ts';
-import { type Granted, isOwnedBy, levelOn, type Resource, requireLevel } from '../access/access.policy.ts';
+import { type Granted, isOwnedBy, levelOn, type Resource, requireLevel } from '../access/inherited-access.policy.ts';
 
 /*
  * Who may share a file or folder, and for how long (docs/design/api-conventions.md, Permissions).

@@ -12,7 +12,7 @@ import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { fileTag } from '../content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { allows, type Granted, hiddenAncestors, levelOn, requireLevel } from '../access/access.policy.ts';
+import { allows, type Granted, hiddenAncestors, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { fileCreated, fileUpdated } from '../files/files.events.ts';
 import type { FileRecord } from '../files/files.sql.ts';

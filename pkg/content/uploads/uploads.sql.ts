@@ -1,7 +1,7 @@
 import { Problem } from '../../api/problem.ts';
 import { type FileCreatedEvent, fileCreatedRows } from '../../events/events.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
-import type { Resource } from '../access/access.policy.ts';
+import type { Resource } from '../access/inherited-access.policy.ts';
 import { ancestorsOf, type FileRecord, OWN_COLUMNS, OWN_NAMES, type OwnRecord, ownRecordOf, type OwnRow } from '../files/files.sql.ts';
 import { extensionOf } from '../names/names.policy.ts';
 import type { StoredBlob } from './blobs.ts';

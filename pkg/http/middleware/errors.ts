@@ -1,4 +1,4 @@
-import { REFUSED_LINGER_MS } from '../limits.ts';
+import { REFUSED_LINGER_MS } from '../request-limits.ts';
 import type { PageProblem } from '../../api/page.ts';
 import { Problem } from '../../api/problem.ts';
 import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';

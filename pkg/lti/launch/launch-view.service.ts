@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
-import { allows, levelOn } from '../../content/access/access.policy.ts';
+import { allows, levelOn } from '../../content/access/inherited-access.policy.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { SCORE_SCOPE } from '../grades/grades.schema.ts';
 import { maySeeLaunch } from './launch.policy.ts';

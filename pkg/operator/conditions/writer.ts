@@ -6,7 +6,7 @@ import { findCondition, setCondition, StatusWriter, type Condition, type WithCon
 import type { Clock } from '../../runtime/clock.ts';
 import { FINALIZER } from '../names.ts';
 import { recordTransitions } from './events.ts';
-import type { ConditionRunner, StepCondition } from './runner.ts';
+import type { StepCondition } from './runner.ts';
 
 /** Of an object that is seen for the first time, so that `kubectl wait` and GitOps find a condition at once. */
 const FIRST: StepCondition = { type: 'Ready', status: 'Unknown', reason: 'Reconciling', message: 'the operator has begun to reconcile' };
@@ -60,11 +60,4 @@ export function conditionsOf(
     [...(object.status?.conditions ?? [])],
   );
   return { observedGeneration, conditions };
-}
-
-/** `Ready` as the steps say: True when all are, else the condition that a person should see first. */
-export function readyFrom(steps: ConditionRunner, message: string): StepCondition {
-  const { worst } = steps;
-  if (!worst) return { type: 'Ready', status: 'True', reason: 'Ready', message };
-  return { type: 'Ready', status: worst.status, reason: worst.reason, message: `${worst.type}: ${worst.message}` };
 }

@@ -1,5 +1,6 @@
 import type { ConditionRunner, Step, StepCondition } from '../conditions/runner.ts';
-import { conditionsOf, readyFrom } from '../conditions/writer.ts';
+import { readyFrom } from '../conditions/ready.ts';
+import { conditionsOf } from '../conditions/writer.ts';
 import type { ObservedTenant, Tenant, TenantSpec, TenantStatus } from '../kinds.ts';
 import { selectorText } from '../names.ts';
 import type { AcceptedTenant } from './acceptance.ts';

@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
-import type { Resource, Right } from './access.policy.ts';
+import type { Resource, Right } from './inherited-access.policy.ts';
 
 /*
  * A grant that a grantee gives rests on a grant of theirs (permissions.granted_through) and neither exceeds nor outlives it. Triggers keep the rows

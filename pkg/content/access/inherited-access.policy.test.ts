@@ -1,7 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Level, LEVELS } from '../../api/actor.ts';
-import { allows, grantedAtLeast, hiddenAncestors, levelOn, requireLevel, requireMove, type Granted, type Right } from './access.policy.ts';
+import {
+  allows,
+  grantedAtLeast,
+  hiddenAncestors,
+  levelOn,
+  requireLevel,
+  requireMove,
+  type Granted,
+  type Right,
+} from './inherited-access.policy.ts';
 
 const grants = (entries: Record<string, Level>): Granted => ({ levelOf: (kind, uuid) => entries[`${kind}/${uuid}`] ?? null });
 const me = { userId: 1 };
