@@ -38,7 +38,7 @@ export async function fillWithFiles(stores: StoreAddresses, tenant: TestTenant, 
     const count = spans.reduce((sum, [first, last]) => sum + last - first + 1, 0);
     if (count < MANY) await insert();
     else await withoutIndexes(client, insert);
-    await client.query('VACUUM ANALYZE files');
+    await client.query('VACUUM ANALYZE files, folders, users');
   });
 }
 

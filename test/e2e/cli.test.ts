@@ -14,6 +14,8 @@ const freshPlatform = async (): Promise<Platform> => {
   platforms.push(made);
   return made;
 };
+/** The platform of the other tests, beside which these stand. */
+const others = await platform();
 const ONLY = ['--only', 'platform'];
 const PROGRAMS = ['postgres', 'valkey', 'versitygw', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'node', 'router'];
 const pidOf = (where: Platform, program: string): number =>
@@ -52,12 +54,12 @@ test('two platforms run side by side and share nothing', async () => {
   const status = await carrel(one, ['status']);
   // Its Tenants are other tests', who make and break them; the programs are what could be in each other's way.
   await waitFor('the programs of the other platform to be ready', async () => {
-    const { stdout } = await carrel(await platform(), ['status']);
+    const { stdout } = await carrel(others, ['status']);
     return PROGRAMS.every((program) => new RegExp(`^  ${program} +ready\\b`, 'm').test(stdout));
   });
 
   expect(status.code).toBe(0);
-  expect(pidOf(one, 'etcd')).not.toBe(pidOf(await platform(), 'etcd'));
+  expect(pidOf(one, 'etcd')).not.toBe(pidOf(others, 'etcd'));
 });
 
 test('a taken port is one line that names the port and what to do', async () => {
@@ -154,7 +156,7 @@ test('a state file that cannot be recreated is reported in one line that says wh
 });
 
 test.each([['nonsense'], ['up', '--nonsense'], ['logs', 'nonsense']])('carrel %s is refused with a line that helps', async (...args) => {
-  const ran = await carrel(await platform(), args);
+  const ran = await carrel(others, args);
 
   expect(ran.code).not.toBe(0);
   expect(ran.stderr).not.toContain('    at ');
@@ -162,7 +164,7 @@ test.each([['nonsense'], ['up', '--nonsense'], ['logs', 'nonsense']])('carrel %s
 });
 
 test.each([[], ['up'], ['down'], ['status'], ['clean'], ['restart'], ['logs']])('carrel %s --help says what it does', async (...args) => {
-  const ran = await carrel(await platform(), [...args, '--help']);
+  const ran = await carrel(others, [...args, '--help']);
 
   expect(ran.code).toBe(0);
   expect(ran.stdout).toMatch(/Usage: carrel/);

@@ -18,7 +18,6 @@ const asWorker = fixture(
 test('a look for what is due, and a lease of it, read a few rows, of 5,000 that wait and of 5,000 that have ended, before Postgres knows that they are there', async () => {
   const tenant = await platform.tenant();
   const endpoint = await addWebhook(tenant);
-  await platform.pool.query('ALTER TABLE carrel.deliveries SET (autovacuum_enabled = off)');
   await platform.pool.query(
     `WITH event AS (
        INSERT INTO carrel.events (tenant, uuid, event, payload) SELECT $1, gen_random_uuid(), 'x', '{}' FROM generate_series(1, 10000) RETURNING id
