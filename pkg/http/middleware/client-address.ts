@@ -19,7 +19,8 @@ function known(text: string): string | undefined {
   const cached = NORMALISED.get(text);
   if (cached !== undefined) return cached;
   const normalised = normalise(text);
-  if (normalised !== undefined && text.length <= ADDRESS_MAX) NORMALISED.set(text, normalised);
+  // A copy: the text may be a slice of a header of 16 KiB, which it would keep in memory.
+  if (normalised !== undefined && text.length <= ADDRESS_MAX) NORMALISED.set(Buffer.from(text, 'latin1').toString('latin1'), normalised);
   return normalised;
 }
 
