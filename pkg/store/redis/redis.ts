@@ -36,7 +36,7 @@ export function defineScript(lua: string): Script {
 
 const joins = new Map<string, Script>();
 
-/** Two calls as one: one command in place of two, for here and in Redis alike. Its reply is the list of both replies; an error of either is its own. */
+/** Two calls as one: one command in place of two, for here and in Redis alike. Its reply is the list of both replies; an error of either is the error of both, and what the first has done stays. */
 export function joinCalls(first: ScriptCall, second: ScriptCall): ScriptCall {
   const pair = `${first.script.sha} ${second.script.sha}`;
   let script = joins.get(pair);

@@ -12,7 +12,7 @@ import { isError, StoreUnavailableError } from '../../store/unavailable.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
 import { isWorthRecording, isSuccess, recordHealth } from './endpoint.ts';
 import { EndpointCache, type OpenEndpoint } from './endpoint-cache.ts';
-import type { Attempt, Delivery, DeliveryStore } from './delivery-store.ts';
+import { type Attempt, type Delivery, type DeliveryStore, deliveryPayload } from './delivery-store.ts';
 import type { DeliveryMetrics, DeliveryResult } from './delivery-metrics.ts';
 import { INTERNAL_BACK_OFF, retryAfterMs, retryDelayMs } from '../../api/retry-schedule.ts';
 import { signatureHeaders } from './signature.ts';
@@ -71,7 +71,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     try {
       const endpoint = await this.#endpoints.of(delivery);
       if (!endpoint?.active) return { isSuccess: false, write: () => this.#end(delivery, 'canceled', null) };
-      const body = delivery.payload ?? (await this.store.payloadOf(delivery));
+      const body = delivery.payload ?? (await deliveryPayload(this.#deps.pool, delivery));
       const sent = body === undefined ? null : await this.#send(delivery, endpoint, body, signal);
       if (sent === null) return { isSuccess: false, write: () => this.#release(delivery) };
       if (sent.attempt.error !== null) await this.#holdSlot(signal);

@@ -14,7 +14,7 @@ export interface Delivery extends Leased {
   readonly sent: number;
   /** The event's uuid: the same at every resend. */
   readonly messageId: string;
-  /** The exact bytes that are signed and sent. Null: more than MAX_LEASED_BYTES, which `payloadOf` reads. */
+  /** The exact bytes that are signed and sent. Null: more than MAX_LEASED_BYTES, which `deliveryPayload` reads. */
   readonly payload: string | null;
 }
 
@@ -55,7 +55,8 @@ const LOCK_TIMEOUT = '2s';
  * The deliveries of one shard. An ended delivery stays with its attempts as long as its event.
  *
  * Invariant: the outcome of an attempt is written as it was, however often that fails: a receiver that acknowledged a delivery does not get it again
- * because somebody has locked a row, or because a connection was lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and `retry` throw.
+ * because somebody has locked a row for less than its lease, or because a connection was lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and
+ * `retry` throw.
  */
 export class DeliveryStore extends LeasedRows<Delivery> {
   readonly #outcomes = new Batcher<Outcome, boolean>((outcomes) => this.#write(outcomes, 'SKIP LOCKED'));
@@ -73,15 +74,6 @@ export class DeliveryStore extends LeasedRows<Delivery> {
     this.#clock = clock;
   }
 
-  /** The payload of a delivery that was leased without it. Undefined: the event and its deliveries have been deleted. */
-  async payloadOf({ tenant, id }: Delivery): Promise<string | undefined> {
-    const [event] = await this.sql.query<{ payload: string }>(
-      `SELECT e.payload FROM carrel.deliveries w JOIN carrel.events e ON e.tenant = w.tenant AND e.id = w.event_id WHERE w.tenant = $1 AND w.id = $2`,
-      [tenant, id],
-    );
-    return event?.payload;
-  }
-
   /** False: the lease had passed to another worker. */
   async end(delivery: Delivery, state: 'delivered' | 'failed' | 'canceled', attempt: Attempt | null): Promise<boolean> {
     return this.#record({ delivery, state, attempt, waitMs: null });
@@ -93,14 +85,15 @@ export class DeliveryStore extends LeasedRows<Delivery> {
   }
 
   async #record(outcome: Outcome): Promise<boolean> {
-    const end = this.#clock.monotonic() + RETRIED_FOR_MS;
+    let unavailableSince: number | undefined;
     for (;;) {
       try {
         // A locked row is waited for beside the batches of others. Who waits writes before anybody can lease the row.
         return (await this.#outcomes.submit(outcome)) || (await this.#locked.submit(outcome));
       } catch (error) {
-        const isUnavailable = error instanceof StoreUnavailableError && this.#clock.monotonic() < end;
-        if (!isUnavailable && !isUnwritten(error)) throw error;
+        const now = this.#clock.monotonic();
+        unavailableSince = error instanceof StoreUnavailableError ? (unavailableSince ?? now) : undefined;
+        if (unavailableSince === undefined ? !isUnwritten(error) : now >= unavailableSince + RETRIED_FOR_MS) throw error;
       }
       await this.#clock.sleep(RETRY_MS);
     }
@@ -145,3 +138,15 @@ export class DeliveryStore extends LeasedRows<Delivery> {
 /** Postgres refused the statement for the sake of another, so nothing of it happened. */
 const isUnwritten = (error: unknown): boolean =>
   error instanceof LockTimeout || error instanceof StatementTimeout || error instanceof SerializationFailure;
+
+/**
+ * The payload of a delivery that was leased without it. Undefined: the event and its deliveries have been deleted.
+ * `sql` is not the lease pool, whose statements must not wait for hundreds of large payloads.
+ */
+export async function deliveryPayload(sql: Sql, { tenant, id }: Delivery): Promise<string | undefined> {
+  const [event] = await sql.query<{ payload: string }>(
+    `SELECT e.payload FROM carrel.deliveries w JOIN carrel.events e ON e.tenant = w.tenant AND e.id = w.event_id WHERE w.tenant = $1 AND w.id = $2`,
+    [tenant, id],
+  );
+  return event?.payload;
+}

@@ -3,7 +3,7 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { LeasedRows } from '../../../pkg/store/postgres/leases.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { DeliveryStore } from '../../../pkg/webhooks/delivery/delivery-store.ts';
+import { deliveryPayload, DeliveryStore } from '../../../pkg/webhooks/delivery/delivery-store.ts';
 import { fixture } from '../../support/fixture.ts';
 import { range } from '../../support/wait.ts';
 import { addWebhook } from '../../support/webhooks.ts';
@@ -48,7 +48,7 @@ test('rows that are leased ahead bring payloads of a few KiB along, however larg
 
   const byId = leased.toSorted((a, b) => a.id - b.id);
   expect(byId.map(({ payload }) => payload)).toEqual([payloads[0], ...range(31).map(() => null)]);
-  const read = await Promise.all(byId.slice(1).map((delivery) => store.payloadOf(delivery)));
+  const read = await Promise.all(byId.slice(1).map((delivery) => deliveryPayload(asWorker, delivery)));
   expect(read).toEqual(payloads.slice(1));
 });
 
