@@ -1,11 +1,13 @@
 /**
- * Writes the TypeScript types of the custom resources from their schemas in crds/: `node hack/crd-types.ts`.
- * With `--check` it writes nothing and exits 1 when the committed types are not those of the schemas.
+ * Writes the TypeScript types of the custom resources from their schemas in crds/, and the chart's copies of them: `node hack/crd-types.ts`.
+ * With `--check` it writes nothing and exits 1 when what is committed is not made of the schemas.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 
 const OUTPUT = 'crds/types.generated.ts';
+const CHART_COPIES = 'charts/carrel/files/crds';
 
 interface Schema {
   type?: string;
@@ -75,15 +77,30 @@ function typesOf(definition: Definition): string {
 const files = readdirSync('crds')
   .filter((file) => file.endsWith('.yaml'))
   .toSorted();
-const text = [
+const types = [
   '// Made by `node hack/crd-types.ts` from the schemas beside it; do not edit.',
   "import type { V1ObjectMeta } from '@kubernetes/client-node';",
   '',
   ...files.map((file) => typesOf(parse(readFileSync(`crds/${file}`, 'utf8')) as Definition)),
 ].join('\n');
 
-if (!process.argv.includes('--check')) writeFileSync(OUTPUT, text);
-else if (readFileSync(OUTPUT, 'utf8') !== text) {
-  process.stderr.write(`${OUTPUT} is stale: run \`node hack/crd-types.ts\`\n`);
-  process.exit(1);
+// A chart holds all its files: Helm reads none outside of it.
+const outputs = new Map([
+  [OUTPUT, types],
+  ...files.map((file): [string, string] => [join(CHART_COPIES, file), readFileSync(`crds/${file}`, 'utf8')]),
+]);
+const surplus = readdirSync(CHART_COPIES).filter((file) => !outputs.has(join(CHART_COPIES, file)));
+
+for (const [file, text] of outputs) {
+  if (!process.argv.includes('--check')) writeFileSync(file, text);
+  else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) stale(file);
+}
+for (const file of surplus) {
+  if (process.argv.includes('--check')) stale(join(CHART_COPIES, file));
+  else rmSync(join(CHART_COPIES, file));
+}
+
+function stale(file: string): void {
+  process.stderr.write(`${file} is stale: run \`node hack/crd-types.ts\`\n`);
+  process.exitCode = 1;
 }

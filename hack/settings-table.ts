@@ -1,8 +1,9 @@
 /**
- * Writes the tables of the documentation that come from the code: the settings of each program (docs/operate.md) and the API's error
- * codes (docs/use-the-api.md). `node hack/settings-table.ts`; with `--check` it only compares.
+ * Writes the tables of the documentation that come from the code: the settings of each program (docs/operate.md), the API's error
+ * codes (docs/use-the-api.md) and the values of the chart with their comments (docs/chart-values.md). `node hack/settings-table.ts`; with `--check` it only compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { isMap, parseDocument, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { z } from 'zod';
 import { operatorConfigSchema } from '../cmd/operator/config.ts';
 import { serverConfigSchema } from '../cmd/server/config.ts';
@@ -24,6 +25,32 @@ const errorTable = [
   ...Object.entries(CATALOGUE).map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`),
 ].join('\n');
 
+/** A row for every value of the chart: a value's meaning is the comment above it. Throws when one has none. */
+function valueRows(map: YAMLMap, path: string): string[] {
+  return (map.items as Pair<Scalar<string>, unknown>[]).flatMap(({ key, value }, index) => {
+    const name = path === '' ? key.value : `${path}.${key.value}`;
+    // The comment above the first entry of a map is the map's.
+    const comment = key.commentBefore ?? (index === 0 ? map.commentBefore : undefined);
+    const isGroup = isMap(value) && value.items.length > 0 && value.flow !== true && !name.endsWith('.resources');
+    if (isGroup) return valueRows(value as YAMLMap, name);
+    if (!comment) throw new Error(`charts/carrel/values.yaml: ${name} has no comment`);
+    // The head of the file is the first comment's first paragraph.
+    const meaning =
+      comment
+        .split(/\n\s*\n/)
+        .at(-1)
+        ?.replaceAll(/\n ?/g, ' ')
+        .trim() ?? '';
+    const preset = JSON.stringify(isMap(value) ? (value as YAMLMap).toJSON() : (value as Scalar).toJSON());
+    return [`| \`${name}\` | \`${preset.replaceAll('|', '\\|')}\` | ${meaning.replaceAll('|', '\\|')} |`];
+  });
+}
+
+function valuesTable(): string {
+  const document = parseDocument(readFileSync('charts/carrel/values.yaml', 'utf8'));
+  return ['| value | default | what it is |', '|---|---|---|', ...valueRows(document.contents as YAMLMap, '')].join('\n');
+}
+
 /** By file and marker: what stands between `<!-- marker -->` and `<!-- /marker's first word -->`. */
 const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'docs/operate.md': {
@@ -32,6 +59,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'settings:server': table(serverConfigSchema.shape),
   },
   'docs/use-the-api.md': { errors: errorTable },
+  'docs/chart-values.md': { values: valuesTable() },
 };
 
 let isStale = false;

@@ -52,6 +52,7 @@ try {
   if (!(await succeeds('hack/web.ts'))) failed += 1;
   // On a fresh machine the binaries are built first, with progress, not within some test's time limit.
   if (!(await succeeds('cmd/carrel/main.ts', 'binaries'))) failed += 1;
+  if (!(await succeeds('hack/test-binaries.ts'))) failed += 1;
   const prepared = performance.now();
   // --forceExit: a program that a failed test left holds jest's pipes, and is ended below with all others of the run.
   const isGreen = await succeeds('node_modules/jest/bin/jest.js', '--forceExit', '--json', `--outputFile=${outputFile}`, ...jestArguments);

@@ -32,16 +32,20 @@ function page(file: string, text: string): Page {
 
 /** The code of the product, without its tests: file names and texts. */
 export function sources(): { file: string; text: string }[] {
-  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'cmd', 'pkg', 'hack', 'crds', 'Makefile'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  })
+  return execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', 'cmd', 'pkg', 'hack', 'crds', 'charts', 'Makefile'],
+    {
+      cwd: ROOT,
+      encoding: 'utf8',
+    },
+  )
     .split('\n')
-    .filter((file) => /(\.(ts|tsx|go|ya?ml)|Makefile)$/.test(file) && !/\.test\.tsx?$|^hack\/docs\//.test(file))
+    .filter((file) => /(\.(ts|tsx|go|ya?ml|json)|Makefile)$/.test(file) && !/\.test\.tsx?$|^hack\/docs\//.test(file))
     .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 }
 
-const CITING = ['cmd', 'pkg', 'hack', 'test', 'crds', 'config', 'Makefile'];
+const CITING = ['cmd', 'pkg', 'hack', 'test', 'crds', 'charts', 'config', 'Makefile'];
 
 /** Every file that a person writes and that may cite a document: code, tests, manifests, scripts. */
 export function citing(): { file: string; text: string }[] {

@@ -11,7 +11,9 @@ export type BinaryName =
   | 'postgres'
   | 'valkey'
   | 'go'
-  | 'chromium';
+  | 'chromium'
+  | 'helm'
+  | 'kubeconform';
 
 export type Source =
   /** A folder named by a variable. The version is checked with KUBEBUILDER_ASSETS, and with CARREL_BINARIES only where `checked`. */
@@ -55,6 +57,8 @@ const atLeast =
   (version: readonly number[]): boolean =>
     (version[0] ?? 0) > major || (version[0] === major && (version[1] ?? 0) >= minor);
 
+const HELM = '4.3.1';
+const KUBECONFORM = '0.8.0';
 const KUBERNETES = '1.36.4';
 const kubernetes = (program: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl', about: string): Binary => ({
   version: KUBERNETES,
@@ -183,5 +187,42 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
       { by: 'apt', package: 'chromium', names: ['chromium'] },
     ],
     advice: 'Install Chromium 150 or newer (Debian: apt-get install chromium).',
+  },
+  // Only the tests of the chart use these two.
+  helm: {
+    version: HELM,
+    accepts: ([major]) => major === 4,
+    wanted: '4',
+    asks: { args: ['version', '--short'], pattern: /^v(\S+)/m },
+    sources: [
+      { by: 'folder', variable: 'CARREL_BINARIES' },
+      { by: 'path', names: ['helm'] },
+      {
+        by: 'go',
+        module: 'helm',
+        main: 'helm.sh/helm/v4/cmd/helm',
+        ldflags: `-X helm.sh/helm/v4/internal/version.version=v${HELM}`,
+        about: 'about two minutes',
+      },
+    ],
+    advice: 'Install Helm 4 (https://helm.sh/docs/intro/install), or Go 1.26 (https://go.dev/dl) so that it can be built.',
+  },
+  kubeconform: {
+    version: KUBECONFORM,
+    accepts: atLeast(0, 7),
+    wanted: '0.7 or newer',
+    asks: { args: ['-v'], pattern: /^v(\S+)/m },
+    sources: [
+      { by: 'folder', variable: 'CARREL_BINARIES' },
+      { by: 'path', names: ['kubeconform'] },
+      {
+        by: 'go',
+        module: 'kubeconform',
+        main: 'github.com/yannh/kubeconform/cmd/kubeconform',
+        ldflags: `-X main.version=v${KUBECONFORM}`,
+        about: 'some seconds',
+      },
+    ],
+    advice: 'Install kubeconform 0.7 or newer, or Go 1.26 (https://go.dev/dl) so that it can be built.',
   },
 };

@@ -1,0 +1,183 @@
+{{- define "carrel.fullname" -}}
+{{- default .Release.Name .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* Labels that select a program's pods: immutable in a Deployment. Call with (list $ "operator"). */}}
+{{- define "carrel.selectorLabels" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: carrel
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{- define "carrel.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "carrel.selectorLabels" . }}
+app.kubernetes.io/part-of: carrel
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Without the chart's version: a new chart of the same image must not restart the pods. */}}
+{{- define "carrel.podLabels" -}}
+{{ include "carrel.selectorLabels" . }}
+app.kubernetes.io/part-of: carrel
+{{- with (index . 0).Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "carrel.image" -}}
+{{- $image := .Values.image -}}
+{{- if $image.digest -}}
+{{ $image.repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $image.repository }}:{{ default .Chart.AppVersion $image.tag }}
+{{- end -}}
+{{- end -}}
+
+{{/* host:port of Redis: the dependency's, or what is set. */}}
+{{- define "carrel.redisAddress" -}}
+{{- if and .Values.dependencies.valkey.enabled (not .Values.redis.address) -}}
+{{ include "carrel.fullname" . }}-valkey:6379
+{{- else -}}
+{{ required "redis.address is missing. Set it to host:port of Redis as tenants connect to it (docs/operate.md)." .Values.redis.address }}
+{{- end -}}
+{{- end -}}
+
+{{- define "carrel.s3Endpoint" -}}
+{{- if and .Values.dependencies.versitygw.enabled (not .Values.objectStore.endpoint) -}}
+http://{{ include "carrel.fullname" . }}-versitygw:7070
+{{- else -}}
+{{ required "objectStore.endpoint is missing. Set it to the address of the S3 store, https://host:port (docs/operate.md)." .Values.objectStore.endpoint }}
+{{- end -}}
+{{- end -}}
+
+{{- define "carrel.s3AdminEndpoint" -}}
+{{- if and .Values.dependencies.versitygw.enabled (not .Values.objectStore.endpoint) -}}
+http://{{ include "carrel.fullname" . }}-versitygw:7071
+{{- else -}}
+{{ .Values.objectStore.adminEndpoint }}
+{{- end -}}
+{{- end -}}
+
+{{/* The restricted pod security standard. 65532 is the image's user. */}}
+{{- define "carrel.podSecurityContext" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{- define "carrel.containerSecurityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{/* Where the pods of a program run. Call with (list $ "operator" $values). */}}
+{{- define "carrel.scheduling" -}}
+{{- $root := index . 0 -}}
+{{- $program := index . 1 -}}
+{{- $values := index . 2 -}}
+{{- with $root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+topologySpreadConstraints:
+  {{- if $values.topologySpreadConstraints }}
+  {{- toYaml $values.topologySpreadConstraints | nindent 2 }}
+  {{- else }}
+  {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "carrel.selectorLabels" (list $root $program) | nindent 8 }}
+  {{- end }}
+  {{- end }}
+{{- end -}}
+
+{{/* What operator and worker both read. */}}
+{{- define "carrel.sharedEnv" -}}
+- name: CARREL_SHARDS_DIR
+  value: /etc/carrel/shards
+- name: CARREL_PLATFORM_KEYS
+  valueFrom: { secretKeyRef: { name: {{ .Values.platformKeys.secretName }}, key: {{ .Values.platformKeys.key }} } }
+- name: CARREL_REDIS_ADMIN_URL
+  valueFrom: { secretKeyRef: { name: {{ .Values.redis.secretName }}, key: {{ .Values.redis.key }} } }
+- name: CARREL_EGRESS_ALLOW
+  value: {{ join "," .Values.tenants.egressAllow | quote }}
+- name: CARREL_LOG_LEVEL
+  value: {{ .Values.logLevel }}
+- name: CARREL_OPS_PORT
+  value: '9090'
+{{- end -}}
+
+{{/* A volume for each shard, with these keys of its Secret. Call with (list $ "url" …). */}}
+{{- define "carrel.shardVolumes" -}}
+{{- $root := index . 0 -}}
+{{- if not $root.Values.shards }}
+{{- fail "shards is empty. Name at least one Postgres database and its Secret: shards: [{name: main, secretName: carrel-shard-main}] (docs/operate.md)." }}
+{{- end }}
+{{- $files := rest . }}
+{{- range $root.Values.shards }}
+- name: shard-{{ .name }}
+  secret:
+    secretName: {{ .secretName }}
+    # Readable for the pod's user by its fsGroup.
+    defaultMode: 0440
+    items:
+      {{- range $files }}
+      - { key: {{ . }}, path: {{ . }} }
+      {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "carrel.shardMounts" -}}
+{{- range .Values.shards }}
+- name: shard-{{ .name }}
+  mountPath: /etc/carrel/shards/{{ .name }}
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "carrel.probes" -}}
+# The operator's first lists and the worker's first connections may take a while.
+startupProbe: { httpGet: { path: /healthz, port: ops }, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 60 }
+readinessProbe: { httpGet: { path: /readyz, port: ops }, periodSeconds: 5, timeoutSeconds: 2, failureThreshold: 3 }
+livenessProbe: { httpGet: { path: /healthz, port: ops }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }
+{{- end -}}
+
+{{/* Names of cluster-wide objects: two releases of one name in two namespaces must not take each other's. */}}
+{{- define "carrel.clusterName" -}}
+{{ include "carrel.fullname" . }}-operator
+{{- end -}}
+
+{{/* The port of an address: the one it names, else its scheme's. */}}
+{{- define "carrel.portOf" -}}
+{{- $host := (urlParse .).host -}}
+{{- $named := regexFind ":[0-9]+$" $host | trimPrefix ":" -}}
+{{- if $named }}{{ $named }}{{ else if hasPrefix "https:" . }}443{{ else }}80{{ end -}}
+{{- end -}}

@@ -1,0 +1,174 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { parse, stringify } from 'yaml';
+import { CHART } from '../../../hack/helm.ts';
+import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
+import { run } from '../../../pkg/local/binaries/run.ts';
+import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
+import { ROOT } from '../../support/backends.ts';
+import { LEAST, MOST, renderText, runHelm } from '../../support/chart.ts';
+import { writeSchemas } from '../../support/kube-schemas.ts';
+
+/** The chart on a real API server of its own: what Helm does to a cluster, without controllers and nodes. */
+let api: ApiServer;
+let kubeconfig: string;
+beforeAll(async () => {
+  api = await startApiServer();
+  kubeconfig = join(api.dir, 'kubeconfig');
+  writeFileSync(kubeconfig, api.kubeConfig.exportConfig());
+});
+afterAll(() => api.close());
+
+/** Helm on the release `carrel` of a namespace; its output, which must not be an error. */
+async function onRelease(args: readonly string[], values?: object): Promise<string> {
+  const { code, output } = await runHelm([...args, '--namespace', 'carrel-system'], { kubeconfig, ...(values ? { values } : {}) });
+  if (code !== 0) throw new Error(output);
+  return output;
+}
+
+async function kubectl(...args: string[]): Promise<string> {
+  const { code, stdout, output } = await run(await resolveBinary('kubectl', thisMachine(ROOT)), ['--kubeconfig', kubeconfig, ...args]);
+  if (code !== 0) throw new Error(output);
+  return stdout;
+}
+
+/** `<kind>/<name>` of what the release has in the cluster. */
+async function installed(): Promise<string[]> {
+  const kinds = 'deployments,poddisruptionbudgets,networkpolicies,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,crds';
+  const names = await kubectl('get', kinds, '--all-namespaces', '--selector', 'app.kubernetes.io/instance=carrel', '-o', 'name');
+  return names
+    .split('\n')
+    .filter((name) => name !== '')
+    .toSorted();
+}
+
+/** What is read of Chart.yaml and of a custom resource. */
+interface Content {
+  version: string;
+  spec: { versions: { schema: { openAPIV3Schema: { properties: { spec: { properties: Record<string, unknown> } } } } }[] };
+}
+
+/** As a version before this one might have been: a custom resource without a field, and a worker without a disruption budget. */
+function previousVersion(): string {
+  const folder = join(api.dir, 'previous');
+  cpSync(CHART, folder, { recursive: true });
+  const rewrite = (file: string, change: (content: Content) => void): void => {
+    const content = parse(readFileSync(join(folder, file), 'utf8')) as Content;
+    change(content);
+    writeFileSync(join(folder, file), stringify(content));
+  };
+  rewrite('Chart.yaml', (chart) => (chart.version = '0.0.9'));
+  rewrite('files/crds/tenants.carrel.dev.yaml', ({ spec }) => {
+    for (const { schema } of spec.versions) delete schema.openAPIV3Schema.properties.spec.properties['suspended'];
+  });
+  writeFileSync(join(folder, 'templates/worker/pdb.yaml'), '');
+  return folder;
+}
+
+const knowsSuspended = async (): Promise<boolean> =>
+  (await kubectl(
+    'get',
+    'crd',
+    'tenants.carrel.dev',
+    '-o',
+    'jsonpath={.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.suspended.type}',
+  )) === 'boolean';
+
+test('a release is installed, upgraded with its custom resources, rolled back and uninstalled, and the tenants stay', async () => {
+  const previous = previousVersion();
+
+  await onRelease(['install', 'carrel', previous, '--create-namespace'], LEAST);
+  const before = await installed();
+  expect(before).toContain('deployment.apps/carrel-operator');
+  expect(before).not.toContain('poddisruptionbudget.policy/carrel-worker');
+  expect(await knowsSuspended()).toBe(false);
+  writeFileSync(
+    join(api.dir, 'tenant.yaml'),
+    'apiVersion: carrel.dev/v1alpha1\nkind: Tenant\nmetadata: { name: biology, namespace: default }\n',
+  );
+  await kubectl('wait', '--for=condition=Established', '--timeout=30s', 'crd/tenants.carrel.dev');
+  await kubectl('apply', '-f', join(api.dir, 'tenant.yaml'));
+
+  const notes = await onRelease(['upgrade', 'carrel', CHART], LEAST);
+  expect(notes).toContain('tenants.baseDomain is not set: every Tenant must name its hosts');
+  expect(await installed()).toEqual([...before, 'poddisruptionbudget.policy/carrel-worker'].toSorted());
+  expect(await knowsSuspended()).toBe(true);
+
+  await onRelease(['rollback', 'carrel', '1']);
+  expect(await installed()).toEqual(before);
+  expect(await knowsSuspended()).toBe(false);
+
+  await onRelease(['uninstall', 'carrel']);
+  expect(await installed()).toEqual(before.filter((name) => name.startsWith('customresourcedefinition')));
+  expect(await kubectl('get', 'tenants', '--namespace', 'default', '-o', 'name')).toBe('tenant.carrel.dev/biology\n');
+});
+
+test('a release takes over the custom resources that an earlier one left', async () => {
+  await onRelease(['install', 'carrel', CHART, '--create-namespace'], LEAST);
+
+  expect(await knowsSuspended()).toBe(true);
+});
+
+test('an upgrade that the API server refuses half-way is told, and goes on or back', async () => {
+  // The schema of values leaves quantities to the API server.
+  const refused = { ...LEAST, worker: { replicas: 4, resources: { requests: { cpu: 'much' } } } };
+  const replicas = () => kubectl('get', 'deployment', 'carrel-worker', '--namespace', 'carrel-system', '-o', 'jsonpath={.spec.replicas}');
+
+  await expect(onRelease(['upgrade', 'carrel', CHART], refused)).rejects.toThrow(/quantit/);
+  await onRelease(['rollback', 'carrel']);
+  expect(await replicas()).toBe('2');
+
+  await expect(onRelease(['upgrade', 'carrel', CHART], refused)).rejects.toThrow(/quantit/);
+  await onRelease(['upgrade', 'carrel', CHART], { ...LEAST, worker: { replicas: 4 } });
+  expect(await replicas()).toBe('4');
+});
+
+test('every object of every kind of values is valid by the schemas of the API server, strictly', async () => {
+  const schemas = join(api.dir, 'schemas');
+  await writeSchemas(api, schemas);
+  const manifests = join(api.dir, 'manifests');
+  mkdirSync(manifests);
+  const matrix: Record<string, object> = {
+    least: LEAST,
+    most: MOST,
+    podMonitors: { ...LEAST, monitoring: { podMonitor: { enabled: true } } },
+    bare: {
+      ...LEAST,
+      crds: { install: false },
+      rbac: { create: false },
+      networkPolicy: { enabled: false },
+      operator: { answersForSuspended: false },
+    },
+  };
+  for (const [name, values] of Object.entries(matrix)) writeFileSync(join(manifests, `${name}.yaml`), await renderText(values));
+  for (const folder of ['default', 'dependencies', 'monitoring', 'samples'])
+    writeFileSync(join(manifests, `kustomize-${folder}.yaml`), await kubectl('kustomize', join(ROOT, 'config', folder)));
+  const location = `${schemas}/{{ .ResourceKind }}{{ .KindSuffix }}.json`;
+
+  const { code, output } = await run(await resolveBinary('kubeconform', thisMachine(ROOT)), [
+    '-strict',
+    '-summary',
+    '-schema-location',
+    location,
+    manifests,
+  ]);
+
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('Invalid: 0, Errors: 0, Skipped: 0') });
+  expect(readdirSync(manifests)).toHaveLength(8);
+});
+
+test('kubeconform finds a field that no schema has', async () => {
+  const file = join(api.dir, 'wrong.yaml');
+  writeFileSync(file, (await renderText(LEAST)).replace('terminationGracePeriodSeconds:', 'terminationGraceSeconds:'));
+
+  const { code, output } = await run(await resolveBinary('kubeconform', thisMachine(ROOT)), [
+    '-strict',
+    '-schema-location',
+    `${join(api.dir, 'schemas')}/{{ .ResourceKind }}{{ .KindSuffix }}.json`,
+    file,
+  ]);
+
+  expect(code).toBe(1);
+  expect(output).toContain('terminationGraceSeconds');
+});

@@ -1,0 +1,183 @@
+import { expect, test } from '@jest/globals';
+import { operatorConfigSchema } from '../../../cmd/operator/config.ts';
+import { workerConfigSchema } from '../../../cmd/worker/config.ts';
+import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/chart.ts';
+
+/** What `helm template` makes of values, without a cluster. */
+const least = render(LEAST);
+const most = render(MOST);
+
+/** The settings as the program would read them, with something valid for what comes from a Secret or the pod. */
+const GIVEN: Readonly<Record<string, string>> = {
+  CARREL_PLATFORM_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
+  CARREL_REDIS_ADMIN_URL: 'rediss://admin:secret@redis.stores:6380',
+  CARREL_S3_ACCESS_KEY_ID: 'root',
+  CARREL_S3_SECRET_ACCESS_KEY: 'secret',
+  CARREL_POD_IP: '10.1.2.3',
+};
+const settingsOf = (rendered: Rendered, deployment: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(rendered.environment(deployment)).map(([name, value]) => [
+      name,
+      value.startsWith('from ') ? (GIVEN[name] ?? value) : value,
+    ]),
+  );
+
+test('with the least that must be set there are operator and worker with their rights and policies, the custom resources, and no Secret', async () => {
+  expect((await least).names).toEqual([
+    'ClusterRole/carrel-operator',
+    'ClusterRoleBinding/carrel-operator',
+    'CustomResourceDefinition/ltiregistrations.carrel.dev',
+    'CustomResourceDefinition/tenants.carrel.dev',
+    'CustomResourceDefinition/webhooks.carrel.dev',
+    'Deployment/carrel-operator',
+    'Deployment/carrel-worker',
+    'NetworkPolicy/carrel-operator',
+    'NetworkPolicy/carrel-worker',
+    'PodDisruptionBudget/carrel-operator',
+    'PodDisruptionBudget/carrel-worker',
+    'Role/carrel-operator-leader',
+    'RoleBinding/carrel-operator-leader',
+    'ServiceAccount/carrel-operator',
+    'ServiceAccount/carrel-worker',
+  ]);
+});
+
+test('no object of the chart is a Secret, whatever is switched on', async () => {
+  expect((await most).all('Secret')).toEqual([]);
+});
+
+test('every setting of the operator and of the worker can be set by the chart, and it sets no other', async () => {
+  const rendered = await most;
+  const own = (names: string[]): string[] => names.filter((name) => name.startsWith('CARREL_')).toSorted();
+  const settable = (schema: { shape: object }): string[] =>
+    Object.keys(schema.shape)
+      .filter((name) => name !== 'CARREL_LISTEN_HOST') // a pod listens on all its addresses
+      .toSorted();
+
+  expect(own(Object.keys(rendered.environment('files-operator')))).toEqual(settable(operatorConfigSchema));
+  expect(own(Object.keys(rendered.environment('files-worker')))).toEqual(settable(workerConfigSchema));
+});
+
+test('the programs accept the settings that the chart makes of the least and of the most values', async () => {
+  for (const [rendered, name] of [
+    [await least, 'carrel'],
+    [await most, 'files'],
+  ] as const) {
+    operatorConfigSchema.parse(settingsOf(rendered, `${name}-operator`));
+    workerConfigSchema.parse(settingsOf(rendered, `${name}-worker`));
+  }
+  expect(settingsOf(await most, 'files-operator')).toMatchObject({
+    CARREL_MAX_TENANTS_PER_SHARD: '1000000',
+    CARREL_ALLOWED_HOSTS: 'example.com,faculty=biology.example.edu',
+    CARREL_PUBLIC_PORT: '8080',
+    CARREL_S3_ADMIN_ENDPOINT: 'https://s3.stores:9001',
+  });
+  expect((await most).environment('files-worker')).toMatchObject({ CARREL_WEBHOOK_RETRY_SECONDS: '1,2.5,300' });
+});
+
+test('passwords and keys come from Secrets that the values name', async () => {
+  const secrets = Object.values((await most).environment('files-operator')).filter((value) => value.startsWith('from Secret'));
+
+  expect(secrets).toEqual([
+    'from Secret carrel-platform-keys/keys',
+    'from Secret carrel-redis/admin-url',
+    'from Secret carrel-object-store/access-key-id',
+    'from Secret carrel-object-store/secret-access-key',
+  ]);
+});
+
+test('the worker mounts only its own address of a shard, the operator all three', async () => {
+  const filesOf = async (name: string) =>
+    (await least)
+      .deployment(name)
+      .spec.template.spec?.volumes?.flatMap(({ name: volume, secret }) => (secret?.items ?? []).map(({ path }) => `${volume}/${path}`));
+
+  expect(await filesOf('carrel-worker')).toEqual(['shard-main/worker-url']);
+  expect(await filesOf('carrel-operator')).toEqual(['shard-main/url', 'shard-main/tenant-address', 'shard-main/worker-url']);
+});
+
+test('every pod keeps to the restricted pod security standard, with a read-only root and no token that it does not need', async () => {
+  const violations = (await most).workloads.flatMap(({ metadata, spec: { template } }) => {
+    const pod = template.spec;
+    const wrong: string[] = [];
+    if (pod?.securityContext?.runAsNonRoot !== true || !pod.securityContext.runAsUser) wrong.push('runAsNonRoot');
+    if (pod?.securityContext?.seccompProfile?.type !== 'RuntimeDefault') wrong.push('seccompProfile');
+    if (pod?.automountServiceAccountToken !== false && metadata.name !== 'files-operator') wrong.push('token');
+    for (const { securityContext } of [...(pod?.containers ?? []), ...(pod?.initContainers ?? [])]) {
+      if (securityContext?.allowPrivilegeEscalation !== false) wrong.push('allowPrivilegeEscalation');
+      if (securityContext?.readOnlyRootFilesystem !== true) wrong.push('readOnlyRootFilesystem');
+      if (securityContext?.capabilities?.drop?.join() !== 'ALL') wrong.push('capabilities');
+    }
+    return wrong.map((what) => `${metadata.name}: ${what}`);
+  });
+
+  expect((await most).workloads).toHaveLength(5);
+  expect(violations).toEqual([]);
+});
+
+test('a digest wins over the tag, for the programs and for the servers of tenants', async () => {
+  const image = `registry.example/carrel@sha256:${'a'.repeat(64)}`;
+
+  expect((await most).deployment('files-operator').spec.template.spec?.containers[0]?.image).toBe(image);
+  expect((await most).environment('files-operator')['CARREL_IMAGE']).toBe(image);
+  expect((await least).environment('carrel-operator')['CARREL_IMAGE']).toBe('carrel:0.1.0');
+});
+
+test('a new chart version restarts no pod: its labels are not in the pod templates', async () => {
+  const labels = (await most).workloads.flatMap(({ spec }) => Object.keys(spec.template.metadata?.labels ?? {}));
+
+  expect(labels).not.toContain('helm.sh/chart');
+  expect(labels).not.toContain('app.kubernetes.io/version');
+});
+
+test('an autoscaled worker has no number of pods of its own, and the autoscaler counts CPU and the age of the queue', async () => {
+  const { spec } = (await most).one('HorizontalPodAutoscaler', 'files-worker') as { spec?: { metrics: unknown[] } };
+
+  expect((await most).deployment('files-worker').spec.replicas).toBeUndefined();
+  expect((await least).deployment('carrel-worker').spec.replicas).toBe(2);
+  expect(spec).toMatchObject({ minReplicas: 3, maxReplicas: 12 });
+  expect(spec?.metrics).toEqual([
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } } },
+    { type: 'External', external: { metric: { name: 'carrel_work_oldest_seconds' }, target: { type: 'Value', value: '30' } } },
+  ]);
+});
+
+test('one pod has no disruption budget, since it could never be evicted', async () => {
+  const single = await render({ ...LEAST, operator: { replicas: 1 }, worker: { replicas: 1 } });
+
+  expect(single.all('PodDisruptionBudget')).toEqual([]);
+});
+
+interface Policy {
+  readonly egress: { ports?: { port: number; protocol: string }[] }[];
+  readonly ingress: { ports: { port: number }[]; from: unknown[] }[];
+}
+
+test('the operator may connect to DNS, to the ports of the API server and of the stores that the values name, and nowhere else', async () => {
+  const { spec } = (await most).one('NetworkPolicy', 'files-operator') as ChartObject & { spec: Policy };
+
+  expect(spec.egress.flatMap(({ ports = [] }) => ports.map(({ port, protocol }) => `${port}/${protocol}`))).toEqual([
+    '53/UDP',
+    '53/TCP',
+    '443/TCP',
+    '6443/TCP',
+    '5432/TCP',
+    '6380/TCP',
+    '9000/TCP',
+    '9001/TCP',
+  ]);
+  expect(spec.ingress.map(({ ports, from }) => [ports[0]?.port, from])).toEqual([
+    [9090, MOST.networkPolicy.metricsFrom],
+    [8081, MOST.networkPolicy.ingressControllers],
+  ]);
+});
+
+test('custom resources stay when the release is uninstalled, unless the values say otherwise', async () => {
+  const annotations = async (values: object) =>
+    (await render(values)).all('CustomResourceDefinition').map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy']);
+
+  expect(await annotations(LEAST)).toEqual(['keep', 'keep', 'keep']);
+  expect(await annotations({ ...LEAST, crds: { keep: false } })).toEqual([undefined, undefined, undefined]);
+  expect(await annotations({ ...LEAST, crds: { install: false } })).toEqual([]);
+});
