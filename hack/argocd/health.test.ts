@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { lauxlib, lua, lualib, to_luastring } from 'fengari';
+import { ConditionError, ConditionRunner, type StepResult } from '../../pkg/operator/conditions/runner.ts';
+import { readyFrom } from '../../pkg/operator/conditions/ready.ts';
+import { conditionsOf } from '../../pkg/operator/conditions/writer.ts';
+import type { AcceptedTenant } from '../../pkg/operator/tenant/acceptance.ts';
+import { tenantStatus } from '../../pkg/operator/tenant/status.ts';
+import { tenantWith } from '../../pkg/operator/tenant/tenant.fixture.ts';
+import { ROOT, wordsOf } from '../docs/documentation.ts';
+
+/** Argo CD's verdict on resources whose conditions the operator's own code wrote. */
+const SCRIPT = readFileSync(join(ROOT, 'config/argocd/health/health.lua'), 'utf8');
+const NOW = new Date('2026-01-02T03:04:05Z');
+
+type State = ReturnType<typeof lauxlib.luaL_newstate>;
+
+function push(state: State, value: unknown): void {
+  if (typeof value === 'string') lua.lua_pushstring(state, to_luastring(value));
+  else if (typeof value === 'number') lua.lua_pushnumber(state, value);
+  else if (typeof value === 'boolean') lua.lua_pushboolean(state, value);
+  else {
+    lua.lua_createtable(state, 0, 0);
+    const isList = Array.isArray(value);
+    for (const [key, entry] of Object.entries(value ?? {})) {
+      if (entry === undefined) continue;
+      push(state, entry);
+      if (isList) lua.lua_seti(state, -2, Number(key) + 1);
+      else lua.lua_setfield(state, -2, to_luastring(key));
+    }
+  }
+}
+
+/** Runs the script as Argo CD does: the resource is `obj`, and of Lua's libraries only base and table are there. */
+function healthOf(resource: object): { status: string; message: string } {
+  const state = lauxlib.luaL_newstate();
+  try {
+    lauxlib.luaL_requiref(state, to_luastring('_G'), lualib.luaopen_base, 1);
+    lauxlib.luaL_requiref(state, to_luastring('table'), lualib.luaopen_table, 1);
+    push(state, resource);
+    lua.lua_setglobal(state, to_luastring('obj'));
+    lua.lua_settop(state, 0);
+    const isLoaded = lauxlib.luaL_loadstring(state, to_luastring(SCRIPT)) === lua.LUA_OK;
+    if (!isLoaded || lua.lua_pcall(state, 0, 1, 0) !== lua.LUA_OK) throw new Error(lua.lua_tojsstring(state, -1));
+    const [status, message] = ['status', 'message'].map((name) => {
+      lua.lua_getfield(state, 1, to_luastring(name));
+      return lua.lua_tojsstring(state, -1);
+    });
+    return { status: status ?? '', message: message ?? '' };
+  } finally {
+    lua.lua_close(state);
+  }
+}
+
+const accepted = { tenantId: '7', addresses: { appUrl: 'https://north.files.example' } } as unknown as AcceptedTenant;
+const good = async (): Promise<StepResult<AcceptedTenant>> => ({ value: accepted, reason: 'Good', message: '' });
+
+/** A Tenant after a pass in which one step ended so. */
+async function tenantAfter(
+  type: string,
+  outcome: () => Promise<StepResult<AcceptedTenant>>,
+  spec: Parameters<typeof tenantWith>[0] = {},
+): Promise<object> {
+  const tenant = tenantWith(spec);
+  const steps = new ConditionRunner(new AbortController().signal);
+  const acceptedStep = await steps.run('Accepted', {}, type === 'Accepted' ? outcome : good);
+  if (type !== 'Accepted') await steps.run(type, { accepted: acceptedStep }, outcome);
+  const unused = { type: 'none' };
+  const status = tenantStatus(tenant, steps, { accepted: acceptedStep, database: unused, workload: unused }, NOW);
+  return { ...tenant, status };
+}
+
+/** A Webhook or an LtiRegistration after a pass whose step failed for a reason. */
+async function scopedAfter(kind: string, reason: string, isTerminal: boolean): Promise<object> {
+  const metadata = {
+    name: 'lms',
+    namespace: 'schools',
+    uid: 'u-2',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    generation: 3,
+  };
+  const steps = new ConditionRunner(new AbortController().signal);
+  await steps.run('Accepted', {}, () => Promise.reject(new ConditionError(reason, 'why', { isTerminal })));
+  const object = { apiVersion: 'carrel.dev/v1alpha1', kind, metadata };
+  return { ...object, status: conditionsOf(object, [...steps.conditions, readyFrom(steps, '')], NOW) };
+}
+
+const failing =
+  (reason: string, isTerminal = false) =>
+  () =>
+    Promise.reject<StepResult<AcceptedTenant>>(new ConditionError(reason, 'why', { isTerminal }));
+
+test('a Tenant that nobody has seen yet, or whose change nobody has seen, progresses', async () => {
+  const ready = await tenantAfter('WorkloadAvailable', good);
+
+  expect(healthOf(tenantWith()).status).toBe('Progressing');
+  expect(healthOf({ ...tenantWith(), status: {} }).status).toBe('Progressing');
+  expect(healthOf(ready)).toEqual({ status: 'Healthy', message: 'answers at https://north.files.example' });
+  expect(healthOf({ ...ready, metadata: { ...tenantWith().metadata, generation: 2 } }).status).toBe('Progressing');
+});
+
+test('a Tenant that is being deleted progresses, whatever its conditions say', async () => {
+  const ready = (await tenantAfter('WorkloadAvailable', good)) as { metadata: object };
+
+  expect(healthOf({ ...ready, metadata: { ...ready.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' } }).status).toBe('Progressing');
+});
+
+test('a suspended Tenant is suspended, also when something else is wrong', async () => {
+  expect(healthOf(await tenantAfter('WorkloadAvailable', good, { suspended: true })).status).toBe('Suspended');
+  expect(healthOf(await tenantAfter('DatabaseReady', failing('ShardMissing', true), { suspended: true })).status).toBe('Suspended');
+});
+
+test('a step that waits for another progresses', async () => {
+  const waiting = async () => ({ value: accepted, status: 'Unknown' as const, reason: 'WaitingForDatabaseReady', message: 'Waiting' });
+
+  expect(healthOf(await tenantAfter('WorkloadAvailable', waiting)).status).toBe('Progressing');
+});
+
+const PROGRESSING = [
+  'Deleting',
+  'NamespaceTerminating',
+  'NamespaceUnknown',
+  'Reconciling',
+  'RollingOut',
+  'TenantDeleting',
+  'WaitingForTenant',
+];
+const SUSPENDED = ['ClientIdMissing', 'ScaledToZero', 'Suspended'];
+const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+const reasons = wordsOf(/<!-- reasons -->([\s\S]*?)<!-- \/reasons -->/.exec(page)?.[1] ?? '', /^\| `(\w+)` \|/gm);
+
+/** What Argo CD shows for a reason that only a person can correct, and for one that passes. */
+const expected = (reason: string): string =>
+  SUSPENDED.includes(reason) ? 'Suspended' : PROGRESSING.includes(reason) ? 'Progressing' : 'Degraded';
+
+test.each(reasons)('reason %s has the right health in all three kinds', async (reason) => {
+  const healths = [
+    await tenantAfter('DatabaseReady', failing(reason)),
+    await scopedAfter('LtiRegistration', reason, false),
+    await scopedAfter('Webhook', reason, true),
+  ].map((resource) => healthOf(resource).status);
+
+  expect(healths).toEqual(Array.from({ length: 3 }, () => expected(reason)));
+});
+
+test('a rollout that cannot go on is degraded', async () => {
+  expect(healthOf(await tenantAfter('WorkloadAvailable', failing('RolloutFailed', true))).status).toBe('Degraded');
+});
+
+test('every reason of the script is one that the operator gives', () => {
+  const named = wordsOf(SCRIPT, /^ {2}(\w+) = true,$/gm);
+
+  expect(named).toEqual([...PROGRESSING, ...SUSPENDED].toSorted());
+  expect(named.filter((name) => !reasons.includes(name))).toEqual([]);
+});
