@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status restart clean logs test faults bench fuzz lint build
+.PHONY: help up down status restart clean logs test faults bench fuzz lint build sbom
 
 # Node 24 comes as a devDependency, so a machine with Node 20 and npm will do.
 export PATH := $(CURDIR)/node_modules/node/bin:$(PATH)
@@ -49,6 +49,9 @@ lint: $(INSTALLED) ## check format, types, lint, import rules, retired words, ge
 
 build: $(INSTALLED) ## compile to dist/, as in the image
 	@rm -rf dist && npm run --silent build
+
+sbom: $(INSTALLED) ## write the image's bill of materials (CycloneDX) to dist/sbom.cdx.json
+	@mkdir -p dist && node hack/sbom.ts > dist/sbom.cdx.json && echo dist/sbom.cdx.json
 
 $(INSTALLED): package.json package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing. Install Node.js 20 or newer (https://nodejs.org).' >&2; exit 1; }

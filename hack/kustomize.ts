@@ -26,10 +26,12 @@ const HELMS = /^ +(app\.kubernetes\.io\/managed-by: Helm|helm\.sh\/chart: .*)\n/
 
 /** The text of each file by its path below config/. Throws with Helm's message. */
 export async function renderedFiles(): Promise<Map<string, string>> {
-  const home = mkdtempSync(join(tmpdir(), 'carrel-helm-'));
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-helm-'));
   const values = join(CONFIG, 'values.yaml');
-  const { code, stdout, output } = await helm(['template', 'carrel', CHART, '--namespace', 'carrel-system', '--values', values], { home });
-  rmSync(home, { recursive: true, force: true });
+  const { code, stdout, output } = await helm(['template', 'carrel', CHART, '--namespace', 'carrel-system', '--values', values], {
+    folder,
+  });
+  rmSync(folder, { recursive: true, force: true });
   if (code !== 0) throw new Error(`helm template: ${output}`);
   const files = new Map<string, string>();
   for (const [, template = '', text = ''] of stdout.matchAll(

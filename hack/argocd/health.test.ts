@@ -10,7 +10,7 @@ import { tenantStatus } from '../../pkg/operator/tenant/status.ts';
 import { tenantWith } from '../../pkg/operator/tenant/tenant.fixture.ts';
 import { ROOT, wordsOf } from '../docs/documentation.ts';
 
-/** Argo CD's verdict on resources whose conditions the operator's own code wrote. */
+/** What Argo CD says of resources whose conditions the operator's own code wrote. */
 const SCRIPT = readFileSync(join(ROOT, 'config/argocd/health/health.lua'), 'utf8');
 const NOW = new Date('2026-01-02T03:04:05Z');
 

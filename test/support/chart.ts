@@ -73,11 +73,11 @@ function pods<T extends object>(more: T) {
 
 /** Helm with a folder of its own for what it stores. `kubeconfig`: the cluster on which it acts. */
 export async function runHelm(args: readonly string[], options: { values?: object; kubeconfig?: string } = {}): Promise<Outcome> {
-  const home = await mkdtemp(join(tmpdir(), 'carrel-helm-'));
-  const values = join(home, 'values.json');
+  const folder = await mkdtemp(join(tmpdir(), 'carrel-helm-'));
+  const values = join(folder, 'values.json');
   await writeFile(values, JSON.stringify(options.values ?? {}));
   return helm([...args, ...(options.values ? ['--values', values] : [])], {
-    home,
+    folder,
     env: options.kubeconfig === undefined ? {} : { KUBECONFIG: options.kubeconfig },
   });
 }

@@ -19,7 +19,7 @@ local suspended = {
   Suspended = true,
 }
 
-local function verdict(status, message)
+local function health(status, message)
   return { status = status, message = message or '' }
 end
 
@@ -33,32 +33,32 @@ local function find(conditions, name)
 end
 
 if obj.metadata.deletionTimestamp ~= nil then
-  return verdict('Progressing', 'Being deleted')
+  return health('Progressing', 'Being deleted')
 end
 if obj.status == nil or obj.status.conditions == nil then
-  return verdict('Progressing', 'Waiting for the operator')
+  return health('Progressing', 'Waiting for the operator')
 end
 
 local ready = find(obj.status.conditions, 'Ready')
 if ready == nil then
-  return verdict('Progressing', 'Waiting for the operator')
+  return health('Progressing', 'Waiting for the operator')
 end
 -- A condition of an earlier generation says nothing of the present spec.
 if ready.observedGeneration ~= nil and obj.metadata.generation ~= nil and ready.observedGeneration ~= obj.metadata.generation then
-  return verdict('Progressing', 'Waiting for the operator to see the change')
+  return health('Progressing', 'Waiting for the operator to see the change')
 end
 
 if ready.status == 'True' then
-  return verdict('Healthy', ready.message)
+  return health('Healthy', ready.message)
 end
 if suspended[ready.reason] then
-  return verdict('Suspended', ready.message)
+  return health('Suspended', ready.message)
 end
 local stalled = find(obj.status.conditions, 'Stalled')
 if stalled ~= nil and stalled.status == 'True' then
-  return verdict('Degraded', stalled.message)
+  return health('Degraded', stalled.message)
 end
 if ready.status == 'Unknown' or progressing[ready.reason] then
-  return verdict('Progressing', ready.message)
+  return health('Progressing', ready.message)
 end
-return verdict('Degraded', ready.message)
+return health('Degraded', ready.message)

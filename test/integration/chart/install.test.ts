@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
@@ -7,7 +7,7 @@ import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.
 import { run } from '../../../pkg/local/binaries/run.ts';
 import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
 import { ROOT } from '../../support/backends.ts';
-import { LEAST, MOST, renderText, runHelm } from '../../support/chart.ts';
+import { type ChartObject, LEAST, MOST, Rendered, renderText, runHelm } from '../../support/chart.ts';
 import { writeSchemas } from '../../support/kube-schemas.ts';
 
 /** The chart on a real API server of its own: what Helm does to a cluster, without controllers and nodes. */
@@ -74,6 +74,41 @@ const knowsSuspended = async (): Promise<boolean> =>
     '-o',
     'jsonpath={.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.suspended.type}',
   )) === 'boolean';
+
+test('the lines of docs/operate.md install the chart for a try', async () => {
+  const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+  const [, lines = ''] = /<!-- try -->\s*```sh\n([\s\S]*?)```\s*<!-- \/try -->/.exec(page) ?? [];
+  const programs = join(api.dir, 'bin');
+  mkdirSync(programs);
+  for (const name of ['helm', 'kubectl'] as const) symlinkSync(await resolveBinary(name, thisMachine(ROOT)), join(programs, name));
+
+  const { code, output } = await run('bash', ['-eu', '-c', lines], {
+    cwd: ROOT,
+    env: { PATH: `${programs}:${process.env['PATH']}`, HOME: api.dir, KUBECONFIG: kubeconfig },
+  });
+
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('FOR A TRY ONLY') });
+  await expectSecretsOf('carrel-system');
+  await onRelease(['uninstall', 'carrel']);
+  await kubectl('delete', 'crds', '--all');
+});
+
+/** Every Secret that a pod of the namespace names is there, with the key. */
+async function expectSecretsOf(namespace: string): Promise<void> {
+  const read = async (kinds: string) =>
+    JSON.parse(await kubectl('get', kinds, '--namespace', namespace, '-o', 'json')) as { items: ChartObject[] };
+  const secrets = (await read('secrets')).items as (ChartObject & { data: Record<string, string> })[];
+  const present = secrets.flatMap(({ metadata, data }) => Object.keys(data).map((key) => `${metadata.name}/${key}`));
+  const rendered = new Rendered((await read('deployments,statefulsets')).items);
+  const named = rendered.workloads.flatMap(({ spec: { template } }) => [
+    ...(template.spec?.containers ?? []).flatMap(({ env = [] }) =>
+      env.flatMap(({ valueFrom }) => (valueFrom?.secretKeyRef ? [`${valueFrom.secretKeyRef.name}/${valueFrom.secretKeyRef.key}`] : [])),
+    ),
+    ...(template.spec?.volumes ?? []).flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`)),
+  ]);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !present.includes(name))).toEqual([]);
+}
 
 test('a release is installed, upgraded with its custom resources, rolled back and uninstalled, and the tenants stay', async () => {
   const previous = previousVersion();

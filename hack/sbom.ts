@@ -1,0 +1,51 @@
+/**
+ * Prints the bill of materials of the image: CycloneDX by npm, from the lockfile: `make sbom`. Packages of every platform are in it;
+ * those of the tests are not. What the pages have of a package is part of the image too, although only the build needs that package.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const BUNDLED = ['preact'];
+
+interface Component {
+  'bom-ref': string;
+  name: string;
+  version: string;
+}
+interface Bom {
+  metadata: { component: Component };
+  components: Component[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+/** Of all packages: with `--omit dev` npm leaves out what the tools use besides the programs. */
+function npmSbom(): Bom {
+  const args = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
+  const { status, stdout, stderr, error } = spawnSync('npm', args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  if (status !== 0) throw new Error(`npm sbom: ${stderr}${error ?? ''}`);
+  return JSON.parse(stdout) as Bom;
+}
+
+/** `name@version` of what the lockfile has for the programs. */
+function shippedPackages(): Set<string> {
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { version: string; dev?: boolean; devOptional?: boolean }>;
+  };
+  return new Set(
+    Object.entries(lock.packages).flatMap(([path, { version, dev, devOptional }]) => {
+      const name = path.split('node_modules/').at(-1) ?? '';
+      return dev || devOptional ? [] : [`${name}@${version}`];
+    }),
+  );
+}
+
+const bom = npmSbom();
+const shipped = shippedPackages();
+// npm names it after the folder.
+bom.metadata.component.name = 'carrel';
+bom.components = bom.components.filter(({ name, version }) => shipped.has(`${name}@${version}`) || BUNDLED.includes(name));
+const refs = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']));
+bom.dependencies = bom.dependencies
+  .filter(({ ref }) => refs.has(ref))
+  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }));
+process.stdout.write(`${JSON.stringify(bom, null, 2)}\n`);
