@@ -52,6 +52,9 @@ export const operatorConfigSchema = z.object({
     .string()
     .optional()
     .describe("the secret key of the object store's administrator; with CARREL_S3_ADMIN_ENDPOINT"),
+  CARREL_TENANT_NAMESPACES: list
+    .refine((names) => names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)), 'must be names of namespaces')
+    .describe('namespaces whose Tenants the operator reconciles, comma-separated; it needs rights in these alone. Left out: all'),
   CARREL_BASE_DOMAIN: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'must be a domain name')
@@ -124,6 +127,7 @@ export function storageAdminOf(config: OperatorConfig): StorageAdminOptions | un
 
 export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAnswer): OperatorSettings => ({
   suspendedAnswer,
+  tenantNamespaces: [...new Set(config.CARREL_TENANT_NAMESPACES)],
   baseDomain: config.CARREL_BASE_DOMAIN,
   allowedHosts: config.CARREL_ALLOWED_HOSTS,
   reservedHosts: config.CARREL_RESERVED_HOSTS,

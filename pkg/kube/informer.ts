@@ -4,7 +4,7 @@ import { ResourceApi } from './resource.ts';
 import { Store } from './store.ts';
 import type { KubeClient } from './transport.ts';
 
-/** A store together with the reflector that keeps it. */
+/** A store together with the reflectors that keep it. */
 export interface Informer<T extends KubeObject> {
   readonly api: ResourceApi<T>;
   readonly store: Store<T>;
@@ -12,17 +12,26 @@ export interface Informer<T extends KubeObject> {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/**
+ * Keeps all objects of a kind, or with `namespaces` those of these namespaces alone, by a list and a watch for each: so the program needs no
+ * right beyond them. Of the kind Namespace it keeps those of these names.
+ */
 export function informer<T extends KubeObject>(
-  options: Omit<ReflectorOptions<T>, 'api' | 'store'> & {
+  options: Omit<ReflectorOptions<T>, 'api' | 'store' | 'scope'> & {
     client: KubeClient;
     kind: Kind<T>;
+    namespaces?: readonly string[] | undefined;
     indexes?: Record<string, (object: Observed<T>) => readonly string[]>;
     transform?: (object: Observed<T>) => Observed<T>;
   },
 ): Informer<T> {
-  const { client, kind, indexes, transform, ...rest } = options;
+  const { client, kind, indexes, transform, namespaces, ...rest } = options;
   const api = new ResourceApi(client, kind);
-  const store = new Store<T>({ kind, ...(indexes ? { indexes } : {}), ...(transform ? { transform } : {}) });
-  const reflector = new Reflector<T>({ ...rest, api, store });
-  return { api, store, run: (signal) => reflector.run(signal) };
+  const store = new Store<T>({ kind, ...(indexes ? { indexes } : {}), ...(transform ? { transform } : {}), scopes: namespaces });
+  const selections = namespaces?.map((scope) => ({
+    scope,
+    ...(kind.namespaced ? { namespace: scope } : { fieldSelector: `metadata.name=${scope}` }),
+  })) ?? [{}];
+  const reflectors = selections.map((selection) => new Reflector<T>({ ...rest, ...selection, api, store }));
+  return { api, store, run: async (signal) => void (await Promise.all(reflectors.map((reflector) => reflector.run(signal)))) };
 }

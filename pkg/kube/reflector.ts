@@ -16,6 +16,8 @@ export interface ReflectorOptions<T extends KubeObject> extends Selection {
   readonly store: Store<T>;
   /** Only names, labels, annotations and owners are read: for Secrets whose content the operator must not read. */
   readonly metadataOnly?: boolean | undefined;
+  /** Of the store's scopes, the one that this reflector delivers; left out, all objects. */
+  readonly scope?: string | undefined;
   /** A stream without a message for this long is dead; the server sends a bookmark about every minute. */
   readonly idleMs?: number | undefined;
   readonly pageSize?: number | undefined;
@@ -85,7 +87,7 @@ export class Reflector<T extends KubeObject> {
       const page = await api.page({ ...this.#selection(), limit: pageSize, continue: next, metadataOnly, signal });
       if (next === undefined) {
         resourceVersion = page.resourceVersion;
-        store.beginList(resourceVersion);
+        store.beginList(resourceVersion, this.#options.scope);
       }
       for (const object of page.items) {
         keys.add(keyText(keyOf(object)));
@@ -93,7 +95,7 @@ export class Reflector<T extends KubeObject> {
       }
       next = page.next;
     } while (next !== undefined);
-    store.endList(keys, resourceVersion);
+    store.endList(keys, resourceVersion, this.#options.scope);
     this.#version = resourceVersion;
   }
 
@@ -114,7 +116,7 @@ export class Reflector<T extends KubeObject> {
       if (event.type === 'DELETED') store.remove(event.object);
       else if (event.type !== 'BOOKMARK') store.upsert(event.object);
       this.#version = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
-      store.progress(this.#version);
+      store.progress(this.#version, this.#options.scope);
       this.#failures = 0;
       delivered++;
     }

@@ -82,6 +82,31 @@ test('a server that was restored from an older backup rules', () => {
   expect(reported).toEqual(['updated a@20', 'deleted b@60']);
 });
 
+test('with a scope for each namespace a list or a version of one says nothing of the other', () => {
+  const of = (namespace: string, name: string, version: number): Observed<ConfigMap> => {
+    const { metadata } = thing(name, version);
+    return { metadata: { ...metadata, namespace } };
+  };
+  const store = new Store<ConfigMap>({ kind: CONFIG_MAP, scopes: ['a', 'b'] });
+  store.beginList('5', 'a');
+  store.upsert(of('a', 'x', 1));
+  store.endList(new Set(['a/x']), '5', 'a');
+  expect(store.hasSynced).toBe(false);
+  store.beginList('9', 'b');
+  store.upsert(of('b', 'y', 8));
+  store.endList(new Set(['b/y']), '9', 'b');
+
+  expect(store.hasSynced).toBe(true);
+  // Newer than what the watch of a has delivered, older than that of b.
+  store.record(of('a', 'x', 7));
+  store.record(of('b', 'z', 7));
+  expect(states(store.list())).toEqual(['x@7', 'y@8']);
+
+  store.beginList('12', 'b');
+  store.endList(new Set(), '12', 'b');
+  expect(states(store.list())).toEqual(['x@7']);
+});
+
 test('indexes follow changes', () => {
   const { store } = synced([thing('a', 1, { label: 'red' }), thing('b', 2, { label: 'red' })], 5);
   const names = (team: string): string[] => store.byIndex('team', team).map(({ metadata }) => metadata.name);

@@ -29,14 +29,21 @@ export class Store<T extends KubeObject> {
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #synced = Promise.withResolvers<void>();
   #hasSynced = false;
-  /** The reflector has delivered all changes up to this version. */
-  #seen = '0';
-  /** While a list is taken in that is older than what we have (a restored backup), its versions rule. */
-  #rewound = false;
+  /** What each reflector has delivered: one for all objects (''), or one for each namespace. */
+  readonly #scopes: ReadonlyMap<string, Scope>;
 
-  /** `indexes`: by name, the values under which an object is found. `transform` may drop unread fields, to save memory. */
-  constructor(options: { kind: Kind<T>; indexes?: Record<string, IndexOf<T>>; transform?: (object: Observed<T>) => Observed<T> }) {
+  /**
+   * `indexes`: by name, the values under which an object is found. `transform` may drop unread fields, to save memory.
+   * `scopes`: the namespaces, each with a reflector of its own; left out, one reflector delivers all objects.
+   */
+  constructor(options: {
+    kind: Kind<T>;
+    indexes?: Record<string, IndexOf<T>>;
+    transform?: (object: Observed<T>) => Observed<T>;
+    scopes?: readonly string[] | undefined;
+  }) {
     this.kind = options.kind;
+    this.#scopes = new Map((options.scopes ?? ['']).map((scope) => [scope, { seen: '0', rewound: false, hasSynced: false }]));
     this.#transform = options.transform ?? ((object) => object);
     this.#indexes = new Map(Object.entries(options.indexes ?? {}).map(([name, of]) => [name, { of, values: new Map() }]));
   }
@@ -91,12 +98,14 @@ export class Store<T extends KubeObject> {
    * What the watch has delivered already, or is past, is ignored.
    */
   record(object: Observed<T>): void {
-    if (this.#hasSynced && compareResourceVersions(object.metadata.resourceVersion, this.#seen) > 0) this.upsert(object);
+    const { seen, hasSynced } = this.#scopeOf(object);
+    if (hasSynced && compareResourceVersions(object.metadata.resourceVersion, seen) > 0) this.upsert(object);
   }
 
-  /** For the reflector: a list of this version begins. */
-  beginList(resourceVersion: string): void {
-    this.#rewound = compareResourceVersions(resourceVersion, this.#seen) < 0;
+  /** For the reflector of this scope: a list of this version begins. */
+  beginList(resourceVersion: string, name = ''): void {
+    const scope = this.#scope(name);
+    scope.rewound = compareResourceVersions(resourceVersion, scope.seen) < 0;
   }
 
   /** For the reflector: an object of a list or an event. */
@@ -106,7 +115,7 @@ export class Store<T extends KubeObject> {
     const previous = this.#objects.get(key);
     if (previous) {
       if (previous.metadata.resourceVersion === object.metadata.resourceVersion && previous.metadata.uid === object.metadata.uid) return;
-      if (!this.#rewound && isOlder(object, previous)) return;
+      if (!this.#scopeOf(object).rewound && isOlder(object, previous)) return;
     }
     if (previous && previous.metadata.uid !== object.metadata.uid) this.#delete(key, previous);
     const present = this.#objects.get(key);
@@ -123,21 +132,35 @@ export class Store<T extends KubeObject> {
     if (previous && !isOlder(object, previous)) this.#delete(key, previous);
   }
 
-  /** For the reflector: a list of `resourceVersion` held exactly `keys`; what else was here before it is gone. */
-  endList(keys: ReadonlySet<string>, resourceVersion: string): void {
+  /** For the reflector of this scope: a list of `resourceVersion` held exactly `keys`; what else of the scope was here before it is gone. */
+  endList(keys: ReadonlySet<string>, resourceVersion: string, name = ''): void {
+    const scope = this.#scope(name);
     for (const [key, object] of this.#objects) {
+      if (this.#scopeOf(object) !== scope) continue;
       const isNewer = compareResourceVersions(object.metadata.resourceVersion, resourceVersion) > 0;
-      if (!keys.has(key) && (this.#rewound || !isNewer)) this.#delete(key, object);
+      if (!keys.has(key) && (scope.rewound || !isNewer)) this.#delete(key, object);
     }
-    this.#rewound = false;
-    this.#seen = resourceVersion;
+    Object.assign(scope, { rewound: false, seen: resourceVersion, hasSynced: true });
+    if (![...this.#scopes.values()].every(({ hasSynced }) => hasSynced)) return;
     this.#hasSynced = true;
     this.#synced.resolve();
   }
 
-  /** For the reflector: all changes up to this version have been delivered. */
-  progress(resourceVersion: string): void {
-    this.#seen = resourceVersion;
+  /** For the reflector of this scope: all changes up to this version have been delivered. */
+  progress(resourceVersion: string, name = ''): void {
+    this.#scope(name).seen = resourceVersion;
+  }
+
+  /** Throws if the store has no such scope: a programming error. */
+  #scope(name: string): Scope {
+    const scope = this.#scopes.get(name);
+    if (!scope) throw new Error(`the store of ${this.kind.plural} has no scope ${name}`);
+    return scope;
+  }
+
+  /** That of its namespace; a Namespace is its own. */
+  #scopeOf({ metadata }: Observed<T>): Scope {
+    return this.#scopes.get('') ?? this.#scope(metadata.namespace ?? metadata.name);
   }
 
   #delete(key: string, object: Observed<T>): void {
@@ -169,6 +192,14 @@ export class Store<T extends KubeObject> {
       }
     }
   }
+}
+
+interface Scope {
+  /** The reflector has delivered all changes up to this version. */
+  seen: string;
+  /** While a list is taken in that is older than what we have (a restored backup), its versions rule. */
+  rewound: boolean;
+  hasSynced: boolean;
 }
 
 const isOlder = (object: Observed, than: Observed): boolean =>

@@ -49,8 +49,10 @@ interface Deps {
   readonly metrics: Metrics;
 }
 
-/** All watches of the operator. Standbys run them too, so that a new leader starts with synced copies. */
-export function createInformers(deps: Deps): Informers {
+/** All watches of the operator, of these namespaces or of all. Standbys run them too, so that a new leader starts with synced copies. */
+export function createInformers(given: Deps, namespaces: readonly string[]): Informers {
+  const { client, clock, random, log, metrics } = given;
+  const deps = { client, clock, random, log, metrics, ...(namespaces.length > 0 ? { namespaces } : {}) };
   const byTenant = ({ metadata, spec }: Observed<LtiRegistration> | Observed<Webhook>): string[] => [
     `${metadata.namespace}/${spec.tenantRef.name}`,
   ];

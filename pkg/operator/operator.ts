@@ -81,7 +81,7 @@ export class Operator {
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
-    this.#informers = createInformers(deps);
+    this.#informers = createInformers(deps, deps.settings.tenantNamespaces);
     this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
     this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store, namespaces: this.#informers.namespaces.store });
     const { tenants, owned } = this.#informers;

@@ -10,6 +10,8 @@ export interface AllowedHosts {
 
 /** What the operator's administrator decides for all tenants (environment: cmd/operator/config.ts). */
 export interface OperatorSettings {
+  /** The namespaces whose Tenants, LtiRegistrations and Webhooks it reconciles; empty: all. */
+  readonly tenantNamespaces: readonly string[];
   /** Tenants without hosts of their own answer at `<slug>.<baseDomain>` and `lti.<slug>.<baseDomain>`. */
   readonly baseDomain: string | undefined;
   /** Where Tenants may have hosts of their own, beside those of their slug. */

@@ -23,6 +23,7 @@ export const MOST = {
   shards: [...LEAST.shards, { name: 'second', secretName: 'carrel-shard-second' }],
   objectStore: { ...LEAST.objectStore, adminEndpoint: 'https://s3.stores:9001' },
   tenants: {
+    namespaces: ['schools', 'faculty'],
     baseDomain: 'example.org',
     allowedHosts: ['example.com', 'faculty=biology.example.edu'],
     reservedHosts: ['www.example.org'],

@@ -129,13 +129,17 @@ const KINDS: Record<string, Kind> = {
 };
 
 /** What a person installs from config/rbac, and a token of the operator's ServiceAccount. */
-async function operatorAccess(api: ApiAccess, client: KubeClient): Promise<KubeConfig> {
-  for (const object of documentsOf('config/rbac')) {
+const operatorAccess = (api: ApiAccess, client: KubeClient): Promise<KubeConfig> => installAccess(api, client, documentsOf('config/rbac'));
+
+/** Creates a ServiceAccount with its roles and their bindings, and gives a kubeconfig with its token. */
+export async function installAccess(api: ApiAccess, client: KubeClient, objects: readonly KubeObject[]): Promise<KubeConfig> {
+  for (const object of objects) {
     const kind = KINDS[object.kind ?? ''];
-    if (!kind) throw new Error(`config/rbac holds a ${object.kind}`);
+    if (!kind) throw new Error(`the operator's rights hold a ${object.kind}`);
     await new ResourceApi(client, kind).create(object);
   }
-  const path = '/api/v1/namespaces/carrel-system/serviceaccounts/carrel-operator/token';
+  const { namespace, name } = objects.find(({ kind }) => kind === 'ServiceAccount')?.metadata ?? {};
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
   const { status } = await client.request<{ status: { token: string } }>({ method: 'POST', path, body });
   const admin = api.kubeConfig.getCurrentCluster();

@@ -29,6 +29,7 @@ export const tenantWith = (spec: Spec = {}, status?: NonNullable<Tenant['status'
 });
 
 export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSettings => ({
+  tenantNamespaces: [],
   baseDomain: 'files.example',
   allowedHosts: [{ namespace: undefined, suffix: 'example.org' }],
   reservedHosts: ['lms.files.example'],

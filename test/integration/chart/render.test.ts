@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { operatorConfigSchema } from '../../../cmd/operator/config.ts';
 import { workerConfigSchema } from '../../../cmd/worker/config.ts';
+import { CLUSTER_RIGHTS } from '../../../pkg/operator/rights.ts';
 import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/chart.ts';
 
 /** What `helm template` makes of values, without a cluster. */
@@ -171,6 +172,29 @@ test('the operator may connect to DNS, to the ports of the API server and of the
     [9090, MOST.networkPolicy.metricsFrom],
     [8081, MOST.networkPolicy.ingressControllers],
   ]);
+});
+
+test('with named namespaces the operator has its rights in these, and of the cluster it reads only them', async () => {
+  interface Rules {
+    readonly rules: { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }[];
+  }
+  const rightsOf = ({ rules }: Rules) =>
+    new Map(
+      rules.flatMap(({ apiGroups: [group], resources, verbs }) =>
+        resources.map((resource): [string, string[]] => [`${group}/${resource}`, verbs.toSorted()]),
+      ),
+    );
+  const roles = (await most).all<ChartObject & Rules>('Role').filter(({ metadata }) => metadata.name === 'files-operator');
+  const [ofCluster] = (await most).all<ChartObject & Rules>('ClusterRole');
+  const wanted = new Map([...CLUSTER_RIGHTS].map(([resource, verbs]) => [resource, verbs.toSorted()]));
+  wanted.delete('/namespaces');
+
+  expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(['schools', 'faculty']);
+  for (const role of roles) expect(rightsOf(role)).toEqual(wanted);
+  expect(ofCluster?.rules).toEqual([
+    { apiGroups: [''], resources: ['namespaces'], resourceNames: ['schools', 'faculty'], verbs: ['get', 'list', 'watch'] },
+  ]);
+  expect((await most).environment('files-operator')['CARREL_TENANT_NAMESPACES']).toBe('schools,faculty');
 });
 
 test('custom resources stay when the release is uninstalled, unless the values say otherwise', async () => {
