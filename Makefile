@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status restart clean logs test faults bench fuzz lint build sbom
+.PHONY: help up down status restart clean logs test faults bench fuzz lint build sbom kind-up
 
 # Node 24 comes as a devDependency, so a machine with Node 20 and npm will do.
 export PATH := $(CURDIR)/node_modules/node/bin:$(PATH)
@@ -52,6 +52,9 @@ build: $(INSTALLED) ## compile to dist/, as in the image
 
 sbom: $(INSTALLED) ## write the image's bill of materials (CycloneDX) to dist/sbom.cdx.json
 	@mkdir -p dist && node hack/sbom.ts > dist/sbom.cdx.json && echo dist/sbom.cdx.json
+
+kind-up: ## start a cluster in Docker with the image and the chart (needs docker, kind, kubectl and helm)
+	@hack/kind-up.sh
 
 $(INSTALLED): package.json package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing. Install Node.js 20 or newer (https://nodejs.org).' >&2; exit 1; }

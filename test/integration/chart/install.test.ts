@@ -145,7 +145,7 @@ test('a release takes over the custom resources that an earlier one left', async
   expect(await knowsSuspended()).toBe(true);
 });
 
-test('an upgrade that the API server refuses half-way is told, and goes on or back', async () => {
+test('an upgrade that the API server refuses half-way is reported, and goes on or back', async () => {
   // The schema of values leaves quantities to the API server.
   const refused = { ...LEAST, worker: { replicas: 4, resources: { requests: { cpu: 'much' } } } };
   const replicas = () => kubectl('get', 'deployment', 'carrel-worker', '--namespace', 'carrel-system', '-o', 'jsonpath={.spec.replicas}');
