@@ -1,18 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { staleFiles } from '../../../hack/kustomize.ts';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { run } from '../../../pkg/local/binaries/run.ts';
 import { ROOT } from '../../support/backends.ts';
-import { type ChartObject, objectsIn, renderText } from '../../support/chart.ts';
+import { type ChartObject, objectsIn, Rendered, renderText } from '../../support/chart.ts';
 
-async function build(folder: string): Promise<ChartObject[]> {
-  const { code, stdout, output } = await run(await resolveBinary('kubectl', thisMachine(ROOT)), [
-    'kustomize',
-    join(ROOT, 'config', folder),
-  ]);
+const build = (folder: string): Promise<ChartObject[]> => buildFolder(join(ROOT, 'config', folder));
+
+async function buildFolder(path: string): Promise<ChartObject[]> {
+  const { code, stdout, output } = await run(await resolveBinary('kubectl', thisMachine(ROOT)), ['kustomize', path]);
   if (code !== 0) throw new Error(output);
   return objectsIn(stdout);
 }
@@ -39,6 +40,23 @@ test('kustomize installs the objects of the chart and the namespace, and nothing
   expect(ofKustomize).toEqual(ofChart);
   expect(Object.keys(ofKustomize)).toHaveLength(built.length - 1);
   expect(namespace).toMatchObject({ metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } });
+});
+
+test('the overlay of docs/operate.md sets image and addresses, each once', async () => {
+  const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+  const [, overlay = ''] = /<!-- overlay -->\s*```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), 'carrel-overlay-'));
+  await writeFile(join(folder, 'kustomization.yaml'), overlay.replace('../carrel', relative(await realpath(folder), ROOT)));
+  const rendered = new Rendered(await buildFolder(folder));
+  const env = rendered.deployment('carrel-operator').spec.template.spec?.containers[0]?.env?.map(({ name }) => name) ?? [];
+
+  expect(rendered.environment('carrel-operator')).toMatchObject({
+    CARREL_IMAGE: 'registry.example/carrel:0.1.0',
+    CARREL_REDIS_ADDRESS: 'redis.stores:6379',
+    CARREL_BASE_DOMAIN: 'files.example.org',
+  });
+  expect(env).toHaveLength(new Set(env).size);
+  expect(rendered.deployment('carrel-worker').spec.template.spec?.containers[0]?.image).toBe('registry.example/carrel:0.1.0');
 });
 
 test('config/ is as the chart renders it (else: node hack/kustomize.ts)', async () => {
