@@ -11,6 +11,8 @@ export type Permission =
   | 'write:folders'
   | 'read:users'
   | 'write:users'
+  | 'read:groups'
+  | 'write:groups'
   | 'read:webhooks'
   | 'write:webhooks'
   | 'write:grades';
@@ -53,7 +55,7 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEWER,
   member: MEMBER,
   instructor: [...MEMBER, 'write:grades'],
-  admin: [...MEMBER, 'write:grades', 'read:users', 'write:users', 'read:webhooks', 'write:webhooks'],
+  admin: [...MEMBER, 'write:grades', 'read:users', 'write:users', 'read:groups', 'write:groups', 'read:webhooks', 'write:webhooks'],
 };
 
 export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> => new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));

@@ -10,7 +10,7 @@ export const CATALOGUE = {
   session_expired: { status: 401, meaning: 'The session has lasted 90 days and cannot be extended; sign in again.' },
   forbidden: { status: 403, meaning: 'The caller may see the resource but lacks the right for this operation.' },
   tenant_mismatch: { status: 403, meaning: 'X-Tenant-ID names another tenant than the one at this address.' },
-  managed: { status: 403, meaning: 'A Kubernetes resource manages this; change it there.' },
+  managed: { status: 403, meaning: 'A Kubernetes resource or an LMS manages this; change it there.' },
   not_found: { status: 404, meaning: 'The resource does not exist, or the caller may not see it.' },
   method_not_allowed: { status: 405, meaning: 'This address does not allow that method; `Allow` lists the methods it allows.' },
   request_timeout: { status: 408, meaning: 'The body of the request arrived too slowly.' },

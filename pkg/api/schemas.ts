@@ -40,9 +40,8 @@ export const Etag = z.string().meta({ description: 'what If-Match compares, with
  * Text of so many characters as Postgres and JSON Schema count them: code points, not UTF-16 units. Neither NUL nor lone surrogates reach it
  * (http/request/json.ts).
  */
-export const text = (minimum: number, maximum: number): z.ZodString =>
-  z
-    .string()
+export const text = (minimum: number, maximum: number, of = z.string()): z.ZodString =>
+  of
     .check((payload) => {
       const length = characters(payload.value);
       const bound = { origin: 'string', inclusive: true, input: payload.value } as const;
@@ -53,6 +52,19 @@ export const text = (minimum: number, maximum: number): z.ZodString =>
 
 /** All that JavaScript takes for space (`\s`), as the inside of a character class that every language reads alike. */
 export const SPACES = '\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
+
+const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
+const LABEL = new RegExp(`^[^${CONTROLS}]*[^${CONTROLS}${SPACES}][^${CONTROLS}]*$`);
+
+/** A name that people give to something which is not a file: in NFC, so that what looks alike is alike. */
+export const label = (maximum: number): z.ZodString =>
+  text(
+    1,
+    maximum,
+    z.string().overwrite((value) => value.normalize('NFC')),
+  )
+    .regex(LABEL, 'must hold something other than spaces, and no control characters')
+    .meta({ minLength: 1, maxLength: maximum, pattern: LABEL.source });
 
 function characters(value: string): number {
   let count = 0;

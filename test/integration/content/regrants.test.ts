@@ -28,15 +28,10 @@ async function adminBob(terms: object = {}) {
   return { ada, bob, carl, folder, file, onFolder, onFile, bobs };
 }
 
-/** A group of these people, as a course or an administrator makes one. */
 async function groupOf(...people: Person[]): Promise<string> {
-  const uuid = systemRandom.uuid();
-  await tenant.db.query(
-    `WITH made AS (INSERT INTO groups (uuid, name, created_by) SELECT $1, 'team', id FROM users WHERE is_system RETURNING id)
-     INSERT INTO group_members (group_id, user_id) SELECT made.id, u.id FROM made, users u WHERE u.uuid = ANY ($2::uuid[])`,
-    [uuid, people.map(({ user }) => user.id)],
-  );
-  return uuid;
+  const { body } = await tenant.admin.post('/groups', { name: `team ${systemRandom.hex(4)}` });
+  for (const { user } of people) await tenant.admin.put(`/groups/${body.id}/members/${user.id}`);
+  return body.id;
 }
 
 describe('a temporary admin', () => {
@@ -144,7 +139,7 @@ describe('what a grantee gave', () => {
     expect([await reads(carl, file), await reads(dora, file)]).toEqual([404, 200]);
 
     await grant(dora, onFile, carl, 'read');
-    await tenant.db.query('DELETE FROM group_members m USING users u WHERE u.id = m.user_id AND u.uuid = $1', [dora.user.id]);
+    await tenant.admin.delete(`/groups/${group}/members/${dora.user.id}`);
     expect((await ada.api.get(`${onFile}/permissions`)).body.data).toMatchObject([{ group_id: group }]);
   });
 

@@ -33,9 +33,10 @@ beforeAll(async () => {
     callers.admin.post('/folders', { name: 'fuzzed' }),
     callers.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'] }),
     tenant.user().then(({ user }) => ({ body: user })),
+    callers.admin.post('/groups', { name: 'fuzzed' }),
   ]);
-  const [files, folders, webhooks, users] = made.map(({ body }) => [body.id as string]);
-  known = { files: files ?? [], folders: folders ?? [], webhooks: webhooks ?? [], users: users ?? [] };
+  const [files, folders, webhooks, users, groups] = made.map(({ body }) => [body.id as string]);
+  known = { files: files ?? [], folders: folders ?? [], webhooks: webhooks ?? [], users: users ?? [], groups: groups ?? [] };
 });
 afterAll(() => fuzzed.tenant.stop());
 

@@ -134,6 +134,7 @@ test.each(['', 'with space', 'ä', 'x'.repeat(256)])('the key %j is a 400', asyn
 const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<ApiReply>>>> = {
   createUser: async () => (key) => create(key, 'walked'),
   createFolder: async () => (key) => tenant.admin.post('/folders', { name: 'walked' }, keyed(key)),
+  createGroup: async () => (key) => tenant.admin.post('/groups', { name: 'walked' }, keyed(key)),
   uploadFile: async () => (key) => tenant.admin.upload('/files', { name: 'walked.txt', file: Buffer.from('x'), ...keyed(key) }),
   restoreFile: async () => {
     const { id } = await file('restored.txt');

@@ -49,6 +49,7 @@ export const groups = table('groups', ['id'], {
   id: filled(bigint),
   uuid,
   name: text,
+  description: nullable(text),
   platformId: nullable(bigint),
   contextId: nullable(text),
   titleSaid: nullable(text),

@@ -15,6 +15,7 @@ import { grantsThrough } from './0014-grants-through.ts';
 import { storageReservations } from './0018-storage-reservations.ts';
 import { countStorage } from './0020-count-storage.ts';
 import { storeFiles } from './0021-store-files.ts';
+import { managedGroups } from './0031-groups.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -35,4 +36,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   storageReservations,
   countStorage,
   storeFiles,
+  managedGroups,
 ];

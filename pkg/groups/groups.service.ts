@@ -1,0 +1,102 @@
+import { grantsTag } from '../access/tags.ts';
+import type { Actor } from '../api/actor.ts';
+import { requireMatch } from '../api/etag.ts';
+import type { Page } from '../api/paging.ts';
+import { Problem } from '../api/problem.ts';
+import type { Uuid } from '../api/schemas.ts';
+import { peopleConcerned } from '../content/access/delegated-grants.sql.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Database, Tx } from '../store/postgres/database.ts';
+import { UniqueViolation } from '../store/postgres/errors.ts';
+import type { TaggedCache } from '../store/redis/tagged-cache.ts';
+import { requireManual } from './groups.policy.ts';
+import type { GroupChanges, GroupQuery, GroupView, NewGroup } from './groups.schema.ts';
+import { findGroup, listGroups, lockGroup } from './groups.sql.ts';
+import { groupEtag, type GroupRow, presentGroup } from './groups.view.ts';
+
+type IfMatch = readonly string[] | '*' | undefined;
+
+/**
+ * Groups of people.
+ *
+ * Invariants:
+ * - Administrators see all groups and change those that people made; others see the groups that they are in, and change none.
+ * - Names of groups that people made are unique in any case of letters, however many creations and changes race.
+ * - The group of a course is the LMS's: nobody changes or deletes it here (`managed`), until its registration was removed.
+ * - A group that is deleted takes its grants along, and what its members granted by virtue of them; from the commit on nobody reads by them.
+ */
+export class Groups {
+  readonly #db: Database;
+  readonly #cache: TaggedCache;
+  readonly #random: Random;
+
+  constructor(deps: { db: Database; cache: TaggedCache; random: Random }) {
+    this.#db = deps.db;
+    this.#cache = deps.cache;
+    this.#random = deps.random;
+  }
+
+  /** One statement. */
+  list(actor: Actor, query: GroupQuery): Promise<Page<GroupView>> {
+    return listGroups(this.#db, actor, query);
+  }
+
+  /** One statement. Throws `not_found`. */
+  async get(actor: Actor, id: Uuid): Promise<GroupView> {
+    const group = await findGroup(this.#db, actor, id);
+    if (!group) throw new Problem('not_found');
+    return presentGroup(group);
+  }
+
+  /** One statement. Throws `name_conflict`. */
+  async create(actor: Actor, input: NewGroup): Promise<GroupView> {
+    const { name, description = null } = input;
+    const row = await orNameConflict(() =>
+      this.#db.tables.groups.insert({ uuid: this.#random.uuid(), name, description, createdBy: actor.userId }),
+    );
+    return presentGroup({ ...row, memberCount: 0, isRegistered: false });
+  }
+
+  /** PUT and PATCH: an undefined field keeps its value. Two statements. Throws `not_found`, `managed`, `precondition_failed`, `name_conflict`. */
+  async change(id: Uuid, changes: GroupChanges, ifMatch: IfMatch): Promise<GroupView> {
+    return this.#db.transaction(async (tx) => {
+      const group = await requireChangeable(tx, id, ifMatch, 'change');
+      const { name = group.name, description } = changes;
+      const [row] = await orNameConflict(() => tx.groups.update({ id: group.id }, { name, description }));
+      if (!row) throw new Problem('not_found');
+      return presentGroup({ ...group, ...row });
+    });
+  }
+
+  /** Its grants end with it. Three statements, and three more where it has grants. Throws `not_found`, `managed`, `precondition_failed`. */
+  async remove(id: Uuid, ifMatch: IfMatch): Promise<void> {
+    await this.#cache.transaction(this.#db, async (tx) => {
+      const group = await requireChangeable(tx, id, ifMatch, 'delete');
+      const grants = await tx.query<{ id: number }>('SELECT id FROM permissions WHERE group_id = $1', [group.id]);
+      const people = await peopleConcerned(
+        tx,
+        grants.map((grant) => grant.id),
+      );
+      await tx.groups.delete({ id: group.id });
+      this.#cache.invalidate(tx, ...people.map(grantsTag));
+    });
+  }
+}
+
+/** The row, locked. */
+async function requireChangeable(tx: Tx, id: Uuid, ifMatch: IfMatch, to: 'change' | 'delete'): Promise<GroupRow> {
+  const group = await lockGroup(tx, id, to);
+  if (!group) throw new Problem('not_found');
+  requireManual(group);
+  requireMatch(ifMatch, groupEtag(group));
+  return group;
+}
+
+async function orNameConflict<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof UniqueViolation) || error.constraint !== 'groups_manual_name_key') throw error;
+    throw new Problem('name_conflict', 'Another group has this name.', { cause: error });
+  }
+}
