@@ -1,9 +1,10 @@
 import { accountsFeature } from '../../pkg/accounts/accounts.ts';
 import { contentFeature } from '../../pkg/content/content.ts';
+import { usage } from '../../pkg/content/usage/usage.ts';
 import type { Feature } from '../../pkg/feature/feature.ts';
 import { groups } from '../../pkg/groups/groups.ts';
 import { lti } from '../../pkg/lti/lti.ts';
 import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 
 /** What a tenant's server does. A new feature is one line here (docs/architecture.md, "Add a feature"). */
-export const FEATURES: readonly Feature[] = [accountsFeature(), contentFeature(), groups, webhooks, lti];
+export const FEATURES: readonly Feature[] = [accountsFeature(), contentFeature(), usage, groups, webhooks, lti];

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { Bytes } from '../../api/schemas.ts';
+
+/** What somebody stores. `storage_used` counts every version of every file, the trash included. */
+export const UsageView = z
+  .object({
+    storage_quota: Bytes,
+    storage_used: Bytes,
+    files: z.int().min(0).meta({ description: 'files outside of the trash', example: 120 }),
+    trashed_files: z.int().min(0).meta({ example: 3 }),
+    versions_bytes: Bytes.describe('older versions of files outside of the trash'),
+    trash_bytes: Bytes.describe('all versions of files in the trash'),
+  })
+  .meta({ id: 'Usage' });
+export type UsageView = z.output<typeof UsageView>;
