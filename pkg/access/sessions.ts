@@ -34,9 +34,23 @@ interface DecodedCopy extends Copy {
 
 /** The lock is one of the row itself: that of the foreign key lets a new password or a deactivation pass. */
 const OPEN = `
-  INSERT INTO sessions (id, user_id, created_at, last_activity, expires_at)
-  SELECT $1, u.id, $3, $3, $4 FROM users u WHERE u.id = $2 AND u.is_active AND u.password_hash = $5 FOR SHARE
+  INSERT INTO sessions (id, user_id, created_at, last_activity, expires_at, ip, user_agent)
+  SELECT $1, u.id, $3, $3, $4, $6, $7 FROM users u WHERE u.id = $2 AND u.is_active AND u.password_hash = $5 FOR SHARE
   RETURNING id`;
+
+/** From where a session is opened, for its owner to recognize it. */
+export interface SessionOrigin {
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+const USER_AGENT_MAX_CHARACTERS = 500;
+
+/** `address`: as requests are counted, `unknown` where the connection had none. */
+export const sessionOrigin = (address: string, userAgent: string | undefined): SessionOrigin => ({
+  ip: address === 'unknown' ? null : address,
+  userAgent: userAgent === undefined ? null : Array.from(userAgent).slice(0, USER_AGENT_MAX_CHARACTERS).join(''),
+});
 
 /** A session and its user: the claims of a token, a download link, or an actor. */
 type SessionOf = Pick<AccessClaims, 'userUuid' | 'sessionId'> & { readonly launchId?: string | undefined };
@@ -121,10 +135,15 @@ export class Sessions {
    * The id; undefined: whose it would be is gone or inactive by now, or has another password than the one that was verified.
    * One statement, which waits for a concurrent change of the user: either the change ends this session, or this statement sees the change.
    */
-  async create(tx: Tx, of: { readonly userId: number; readonly passwordHash: string | null }): Promise<string | undefined> {
+  async create(
+    tx: Tx,
+    of: { readonly userId: number; readonly passwordHash: string | null },
+    from: SessionOrigin,
+  ): Promise<string | undefined> {
     const now = this.#clock.now();
     const expiresAt = new Date(now.getTime() + SESSION_MS);
-    const [session] = await tx.query<{ id: string }>(OPEN, [this.#random.uuid(), of.userId, now, expiresAt, of.passwordHash]);
+    const values = [this.#random.uuid(), of.userId, now, expiresAt, of.passwordHash, from.ip, from.userAgent];
+    const [session] = await tx.query<{ id: string }>(OPEN, values);
     return session?.id;
   }
 

@@ -6,6 +6,10 @@ import { SignInCookies } from './sign-in/cookies.ts';
 import { KnownBrowsers } from './sign-in/known-browsers.ts';
 import { signInEndpoints } from './sign-in/sign-in.endpoints.ts';
 import { SignIn } from './sign-in/sign-in.service.ts';
+import { passwordResetEndpoints } from './password-reset/password-reset.endpoints.ts';
+import { PasswordResets } from './password-reset/password-reset.service.ts';
+import { sessionEndpoints } from './sessions/sessions.endpoints.ts';
+import { OwnSessions } from './sessions/sessions.service.ts';
 import { userEndpoints } from './users/users.endpoints.ts';
 import { Users } from './users/users.service.ts';
 
@@ -19,6 +23,13 @@ export const accountsFeature = (passwordCost?: PasswordCost): Feature => ({
     const signIn = new SignIn({ ...deps, browsers: new KnownBrowsers(deps) });
     const users = new Users({ ...deps, defaultQuota: settings.defaultQuota });
     const cookies = new SignInCookies({ basePath: BASE_PATH, secure });
-    return { endpoints: [...signInEndpoints(signIn, { cookies, secure, clock }), ...userEndpoints(users)] };
+    return {
+      endpoints: [
+        ...signInEndpoints(signIn, { cookies, secure, clock }),
+        ...passwordResetEndpoints(new PasswordResets(deps)),
+        ...sessionEndpoints(new OwnSessions(deps)),
+        ...userEndpoints(users),
+      ],
+    };
   },
 });

@@ -1,5 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { hash, verify } from '@node-rs/argon2';
+import { invalid } from '../api/problem.ts';
 import { Semaphore } from '../runtime/semaphore.ts';
 
 /** What argon2id spends on a password. */
@@ -44,6 +45,11 @@ export class Passwords {
   async isCommon(password: string): Promise<boolean> {
     this.#common ??= commonPasswords();
     return !password.includes('\n') && (await this.#common).includes(`\n${password.toLowerCase()}\n`);
+  }
+
+  /** Throws `validation_failed` for `field` where the password is common. */
+  async requireUncommon(field: string, password: string): Promise<void> {
+    if (await this.isCommon(password)) throw invalid(field, 'must not be one of the 10,000 most common passwords');
   }
 }
 

@@ -7,6 +7,7 @@ export const CATALOGUE = {
   unauthenticated: { status: 401, meaning: 'The access token is missing, expired, revoked or of another tenant.' },
   invalid_credentials: { status: 401, meaning: 'The e-mail address or the password is wrong.' },
   invalid_refresh_token: { status: 401, meaning: 'The refresh token is unknown, expired, already used or revoked.' },
+  invalid_reset_token: { status: 401, meaning: 'The token of the password reset is unknown, expired or already used.' },
   session_expired: { status: 401, meaning: 'The session has lasted 90 days and cannot be extended; sign in again.' },
   forbidden: { status: 403, meaning: 'The caller may see the resource but lacks the right for this operation.' },
   tenant_mismatch: { status: 403, meaning: 'X-Tenant-ID names another tenant than the one at this address.' },

@@ -9,6 +9,8 @@ export const SESSION_MS = 30 * DAY_SECONDS * 1000;
 export const SESSION_LONGEST_MS = 90 * DAY_SECONDS * 1000;
 /** How long a browser is known after the last sign-in. */
 export const KNOWN_BROWSER_SECONDS = 90 * DAY_SECONDS;
+/** The token of a password reset. */
+export const PASSWORD_RESET_MS = DAY_SECONDS * 1000;
 /** The application JWT of a launch and its session, which nothing renews. */
 export const LAUNCH_SECONDS = 3600;
 /** From login initiation to launch: time enough to sign in at the LMS. */

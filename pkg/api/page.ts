@@ -9,6 +9,9 @@ export interface PageRequest {
   readonly cookies: ReadonlyMap<string, string>;
   /** The Origin header of a POST. */
   readonly origin: string | undefined;
+  /** The client's address, behind as many proxies as are trusted; of IPv6 the network of 64 bits. */
+  readonly ip: string;
+  readonly userAgent: string | undefined;
 }
 
 export interface PageReply {

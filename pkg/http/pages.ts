@@ -42,6 +42,8 @@ async function pageRequest(ctx: Context): Promise<PageRequest> {
     parameters: ctx.method === 'POST' ? await readForm(ctx.req, ctx.state.address) : grouped(new URLSearchParams(ctx.querystring)),
     cookies: cookiesOf(ctx.get('cookie')),
     origin: ctx.req.headers.origin,
+    ip: ctx.state.address,
+    userAgent: ctx.req.headers['user-agent'],
   };
 }
 

@@ -35,7 +35,7 @@ def _sign_in(email: str) -> str:
 class SignedIn:
     def get(self, case, context):
         operation = case.operation.definition.raw.get("operationId")
-        if operation == "logout":  # ends the session of its token
+        if operation in ("logout", "endSession"):  # end the session of their token, or may
             return _sign_in(EMAIL)
         # Wrong passwords close sign-in to the person who sends them, so that is somebody else.
         email = f"other-{EMAIL}" if operation == "changePassword" else EMAIL

@@ -1,5 +1,6 @@
 import { KNOWN_BROWSER_SECONDS } from '../../api/lifetimes.ts';
 import { endpoint, type Endpoint, reply, type Reply, type RequestInfo } from '../../api/endpoint.ts';
+import { sessionOrigin } from '../../access/sessions.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { SignInCookies } from './cookies.ts';
@@ -46,7 +47,8 @@ export const signInEndpoints = (signIn: SignIn, options: { cookies: SignInCookie
       handle: async ({ body, request }) => {
         const { email, password, cookie = false } = body;
         const known = cookies.read(request.headers.cookie, KNOWN);
-        const signedIn = await signIn.login(email, password, { network: request.network, known, signal: request.signal });
+        const origin = sessionOrigin(request.ip, request.headers['user-agent']);
+        const signedIn = await signIn.login(email, password, { network: request.network, known, origin, signal: request.signal });
         return answer(signedIn, cookie, [cookies.set(KNOWN, signedIn.known, KNOWN_BROWSER_SECONDS)]);
       },
     }),

@@ -9,7 +9,7 @@ import type { Session, User } from '../../store/postgres/tables.ts';
 import { sessionTag } from '../../access/tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { Passwords } from '../passwords.ts';
-import { longestEnd, renewedEnd, type Sessions } from '../../access/sessions.ts';
+import { longestEnd, renewedEnd, type SessionOrigin, type Sessions } from '../../access/sessions.ts';
 import type { Tokens } from '../../access/tokens.ts';
 import { USER_COLUMNS } from '../users/users.sql.ts';
 import { presentUser } from '../users/users.view.ts';
@@ -80,7 +80,12 @@ export class SignIn {
   async login(
     email: string,
     password: string,
-    from: { readonly network: string; readonly known: string | undefined; readonly signal: AbortSignal },
+    from: {
+      readonly network: string;
+      readonly known: string | undefined;
+      readonly origin: SessionOrigin;
+      readonly signal: AbortSignal;
+    },
   ): Promise<FreshSignIn & { readonly known: string }> {
     const { network, known, signal } = from;
     const claim = this.#browsers.find(known, email);
@@ -94,7 +99,7 @@ export class SignIn {
     });
     if (!user) throw new Problem('invalid_credentials');
     const fresh = await this.#db.transaction(async (tx) => {
-      const sessionId = await this.#sessions.create(tx, { userId: user.id, passwordHash: user.passwordHash });
+      const sessionId = await this.#sessions.create(tx, { userId: user.id, passwordHash: user.passwordHash }, from.origin);
       if (sessionId === undefined) throw new Problem('invalid_credentials');
       return this.#issue(tx, user, sessionId, new Date(this.#clock.now().getTime() + SESSION_MS));
     });

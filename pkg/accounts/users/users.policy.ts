@@ -11,6 +11,9 @@ export const maySee = (actor: Actor, userUuid: string): boolean => actor.userUui
 export const refusedFields = (actor: Actor, changes: UserChanges): string[] =>
   actor.permissions.has('write:users') ? [] : (Object.keys(changes) as (keyof UserChanges)[]).filter((field) => !OWN_FIELDS.has(field));
 
+/** Whether the address is the placeholder of an account that a launch created: nobody signs in with it. */
+export const isNoAddress = (email: string): boolean => email.toLowerCase().endsWith('@lti.invalid');
+
 interface Administrator {
   readonly roles: readonly string[];
   readonly isActive: boolean;

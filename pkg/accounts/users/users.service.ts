@@ -15,7 +15,7 @@ import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import { type LoginThrottle, ownPasswordAttempt } from '../sign-in/login-throttle.ts';
-import { mayRemoveAdministrator, maySee, refusedFields, removesAdministrator } from './users.policy.ts';
+import { isNoAddress, mayRemoveAdministrator, maySee, refusedFields, removesAdministrator } from './users.policy.ts';
 import { userChanges, userCreated, userUpdated } from './users.events.ts';
 import { listUsers } from './users.sql.ts';
 import type { NewUser, UserChanges, UserQuery, UserView } from './users.schema.ts';
@@ -138,7 +138,7 @@ export class Users {
 
   /** Of one's own: asks for the present password, as often as sign-in does; ends all other sessions. */
   async changePassword(actor: Actor, present: string, wanted: string, signal: AbortSignal): Promise<void> {
-    await this.#requireUncommon('new_password', wanted);
+    await this.#passwords.requireUncommon('new_password', wanted);
     const user = await this.#db.tables.users.find({ id: actor.userId });
     const right = await this.#loginThrottle.guard(ownPasswordAttempt(actor.userUuid, signal), async () =>
       (await this.#passwords.verify(user?.passwordHash ?? null, present)) ? true : undefined,
@@ -174,12 +174,8 @@ export class Users {
   }
 
   async #hashOfNew(field: string, password: string): Promise<string> {
-    await this.#requireUncommon(field, password);
+    await this.#passwords.requireUncommon(field, password);
     return this.#passwords.hash(password);
-  }
-
-  async #requireUncommon(field: string, password: string): Promise<void> {
-    if (await this.#passwords.isCommon(password)) throw invalid(field, 'must not be one of the 10,000 most common passwords');
   }
 
   /** The row, locked. */
@@ -190,9 +186,6 @@ export class Users {
     return user;
   }
 }
-
-/** Whether the address is the placeholder of an account that a launch created. */
-const isNoAddress = (email: string): boolean => email.toLowerCase().endsWith('@lti.invalid');
 
 const wrongPassword = (): Problem => new Problem('invalid_credentials', 'The current password is wrong.');
 

@@ -1,6 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { LAUNCH_SECONDS } from '../../api/lifetimes.ts';
 import { capped } from '../../api/actor.ts';
+import type { SessionOrigin } from '../../access/sessions.ts';
 import type { Tokens } from '../../access/tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -36,6 +37,7 @@ export interface AuthenticationResponse {
   readonly idToken: string | undefined;
   readonly error: string | undefined;
   readonly cookies: ReadonlyMap<string, string>;
+  readonly from: SessionOrigin;
   /** The value from the platform's storage, if the browser had no cookie. */
   readonly stored?: string | undefined;
 }
@@ -134,7 +136,7 @@ export class Launches {
     const token = unverifiedToken(response.idToken);
     const { context, message } = await this.#verify(token, login);
 
-    const launch = this.#newLaunch(state, token.text, login, message);
+    const launch = this.#newLaunch(response, token.text, login, message);
     const user = await this.#open(context, launch).catch(deletedMeanwhile);
     const { launchId, sessionId } = launch;
     const { roles } = capped(user.roles, [roleOf(message.roles)]);
@@ -173,7 +175,7 @@ export class Launches {
     }
   }
 
-  #newLaunch(state: string, idToken: string, login: Login, message: LaunchMessage): NewLaunch {
+  #newLaunch({ state = '', from }: AuthenticationResponse, idToken: string, login: Login, message: LaunchMessage): NewLaunch {
     const launchedAt = this.#clock.now();
     return {
       launchId: this.#random.uuid(),
@@ -182,6 +184,7 @@ export class Launches {
       nonce: sha256Hex(login.nonce),
       idToken,
       message,
+      from,
       launchedAt,
       expiresAt: new Date(launchedAt.getTime() + LAUNCH_SECONDS * 1000),
     };

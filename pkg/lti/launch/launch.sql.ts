@@ -1,3 +1,4 @@
+import type { SessionOrigin } from '../../access/sessions.ts';
 import type { Role } from '../../api/actor.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import type { LaunchMessage } from './id-token.ts';
@@ -114,6 +115,7 @@ export interface NewLaunch {
   readonly nonce: string;
   readonly idToken: string;
   readonly message: LaunchMessage;
+  readonly from: SessionOrigin;
   readonly launchedAt: Date;
   readonly expiresAt: Date;
 }
@@ -128,8 +130,8 @@ const OPEN = `
     SELECT $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20 FROM person
     ON CONFLICT DO NOTHING RETURNING launch_id),
   session AS (
-    INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at, capped_to)
-    SELECT $21, person.id, launch.launch_id, $19, $19, $20, $22 FROM person, launch RETURNING id)
+    INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at, capped_to, ip, user_agent)
+    SELECT $21, person.id, launch.launch_id, $19, $19, $20, $22, $23, $24 FROM person, launch RETURNING id)
   SELECT EXISTS (SELECT FROM person) AS "isActive", EXISTS (SELECT FROM session) AS "isOpened"`;
 
 /**
@@ -166,6 +168,8 @@ export async function openLaunch(
     launch.expiresAt,
     launch.sessionId,
     [roleOf(message.roles)],
+    launch.from.ip,
+    launch.from.userAgent,
   ]);
   if (!outcome?.isActive) return 'inactive';
   return outcome.isOpened ? 'opened' : 'used';

@@ -1,6 +1,7 @@
 import { Counter } from 'prom-client';
 import { PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../../api/page.ts';
 import { Problem } from '../../api/problem.ts';
+import { sessionOrigin } from '../../access/sessions.ts';
 import type { Tokens } from '../../access/tokens.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Database } from '../../store/postgres/database.ts';
@@ -118,11 +119,12 @@ export function ltiRoutes(deps: {
   ];
 }
 
-const responseOf = ({ parameters, cookies }: PageRequest): AuthenticationResponse => ({
+const responseOf = ({ parameters, cookies, ip, userAgent }: PageRequest): AuthenticationResponse => ({
   state: one(parameters, 'state'),
   idToken: one(parameters, 'id_token'),
   error: one(parameters, 'error'),
   cookies,
+  from: sessionOrigin(ip, userAgent),
 });
 
 /** A parameter that must not be repeated (RFC 6749 §3.1). */

@@ -79,6 +79,13 @@ const PUT = defineScript(
    return 1`,
 );
 
+// KEYS: values. When each was put or hit last.
+const ACTIVITIES = defineScript(
+  `local times = {}
+   for i = 1, #KEYS do times[i] = redis.call('HMGET', KEYS[i], 'last_activity')[1] end
+   return times`,
+);
+
 /** A pending version is `pending mark:deadline mark:deadline …`; expired marks are dropped whenever it is written. */
 const LIVE_MARKS = `
    local function live(version, without, now)
@@ -198,6 +205,16 @@ export class TaggedCache {
       return read(await this.#redis.eval(call));
     } catch {
       return entries.map(() => NO_CACHE);
+    }
+  }
+
+  /** When each of these values was put or, where hits extend it, hit last; undefined: it is not cached. One round trip. Never throws. */
+  async lastActivities(entries: readonly Pick<CacheEntry, 'key'>[]): Promise<(Date | undefined)[]> {
+    try {
+      const times = (await this.#redis.eval(ACTIVITIES.call(entries.map(({ key }) => valueKey(key))))) as readonly Reply[];
+      return times.map((time) => (typeof time === 'string' ? new Date(time) : undefined));
+    } catch {
+      return entries.map(() => undefined);
     }
   }
 

@@ -199,5 +199,15 @@ test('every POST whose description has the header gives the first reply again, a
       .filter((operation) => !heeding.includes(operation))
       .map(({ operationId }) => operationId)
       .sort(),
-  ).toEqual(['changePassword', 'createTicket', 'createWebhook', 'login', 'logout', 'refreshSession', 'rotateWebhookSecret']);
+  ).toEqual([
+    'changePassword',
+    'createPasswordReset',
+    'createTicket',
+    'createWebhook',
+    'login',
+    'logout',
+    'refreshSession',
+    'resetPassword',
+    'rotateWebhookSecret',
+  ]);
 });

@@ -33,6 +33,17 @@ export const sessions = table('sessions', ['id'], {
   endedAt: nullable(timestamp),
   /** The roles beyond which it does not go; null: all that its account has. */
   cappedTo: nullable(texts),
+  /** The address that it was opened from, as it is counted (of IPv6 the /64). */
+  ip: nullable(text),
+  userAgent: nullable(text),
+});
+
+/** The one reset of a person's password that is outstanding. `tokenHash`: hex SHA-256 of the token. */
+export const passwordResets = table('password_resets', ['userId'], {
+  userId: bigint,
+  tokenHash: text,
+  createdAt: filled(timestamp),
+  expiresAt: timestamp,
 });
 
 /** A refresh token is kept as the hex SHA-256 of its text; `usedAt` set and shown again is reuse. */

@@ -16,6 +16,7 @@ import { storageReservations } from './0018-storage-reservations.ts';
 import { countStorage } from './0020-count-storage.ts';
 import { storeFiles } from './0021-store-files.ts';
 import { managedGroups } from './0031-groups.ts';
+import { sessionsAndResets } from './0032-sessions-and-resets.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -37,4 +38,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   countStorage,
   storeFiles,
   managedGroups,
+  sessionsAndResets,
 ];

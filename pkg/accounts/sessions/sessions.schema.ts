@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { Timestamp, Uuid } from '../../api/schemas.ts';
+
+/** A session of the caller's own that lives. */
+export const SessionView = z
+  .object({
+    id: Uuid,
+    created_at: Timestamp,
+    last_activity: Timestamp,
+    ip: z
+      .string()
+      .nullable()
+      .meta({ description: 'where it was opened; of IPv6 the network of 64 bits; null: unknown', example: '192.0.2.7' }),
+    user_agent: z
+      .string()
+      .nullable()
+      .meta({ description: 'what opened it, by its own account; null: it did not say', example: 'Mozilla/5.0 (X11; Linux x86_64)' }),
+    current: z.boolean().describe('the session of this request'),
+    launch_id: z.string().nullable().meta({ description: 'the launch that opened it; null: somebody signed in', example: null }),
+  })
+  .meta({ id: 'Session' });
+export type SessionView = z.output<typeof SessionView>;
+
+export const SessionPage = pageOf(SessionView).meta({ id: 'SessionPage' });
+export const SESSION_SORT_FIELDS = ['created_at'] as const;
+export const SessionQuery = z.object(pageQueryOf(SESSION_SORT_FIELDS));
+export type SessionQuery = z.output<typeof SessionQuery>;

@@ -1,0 +1,34 @@
+import type { TenantMigration } from './migration.ts';
+
+/**
+ * From where a session was opened, so that its owner recognizes it; unknown of those before. And one outstanding reset of a person's password:
+ * another replaces it, and any change of the password ends it, whoever makes it, so it is a trigger.
+ */
+export const sessionsAndResets: TenantMigration = {
+  name: '0032-sessions-and-resets',
+  up: (tx) =>
+    tx.query(`
+      ALTER TABLE sessions ADD COLUMN ip varchar(64), ADD COLUMN user_agent varchar(500);
+
+      CREATE TABLE password_resets (
+        user_id bigint PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+        token_hash varchar(64) NOT NULL CONSTRAINT password_resets_token_hash_key UNIQUE,
+        created_at timestamptz(3) NOT NULL DEFAULT now(),
+        expires_at timestamptz(3) NOT NULL
+      );
+      CREATE FUNCTION end_password_reset() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+      BEGIN
+        DELETE FROM password_resets WHERE user_id = NEW.id;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER end_password_reset AFTER UPDATE OF password_hash ON users
+        FOR EACH ROW WHEN (OLD.password_hash IS DISTINCT FROM NEW.password_hash) EXECUTE FUNCTION end_password_reset();
+    `),
+  down: (tx) =>
+    tx.query(`
+      DROP TRIGGER end_password_reset ON users;
+      DROP FUNCTION end_password_reset();
+      DROP TABLE password_resets;
+      ALTER TABLE sessions DROP COLUMN ip, DROP COLUMN user_agent;
+    `),
+};
