@@ -18,7 +18,7 @@ import { requireTenant } from './middleware/tenant.ts';
 import { successHeaders } from './openapi/headers.ts';
 import { cacheReply, cachedReply, replyEntry } from './reply-cache.ts';
 import { type Body, jsonSchemaOf, readBody } from './request/body.ts';
-import { parseQuery, strict } from './request/validate.ts';
+import { parseQuery, queryForms, strict } from './request/validate.ts';
 import type { Context, Middleware } from './request-state.ts';
 
 export interface ServeDeps {
@@ -43,6 +43,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): M
     query: strict(endpoint.query ?? EMPTY),
     body: bodySchema && strict(bodySchema),
   };
+  const forms = queryForms(endpoint.query ?? EMPTY);
   return declared(endpoint, deps, async (ctx) => {
     ctx.state.route = endpoint.path;
     const { claims, refusal } = endpoint.caller === 'anyone' ? {} : await identify(ctx, deps.tokens);
@@ -56,7 +57,7 @@ export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): M
     if (actor) ctx.state.userUuid = actor.userUuid;
 
     const params = parsed.success ? parsed.data : validate(shapes.params, ctx.params as unknown);
-    const query = validate(shapes.query, parseQuery(ctx.search));
+    const query = validate(shapes.query, parseQuery(ctx.search, forms));
     const cached = wanted?.cache === 'reply' ? cachedReply(admission.found) : undefined;
     if (cached) return send(ctx, deps, unlessKnown(ctx, cached));
     const request = new HandlerRequest(ctx);

@@ -25,6 +25,7 @@ export class Values {
 
   of(schema: Schema): fc.Arbitrary<unknown> {
     if (typeof schema.$ref === 'string') return this.of(this.#document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] as Schema);
+    if (Object.keys(schema).length === 0) return fc.jsonValue({ maxDepth: 2 });
     if ('const' in schema) return fc.constant(schema.const);
     if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));
     if (Array.isArray(schema.anyOf)) return fc.oneof(...(schema.anyOf as Schema[]).map((each) => this.of(each)));
@@ -107,7 +108,7 @@ export function requestsOf(
             .map(({ name }) => name),
         },
       )
-      .map((found) => Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)])));
+      .map((found) => Object.fromEntries(Object.entries(found).flatMap(([name, value]) => sentAs(name, value))));
   const path = fc
     .tuple(
       ...within('path').map(({ name, schema }) => fc.oneof(values.of(schema), ...known(name, operation.path).map((id) => fc.constant(id)))),
@@ -130,13 +131,20 @@ export function requestsOf(
   );
 }
 
+/** Of a list the first: a query here has each name once. */
+function sentAs(name: string, value: unknown): [string, string][] {
+  if (Array.isArray(value)) return value.slice(0, 1).map((item) => [name, String(item)]);
+  if (value === null || typeof value !== 'object') return [[name, String(value)]];
+  return Object.entries(value).map(([key, item]) => [`${name}[${key}]`, String(item)]);
+}
+
 /** The same request with one thing wrong. */
 function broken(request: GeneratedRequest, at: number, parameters: readonly Parameter[], takesJson: boolean): GeneratedRequest {
   const body = (request.body ?? {}) as Record<string, unknown>;
   const first = Object.keys(body)[0];
   const faults: GeneratedRequest[] = [{ ...request, fault: 'an unknown parameter', query: { ...request.query, colour: 'red' } }];
   for (const { name, in: location, schema } of parameters) {
-    if (location === 'query' && schema.type !== 'string')
+    if (location === 'query' && schema.type !== 'string' && schema.type !== 'array')
       faults.push({ ...request, fault: `${name}=?`, query: { ...request.query, [name]: '?' } });
     if (location === 'query' && typeof schema.pattern === 'string' && !new RegExp(schema.pattern).test('\0'))
       faults.push({ ...request, fault: `a NUL in ${name}`, query: { ...request.query, [name]: '\0' } });

@@ -4,6 +4,7 @@ import { ENTITY_TAGS_PATTERN } from '../../api/etag.ts';
 import { CATALOGUE, type ProblemCode } from '../../api/error-catalogue.ts';
 import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency.ts';
 import { jsonSchemaOf, takesNothing } from '../request/body.ts';
+import { queryKind } from '../request/validate.ts';
 import { failureHeaders, headerRefs, successHeaders } from './headers.ts';
 import type { Json, SchemaBook } from './schema-book.ts';
 
@@ -36,6 +37,7 @@ function parameters(schema: z.ZodObject | undefined, location: 'path' | 'query',
       name,
       in: location,
       required: location === 'path' || !part.safeParse(undefined).success,
+      ...(queryKind(part) === 'object' ? { style: 'deepObject', explode: true } : {}),
       ...(description === undefined ? {} : { description }),
       schema: rest,
       ...(name === 'cursor' ? {} : { example: schemas.example(described) }), // a cursor comes from a page, there is none before

@@ -6,17 +6,53 @@ import { requireText } from './json.ts';
 export const strict = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 
-/** Query parameters as one object. A parameter that is sent twice, or not as percent-encoded UTF-8, is a 400. */
-export function parseQuery(search: string): Record<string, string> {
-  const query: Record<string, string> = Object.create(null) as Record<string, string>;
+/** The query parameters that are more than one text, by their schemas: `tag=a&tag=b` is a list, `metadata[a]=b` an object. */
+export interface QueryForms {
+  readonly lists: ReadonlySet<string>;
+  readonly objects: ReadonlySet<string>;
+}
+
+export function queryForms(query: z.ZodObject): QueryForms {
+  const named = (kind: QueryKind): ReadonlySet<string> =>
+    new Set(Object.entries(query.shape as Record<string, z.ZodType>).flatMap(([name, part]) => (queryKind(part) === kind ? [name] : [])));
+  return { lists: named('list'), objects: named('object') };
+}
+
+export type QueryKind = 'list' | 'object' | 'text';
+
+export function queryKind(schema: z.ZodType): QueryKind {
+  if (schema instanceof z.ZodOptional) return queryKind(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodArray) return 'list';
+  return schema instanceof z.ZodRecord ? 'object' : 'text';
+}
+
+const NO_FORMS: QueryForms = { lists: new Set(), objects: new Set() };
+const MEMBER = /^([^[\]]*)\[(.*)\]$/s;
+
+/** Query parameters as one object. A parameter that is sent twice and is no list, or not as percent-encoded UTF-8, is a 400. */
+export function parseQuery(search: string, { lists, objects }: QueryForms = NO_FORMS): Record<string, unknown> {
+  const query = new Map<string, unknown>();
   for (const pair of search.replace(/^\?/, '').split('&')) {
     if (pair === '') continue;
     const [name, value] = split(pair).map(decode) as [string, string];
-    if (name in query) throw invalid(name, 'is given twice');
     requireText(value, name);
-    query[name] = value;
+    const [, object = '', key = ''] = MEMBER.exec(name) ?? [];
+    if (lists.has(name)) query.set(name, [...((query.get(name) as string[] | undefined) ?? []), value]);
+    else if (objects.has(object)) query.set(object, withMember(query.get(object), key, value, name));
+    else if (query.has(name)) throw invalid(name, 'is given twice');
+    else query.set(name, value);
   }
-  return { ...query };
+  return Object.fromEntries(query);
+}
+
+/** `metadata=` beside `metadata[key]=` leaves no object. */
+function withMember(present: unknown, key: string, value: string, name: string): unknown {
+  if (typeof present === 'string') throw invalid(name, 'is given twice');
+  requireText(key, name);
+  const members = new Map(Object.entries((present as Record<string, string> | undefined) ?? {}));
+  if (members.has(key)) throw invalid(name, 'is given twice');
+  if (key === '__proto__') throw invalid(name, 'is not known here');
+  return Object.fromEntries(members.set(key, value));
 }
 
 function split(pair: string): [string, string] {
