@@ -25,6 +25,7 @@ export const CATALOGUE = {
   range_not_satisfiable: { status: 416, meaning: 'The range is outside of the file; `Content-Range` has its size.' },
   line_item_missing: { status: 422, meaning: 'The launch has no line item, so the LMS cannot store a grade.' },
   score_scope_missing: { status: 422, meaning: 'The LMS did not allow this tool to write scores (scope/score of the launch).' },
+  value_type_mismatch: { status: 422, meaning: 'The value is not of the type that `value_type` names.' },
   address_refused: { status: 422, meaning: 'The address is in a private network.' },
   idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
   rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when to try again.' },

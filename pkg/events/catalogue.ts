@@ -21,7 +21,7 @@ const FileUpdated = z.strictObject({
   version: z.int().positive().meta({ example: 2 }),
   updated_at: Time,
   changes: z
-    .array(z.enum(['name', 'folder', 'content', 'restored']))
+    .array(z.enum(['name', 'folder', 'content', 'restored', 'metadata']))
     .min(1)
     .describe('what is new'),
 });

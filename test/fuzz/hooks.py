@@ -96,6 +96,7 @@ OF_STATE = {
     "is not a cursor returned by replay; omit it to start over": "as of a list's cursor",
     "is too deep to hold another folder": "folders nest 100 levels",
     "needs an e-mail address to sign in with; set email too": "of a person whom an LMS brought",
+    "must be a string, or value_type must name its type": "without value_type a value is text",
     "must be re-sent when url moves to another origin ({} to clear)": "headers belong to the address that is there",
 }
 #: The same, with a part that changes.

@@ -1,6 +1,6 @@
 import type { TestTenant } from './server.ts';
 
-/** Tags and metadata of files, as rows: no operation writes them yet. */
+/** Tags and metadata of files, as rows: many at once, and such as the API refuses (no value, a value of another type). */
 
 /** Makes tags of the owner, each on all of `files`. The tags' ids. */
 export async function tagFiles(tenant: TestTenant, owner: string, names: readonly string[], files: readonly string[]): Promise<string[]> {

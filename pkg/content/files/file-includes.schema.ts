@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { eachOncePattern, Etag, Timestamp, Uuid } from '../../api/schemas.ts';
+import { eachOncePattern } from '../../api/schemas.ts';
 import { GrantView } from '../grants/grants.schema.ts';
+import { MetadataEntry } from '../metadata/metadata.schema.ts';
+import { TagView } from '../tags/tags.schema.ts';
 
 /** The fields that `include` adds to a file's metadata. */
 export const INCLUDES = ['tags', 'metadata', 'versions_count', 'permissions'] as const;
@@ -29,40 +31,6 @@ function faultOf(values: readonly string[]): string | undefined {
 
 const shown = (value: string): string =>
   JSON.stringify(Array.from(value).length > SHOWN_MAX ? `${Array.from(value).slice(0, SHOWN_MAX).join('')}…` : value);
-
-/** docs/design/records.md, Share, tag, metadata. */
-export const TagView = z
-  .object({
-    id: Uuid,
-    name: z.string().meta({ example: 'To read' }),
-    color: z
-      .string()
-      .regex(/^#[0-9A-Fa-f]{6}$/)
-      .nullable()
-      .meta({ example: '#3366cc' }),
-    owner_id: Uuid,
-    files_count: z.int().min(0).meta({ description: 'files with this tag that its owner may see, the trash left out', example: 3 }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    etag: Etag,
-  })
-  .meta({ id: 'Tag' });
-export type TagView = z.output<typeof TagView>;
-
-export const VALUE_TYPES = ['string', 'number', 'boolean', 'json'] as const;
-
-/** docs/design/records.md, Share, tag, metadata. */
-export const MetadataEntry = z
-  .object({
-    key: z.string().meta({ example: 'course' }),
-    value: z.unknown().meta({ description: 'JSON of the type that value_type names, or null', example: 'History 1' }),
-    value_type: z.enum(VALUE_TYPES),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    etag: Etag,
-  })
-  .meta({ id: 'MetadataEntry' });
-export type MetadataEntry = z.output<typeof MetadataEntry>;
 
 /** How many tags, metadata entries and grants of one file are included; its own addresses have all. */
 export const INCLUDED_MAX = 100;

@@ -1,5 +1,8 @@
 import { GRANT_COLUMNS, GRANT_TABLES } from '../grants/grants.sql.ts';
 import { Parameters, type Statement } from '../../store/postgres/keyset.ts';
+import type { MetadataRow } from '../metadata/metadata.view.ts';
+import { filesOfTags } from '../tags/tags.sql.ts';
+import type { TagRow } from '../tags/tags.view.ts';
 import type { Viewer } from './file-list.sql.ts';
 import { type Include, INCLUDED_MAX } from './file-includes.schema.ts';
 
@@ -17,23 +20,6 @@ export interface IncludedRow {
   readonly versions_count?: number;
   /** Null where the viewer may not see them. */
   readonly permissions?: readonly GrantJson[] | null;
-}
-
-export interface TagRow {
-  readonly uuid: string;
-  readonly name: string;
-  readonly color: string | null;
-  readonly files: number;
-  readonly createdAt: string;
-}
-
-export interface MetadataRow {
-  readonly key: string;
-  readonly value: string | null;
-  readonly type: 'string' | 'number' | 'boolean' | 'json';
-  readonly revision: number;
-  readonly createdAt: string;
-  readonly updatedAt: string;
 }
 
 export interface GrantJson {
@@ -68,7 +54,7 @@ export function fileIncludes(viewer: Omit<Viewer, 'known'>, files: readonly Aske
   const params = new Parameters();
   const ids = `${params.add(files.map(({ id }) => id))}::bigint[]`;
   const grants = `${params.add(files.map(({ grants }) => grants))}::boolean[]`;
-  const tagged = include.includes('tags') ? { me: params.add(viewer.userId), ids } : undefined;
+  const tagged = include.includes('tags') ? tagsOn(ids, params.add(viewer.userId)) : undefined;
   const fields = include.map((name) => ({ name, ...(name === 'tags' ? tags(tagged?.me ?? '') : FIELDS[name]) }));
   const sql = `
     WITH ${tagged ? `tagged AS MATERIALIZED (${filesOfTags(viewer, tagged, params)}),` : ''}
@@ -105,18 +91,17 @@ const FIELDS: Readonly<Record<Exclude<Include, 'tags'>, Field>> = {
 function tags(me: string): Field {
   const from = `file_tags l JOIN tags t ON t.id = l.tag_id AND t.owner_id = ${me} LEFT JOIN tagged c ON c.tag_id = t.id WHERE l.file_id = a.id`;
   return {
-    sql: list('t.uuid, t.name, t.color, coalesce(c.files, 0) AS files, t.created_at AS "createdAt"', from, 't.name, t.id'),
+    sql: list(
+      't.uuid, t.name, t.color, coalesce(c.files, 0) AS files, t.revision, t.created_at AS "createdAt", t.updated_at AS "updatedAt"',
+      from,
+      't.name, t.id',
+    ),
     bytes: rows(from),
   };
 }
 
-/** How many files each of the viewer's tags on these files has: live ones that they may read, for a tag outlives what let them read the file. */
-function filesOfTags(viewer: Omit<Viewer, 'known'>, { me, ids }: { me: string; ids: string }, params: Parameters): string {
-  return `
-    SELECT l.tag_id, count(*)::int AS files FROM file_tags l JOIN files f ON f.id = l.file_id
-    WHERE l.tag_id IN (SELECT t.id FROM file_tags s JOIN tags t ON t.id = s.tag_id WHERE s.file_id = ANY (${ids}) AND t.owner_id = ${me})
-      AND f.deleted_at IS NULL AND (f.owner_id = ${me} OR f.uuid = ANY (${params.add(viewer.files)}::uuid[]) OR EXISTS (
-        SELECT FROM folders d JOIN folders o ON o.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[])
-        WHERE d.id = f.folder_id AND (o.owner_id = ${me} OR o.uuid = ANY (${params.add(viewer.folders)}::uuid[]))))
-    GROUP BY l.tag_id`;
-}
+/** Links of the viewer's tags that are on these files. */
+const tagsOn = (ids: string, me: string): { me: string; of: string } => ({
+  me,
+  of: `l.tag_id IN (SELECT t.id FROM file_tags s JOIN tags t ON t.id = s.tag_id WHERE s.file_id = ANY (${ids}) AND t.owner_id = ${me})`,
+});

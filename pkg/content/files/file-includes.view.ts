@@ -3,9 +3,11 @@ import { etagOf } from '../../api/etag.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { grantedAtLeast, levelOn } from '../access/inherited-access.policy.ts';
 import { presentGrant } from '../grants/grants.view.ts';
+import { presentMetadata } from '../metadata/metadata.view.ts';
+import { presentTag } from '../tags/tags.view.ts';
 import type { ListedFile } from './files.sql.ts';
-import type { Include, IncludedFields, MetadataEntry, TagView } from './file-includes.schema.ts';
-import { fileIncludes, PAGE_FIELDS_MAX_BYTES, type IncludedRow, type MetadataRow, type TagRow } from './file-includes.sql.ts';
+import type { Include, IncludedFields } from './file-includes.schema.ts';
+import { fileIncludes, PAGE_FIELDS_MAX_BYTES, type IncludedRow } from './file-includes.sql.ts';
 import type { FileView } from './files.schema.ts';
 
 /*
@@ -55,40 +57,6 @@ const present = (row: IncludedRow, uuid: string, actor: Actor): IncludedFields =
   ...(row.versions_count !== undefined && { versions_count: row.versions_count }),
   ...(row.permissions !== undefined && { permissions: row.permissions?.map((grant) => presentIncludedGrant(grant, uuid)) ?? null }),
 });
-
-/** Nothing changes a tag yet, so it was last changed when it was made. */
-const presentTag = (tag: TagRow, ownerUuid: string): TagView => {
-  const createdAt = new Date(tag.createdAt).toISOString();
-  return {
-    id: tag.uuid,
-    name: tag.name,
-    color: tag.color,
-    owner_id: ownerUuid,
-    files_count: tag.files,
-    created_at: createdAt,
-    updated_at: createdAt,
-    etag: etagOf('tag', tag.uuid, JSON.stringify([tag.name, tag.color])),
-  };
-};
-
-const presentMetadata = (entry: MetadataRow, fileUuid: string): MetadataEntry => ({
-  key: entry.key,
-  value: valueOf(entry),
-  value_type: entry.type,
-  created_at: new Date(entry.createdAt).toISOString(),
-  updated_at: new Date(entry.updatedAt).toISOString(),
-  etag: etagOf('metadata', `${fileUuid}/${entry.key}`, entry.revision),
-});
-
-/** Text is shown unchanged, everything else as JSON. A value that is not JSON (not written by the API) is shown as text. */
-function valueOf({ value, type }: MetadataRow): unknown {
-  if (value === null || type === 'string') return value;
-  try {
-    return JSON.parse(value) as unknown;
-  } catch {
-    return value;
-  }
-}
 
 const presentIncludedGrant = (grant: NonNullable<IncludedRow['permissions']>[number], uuid: string) =>
   presentGrant(

@@ -1,5 +1,8 @@
 import { PAGE_LIMIT_MAX } from '../../api/paging.ts';
 import { integerKey, keyset, type KeysetRequest, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
+import { filesWith } from '../metadata/metadata-filter.sql.ts';
+import { taggedFiles } from '../tags/tag-filter.sql.ts';
+import { type FilteredList, filteredList } from './file-filter.sql.ts';
 import { LISTED_COLUMNS, LISTED_NAMES, type ListedFile, type ListedRow, listedRecordOf } from './files.sql.ts';
 import { FILE_SORT_FIELDS, type FileQuery } from './files.schema.ts';
 
@@ -82,7 +85,8 @@ export function fileList(viewer: Viewer, query: FileQuery, request: Request): Pa
   const location = query.folder_id === undefined || query.folder_id === 'root' ? query.folder_id : 'folder';
   const params = new Parameters();
   const sql = location === 'folder' ? inFolder(viewer, query, request, params) : inSight(viewer, query, request, params);
-  const isUsual = [query.sort, query.q, query.mime_type, query.owner].every((value) => value === undefined) && !query.trashed;
+  const isUsual =
+    [query.sort, query.q, query.mime_type, query.owner, query.tag, query.metadata].every((value) => value === undefined) && !query.trashed;
   const name = `content-files-${location ?? 'any'}-${hasGrants(viewer) ? 'granted' : 'own'}-${request.after ? 'next' : 'first'}`;
   return { sql, params: params.values, ...(isUsual && { name }) };
 }
@@ -95,12 +99,18 @@ const WAY_MAX = PAGE_LIMIT_MAX + 1;
 function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Parameters): string {
   const me = params.add(viewer.userId);
   const granted = hasGrants(viewer) ? { files: uuids(viewer.files, params), folders: uuids(viewer.folders, params) } : undefined;
-  const filter = filters(query, params);
+  const { all, filtered } = filters(query, me, params);
+  const filter = [...all, ...(filtered ? [`NOT ${filtered.isFew}`] : [])];
   const order = FILES.orderBy(request);
   const own = FILES.within({ sql: 'f.owner_id', operand: me }, request, params);
   const rest = [...filter, ...FILES.after(request, params)];
   const way = (conditions: readonly string[], orderBy = order): string =>
     `SELECT ${LISTED_NAMES} FROM files f WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT ${WAY_MAX}`;
+
+  const isSeen = `(f.owner_id = ${me}${granted ? ` OR f.uuid = ANY (${granted.files})` : ''} OR f.folder_id IN (TABLE seen))`;
+  const candidates = ({ isFew, candidates }: FilteredList): string =>
+    `SELECT ${LISTED_NAMES} FROM ${candidates} WHERE ${[isFew, isSeen, ...all, ...FILES.after(request, params)].join(' AND ')}
+      ORDER BY ${order} LIMIT ${WAY_MAX}`;
 
   // Files of others, folder by folder, in two ranges of the index of guests. OFFSET 0 keeps the planner from any other way: it takes the folders for
   // one and others' files for many, and would read every file of the tenant, or of the folders, for the few or none that there are.
@@ -112,12 +122,13 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
     ['own', way([...own.where, ...filter], own.orderBy)],
     ...(granted ? [['granted', way([`f.uuid = ANY (${granted.files})`, `f.owner_id <> ${me}`, ...rest])]] : []),
     ['below', `SELECT ${LISTED_NAMES} FROM (${['<', '>'].map(below).join(' UNION ALL ')}) f ORDER BY ${order} LIMIT ${WAY_MAX}`],
+    ...(filtered ? [['candidate', candidates(filtered)]] : []),
   ] as const;
   return `
     WITH seen AS MATERIALIZED (
       SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
       WHERE r.owner_id = ${me}${granted ? ` OR r.uuid = ANY (${granted.folders})` : ''}
-    ), ${ways.map(([name, sql]) => `${name} AS (${sql})`).join(', ')},
+    ), ${[...(filtered?.expressions ?? []), ...ways.map(([name, sql]) => `${name} AS (${sql})`)].join(', ')},
     picked AS MATERIALIZED (
       SELECT * FROM (${ways.map(([name]) => `TABLE ${name}`).join(' UNION ALL ')}) f ORDER BY ${order} LIMIT ${params.add(request.limit + 1)}
     )
@@ -134,27 +145,41 @@ function inFolder(viewer: Viewer, query: FileQuery, request: Request, params: Pa
           AND (a.owner_id = ${me}${folders === undefined ? '' : ` OR a.uuid = ANY (${folders})`}))`;
   const within = FILES.within({ sql: 'f.folder_id', operand: '(SELECT t.id FROM target t)' }, request, params);
   const mine = `((SELECT t.open FROM target t) OR f.owner_id = ${me}${granted ? ` OR f.uuid = ANY (${granted.files})` : ''})`;
+  const { all, filtered } = filters(query, me, params);
+  const limit = params.add(request.limit + 1);
+  const page = (from: string, conditions: readonly string[], orderBy: string): string =>
+    `(SELECT ${LISTED_NAMES} FROM ${from} WHERE ${[...conditions, mine, ...all].join(' AND ')} ORDER BY ${orderBy} LIMIT ${limit})`;
+  const inOrder = page('files f', [...within.where, ...(filtered ? [`NOT ${filtered.isFew}`] : [])], within.orderBy);
+  const candidates = ({ isFew, candidates }: FilteredList): string => {
+    const inTarget = 'f.folder_id = (SELECT t.id FROM target t)';
+    return page(candidates, [isFew, inTarget, ...FILES.after(request, params)], FILES.orderBy(request));
+  };
   return `
     WITH target AS MATERIALIZED (
       SELECT t.id, ${under(granted?.folders)} AS open
       FROM folders t WHERE t.uuid = ${params.add(query.folder_id)} AND t.deleted_at IS NULL AND ${under(granted?.known)}
-    ), picked AS MATERIALIZED (
-      SELECT ${LISTED_NAMES} FROM files f WHERE ${[...within.where, mine, ...filters(query, params)].join(' AND ')}
-      ORDER BY ${within.orderBy} LIMIT ${params.add(request.limit + 1)}
+    ), ${(filtered?.expressions ?? []).map((expression) => `${expression}, `).join('')}picked AS MATERIALIZED (
+      ${[inOrder, ...(filtered ? [candidates(filtered)] : [])].join(' UNION ALL ')}
     )
     SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM target t LEFT JOIN picked f ON true ORDER BY ${FILES.orderBy(request)}`;
 }
 
 const uuids = (values: readonly string[], params: Parameters): string => `${params.add(values)}::uuid[]`;
 
-function filters(query: FileQuery, params: Parameters): string[] {
+/** The conditions of a query, and where it names tags or metadata, how such a list is read. */
+function filters(query: FileQuery, me: string, params: Parameters): { readonly all: readonly string[]; readonly filtered?: FilteredList } {
   const conditions = [query.trashed ? 'f.deleted_at IS NOT NULL' : 'f.deleted_at IS NULL'];
   if (query.folder_id === 'root') conditions.push('f.folder_id IS NULL');
   if (query.q !== undefined) conditions.push(`f.name_search LIKE ${containing(`carrel.fold(${params.add(query.q)})`)}`);
   if (query.mime_type?.endsWith('/*')) conditions.push(`starts_with(f.mime_type, ${params.add(query.mime_type.slice(0, -1))})`);
   else if (query.mime_type !== undefined) conditions.push(`f.mime_type = ${params.add(query.mime_type)}`);
   if (query.owner !== undefined) conditions.push(`f.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`);
-  return conditions;
+  const named = [
+    ...(query.tag ?? []).map((tag) => taggedFiles(tag, me, params)),
+    ...Object.entries(query.metadata ?? {}).map(([key, value]) => filesWith(key, value, params)),
+  ];
+  const all = [...conditions, ...named.map(({ has }) => has)];
+  return named.length === 0 ? { all } : { all, filtered: filteredList(named) };
 }
 
 /** A LIKE pattern for texts with this part. Folds before it escapes: folding turns the full-width forms of wildcards (％, ＿) into wildcards. */

@@ -135,6 +135,7 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
   createUser: async () => (key) => create(key, 'walked'),
   createFolder: async () => (key) => tenant.admin.post('/folders', { name: 'walked' }, keyed(key)),
   createGroup: async () => (key) => tenant.admin.post('/groups', { name: 'walked' }, keyed(key)),
+  createTag: async () => (key) => tenant.admin.post('/tags', { name: 'walked' }, keyed(key)),
   uploadFile: async () => (key) => tenant.admin.upload('/files', { name: 'walked.txt', file: Buffer.from('x'), ...keyed(key) }),
   restoreFile: async () => {
     const { id } = await file('restored.txt');

@@ -191,6 +191,17 @@ test('what parameters may be is said as exactly as it is enforced', () => {
       ['', 'tags,', 'tags,tags', 'tags,metadata,tags', 'tags, metadata', 'Tags', 'owner'].filter((text) => include.test(text)),
     ).toEqual([]);
   }
+  expect(parameter('get /files', 'tag')).toMatchObject({ type: 'array', maxItems: 10, items: { type: 'string', maxLength: 100 } });
+  expect(parameter('get /files', 'metadata')).toMatchObject({
+    type: 'object',
+    maxProperties: 10,
+    propertyNames: { maxLength: 100 },
+    additionalProperties: { type: 'string', maxLength: 1_000 },
+  });
+  const styles = operationsOf(document).flatMap(({ name, parameters }) =>
+    parameters.flatMap((each) => ('style' in each ? [[name, 'name' in each && each.name, each.style]] : [])),
+  );
+  expect(styles).toEqual([['get /files', 'metadata', 'deepObject']]);
   expect(parameter('get /files', 'X-Tenant-ID')).toEqual({ type: 'string', pattern: `^(${tenant.slug}|${tenant.tenantId})$` });
   expect(parameter('patch /files/{id}', 'If-Match')?.pattern).toContain('(W/)?"');
   expect(parameter('get /files/{id}', 'If-None-Match')?.pattern).toContain('(W/)?"');

@@ -96,7 +96,9 @@ export const tags = table('tags', ['id'], {
   name: text,
   color: nullable(text),
   ownerId: bigint,
+  revision: filled(bigint),
   createdAt: filled(timestamp),
+  updatedAt: filled(timestamp),
 });
 
 export const fileTags = table('file_tags', ['fileId', 'tagId'], {

@@ -17,6 +17,7 @@ import { countStorage } from './0020-count-storage.ts';
 import { storeFiles } from './0021-store-files.ts';
 import { managedGroups } from './0031-groups.ts';
 import { sessionsAndResets } from './0032-sessions-and-resets.ts';
+import { tagsAndMetadata } from './0033-tags-and-metadata.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -39,4 +40,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   storeFiles,
   managedGroups,
   sessionsAndResets,
+  tagsAndMetadata,
 ];

@@ -1,0 +1,127 @@
+import type { Actor } from '../../api/actor.ts';
+import { requireMatch } from '../../api/etag.ts';
+import { page, type Page, pageRequest } from '../../api/paging.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import type { Events } from '../../events/events.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
+import { selectPage } from '../../store/postgres/keyset.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
+import { fileUpdated } from '../files/files.events.ts';
+import type { Files } from '../files/files.service.ts';
+import type { FileRecord } from '../files/files.sql.ts';
+import { storedValue } from './metadata.policy.ts';
+import { ENTRIES_MAX, type MetadataEntry, type MetadataQuery, type NewMetadata } from './metadata.schema.ts';
+import { DELETE_ENTRY, FIND_ENTRY, METADATA, METADATA_COLUMNS, PUT_ENTRY, type StoredEntry } from './metadata.sql.ts';
+import { metadataEtag, presentMetadata } from './metadata.view.ts';
+
+type IfMatch = readonly string[] | '*' | undefined;
+
+/** A page ends before the entry with which its JSON would be longer. Its first entry is always shown. */
+const PAGE_MAX_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Typed metadata of files: whoever may read a file reads it, whoever may write the file writes it.
+ *
+ * Invariants:
+ * - A file has at most ENTRIES_MAX entries, however many writers race: the file's row is locked while they are counted.
+ * - What is stored is of its type.
+ * - A change of a file's metadata is one `file.updated` (`metadata`) in its transaction; a value that stays as it is changes nothing.
+ */
+export class Metadata {
+  readonly #db: Database;
+  readonly #files: Files;
+  readonly #transactions: AuthorizedTransactions;
+  readonly #events: Events;
+
+  constructor(deps: { db: Database; cache: TaggedCache; files: Files; events: Events }) {
+    this.#db = deps.db;
+    this.#files = deps.files;
+    this.#transactions = authorizedTransactions(deps);
+    this.#events = deps.events;
+  }
+
+  /** One statement, one more where the file is not cached. Throws `not_found`. */
+  async list(actor: Actor, fileId: Uuid, query: MetadataQuery): Promise<Page<MetadataEntry>> {
+    const file = await this.#files.read(actor, fileId);
+    const request = pageRequest(query, METADATA.order);
+    const { sql, params } = selectPage(METADATA, request, {
+      columns: METADATA_COLUMNS,
+      from: 'file_metadata m',
+      where: (parameters) => [`m.file_id = ${parameters.add(file.id)}`],
+    });
+    const rows = await this.#db.query<StoredEntry>(sql, params);
+    const entries = rows.map((row) => presentMetadata(row, fileId));
+    return page(
+      request,
+      rows,
+      (_row, at) => entries[at] as MetadataEntry,
+      (row) => METADATA.valuesOf(request, row),
+      Math.min(request.limit, countWithin(entries)),
+    );
+  }
+
+  /**
+   * Four statements, two where the value stays as it is. Throws `not_found`, `forbidden`, `precondition_failed`, `value_type_mismatch`,
+   * `validation_failed`, and `conflict` when there are too many.
+   */
+  async put(
+    actor: Actor,
+    fileId: Uuid,
+    key: string,
+    input: NewMetadata,
+    ifMatch: IfMatch,
+  ): Promise<{ readonly created: boolean; readonly entry: MetadataEntry }> {
+    const { value, type } = storedValue(input);
+    return this.#transactions.run(actor, async (tx, granted) => {
+      const file = await this.#files.lock(tx, actor, granted, fileId, 'write', {});
+      const { entries, present } = await find(tx, file, key);
+      requirePresent(present, ifMatch, fileId);
+      if (present?.value === value && present.type === type) return { created: false, entry: presentMetadata(present, fileId) };
+      if (!present && entries >= ENTRIES_MAX)
+        throw new Problem('conflict', `The file has ${ENTRIES_MAX} metadata entries, the maximum; delete one first.`);
+      const [row] = await tx.query<StoredEntry>(PUT_ENTRY, [file.id, key, value, type]);
+      if (!row) throw new Problem('internal');
+      await this.#emit(tx, file);
+      return { created: !present, entry: presentMetadata(row, fileId) };
+    });
+  }
+
+  /** Four statements. Throws `not_found`, `forbidden`, `precondition_failed`. */
+  async remove(actor: Actor, fileId: Uuid, key: string, ifMatch: IfMatch): Promise<void> {
+    await this.#transactions.run(actor, async (tx, granted) => {
+      const file = await this.#files.lock(tx, actor, granted, fileId, 'write', {});
+      const { present } = await find(tx, file, key);
+      if (!present) throw new Problem('not_found', 'The file has no metadata of this key.');
+      requirePresent(present, ifMatch, fileId);
+      await tx.query(DELETE_ENTRY, [file.id, key]);
+      await this.#emit(tx, file);
+    });
+  }
+
+  async #emit(tx: Tx, file: FileRecord): Promise<void> {
+    await this.#events.emit(tx, 'file.updated', fileUpdated(file, ['metadata']));
+  }
+}
+
+async function find(tx: Tx, file: FileRecord, key: string): Promise<{ entries: number; present: StoredEntry | undefined }> {
+  const [row] = await tx.query<StoredEntry & { entries: number; key: string | null }>(FIND_ENTRY, [file.id, key]);
+  return { entries: row?.entries ?? 0, present: row?.key == null ? undefined : row };
+}
+
+/** If-Match of an entry that is not there never holds (RFC 9110 §13.1.1). */
+function requirePresent(present: StoredEntry | undefined, ifMatch: IfMatch, fileUuid: Uuid): void {
+  if (present) requireMatch(ifMatch, metadataEtag(present, fileUuid));
+  else if (ifMatch !== undefined) throw new Problem('precondition_failed');
+}
+
+/** How many of them, from the first on, a page may hold. */
+function countWithin(entries: readonly MetadataEntry[]): number {
+  let bytes = 0;
+  const last = entries.findIndex((entry, at) => {
+    bytes += Buffer.byteLength(JSON.stringify(entry));
+    return at > 0 && bytes > PAGE_MAX_BYTES;
+  });
+  return last === -1 ? entries.length : last;
+}

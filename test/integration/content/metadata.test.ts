@@ -1,0 +1,354 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { fileIds, fillWithFiles } from '../../bench/filled.ts';
+import type { ApiReply } from '../../support/api.ts';
+import { testBackends } from '../../support/backends.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
+import { addMetadata } from '../../support/tags-and-metadata.ts';
+import { countBy, range, untilServed } from '../../support/wait.ts';
+import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+
+const tenant = serverSuite();
+
+type Person = Awaited<ReturnType<TestTenant['user']>>;
+type Entry = { key: string; value: unknown; value_type: string; etag: string };
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const upload = async ({ api }: Person, name = 'a.txt'): Promise<string> =>
+  (await api.upload('/files', { name, file: Buffer.from(name) })).body.id;
+const put = (by: Person, file: string, key: string, body: object, headers: Record<string, string> = {}): Promise<ApiReply> =>
+  untilServed(() => by.api.put(`/files/${file}/metadata/${encodeURIComponent(key)}`, body, { headers }));
+const remove = (by: Person, file: string, key: string, headers: Record<string, string> = {}): Promise<ApiReply> =>
+  by.api.delete(`/files/${file}/metadata/${encodeURIComponent(key)}`, { headers });
+const list = async (by: Person, file: string): Promise<Entry[]> => (await by.api.get(`/files/${file}/metadata`)).body.data;
+const grant = (by: Person, file: string, to: Person, permission_level: string): Promise<ApiReply> =>
+  by.api.post(`/files/${file}/permissions`, { permission_level, user_id: to.user.id });
+
+describe('metadata of a file', () => {
+  test('is set with 201, changed with 200, listed by key, and deleted', async () => {
+    const ada = await tenant.user();
+    const file = await upload(ada);
+
+    const made = await put(ada, file, 'pages', { value: 212, value_type: 'number' });
+    const changed = await put(ada, file, 'pages', { value: 'many' });
+    await put(ada, file, 'course', { value: { id: [1, null] }, value_type: 'json' });
+
+    expect([made.status, changed.status]).toEqual([201, 200]);
+    expect(made.body).toEqual({
+      key: 'pages',
+      value: 212,
+      value_type: 'number',
+      created_at: TIME,
+      updated_at: TIME,
+      etag: expect.any(String),
+    });
+    expect(made.headers.etag).toBe(`"${made.body.etag}"`);
+    expect(await list(ada, file)).toMatchObject([
+      { key: 'course', value: { id: [1, null] }, value_type: 'json' },
+      { ...changed.body, value: 'many', value_type: 'string' },
+    ]);
+    expect([(await remove(ada, file, 'pages')).status, (await remove(ada, file, 'pages')).status]).toEqual([204, 404]);
+    expect(await list(ada, file)).toMatchObject([{ key: 'course' }]);
+  });
+
+  test.each(['schlüssel', '…', 'with space', 'a.b', '.hidden', '...', 'a%2Fb', 'x'.repeat(100), '数', '"', '?&=#'])(
+    'has the key %j as it was sent',
+    async (key) => {
+      const ada = await tenant.user();
+      const file = await upload(ada);
+
+      expect([(await put(ada, file, key, { value: 'v' })).body.key, (await list(ada, file)).map((entry) => entry.key)]).toEqual([
+        key,
+        [key],
+      ]);
+      expect((await ada.api.get('/files', { query: { [`metadata[${key}]`]: 'v' } })).body.data).toMatchObject([{ id: file }]);
+      expect((await remove(ada, file, key)).status).toBe(204);
+    },
+  );
+
+  test.each([
+    ['key', 'a/b', { value: 'v' }],
+    ['key', 'a[b]', { value: 'v' }],
+    ['key', 'line\nbreak', { value: 'v' }],
+    ['key', 'x'.repeat(101), { value: 'v' }],
+    ['value', 'k', {}],
+    ['value', 'k', { value: 7 }],
+    ['value', 'k', { value: null }],
+    ['value', 'k', { value: 'x'.repeat(65_537) }],
+    ['value', 'k', { value: ['x'.repeat(65_533)], value_type: 'json' }],
+    ['value_type', 'k', { value: 7, value_type: 'integer' }],
+    ['etag', 'k', { value: 'v', etag: 'x' }],
+  ])('with a wrong %s is a 400 that names it (%#)', async (field, key, body) => {
+    const ada = await tenant.user();
+    const reply = await put(ada, await upload(ada), key, body);
+
+    expect([reply.status, reply.body.details.map((detail: { field: string }) => detail.field)]).toEqual([400, [field]]);
+  });
+
+  test.each([
+    [{ value: 7, value_type: 'string' }],
+    [{ value: '7', value_type: 'number' }],
+    [{ value: 'true', value_type: 'boolean' }],
+    [{ value: null, value_type: 'boolean' }],
+  ])('whose value is of another type, %j, is a 422 and changes nothing', async (body) => {
+    const ada = await tenant.user();
+    const file = await upload(ada);
+    await put(ada, file, 'k', { value: 'before' });
+
+    const reply = await put(ada, file, 'k', body);
+
+    expect([reply.status, reply.body.error, reply.body.details[0].field]).toEqual([422, 'value_type_mismatch', 'value']);
+    expect(await list(ada, file)).toMatchObject([{ value: 'before' }]);
+  });
+
+  test('holds 64 KiB a value, in UTF-8, and pages of them end before 4 MiB', async () => {
+    const ada = await tenant.user();
+    const file = await upload(ada);
+    for (const at of range(70))
+      expect((await put(ada, file, `k${String(at).padStart(2, '0')}`, { value: 'é'.repeat(32_768) })).status).toBe(201);
+
+    const keys: string[] = [];
+    let url = `/files/${file}/metadata?limit=200`;
+    for (;;) {
+      const page = await ada.api.get(url);
+      expect(page.bytes.length).toBeLessThan(4 * 1024 * 1024 + 100_000);
+      keys.push(...page.body.data.map(({ key }: Entry) => key));
+      const next = /^<([^>]+)>/.exec(page.headers.link ?? '')?.[1];
+      if (next === undefined) break;
+      url = next;
+    }
+
+    expect(keys).toEqual(range(70).map((at) => `k${String(at).padStart(2, '0')}`));
+  });
+
+  test('has 100 keys at most, however many writers race, and the 101st is a 409', async () => {
+    const ada = await tenant.user();
+    const file = await upload(ada);
+    for (const at of range(80)) await put(ada, file, `k${at}`, { value: 'v' });
+
+    const racing = await Promise.all(range(50).map((at) => put(ada, file, `race ${at}`, { value: 'v' })));
+
+    expect(countBy(racing, ({ status }) => status)).toEqual({ 201: 20, 409: 30 });
+    expect(racing.find(({ status }) => status === 409)?.body.error).toBe('conflict');
+    expect((await ada.api.get(`/files/${file}/metadata`, { query: { limit: 200 } })).body.data).toHaveLength(100);
+    expect((await put(ada, file, 'k1', { value: 'changed' })).status).toBe(200);
+    await remove(ada, file, 'k1');
+    expect((await put(ada, file, 'another', { value: 'v' })).status).toBe(201);
+  });
+
+  test('takes If-Match: of racing changes with one tag one wins, and what is not there matches nothing', async () => {
+    const ada = await tenant.user();
+    const file = await upload(ada);
+    const absent = await put(ada, file, 'k', { value: 'v' }, { 'if-match': '*' });
+    const { etag } = (await put(ada, file, 'k', { value: 'v' })).body;
+
+    const racing = await Promise.all(range(10).map((at) => put(ada, file, 'k', { value: `v${at}` }, { 'if-match': `"${etag}"` })));
+
+    expect(countBy(racing, ({ status }) => status)).toEqual({ 200: 1, 412: 9 });
+    expect([absent.status, (await remove(ada, file, 'k', { 'if-match': `"${etag}"` })).status]).toEqual([412, 412]);
+    const [{ etag: now } = { etag: '' }] = await list(ada, file);
+    expect((await remove(ada, file, 'k', { 'if-match': `"${now}"` })).status).toBe(204);
+  });
+
+  test('is read by whoever may read the file, and written by whoever may write it', async () => {
+    const [ada, reader, writer, stranger] = [await tenant.user(), await tenant.user(), await tenant.user(), await tenant.user()];
+    const viewer = await tenant.user({ roles: ['viewer'] });
+    const file = await upload(ada);
+    await put(ada, file, 'k', { value: 'v' });
+    for (const [person, level] of [
+      [reader, 'read'],
+      [writer, 'write'],
+      [viewer, 'write'],
+    ] as const)
+      await grant(ada, file, person, level);
+    const outcome = async (who: Person): Promise<unknown[]> => [
+      (await who.api.get(`/files/${file}/metadata`)).status,
+      (await put(who, file, 'k', { value: `by ${who.user.id}` })).status,
+      (await remove(who, file, 'none')).status,
+    ];
+
+    expect(await outcome(reader)).toEqual([200, 403, 403]);
+    expect(await outcome(viewer)).toEqual([200, 403, 403]);
+    expect(await outcome(stranger)).toEqual([404, 404, 404]);
+    expect(await outcome(writer)).toEqual([200, 200, 404]);
+    await ada.api.delete(`/files/${file}`);
+    expect(await outcome(ada)).toEqual([404, 404, 404]);
+    expect((await put(ada, randomUUID(), 'k', { value: 'v' })).status).toBe(404);
+  });
+
+  test('is nobody’s of another tenant', async () => {
+    const ada = await tenant.user();
+    const file = await upload(ada);
+    const other = await startTenant();
+    try {
+      const path = `/files/${file}/metadata`;
+      const replies = [
+        await other.admin.get(path),
+        await other.admin.put(`${path}/k`, { value: 'v' }),
+        await other.admin.delete(`${path}/k`),
+        await tenant.anonymous.as(other.admin.token).get(path),
+        await tenant.anonymous.put(`${path}/k`, { value: 'v' }),
+      ];
+      expect(replies.map(({ status }) => status)).toEqual([404, 404, 404, 401, 401]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('gives one event for each change, and costs the statements that its service says', async () => {
+    await addWebhook(tenant, { events: ['file.updated'] });
+    const ada = await tenant.user();
+    const file = await upload(ada);
+    const cost = async (work: () => Promise<ApiReply>): Promise<[status: number, sql: number]> => {
+      const { reply, sql } = await tenant.counting(work);
+      return [reply.status, sql.filter((text) => !/^(START TRANSACTION|BEGIN|COMMIT|ROLLBACK)/i.test(text)).length];
+    };
+
+    const costs = [
+      await cost(() => put(ada, file, 'k', { value: 'v' })),
+      await cost(() => put(ada, file, 'k', { value: 'v' })),
+      await cost(() => put(ada, file, 'k', { value: 'w' })),
+      await cost(() => remove(ada, file, 'k')),
+    ];
+
+    expect(costs).toEqual([
+      [201, 4],
+      [200, 2],
+      [200, 4],
+      [204, 4],
+    ]);
+    await ada.api.get(`/files/${file}`);
+    expect(await cost(() => ada.api.get(`/files/${file}/metadata`))).toEqual([200, 1]);
+    const events = (await writtenEvents(tenant)).filter(({ data }) => data.id === file);
+    expect(events.map(({ data }) => data.changes)).toEqual([['metadata'], ['metadata'], ['metadata']]);
+  });
+});
+
+describe('GET /files by tag and metadata', () => {
+  /** Ada's files a, b and c, with tags and metadata. */
+  async function scene() {
+    const ada = await tenant.user();
+    const files = { a: await upload(ada, 'a'), b: await upload(ada, 'b'), c: await upload(ada, 'c') };
+    const tagged = async (name: string, ...ids: string[]): Promise<string> => {
+      const { id } = (await ada.api.post('/tags', { name })).body;
+      for (const file of ids) await ada.api.put(`/files/${file}/tags/${id}`);
+      return id;
+    };
+    const tags = { read: await tagged('To read', files.a, files.b), late: await tagged('Zürich, late', files.b, files.c) };
+    await put(ada, files.a, 'course', { value: 'History 1' });
+    await put(ada, files.b, 'course', { value: 'History 1' });
+    await put(ada, files.b, 'pages', { value: 1.5, value_type: 'number' });
+    await put(ada, files.c, 'done', { value: true, value_type: 'boolean' });
+    await put(ada, files.c, 'refs', { value: [1], value_type: 'json' });
+    const found = async (search: string, by = ada): Promise<string> =>
+      (await by.api.get(`/files?sort=name&${search}`)).body.data.map(({ name }: { name: string }) => name).join('');
+    return { ada, files, tags, found };
+  }
+
+  test('finds the files that have all that is named', async () => {
+    const { tags, found } = await scene();
+    const finds = {
+      'tag=to%20READ': 'ab',
+      [`tag=${tags.late}`]: 'bc',
+      'tag=To+read&tag=z%C3%BCrich,%20late': 'b',
+      'tag=Unknown': '',
+      [`tag=${randomUUID()}`]: '',
+      'metadata[course]=History%201': 'ab',
+      'metadata%5Bcourse%5D=History+1&metadata[pages]=1.5': 'b',
+      'metadata[pages]=1.50': 'b',
+      'metadata[pages]=15e-1': 'b',
+      'metadata[pages]=2': '',
+      'metadata[done]=true': 'c',
+      'metadata[refs]=[1]': 'c',
+      'metadata[course]=history%201': '',
+      'metadata[none]=': '',
+      'tag=to+read&metadata[course]=History+1&q=b': 'b',
+    };
+
+    for (const [search, names] of Object.entries(finds)) expect([search, await found(search)]).toEqual([search, names]);
+  });
+
+  test('is in one statement, in pages that meet, also in a folder', async () => {
+    const { ada, found } = await scene();
+    const folder = (await ada.api.post('/folders', { name: 'f' })).body.id;
+    const inside = (await ada.api.upload('/files', { name: 'd', file: Buffer.from('d'), fields: { folder_id: folder } })).body.id;
+    await put(ada, inside, 'course', { value: 'History 1' });
+
+    const first = await tenant.counting(() => ada.api.get('/files?sort=name&limit=2&metadata[course]=History+1'));
+    const next = /^<([^>]+)>/.exec(first.reply.headers.link ?? '')?.[1] ?? '';
+    const second = await tenant.counting(() => ada.api.get(next));
+
+    expect([first.sql.length, second.sql.length]).toEqual([1, 1]);
+    expect([...first.reply.body.data, ...second.reply.body.data].map(({ name }: { name: string }) => name)).toEqual(['a', 'b', 'd']);
+    expect(await found(`folder_id=${folder}&metadata[course]=History+1`)).toBe('d');
+    expect(await found(`folder_id=${folder}&tag=To+read`)).toBe('');
+    expect(await found(`folder_id=root&tag=To+read`)).toBe('ab');
+  });
+
+  test('shows the same pages where more files match than are sorted by themselves', async () => {
+    const [ada, bob] = [await tenant.user(), await tenant.user()];
+    await fillWithFiles(testBackends().stores, tenant, ada.user.email, [[1, 10_100]]);
+    const ids = await fileIds(testBackends().stores, tenant, ada.user.email);
+    await addMetadata(tenant, ids, [{ key: 'many', value: 'all' }]);
+    const [some, folders] = [ids.slice(0, 300), (await ada.api.get('/files', { query: { limit: 20 } })).body.data];
+    await addMetadata(tenant, some, [{ key: 'few', value: 'some' }]);
+    const folder = folders[0].folder.id as string;
+    await ada.api.post(`/folders/${folder}/permissions`, { permission_level: 'read', user_id: bob.user.id });
+    const pages = async (by: Person, search: string): Promise<string[]> => {
+      const first = await by.api.get(`/files?limit=150&${search}`);
+      const second = await by.api.get(/^<([^>]+)>/.exec(first.headers.link ?? '')?.[1] ?? '/files?limit=1&q=none');
+      return [...first.body.data, ...second.body.data].map(({ name }: { name: string }) => name);
+    };
+
+    for (const [by, search] of [
+      [ada, 'sort=-updated_at'],
+      [ada, 'sort=name'],
+      [ada, `folder_id=${folder}`],
+      [bob, 'sort=-updated_at'],
+    ] as const) {
+      const all = await pages(by, search);
+      expect([search, all.length, await pages(by, `${search}&metadata[many]=all`)]).toEqual([search, 300, all]);
+      const few = await pages(by, `${search}&metadata[many]=all&metadata[few]=some`);
+      expect([search, few, few.length > 10]).toEqual([search, await pages(by, `${search}&metadata[few]=some`), true]);
+    }
+  });
+
+  test('is by one’s own tags alone, of files that one may read', async () => {
+    const { ada, files, tags, found } = await scene();
+    const [bob, stranger] = [await tenant.user(), await tenant.user()];
+    await grant(ada, files.a, bob, 'read');
+    const { id } = (await bob.api.post('/tags', { name: 'To read' })).body;
+    await bob.api.put(`/files/${files.a}/tags/${id}`);
+
+    expect(await found('tag=To+read', bob)).toBe('a');
+    expect(await found(`tag=${tags.late}`, bob)).toBe('');
+    expect(await found('metadata[course]=History+1', bob)).toBe('a');
+    expect(await found('metadata[course]=History+1', stranger)).toBe('');
+  });
+
+  test.each([
+    ['metadata', 'metadata=x'],
+    ['metadata[a]', 'metadata[a]=1&metadata[a]=2'],
+    ['metadata.a/b', 'metadata[a%2Fb]=1'],
+    [
+      'metadata',
+      range(11)
+        .map((at) => `metadata[k${at}]=1`)
+        .join('&'),
+    ],
+    [
+      'tag',
+      range(11)
+        .map((at) => `tag=t${at}`)
+        .join('&'),
+    ],
+    ['tag.0', 'tag='],
+    ['other[a]', 'other[a]=1'],
+    ['owner', 'owner=x&tag=a'],
+  ])('names %j, where that is wrong', async (field, search) => {
+    const reply = await tenant.admin.get(`/files?${search}`);
+
+    expect([reply.status, reply.body.details?.map((detail: { field: string }) => detail.field)]).toEqual([400, [field]]);
+  });
+});
