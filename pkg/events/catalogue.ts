@@ -21,9 +21,9 @@ const FileUpdated = z.strictObject({
   version: z.int().positive().meta({ example: 2 }),
   updated_at: Time,
   changes: z
-    .array(z.enum(['name', 'folder', 'content', 'restored', 'metadata']))
+    .array(z.enum(['name', 'folder', 'path', 'content', 'restored', 'metadata']))
     .min(1)
-    .describe('what is new'),
+    .describe('what is new; path: a folder above has another name or is somewhere else'),
 });
 
 const FileDeleted = z.strictObject({

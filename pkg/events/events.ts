@@ -42,6 +42,26 @@ export interface FileCreatedEvent {
 export const fileCreatedRows = (source: string): string =>
   eventRows(`'file.created'`, `(SELECT s.event_uuid, s.event_head || ${isoOf('s.created_at')} || s.event_tail FROM ${source} s)`);
 
+/**
+ * For a statement that changes files: writes an event of each row of `source`, whose expressions `fields` are the fields of `data` in their order, as
+ * SQL that gives JSON. `timestamp` is a parameter. Gives common table expressions, of which `delivery` has the deliveries.
+ */
+export const fileEventRows = (
+  event: 'file.updated' | 'file.deleted',
+  timestamp: string,
+  { source, fields }: { readonly source: string; readonly fields: readonly (readonly [name: string, json: string])[] },
+): string => {
+  const data = fields.map(([name, json]) => `'"${name}":' || ${json}`).join(` || ',' || `);
+  const payload = `'{"event":"${event}","timestamp":"' || ${isoOf(`${timestamp}::timestamptz`)} || '","data":{' || ${data} || '}}'`;
+  return eventRows(`'${event}'`, `(SELECT gen_random_uuid(), ${payload} FROM ${source})`);
+};
+
+/** JSON of a text, a uuid and a time in SQL; of what is null too. */
+export const jsonOf = {
+  text: (sql: string): string => `coalesce(to_json(${sql}::text)::text, 'null')`,
+  time: (sql: string): string => `'"' || ${isoOf(sql)} || '"'`,
+};
+
 const UNKNOWN_TIME = '0001-01-01T00:00:00.000Z';
 
 /**
@@ -75,6 +95,11 @@ export class Events {
   /** Wakes the workers for deliveries that a statement of its own has written. */
   notify(): void {
     this.#notifier.notify();
+  }
+
+  /** Wakes the workers after the commit, for deliveries that a statement of this transaction has written. */
+  notifyAfterCommit(tx: Tx): void {
+    this.#notifier.notifyAfterCommit(tx);
   }
 
   /** Several of one kind, in their order: one statement for each 1,000. */

@@ -95,6 +95,7 @@ OF_STATE = {
     "must not be the user who is deleted": "of two ids one may not be the other",
     "is not a cursor returned by replay; omit it to start over": "as of a list's cursor",
     "is too deep to hold another folder": "folders nest 100 levels",
+    "is too deep to hold this folder and those below it": "the same",
     "needs an e-mail address to sign in with; set email too": "of a person whom an LMS brought",
     "must be a string, or value_type must name its type": "without value_type a value is text",
     "must be re-sent when url moves to another origin ({} to clear)": "headers belong to the address that is there",

@@ -8,7 +8,7 @@ import type { Objects } from '../../pkg/store/s3/objects.ts';
  * - a file is its newest version, and its versions are numbered without a gap;
  * - every version's object is there, with its size;
  * - every object has a version, or work that waits will delete it (its purge, or the sweep of its day);
- * - paths follow the folders;
+ * - paths, depths and ancestries follow the folders, and no folder is below itself;
  * - a grant that was given through another neither exceeds nor outlives it, and whoever gave it has that one.
  */
 export async function invariantFaults(db: Sql, objects: Objects): Promise<string[]> {
@@ -30,6 +30,14 @@ const ROW_FAULTS = `
   UNION ALL
   SELECT format('the path of folder %s is %s', d.name, d.path) FROM folders d LEFT JOIN folders p ON p.id = d.parent_id
   WHERE d.path <> coalesce(p.path, '') || '/' || d.name
+  UNION ALL
+  SELECT format('folder %s is at %s, of depth %s', d.path, d.ancestry, d.depth) FROM folders d LEFT JOIN folders p ON p.id = d.parent_id
+  WHERE ltree2text(d.ancestry) <> concat_ws('.', ltree2text(p.ancestry), d.id) OR d.depth <> coalesce(p.depth + 1, 0)
+  UNION ALL
+  SELECT format('folder %s is below itself, or hangs below nothing', d.path) FROM folders d WHERE d.id NOT IN (
+    WITH RECURSIVE tree AS (
+      SELECT id FROM folders WHERE parent_id IS NULL UNION ALL SELECT b.id FROM tree t JOIN folders b ON b.parent_id = t.id
+    ) SELECT id FROM tree)
   UNION ALL
   SELECT format('grant %s does not rest on grant %s', p.uuid, s.uuid)
   FROM permissions p JOIN permissions s ON s.id = p.granted_through

@@ -105,6 +105,32 @@ export async function endOutOfReach(tx: Tx, file: Resource & { readonly id: numb
   return end(tx, await tx.query<{ id: number }>(OUT_OF_REACH, [file.id, folders, left]));
 }
 
+const OUT_OF_REACH_BELOW = `
+  SELECT p.id FROM permissions p LEFT JOIN files f ON p.resource_type = 'file' AND f.id = p.resource_id
+    JOIN folders d ON d.id = CASE p.resource_type WHEN 'folder' THEN p.resource_id ELSE f.folder_id END
+  WHERE d.ancestry <@ (SELECT m.ancestry FROM folders m WHERE m.id = $1) AND (
+    p.granted_through IN (SELECT s.id FROM permissions s JOIN folders a ON a.id = s.resource_id
+      WHERE s.resource_type = 'folder' AND a.uuid = ANY ($2::uuid[]))
+    OR p.granted_through IS NULL AND p.granted_by = ANY ($3::bigint[]) AND p.granted_by IS DISTINCT FROM f.owner_id AND NOT EXISTS (
+      SELECT FROM folders a WHERE a.id = ANY (string_to_array(ltree2text(d.ancestry), '.')::bigint[]) AND a.owner_id = p.granted_by))`;
+
+/**
+ * The same for a folder that was moved from below `before`, and for all that is in it: ends what was given through the folders that it has left. Call
+ * it after the move. No statement where it has left none, one where no grant rests on them.
+ */
+export async function endOutOfReachBelow(
+  tx: Tx,
+  folderId: number,
+  before: Resource['ancestors'],
+  after: Resource['ancestors'],
+): Promise<string[]> {
+  const stay = new Set(after.map(({ uuid }) => uuid));
+  const left = before.filter(({ uuid }) => !stay.has(uuid));
+  if (left.length === 0) return [];
+  const [folders, owners] = [left.map(({ uuid }) => uuid), left.map(({ ownerId }) => ownerId)];
+  return end(tx, await tx.query<{ id: number }>(OUT_OF_REACH_BELOW, [folderId, folders, owners]));
+}
+
 const RIGHTS = `
   SELECT p.permission_level AS level, p.expires_at AS "endsAt",
     p.resource_type = 'file' OR d.uuid = ANY ($3::uuid[]) AS here, p.resource_type = 'folder' AND d.uuid = ANY ($4::uuid[]) AS there
@@ -113,15 +139,16 @@ const RIGHTS = `
     AND (p.resource_type = 'file' AND p.resource_id = $2 OR d.uuid = ANY ($3::uuid[]) OR d.uuid = ANY ($4::uuid[]))
     AND (p.expires_at IS NULL OR p.expires_at > $5)`;
 
-/** The actor's rights by grants on a file, where it is now and below `ancestors`. One statement. */
+/** The actor's rights by grants on a file or folder, where it is now and below `ancestors`. One statement. */
 export async function rightsOfMove(
   tx: Tx,
   actor: Pick<Actor, 'userId'>,
-  file: Resource & { readonly id: number },
+  moved: Resource & { readonly id: number; readonly kind?: 'file' | 'folder' },
   ancestors: Resource['ancestors'],
   now: Date,
 ): Promise<{ here: Right[]; there: Right[] }> {
-  const [before, after] = [file.ancestors, ancestors].map((folders) => folders.map(({ uuid }) => uuid));
-  const rights = await tx.query<Right & { here: boolean; there: boolean }>(RIGHTS, [actor.userId, file.id, before, after, now]);
+  const [before, after] = [moved.ancestors, ancestors].map((folders) => folders.map(({ uuid }) => uuid));
+  const fileId = moved.kind === 'folder' ? null : moved.id;
+  const rights = await tx.query<Right & { here: boolean; there: boolean }>(RIGHTS, [actor.userId, fileId, before, after, now]);
   return { here: rights.filter(({ here }) => here), there: rights.filter(({ there }) => there) };
 }

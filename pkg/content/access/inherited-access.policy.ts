@@ -62,26 +62,27 @@ const covers = (rights: readonly Right[], { level, endsAt }: Right): boolean =>
   rights.some((right) => allows(right.level, level) && (right.endsAt === null || (endsAt !== null && right.endsAt >= endsAt)));
 
 /**
- * A move must not give access that the file's owner, or the owner of a folder that it leaves, could not revoke. So an actor who owns neither, even
- * an admin by a grant, may not move the file to where they have more access or for longer, nor below a folder whose owner does not own the file
- * already: revoking a grant would not end that access. Throws `forbidden`.
- * `rights`: the actor's grants on the file and its ancestors now (`here`), and on `ancestors`, the destination (`there`).
+ * A move must not give access that the owner of the file or folder, or of a folder that it leaves, could not revoke. So an actor who owns neither,
+ * even an admin by a grant, may not move it to where they have more access or for longer, nor below a folder whose owner does not own it already:
+ * revoking a grant would not end that access. Throws `forbidden`.
+ * `rights`: the actor's grants on what moves and its ancestors now (`here`), and on `ancestors`, the destination (`there`).
  */
 export function requireMove(
   actor: Pick<Actor, 'userId'>,
-  file: Resource,
+  moved: Resource & { readonly kind?: 'file' | 'folder' },
   ancestors: readonly Ancestor[],
   rights: { readonly here: readonly Right[]; readonly there: readonly Right[] },
 ): void {
-  if (isOwnedBy(file, actor)) return;
+  if (isOwnedBy(moved, actor)) return;
+  const kind = moved.kind ?? 'file';
   const owns = ancestors.some(({ ownerId }) => ownerId === actor.userId);
   if (owns || !rights.there.every((right) => covers(rights.here, right)))
-    throw new Problem('forbidden', 'This move would give you more access than you have; the owner of the file can move it.');
-  const admins = [file, ...file.ancestors].map(({ ownerId }) => ownerId);
+    throw new Problem('forbidden', `This move would give you more access than you have; the owner of the ${kind} can move it.`);
+  const admins = [moved, ...moved.ancestors].map(({ ownerId }) => ownerId);
   if (ancestors.some(({ ownerId }) => !admins.includes(ownerId)))
     throw new Problem(
       'forbidden',
-      'This move would give the owner of that folder more access than they have; the owner of the file can move it.',
+      `This move would give the owner of that folder more access than they have; the owner of the ${kind} can move it.`,
     );
 }
 

@@ -1,4 +1,5 @@
 import type { EventData } from '../../events/catalogue.ts';
+import { jsonOf } from '../../events/events.ts';
 import type { FileRecord } from './files.sql.ts';
 
 /** `data` of file.created, which the other file events extend. */
@@ -19,3 +20,26 @@ export const fileUpdated = (file: FileRecord, changes: EventData<'file.updated'>
   updated_at: file.updatedAt,
   changes,
 });
+
+/**
+ * The same as SQL for a statement that changes many files (`fileEventRows`): wants rows `f` of files, `o` of their owners, `d` of their folders as they
+ * are afterwards.
+ */
+const createdFields = [
+  ['id', jsonOf.text('f.uuid')],
+  ['name', jsonOf.text('f.name')],
+  ['size', 'f.size'],
+  ['owner_id', jsonOf.text('o.uuid')],
+  ['created_at', jsonOf.time('f.created_at')],
+] as const;
+
+/** `changes`: a JSON array. */
+export const updatedFields = (changes: string) =>
+  [
+    ...createdFields,
+    ['folder_id', jsonOf.text('d.uuid')],
+    ['path', jsonOf.text('f.path')],
+    ['version', 'f.version_number'],
+    ['updated_at', jsonOf.time('f.updated_at')],
+    ['changes', `'${changes}'`],
+  ] as const;

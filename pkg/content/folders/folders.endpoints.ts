@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import { FolderView, NewFolder } from './folders.schema.ts';
+import { FolderChanges, FolderView, NewFolder } from './folders.schema.ts';
 import type { Folders } from './folders.service.ts';
+
+const CHANGE = {
+  tag: 'folders',
+  caller: { permission: 'write:folders' },
+  params: z.object({ id: Uuid }),
+  body: FolderChanges,
+  replies: { 200: FolderView },
+  idempotent: true,
+} as const;
+const CHANGE_ERRORS = ['not_found', 'forbidden', 'name_conflict', 'conflict', 'precondition_failed'] as const;
 
 export const folderEndpoints = (folders: Folders): Endpoint[] => [
   endpoint({
@@ -29,5 +39,23 @@ export const folderEndpoints = (folders: Folders): Endpoint[] => [
     replies: { 200: FolderView },
     errors: ['not_found'],
     handle: async ({ actor, params }) => tagged(200, await folders.read(actor, params.id)),
+  }),
+  endpoint({
+    ...CHANGE,
+    method: 'put',
+    path: '/folders/{id}',
+    operationId: 'putFolder',
+    summary: 'Change some of a folder, as PATCH does',
+    errors: CHANGE_ERRORS,
+    handle: async ({ actor, params, body, request }) => tagged(200, await folders.change(actor, params.id, body, request.ifMatch)),
+  }),
+  endpoint({
+    ...CHANGE,
+    method: 'patch',
+    path: '/folders/{id}',
+    operationId: 'updateFolder',
+    summary: 'Rename or move a folder with all that is in it',
+    errors: CHANGE_ERRORS,
+    handle: async ({ actor, params, body, request }) => tagged(200, await folders.change(actor, params.id, body, request.ifMatch)),
   }),
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Etag, Timestamp, Uuid } from '../../api/schemas.ts';
+import { changesOf, Etag, Timestamp, Uuid } from '../../api/schemas.ts';
 import { Name } from '../names/names.schema.ts';
 
 /** docs/design/records.md, Folder. */
@@ -14,6 +14,7 @@ export const FolderView = z
     is_system: z.boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
+    deleted_at: Timestamp.nullable().meta({ example: null }),
     etag: Etag,
   })
   .meta({ id: 'Folder' });
@@ -23,3 +24,9 @@ export const NewFolder = z
   .strictObject({ name: Name.meta({ example: 'History' }), parent_id: Uuid.nullable().optional() })
   .meta({ id: 'NewFolder' });
 export type NewFolder = z.output<typeof NewFolder>;
+
+/** For PATCH and PUT: given fields are changed, absent fields stay. */
+export const FolderChanges = changesOf(
+  z.strictObject({ name: Name.meta({ example: 'History' }), parent_id: Uuid.nullable().describe('null: the root of its owner') }),
+).meta({ id: 'FolderChanges' });
+export type FolderChanges = z.output<typeof FolderChanges>;

@@ -15,21 +15,27 @@ export interface FolderRecord {
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  readonly deletedAt: Date | null;
   readonly ownerId: number;
   readonly ownerUuid: string;
   readonly ownerName: string;
   readonly ownerIsSystem: boolean;
+  readonly parentId: number | null;
   readonly parentUuid: string | null;
+  /** Internal ids from the root down to the folder itself, joined by dots. */
+  readonly ancestry: string;
   readonly ancestors: readonly Ancestor[];
 }
 
-const FIND = `
-  SELECT d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
-    d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
-    coalesce(o.is_system, false) AS "ownerIsSystem", p.uuid AS "parentUuid",
-    ${ancestorsOf('d')} AS ancestors
-  FROM folders d LEFT JOIN users o ON o.id = d.owner_id LEFT JOIN folders p ON p.id = d.parent_id
-  WHERE d.uuid = $1 AND d.deleted_at IS NULL`;
+const COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
+    d.deleted_at AS "deletedAt", d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
+    coalesce(o.is_system, false) AS "ownerIsSystem", p.id AS "parentId", p.uuid AS "parentUuid",
+    ltree2text(d.ancestry) AS ancestry,
+    ${ancestorsOf('d')} AS ancestors`;
+
+const FROM = 'folders d LEFT JOIN users o ON o.id = d.owner_id LEFT JOIN folders p ON p.id = d.parent_id';
+
+const FIND = `SELECT ${COLUMNS} FROM ${FROM} WHERE d.uuid = $1 AND d.deleted_at IS NULL`;
 
 const LOCKED = { share: `${FIND} FOR SHARE OF d`, update: `${FIND} FOR UPDATE OF d` } as const;
 
@@ -43,10 +49,53 @@ export async function findFolder(sql: Executor, uuid: string, lock?: 'share' | '
 
 /** A live folder into which the actor may write, held where it is until the end of the transaction. Throws `not_found`, `forbidden`. */
 export async function openFolder(sql: Executor, actor: Actor, granted: Granted, uuid: string, field: string): Promise<FolderRecord> {
-  const folder = await findFolder(sql, uuid, 'share');
+  return requireOpen(actor, granted, await findFolder(sql, uuid, 'share'), field);
+}
+
+/** The same of a folder that was read: null, or in the trash, there is none. */
+export function requireOpen(actor: Actor, granted: Granted, folder: FolderRecord | null, field: string): FolderRecord {
   const level = folder && levelOn('folder', actor, folder, granted);
-  if (!folder || level === null)
+  if (!folder || folder.deletedAt !== null || level === null)
     throw new Problem('not_found', `${field}: there is no such folder.`, { details: [{ field, message: 'there is no such folder' }] });
   requireLevel(level, 'write');
   return folder;
+}
+
+/** A folder that is to change with all below it, and another one that it is to be in. Null: there is none. */
+export interface Tree {
+  readonly folder: FolderRecord | null;
+  readonly target: FolderRecord | null;
+}
+
+/** `$3`: the ids of the folders that are locked. A tree is held if all of its folders are. */
+const FIND_TREE = `
+  SELECT ${COLUMNS}, d.id = ANY ($3::bigint[]) AND (d.uuid <> $1 OR NOT EXISTS (
+    SELECT FROM folders b WHERE b.ancestry <@ d.ancestry AND b.id <> ALL ($3::bigint[]))) AS "isHeld"
+  FROM ${FROM} WHERE d.uuid IN ($1, $2)`;
+
+const LOCK_TREE = `
+  SELECT id FROM folders WHERE id IN (
+    SELECT b.id FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.uuid = $1 UNION SELECT id FROM folders WHERE uuid = $2)
+  ORDER BY id FOR UPDATE`;
+
+/**
+ * Locks a folder with all folders below it, and the target, until the end of the transaction: nothing below it moves, comes or goes meanwhile, and the
+ * target stays where it is. Folders are locked in the order of their ids, so transactions that lock several wait for each other and do not deadlock.
+ *
+ * `decide` is given the folders as they are, in the trash or not, and throws what forbids the change: once before anything is locked, so that nobody
+ * locks what they may not change, and again each time that the locks were waited for. Three statements where nobody else changes the tree.
+ */
+export async function lockTree<T>(
+  sql: Executor,
+  uuids: { folder: string; target?: string | undefined },
+  decide: (tree: Tree) => T,
+): Promise<T> {
+  const [folderId, targetId] = [uuids.folder, uuids.target ?? null];
+  for (let held: readonly number[] = []; ;) {
+    const rows = await sql.prepared<FolderRecord & { isHeld: boolean }>('content-tree', FIND_TREE, [folderId, targetId, held]);
+    const of = (uuid: string | null): FolderRecord | null => rows.find((row) => row.uuid === uuid) ?? null;
+    const decided = decide({ folder: of(folderId), target: of(targetId) });
+    if (rows.every(({ isHeld }) => isHeld)) return decided;
+    held = (await sql.prepared<{ id: number }>('content-tree-lock', LOCK_TREE, [folderId, targetId])).map(({ id }) => id);
+  }
 }

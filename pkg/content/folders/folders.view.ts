@@ -27,5 +27,6 @@ export const presentFolder = (folder: SeenFolder): FolderView => ({
   is_system: folder.isSystem,
   created_at: folder.createdAt.toISOString(),
   updated_at: folder.updatedAt.toISOString(),
+  deleted_at: folder.deletedAt?.toISOString() ?? null,
   etag: folderEtag(folder),
 });

@@ -17,6 +17,9 @@ export async function renameFolder(tx: Tx, id: number, name: string): Promise<vo
   if (!folder) return;
   await tx.query('UPDATE folders SET name = $2 WHERE id = $1', [id, name]);
   const below = [folder.path, folder.length + 1, folder.ancestry];
-  await tx.query(`UPDATE files SET path = ${NEW_PATH} WHERE folder_id IN (SELECT id FROM folders WHERE ancestry <@ $3::ltree)`, below);
-  await tx.query(`UPDATE folders SET path = ${NEW_PATH} WHERE ancestry <@ $3::ltree`, below);
+  await tx.query(
+    `UPDATE files SET path = ${NEW_PATH}, revision = revision + 1 WHERE folder_id IN (SELECT id FROM folders WHERE ancestry <@ $3::ltree)`,
+    below,
+  );
+  await tx.query(`UPDATE folders SET path = ${NEW_PATH}, revision = revision + 1 WHERE ancestry <@ $3::ltree`, below);
 }

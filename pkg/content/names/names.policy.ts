@@ -75,9 +75,12 @@ export const pathBelow = (path: string, hidden: number): string =>
 
 /** Why a path is invalid, for people; null if it is valid. With `hidden` folders, the message does not disclose the path's length. */
 export function pathFault(path: string, hidden: number): string | null {
-  if (characters(path) <= PATH_MAX_CHARACTERS) return null;
-  return hidden === 0 ? `makes a path of more than ${PATH_MAX_CHARACTERS} characters` : 'is too long for this folder';
+  return characters(path) <= PATH_MAX_CHARACTERS ? null : tooLongPath(hidden);
 }
+
+/** The same of a path that the database refused. */
+export const tooLongPath = (hidden: number): string =>
+  hidden === 0 ? `makes a path of more than ${PATH_MAX_CHARACTERS} characters` : 'is too long for this folder';
 
 /**
  * The `attempt`-th alternative for a taken name: `report.pdf` → `report (1).pdf`, `report (2).pdf`…

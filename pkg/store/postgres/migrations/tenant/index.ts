@@ -18,6 +18,7 @@ import { storeFiles } from './0021-store-files.ts';
 import { managedGroups } from './0031-groups.ts';
 import { sessionsAndResets } from './0032-sessions-and-resets.ts';
 import { tagsAndMetadata } from './0033-tags-and-metadata.ts';
+import { folderMoves } from './0034-folder-moves.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -41,4 +42,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   managedGroups,
   sessionsAndResets,
   tagsAndMetadata,
+  folderMoves,
 ];

@@ -1,0 +1,249 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { payloadSchema } from '../../../pkg/events/catalogue.ts';
+import type { Api, ApiReply } from '../../support/api.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { countBy, range } from '../../support/wait.ts';
+import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { faultsOf } from './tenant-state.ts';
+
+const tenant = serverSuite();
+
+type Person = Awaited<ReturnType<TestTenant['user']>>;
+let ada: Person;
+let bob: Person;
+beforeAll(async () => {
+  [ada, bob] = [await tenant.user(), await tenant.user()];
+});
+
+const NOBODYS = '00000000-0000-4000-8000-000000000000';
+let made = 0;
+/** A folder of a name of its own. */
+const folder = async (api: Api, parent_id: string | null = null, name = `folder ${(made += 1)}`) =>
+  (await api.post('/folders', { name, parent_id })).body;
+const upload = async (api: Api, folder_id: string, name = 'a.txt') =>
+  (await api.upload('/files', { name, file: Buffer.from('a'), fields: { folder_id } })).body;
+const grant = (by: Person, path: string, to: Person, permission_level: string): Promise<ApiReply> =>
+  by.api.post(`${path}/permissions`, { permission_level, user_id: to.user.id });
+const move = (by: Person, { id }: { id: string }, to: { id: string | null }): Promise<ApiReply> =>
+  by.api.patch(`/folders/${id}`, { parent_id: to.id });
+const cost = async (work: () => Promise<ApiReply>): Promise<[status: number, sql: number]> => {
+  const { reply, sql } = await tenant.counting(work);
+  return [reply.status, sql.filter((text) => !/^(START TRANSACTION|BEGIN|COMMIT|ROLLBACK)/i.test(text)).length];
+};
+
+describe('a folder that is renamed or moved', () => {
+  test('takes all below it along: paths, depths and entity tags, and no update of a file', async () => {
+    const [top, other] = [await folder(ada.api), await folder(ada.api)];
+    const sub = await folder(ada.api, top.id, 'süb 𝒳');
+    const [deep, file] = [await folder(ada.api, sub.id, 'deep'), await upload(ada.api, sub.id)];
+    const trashed = await upload(ada.api, sub.id, 'trashed');
+    await ada.api.delete(`/files/${trashed.id}`);
+    const before = (await ada.api.get(`/files/${file.id}`)).body;
+
+    const renamed = await ada.api.put(`/folders/${top.id}`, { name: 'renamed 𝒴' });
+    const moved = await ada.api.patch(`/folders/${sub.id}`, { parent_id: other.id, name: 'sub' });
+
+    expect(renamed).toMatchObject({ status: 200, body: { name: 'renamed 𝒴', path: '/renamed 𝒴', depth: 0, parent_id: null } });
+    expect(moved).toMatchObject({ status: 200, body: { path: `/${other.name}/sub`, depth: 1, parent_id: other.id, deleted_at: null } });
+    expect(moved.headers.etag).toBe(`"${moved.body.etag}"`);
+    expect((await ada.api.get(`/folders/${sub.id}`)).body).toEqual(moved.body);
+    expect((await ada.api.get(`/folders/${deep.id}`)).body).toMatchObject({ path: `/${other.name}/sub/deep`, depth: 2 });
+    const after = (await ada.api.get(`/files/${file.id}`)).body;
+    expect(after).toMatchObject({ path: `/${other.name}/sub/a.txt`, updated_at: before.updated_at });
+    expect(after.etag).not.toBe(before.etag);
+    const back = await move(ada, sub, { id: null });
+    expect(back.body).toMatchObject({ path: '/sub', depth: 0, parent_id: null });
+    expect((await ada.api.get(`/folders/${deep.id}`)).body).toMatchObject({ path: '/sub/deep', depth: 1 });
+    expect((await ada.api.patch(`/folders/${sub.id}`, { name: 'sub' })).body).toEqual(back.body);
+  });
+
+  test('is refused where it cannot go', async () => {
+    const [top, taken] = [await folder(ada.api), await folder(ada.api)];
+    const sub = await folder(ada.api, top.id);
+    const change = (body: object, options = {}) => ada.api.patch(`/folders/${top.id}`, body, options);
+    const refused = [
+      await move(ada, top, top),
+      await move(ada, top, sub),
+      await change({ name: taken.name }),
+      await change({ parent_id: NOBODYS }),
+      await change({}),
+      await change({ name: 'a/b' }),
+      await change({ path: '/x' }),
+      await change({ name: 'x' }, { headers: { 'if-match': '"another"' } }),
+      await ada.api.patch(`/folders/${NOBODYS}`, { name: 'x' }),
+      await tenant.anonymous.patch(`/folders/${top.id}`, { name: 'x' }),
+    ];
+
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual([
+      [409, 'conflict'],
+      [409, 'conflict'],
+      [409, 'name_conflict'],
+      [404, 'not_found'],
+      [400, 'validation_failed'],
+      [400, 'validation_failed'],
+      [400, 'validation_failed'],
+      [412, 'precondition_failed'],
+      [404, 'not_found'],
+      [401, 'unauthenticated'],
+    ]);
+    expect((await change({ name: 'matched' }, { headers: { 'if-match': `"${top.etag}"` } })).status).toBe(200);
+  });
+
+  test('is refused where something below it would be too deep, or its path too long', async () => {
+    const deep = [await folder(ada.api)];
+    for (const _ of range(97)) deep.push(await folder(ada.api, deep.at(-1).id, 'd'));
+    const low = await folder(ada.api);
+    await folder(ada.api, (await folder(ada.api, low.id, 'l')).id, 'l');
+    const long = await folder(ada.api);
+    let parent = long.id;
+    for (const _ of range(7)) parent = (await folder(ada.api, parent, 'x'.repeat(255))).id;
+    await upload(ada.api, parent, 'y'.repeat(200));
+
+    const tooDeep = await move(ada, low, deep.at(-1));
+    const tooLong = await ada.api.patch(`/folders/${long.id}`, { name: 'z'.repeat(255) });
+    const fits = await move(ada, low, deep.at(-2));
+
+    expect(tooDeep.body).toMatchObject({
+      details: [{ field: 'parent_id', message: 'is too deep to hold this folder and those below it' }],
+    });
+    expect(tooLong.body).toMatchObject({ details: [{ field: 'name', message: 'makes a path of more than 2048 characters' }] });
+    expect([tooDeep.status, tooLong.status, fits.status, fits.body.depth]).toEqual([400, 400, 200, 97]);
+    expect((await move(ada, deep[0], await folder(ada.api))).status).toBe(400);
+  });
+
+  test('costs four statements, and one of them writes an event for each live file below', async () => {
+    await addWebhook(tenant, { events: ['file.updated'] });
+    const [top, other] = [await folder(ada.api), await folder(ada.api)];
+    const sub = await folder(ada.api, top.id, 'sub');
+    const files = [await upload(ada.api, top.id, 'a "quoted" ü.txt'), await upload(ada.api, sub.id)];
+    const trashed = await upload(ada.api, sub.id, 'trashed');
+    await ada.api.delete(`/files/${trashed.id}`);
+    await ada.api.get(`/folders/${top.id}`);
+
+    const costs = [
+      await cost(() => ada.api.patch(`/folders/${top.id}`, { name: 'events' })),
+      await cost(() => move(ada, top, other)),
+      await cost(() => move(ada, top, { id: null })),
+    ];
+
+    expect(costs).toEqual([
+      [200, 4],
+      [200, 4],
+      [200, 5],
+    ]);
+    const events = (await writtenEvents(tenant)).filter(({ event }) => event === 'file.updated');
+    expect(events.map(({ data }) => [data.id, data.path, data.folder_id, data.changes])).toEqual(
+      ['/events', `/${other.name}/events`, '/events'].flatMap((path) => [
+        [files[0].id, `${path}/a "quoted" ü.txt`, top.id, ['path']],
+        [files[1].id, `${path}/sub/a.txt`, sub.id, ['path']],
+      ]),
+    );
+    const faults = events.flatMap(({ payload }) => payloadSchema('file.updated').safeParse(JSON.parse(payload)).error?.issues ?? []);
+    expect(faults).toEqual([]);
+    expect(events[0]?.payload).toMatch(/^\{"event":"file.updated","timestamp":"[^"]+Z","data":\{"id":"/);
+    await tenant.db.query('UPDATE webhooks SET active = false');
+  });
+});
+
+describe('who may move a folder', () => {
+  test('a reader may not, a writer moves it to where nobody gets more, and nobody else knows of it', async () => {
+    const [shared, closed] = [await folder(ada.api), await folder(ada.api)];
+    const inner = await folder(ada.api, shared.id);
+    const other = await folder(ada.api, shared.id);
+    const bobs = await folder(bob.api);
+    const unknown = await move(bob, inner, bobs);
+    await grant(ada, `/folders/${shared.id}`, bob, 'read');
+    const reads = await bob.api.patch(`/folders/${inner.id}`, { name: 'x' });
+    await grant(ada, `/folders/${shared.id}`, bob, 'write');
+    const refused = [
+      await move(bob, inner, bobs),
+      await move(bob, inner, { id: null }),
+      await move(bob, inner, closed),
+      await move(ada, inner, bobs),
+    ];
+
+    expect([unknown, reads, ...refused].map(({ status }) => status)).toEqual([404, 403, 403, 403, 404, 404]);
+    expect(refused[0]?.body.message).toMatch(/more access than you have; the owner of the folder can move it/);
+    expect((await move(bob, inner, other)).body).toMatchObject({ path: `/${shared.name}/${other.name}/${inner.name}`, depth: 2 });
+  });
+
+  test('what one is shown as the parent leaves it where it is', async () => {
+    const top = await folder(ada.api);
+    const sub = await folder(ada.api, top.id);
+    await grant(ada, `/folders/${sub.id}`, bob, 'write');
+
+    const reply = await bob.api.put(`/folders/${sub.id}`, { name: 'by Bob', parent_id: null });
+
+    expect(reply).toMatchObject({ status: 200, body: { path: '/by Bob', depth: 0, parent_id: null } });
+    expect((await ada.api.get(`/folders/${sub.id}`)).body).toMatchObject({ path: `/${top.name}/by Bob`, parent_id: top.id });
+  });
+
+  test('a folder of the system stays as it is', async () => {
+    const course = await folder(ada.api);
+    await tenant.db.query('UPDATE folders SET is_system = true WHERE uuid = $1', [course.id]);
+
+    const reply = await ada.api.patch(`/folders/${course.id}`, { name: 'mine' });
+
+    expect(reply).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+  });
+
+  test('what was given through the folders that it leaves ends below it; what its owner gave stays', async () => {
+    const carl = await tenant.user();
+    const shared = await folder(ada.api);
+    await grant(ada, `/folders/${shared.id}`, bob, 'admin');
+    const bobs = await folder(bob.api, shared.id);
+    const file = await upload(bob.api, bobs.id);
+    const onFile = `/files/${file.id}`;
+    const [dora, eve] = [await tenant.user(), await tenant.user()];
+    await grant(ada, onFile, carl, 'read');
+    await grant(ada, `/folders/${bobs.id}`, dora, 'read');
+    await grant(bob, onFile, eve, 'read');
+    const reading = () => Promise.all([ada, carl, dora, eve].map(async ({ api }) => (await api.get(onFile)).status));
+    const before = await reading();
+    await move(bob, bobs, await folder(bob.api, shared.id));
+    const within = await reading();
+
+    await move(bob, bobs, { id: null });
+
+    expect([before, within, await reading()]).toEqual([
+      [200, 200, 200, 200],
+      [200, 200, 200, 200],
+      [404, 404, 404, 200],
+    ]);
+  });
+});
+
+describe('of moves at the same time', () => {
+  test('two that would make a cycle together, one succeeds', async () => {
+    const pairs = await Promise.all(range(25).map(async () => [await folder(ada.api), await folder(ada.api)] as const));
+
+    const replies = await Promise.all(pairs.flatMap(([a, b]) => [move(ada, a, b), move(ada, b, a)]));
+
+    expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 25, 409: 25 });
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('fifty that would make a ring of fifty leave it open, and uploads and new folders below have the right paths', async () => {
+    const ring = await Promise.all(range(50).map(() => folder(ada.api)));
+
+    const replies = await Promise.all([
+      ...ring.map((each, at) => move(ada, each, ring[(at + 1) % ring.length])),
+      ...ring.slice(0, 10).map(({ id }) => ada.api.upload('/files', { name: 'in', file: Buffer.from('a'), fields: { folder_id: id } })),
+      ...ring.slice(0, 10).map(({ id }) => ada.api.post('/folders', { name: 'in', parent_id: id })),
+    ]);
+
+    expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 49, 201: 20, 409: 1 });
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('fifty into places of one name, one gets each', async () => {
+    const [places, moving] = [await Promise.all(range(5).map(() => folder(ada.api))), await folder(ada.api)];
+    const folders = await Promise.all(range(50).map(async () => folder(ada.api, (await folder(ada.api, moving.id)).id, 'same')));
+
+    const replies = await Promise.all(folders.map((each, at) => move(ada, each, places[at % places.length])));
+
+    expect(countBy(replies, ({ status }) => status)).toEqual({ 200: 5, 409: 45 });
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+});
