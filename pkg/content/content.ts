@@ -7,6 +7,7 @@ import { DownloadLinks } from './downloads/download-links.service.ts';
 import { fileEndpoints } from './files/files.endpoints.ts';
 import { Files } from './files/files.service.ts';
 import { folderEndpoints } from './folders/folders.endpoints.ts';
+import { FolderLists } from './folders/folder-lists.service.ts';
 import { Folders } from './folders/folders.service.ts';
 import { UserContent } from './offboarding.ts';
 import { grantEndpoints } from './grants/grants.endpoints.ts';
@@ -41,7 +42,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...uploadEndpoints({ files, uploads, apiUrl }),
         ...downloadEndpoints(downloads),
         ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads }), apiUrl),
-        ...folderEndpoints(new Folders(deps)),
+        ...folderEndpoints(new Folders(deps), new FolderLists(deps)),
         ...grantEndpoints(new Grants(deps)),
       ],
       onUserRemoved: (tx, user) => userContent.onUserRemoved(tx, user),

@@ -1,6 +1,7 @@
 import { PAGE_LIMIT_MAX } from '../../api/paging.ts';
 import { integerKey, keyset, type KeysetRequest, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
 import { filesWith } from '../metadata/metadata-filter.sql.ts';
+import { nameContains } from '../names/names.sql.ts';
 import { taggedFiles } from '../tags/tag-filter.sql.ts';
 import { type FilteredList, filteredList } from './file-filter.sql.ts';
 import { LISTED_COLUMNS, LISTED_NAMES, type ListedFile, type ListedRow, listedRecordOf } from './files.sql.ts';
@@ -170,7 +171,7 @@ const uuids = (values: readonly string[], params: Parameters): string => `${para
 function filters(query: FileQuery, me: string, params: Parameters): { readonly all: readonly string[]; readonly filtered?: FilteredList } {
   const conditions = [query.trashed ? 'f.deleted_at IS NOT NULL' : 'f.deleted_at IS NULL'];
   if (query.folder_id === 'root') conditions.push('f.folder_id IS NULL');
-  if (query.q !== undefined) conditions.push(`f.name_search LIKE ${containing(`carrel.fold(${params.add(query.q)})`)}`);
+  if (query.q !== undefined) conditions.push(nameContains('f.name_search', params.add(query.q)));
   if (query.mime_type?.endsWith('/*')) conditions.push(`starts_with(f.mime_type, ${params.add(query.mime_type.slice(0, -1))})`);
   else if (query.mime_type !== undefined) conditions.push(`f.mime_type = ${params.add(query.mime_type)}`);
   if (query.owner !== undefined) conditions.push(`f.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`);
@@ -181,6 +182,3 @@ function filters(query: FileQuery, me: string, params: Parameters): { readonly a
   const all = [...conditions, ...named.map(({ has }) => has)];
   return named.length === 0 ? { all } : { all, filtered: filteredList(named) };
 }
-
-/** A LIKE pattern for texts with this part. Folds before it escapes: folding turns the full-width forms of wildcards (％, ＿) into wildcards. */
-const containing = (text: string): string => String.raw`'%' || regexp_replace(${text}, '[\\%_]', '\\\&', 'g') || '%'`;

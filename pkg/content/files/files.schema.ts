@@ -71,7 +71,7 @@ const MimeFilter = z
   .meta({ example: 'image/*' });
 
 /** All that JavaScript takes for space is cut off both ends; something else is left. */
-const Part = text(1, 255)
+export const NamePart = text(1, 255)
   .trim()
   .min(1)
   .meta({ pattern: `^[^\\u0000]*[^\\u0000${SPACES}][^\\u0000]*$`, example: 'thesis' });
@@ -95,7 +95,7 @@ export const FileQuery = z.object({
     .union([Uuid, z.literal('root')])
     .optional()
     .describe('files of that folder; root: files without a folder'),
-  q: Part.optional().describe('part of the name; case and accents do not matter'),
+  q: NamePart.optional().describe('part of the name; case and accents do not matter'),
   mime_type: MimeFilter.optional(),
   owner: Uuid.optional(),
   tag: z

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint, tagged } from '../../api/endpoint.ts';
+import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import { FolderChanges, FolderView, NewFolder } from './folders.schema.ts';
+import { ChildPage, ChildQuery, FolderChanges, FolderPage, FolderQuery, FolderView, NewFolder } from './folders.schema.ts';
+import type { FolderLists } from './folder-lists.service.ts';
 import type { Folders } from './folders.service.ts';
 
 const CHANGE = {
@@ -12,9 +13,16 @@ const CHANGE = {
   replies: { 200: FolderView },
   idempotent: true,
 } as const;
+const CHILDREN = {
+  method: 'get',
+  tag: 'folders',
+  caller: { permission: 'read:folders' },
+  query: ChildQuery,
+  replies: { 200: ChildPage },
+} as const;
 const CHANGE_ERRORS = ['not_found', 'forbidden', 'name_conflict', 'conflict', 'precondition_failed'] as const;
 
-export const folderEndpoints = (folders: Folders): Endpoint[] => [
+export const folderEndpoints = (folders: Folders, lists: FolderLists): Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/folders',
@@ -23,10 +31,41 @@ export const folderEndpoints = (folders: Folders): Endpoint[] => [
     tag: 'folders',
     caller: { permission: 'write:folders' },
     body: NewFolder,
-    replies: { 201: FolderView },
+    replies: { 201: FolderView, 200: FolderView },
     errors: ['not_found', 'name_conflict'],
     idempotent: true,
-    handle: async ({ actor, body }) => tagged(201, await folders.create(actor, body)),
+    handle: async ({ actor, body }) => {
+      const { created, folder } = await folders.create(actor, body);
+      return tagged(created ? 201 : 200, folder);
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/folders',
+    operationId: 'listFolders',
+    summary: 'List the folders that the caller may see',
+    tag: 'folders',
+    caller: { permission: 'read:folders' },
+    query: FolderQuery,
+    replies: { 200: FolderPage },
+    errors: ['not_found', 'forbidden'],
+    handle: async ({ actor, query }) => reply(200, await lists.list(actor, query)),
+  }),
+  endpoint({
+    ...CHILDREN,
+    path: '/folders/root/children',
+    operationId: 'listRootChildren',
+    summary: "List what is in the caller's root: folders first, then files",
+    handle: async ({ actor, query }) => reply(200, await lists.children(actor, null, query)),
+  }),
+  endpoint({
+    ...CHILDREN,
+    path: '/folders/{id}/children',
+    operationId: 'listFolderChildren',
+    summary: 'List what is in a folder: folders first, then files',
+    params: z.object({ id: Uuid }),
+    errors: ['not_found'],
+    handle: async ({ actor, params, query }) => reply(200, await lists.children(actor, params.id, query)),
   }),
   endpoint({
     method: 'get',

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { changesOf, Etag, Timestamp, Uuid } from '../../api/schemas.ts';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { changesOf, Etag, queryBoolean, Timestamp, Uuid } from '../../api/schemas.ts';
+import { FileView, NamePart } from '../files/files.schema.ts';
 import { Name } from '../names/names.schema.ts';
 
 /** docs/design/records.md, Folder. */
@@ -21,7 +23,14 @@ export const FolderView = z
 export type FolderView = z.output<typeof FolderView>;
 
 export const NewFolder = z
-  .strictObject({ name: Name.meta({ example: 'History' }), parent_id: Uuid.nullable().optional() })
+  .strictObject({
+    name: Name.meta({ example: 'History' }),
+    parent_id: Uuid.nullable().optional(),
+    on_conflict: z
+      .enum(['fail', 'rename', 'reuse'])
+      .default('fail')
+      .describe('where a folder of that name is there: 409, another name, or that folder'),
+  })
   .meta({ id: 'NewFolder' });
 export type NewFolder = z.output<typeof NewFolder>;
 
@@ -30,3 +39,35 @@ export const FolderChanges = changesOf(
   z.strictObject({ name: Name.meta({ example: 'History' }), parent_id: Uuid.nullable().describe('null: the root of its owner') }),
 ).meta({ id: 'FolderChanges' });
 export type FolderChanges = z.output<typeof FolderChanges>;
+
+export const FolderPage = pageOf(FolderView).meta({ id: 'FolderPage' });
+export const FOLDER_SORT_FIELDS = ['name', 'created_at', 'updated_at'] as const;
+
+export const FolderQuery = z.object({
+  ...pageQueryOf(FOLDER_SORT_FIELDS),
+  parent_id: z
+    .union([Uuid, z.literal('root')])
+    .optional()
+    .describe("folders of that one; root: one's own without a parent"),
+  q: NamePart.optional().describe('part of the name; case and accents do not matter'),
+  owner: Uuid.optional(),
+  trashed: queryBoolean().optional().describe('true: the soft-deleted, of those one may write'),
+});
+export type FolderQuery = z.output<typeof FolderQuery>;
+
+/** What is in a folder, by type. */
+export const Child = z
+  .discriminatedUnion('type', [
+    FolderView.extend({ type: z.literal('folder') }).meta({ id: 'FolderChild' }),
+    FileView.extend({ type: z.literal('file') }).meta({ id: 'FileChild' }),
+  ])
+  .meta({ id: 'Child' });
+export type Child = z.output<typeof Child>;
+
+export const ChildPage = pageOf(Child).meta({ id: 'ChildPage' });
+
+export const ChildQuery = z.object({
+  ...pageQueryOf(FOLDER_SORT_FIELDS),
+  q: NamePart.optional().describe('part of the name; case and accents do not matter'),
+});
+export type ChildQuery = z.output<typeof ChildQuery>;

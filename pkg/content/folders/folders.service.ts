@@ -7,16 +7,16 @@ import type { Uuid } from '../../api/schemas.ts';
 import type { Events } from '../../events/events.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Database } from '../../store/postgres/database.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
 import { CheckViolation, sqlState } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { endOutOfReachBelow, rightsOfMove } from '../access/delegated-grants.sql.ts';
 import { type Granted, hiddenAncestors, isOwnedBy, levelOn, requireLevel, requireMove } from '../access/inherited-access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
-import { orNameConflict } from '../names/name-conflict.ts';
+import { nameConflict, orNameConflict } from '../names/name-conflict.ts';
 import { FOLDERS_TAG } from '../content.tags.ts';
-import { pathFault, pathOf, tooLongPath } from '../names/names.policy.ts';
-import { findFolder, type FolderRecord, lockTree, openFolder, requireOpen, type Tree } from './folders.sql.ts';
+import { alternativeName, pathFault, pathOf, tooLongPath } from '../names/names.policy.ts';
+import { findChild, findFolder, type FolderRecord, insertFolder, lockTree, openFolder, requireOpen, type Tree } from './folders.sql.ts';
 import { folderEtag, folderSeenBy, presentFolder } from './folders.view.ts';
 import { moveFolder } from './move.sql.ts';
 import type { FolderChanges, FolderView, NewFolder } from './folders.schema.ts';
@@ -48,27 +48,40 @@ export class Folders {
     this.#random = deps.random;
   }
 
-  /** Throws `name_conflict`, `not_found` and `forbidden` (the parent), `validation_failed` (too deep, too long a path). */
-  async create(actor: Actor, input: NewFolder): Promise<FolderView> {
+  /**
+   * `created` is false where `on_conflict` let one that is there be taken. Throws `name_conflict`, `not_found` and `forbidden` (the parent),
+   * `validation_failed` (too deep, too long a path).
+   */
+  async create(actor: Actor, input: NewFolder): Promise<{ created: boolean; folder: FolderView }> {
     return this.#transactions.run(actor, async (tx, granted) => {
       const parent = input.parent_id ? await openFolder(tx, actor, granted, input.parent_id, 'parent_id') : null;
-      const path = pathOf(parent?.path ?? null, input.name);
-      const fault = pathFault(path, hiddenAncestors(actor, parent?.ancestors ?? [], granted));
-      if (fault !== null) throw invalid('name', fault);
-      const uuid = this.#random.uuid();
       const ownerId = parent?.ownerIsSystem ? parent.ownerId : actor.userId;
-      const row = { uuid, name: input.name, path, parentId: parent?.id ?? null, ownerId };
-      try {
-        await orNameConflict(tx.folders.insert(row));
-      } catch (error) {
-        if (error instanceof CheckViolation && error.constraint === 'folders_depth_check')
-          throw invalid('parent_id', 'is too deep to hold another folder');
-        throw error;
+      for (let attempt = 0; attempt <= RENAME_ATTEMPTS; attempt += 1) {
+        const name = attempt === 0 || input.on_conflict === 'reuse' ? input.name : alternativeName(input.name, attempt);
+        const path = pathOf(parent?.path ?? null, name);
+        const fault = pathFault(path, hiddenAncestors(actor, parent?.ancestors ?? [], granted));
+        if (fault !== null) throw invalid('name', fault);
+        const uuid = await this.#insert(tx, { name, path, parentId: parent?.id ?? null, ownerId });
+        const present =
+          uuid === null && input.on_conflict === 'reuse' ? await findChild(tx, { parentId: parent?.id ?? null, ownerId, name }) : null;
+        const folder = uuid === null ? present : await findFolder(tx, uuid);
+        if (folder) return { created: uuid !== null, folder: presentFolder(folderSeenBy(actor, granted, folder)) };
+        if (input.on_conflict === 'fail') break;
       }
-      const folder = await findFolder(tx, uuid);
-      if (!folder) throw new Problem('internal');
-      return presentFolder(folderSeenBy(actor, granted, folder));
+      throw nameConflict();
     });
+  }
+
+  /** The folder's uuid; null: its name is taken. */
+  async #insert(tx: Tx, row: { name: string; path: string; parentId: number | null; ownerId: number }): Promise<Uuid | null> {
+    const uuid = this.#random.uuid();
+    try {
+      return (await insertFolder(tx, { uuid, ...row })) ? uuid : null;
+    } catch (error) {
+      if (error instanceof CheckViolation && error.constraint === 'folders_depth_check')
+        throw invalid('parent_id', 'is too deep to hold another folder');
+      throw error;
+    }
   }
 
   async read(actor: Actor, id: string): Promise<FolderView> {
@@ -111,6 +124,9 @@ export class Folders {
     });
   }
 }
+
+/** Alternatives to a name that are tried. */
+const RENAME_ATTEMPTS = 100;
 
 /** Where a folder is or will be. */
 type Parent = Pick<FolderRecord, 'id' | 'uuid' | 'path' | 'depth' | 'ancestry' | 'ancestors'>;

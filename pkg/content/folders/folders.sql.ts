@@ -1,6 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
-import type { Executor } from '../../store/postgres/database.ts';
+import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { type Ancestor, type Granted, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { ancestorsOf } from '../files/files.sql.ts';
 
@@ -27,15 +27,16 @@ export interface FolderRecord {
   readonly ancestors: readonly Ancestor[];
 }
 
-const COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
+/** The columns of a FolderRecord; wants `d FOLDER_JOINS`, `d` being of folders. */
+export const FOLDER_COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
     d.deleted_at AS "deletedAt", d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
     coalesce(o.is_system, false) AS "ownerIsSystem", p.id AS "parentId", p.uuid AS "parentUuid",
     ltree2text(d.ancestry) AS ancestry,
     ${ancestorsOf('d')} AS ancestors`;
 
-const FROM = 'folders d LEFT JOIN users o ON o.id = d.owner_id LEFT JOIN folders p ON p.id = d.parent_id';
+export const FOLDER_JOINS = 'd LEFT JOIN users o ON o.id = d.owner_id LEFT JOIN folders p ON p.id = d.parent_id';
 
-const FIND = `SELECT ${COLUMNS} FROM ${FROM} WHERE d.uuid = $1 AND d.deleted_at IS NULL`;
+const FIND = `SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE d.uuid = $1 AND d.deleted_at IS NULL`;
 
 const LOCKED = { share: `${FIND} FOR SHARE OF d`, update: `${FIND} FOR UPDATE OF d` } as const;
 
@@ -44,6 +45,31 @@ export async function findFolder(sql: Executor, uuid: string, lock?: 'share' | '
   const [row] = await (lock
     ? sql.prepared<FolderRecord>(`content-folder-${lock}`, LOCKED[lock], [uuid])
     : sql.prepared<FolderRecord>('content-folder', FIND, [uuid]));
+  return row ?? null;
+}
+
+/** Null: the name is taken. One statement; the depth is the database's to check. */
+export async function insertFolder(
+  tx: Tx,
+  row: { readonly uuid: string; readonly name: string; readonly path: string; readonly parentId: number | null; readonly ownerId: number },
+): Promise<{ readonly id: number } | null> {
+  const [inserted] = await tx.query<{ id: number }>(
+    'INSERT INTO folders (uuid, name, path, parent_id, owner_id) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING id',
+    [row.uuid, row.name, row.path, row.parentId, row.ownerId],
+  );
+  return inserted ?? null;
+}
+
+/** A live folder by its name: of a parent, or of an owner's root. One statement. */
+export async function findChild(
+  sql: Executor,
+  { parentId, ownerId, name }: { readonly parentId: number | null; readonly ownerId: number; readonly name: string },
+): Promise<FolderRecord | null> {
+  const location = parentId === null ? 'd.parent_id IS NULL AND d.owner_id = $1' : 'd.parent_id = $1';
+  const [row] = await sql.query<FolderRecord>(
+    `SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE ${location} AND d.name = $2 AND d.deleted_at IS NULL`,
+    [parentId ?? ownerId, name],
+  );
   return row ?? null;
 }
 
@@ -69,9 +95,9 @@ export interface Tree {
 
 /** `$3`: the ids of the folders that are locked. A tree is held if all of its folders are. */
 const FIND_TREE = `
-  SELECT ${COLUMNS}, d.id = ANY ($3::bigint[]) AND (d.uuid <> $1 OR NOT EXISTS (
+  SELECT ${FOLDER_COLUMNS}, d.id = ANY ($3::bigint[]) AND (d.uuid <> $1 OR NOT EXISTS (
     SELECT FROM folders b WHERE b.ancestry <@ d.ancestry AND b.id <> ALL ($3::bigint[]))) AS "isHeld"
-  FROM ${FROM} WHERE d.uuid IN ($1, $2)`;
+  FROM folders ${FOLDER_JOINS} WHERE d.uuid IN ($1, $2)`;
 
 const LOCK_TREE = `
   SELECT id FROM folders WHERE id IN (

@@ -247,3 +247,113 @@ describe('of moves at the same time', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 });
+
+describe('lists of folders', () => {
+  type Query = Record<string, string | number | boolean>;
+  const names = (reply: ApiReply): string[] => reply.body.data.map(({ name }: { name: string }) => name);
+  /** All pages of a list. */
+  async function pages(api: Api, path: string, query: Query): Promise<Record<string, unknown>[]> {
+    const items = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body } = await api.get(path, { query: { ...query, ...(cursor === '' ? {} : { cursor }) } });
+      items.push(...body.data);
+      cursor = body.pagination.next_cursor;
+    }
+    return items;
+  }
+
+  test('show what is in a folder: folders first, then files, in each order, page by page', async () => {
+    const { api } = await tenant.user();
+    const top = await folder(api, null, 'top');
+    const files = [];
+    for (const name of ['b', 'a', 'd', 'c']) files.push(await upload(api, top.id, `${name}.txt`));
+    const subs = [];
+    for (const name of ['y', 'x', 'z']) subs.push(await folder(api, top.id, name));
+    await upload(api, subs[0].id, 'below.txt');
+    await folder(api, subs[0].id, 'below');
+    await api.delete(`/files/${(await upload(api, top.id, 'trashed.txt')).id}`);
+    const root = (await api.upload('/files', { name: 'root.txt', file: Buffer.from('a') })).body;
+    const of = async (query: Query) => (await pages(api, `/folders/${top.id}/children`, query)).map(({ name }) => name);
+
+    for (const limit of [1, 2, 3, 4, 50]) {
+      expect(await of({ limit })).toEqual(['x', 'y', 'z', 'a.txt', 'b.txt', 'c.txt', 'd.txt']);
+      expect(await of({ limit, sort: '-name' })).toEqual(['z', 'y', 'x', 'd.txt', 'c.txt', 'b.txt', 'a.txt']);
+      expect(await of({ limit, sort: 'created_at' })).toEqual(['y', 'x', 'z', 'b.txt', 'a.txt', 'd.txt', 'c.txt']);
+    }
+    expect(await of({ q: 'Z' })).toEqual(['z']);
+    const all = await pages(api, `/folders/${top.id}/children`, {});
+    expect(all[0]).toEqual({ type: 'folder', ...(await api.get(`/folders/${subs[1].id}`)).body });
+    expect(all[3]).toEqual({ type: 'file', ...(await api.get(`/files/${files[1].id}`)).body });
+    const atRoot = await pages(api, '/folders/root/children', { limit: 1 });
+    expect(atRoot.map(({ type, id }) => [type, id])).toEqual([
+      ['folder', top.id],
+      ['file', root.id],
+    ]);
+    expect([await cost(() => api.get(`/folders/${top.id}/children`)), await cost(() => api.get('/folders/root/children'))]).toEqual([
+      [200, 3],
+      [200, 2],
+    ]);
+  });
+
+  test('show the folders that one sees: own, granted, and below either, each as one sees it', async () => {
+    const [carl, dora] = [await tenant.user(), await tenant.user()];
+    const top = await folder(carl.api, null, 'Größe 100%');
+    const sub = await folder(carl.api, top.id, 'sub');
+    const deep = await folder(carl.api, sub.id, 'deep');
+    await folder(dora.api, null, 'own');
+    await grant(carl, `/folders/${sub.id}`, dora, 'read');
+    const of = async (query: Query, api = dora.api) => names(await api.get('/folders', { query }));
+
+    const granted = await dora.api.get('/folders', { query: { sort: 'created_at' } });
+
+    expect(granted.body.data.map(({ path, parent_id }: Record<string, unknown>) => [path, parent_id])).toEqual([
+      ['/sub', null],
+      ['/sub/deep', sub.id],
+      ['/own', null],
+    ]);
+    expect((await pages(dora.api, '/folders', { limit: 1, sort: '-created_at' })).map(({ name }) => name)).toEqual(['own', 'deep', 'sub']);
+    expect([await of({ parent_id: 'root' }), await of({ parent_id: sub.id }), await of({ owner: carl.user.id, q: 'E' })]).toEqual([
+      ['own'],
+      ['deep'],
+      ['deep'],
+    ]);
+    expect([await of({ q: 'grosse' }, carl.api), await of({ q: '％' }, carl.api), await of({ q: '_' }, carl.api)]).toEqual([
+      ['Größe 100%'],
+      ['Größe 100%'],
+      [],
+    ]);
+    const refused = [
+      await dora.api.get('/folders', { query: { parent_id: top.id } }),
+      await dora.api.get(`/folders/${top.id}/children`),
+      await dora.api.get(`/folders/${NOBODYS}/children`),
+      await dora.api.get('/folders', { query: { parent_id: 'up' } }),
+      await dora.api.get('/folders', { query: { sort: 'size' } }),
+      await dora.api.get('/folders/root/children', { query: { sort: 'kind' } }),
+      await tenant.anonymous.get('/folders'),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 400, 400, 400, 401]);
+    expect((await dora.api.get(`/folders/${deep.id}/children`)).body.data).toEqual([]);
+    expect([
+      await cost(() => dora.api.get('/folders')),
+      await cost(() => carl.api.get('/folders', { query: { parent_id: sub.id } })),
+    ]).toEqual([
+      [200, 1],
+      [200, 2],
+    ]);
+  });
+
+  test('a folder whose name is taken gets another, or is the one that is there, also of 50 at once', async () => {
+    const { api } = await tenant.user();
+    const create = (name: string, on_conflict: string, parent_id: string | null = null) =>
+      api.post('/folders', { name, on_conflict, parent_id });
+    const first = await create('a', 'fail');
+
+    const [fail, rename, reuse] = [await create('a', 'fail'), await create('a', 'rename'), await create('a', 'reuse')];
+    const racing = await Promise.all(range(50).map(() => create('b', 'reuse', first.body.id)));
+
+    expect([fail.status, fail.body.error, rename.status, rename.body.name]).toEqual([409, 'name_conflict', 201, 'a (1)']);
+    expect([reuse.status, reuse.body, reuse.headers.etag]).toEqual([200, first.body, first.headers.etag]);
+    expect(countBy(racing, ({ status }) => status)).toEqual({ 200: 49, 201: 1 });
+    expect(new Set(racing.map(({ body }) => body.id)).size).toBe(1);
+  });
+});

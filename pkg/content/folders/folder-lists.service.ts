@@ -1,0 +1,105 @@
+import type { Actor, Level } from '../../api/actor.ts';
+import { type Page, page, pageRequest } from '../../api/paging.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import type { KeysetRequest, Statement } from '../../store/postgres/keyset.ts';
+import { type Granted, grantedAtLeast, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import { listedRecordOf } from '../files/files.sql.ts';
+import { fileSeenBy, presentFile } from '../files/files.view.ts';
+import { type ChildFile, filesIn, folderList, FOLDERS, foldersIn, type FolderSort } from './folder-list.sql.ts';
+import { findFolder, type FolderRecord } from './folders.sql.ts';
+import { folderSeenBy, presentFolder } from './folders.view.ts';
+import type { Child, ChildQuery, FolderQuery, FolderView } from './folders.schema.ts';
+
+/** Lists of folders, and of what is in one. What the actor sees of a folder is decided once a page. */
+export class FolderLists {
+  readonly #db: Database;
+
+  constructor(deps: { db: Database }) {
+    this.#db = deps.db;
+  }
+
+  /** The folders that the actor may see; in the trash those that they may write. One statement; two with the id of a parent. Throws `not_found`. */
+  async list(actor: Actor, query: FolderQuery): Promise<Page<FolderView>> {
+    const request = pageRequest(query, FOLDERS.order);
+    const granted = await actor.permissionSet();
+    const isNamed = query.parent_id !== undefined && query.parent_id !== 'root';
+    const parent = isNamed ? await this.#open(actor, granted, query.parent_id as Uuid, query.trashed ? 'write' : 'read') : null;
+    const { folders } = grantedAtLeast(granted, query.trashed ? 'write' : 'read');
+    const { sql, params } = folderList({ userId: actor.userId, folders }, query, parent, request);
+    const rows = await this.#db.query<FolderRecord>(sql, params);
+    return page(
+      request,
+      rows,
+      (row) => presentFolder(folderSeenBy(actor, granted, row)),
+      (row) => FOLDERS.valuesOf(request, row),
+    );
+  }
+
+  /**
+   * What is in a folder, or with null in the actor's root: folders first, then files. Three statements at most, one less in a root, and one less where the page
+   * has folders alone or files alone. Throws `not_found`.
+   */
+  async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<Child>> {
+    const request = childRequest(query);
+    const granted = await actor.permissionSet();
+    const folder = id === null ? null : await this.#open(actor, granted, id, 'read');
+    const location = folder === null ? { ownerId: actor.userId } : { folderId: folder.id };
+    const folders = await this.#rows<FolderRecord>(request.folders, (of) => foldersIn(location, query.q, of));
+    const missing = request.limit + 1 - folders.length;
+    const files = missing > 0 ? await this.#rows<ChildFile>(request.files(missing), (of) => filesIn(location, query.q, of)) : [];
+    const ancestors = folder?.ancestors ?? [];
+    const items = [
+      ...folders.map((row) => ({ row, child: { type: 'folder' as const, ...presentFolder(folderSeenBy(actor, granted, row)) } })),
+      ...files.map((row) => {
+        const { folderId: _folderId, ownerUuid, ownerName, ...listed } = row;
+        const file = { ...listedRecordOf(listed), ownerUuid, ownerName, folder, ancestors };
+        return { row, child: { type: 'file' as const, ...presentFile(fileSeenBy(actor, granted, file)) } };
+      }),
+    ];
+    return page(
+      request.page,
+      items,
+      ({ child }): Child => child,
+      ({ row, child }) => [KINDS[child.type], ...FOLDERS.valuesOf(request.inner, row)],
+    );
+  }
+
+  async #rows<Row>(
+    request: KeysetRequest<FolderSort> | null,
+    statement: (of: KeysetRequest<FolderSort>) => Statement,
+  ): Promise<readonly Row[]> {
+    if (request === null) return [];
+    const { sql, params } = statement(request);
+    return this.#db.query<Row>(sql, params);
+  }
+
+  /** A live folder on which the actor has this level. One statement. Throws `not_found`, `forbidden`. */
+  async #open(actor: Actor, granted: Granted, id: Uuid, wanted: Level): Promise<FolderRecord> {
+    const folder = await findFolder(this.#db.tables, id);
+    if (!folder) throw new Problem('not_found');
+    requireLevel(levelOn('folder', actor, folder, granted), wanted);
+    return folder;
+  }
+}
+
+/** Folders come before files, in whatever order each is. */
+const KINDS = { folder: 0, file: 1 } as const;
+
+/** A page of children: what it reads of the folders (null: nothing, the page before ended among the files) and of the files. */
+function childRequest(query: ChildQuery) {
+  const { fields, fallback, tieBreaker } = FOLDERS.order;
+  const order = { fields: ['kind', ...fields], fallback, tieBreaker } as const;
+  const request = pageRequest({ ...query, sort: `kind,${query.sort ?? fallback}` }, order);
+  const [kind, ...after] = request.after ?? [];
+  const sort = request.sort.slice(1) as KeysetRequest<FolderSort>['sort'];
+  const inner: KeysetRequest<FolderSort> = { limit: request.limit, sort, after: undefined };
+  return {
+    page: request,
+    inner,
+    limit: request.limit,
+    folders: kind === KINDS.file ? null : { ...inner, after: kind === KINDS.folder ? after : undefined },
+    files: (rows: number) => ({ ...inner, limit: rows - 1, after: kind === KINDS.file ? after : undefined }),
+  };
+}
