@@ -1,4 +1,5 @@
-import { calculateJwkThumbprint, type CryptoKey, decodeProtectedHeader, importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import { KeyObject, sign } from 'node:crypto';
+import { calculateJwkThumbprint, type CryptoKey, decodeProtectedHeader, importJWK, type JWK, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { ACCESS_TOKEN_SECONDS } from '../api/lifetimes.ts';
@@ -33,7 +34,7 @@ const Claims = z.object({
 
 interface Key {
   readonly kid: string;
-  readonly private: CryptoKey;
+  readonly private: KeyObject;
   readonly public: CryptoKey;
   readonly publicJwk: JWK;
 }
@@ -74,26 +75,25 @@ export class Tokens {
     }
   }
 
-  async issue(
+  /** `seconds` until it expires. */
+  issue(
     claims: { userUuid: string; sessionId: string; roles: readonly Role[]; launchId?: string },
     seconds = ACCESS_TOKEN_SECONDS,
-  ): Promise<string> {
+  ): string {
     const [key] = this.#keys as readonly [Key];
     const now = Math.floor(this.#clock.now().getTime() / 1000);
-    return new SignJWT({
+    return signed(key, {
       tid: this.#tenant,
       sid: claims.sessionId,
-      roles: [...claims.roles],
+      roles: claims.roles,
       ...(claims.launchId ? { launch_id: claims.launchId } : {}),
-    })
-      .setProtectedHeader({ alg: ALGORITHM, kid: key.kid, typ: 'JWT' })
-      .setIssuer(this.#issuer)
-      .setAudience(this.#issuer)
-      .setSubject(claims.userUuid)
-      .setIssuedAt(now)
-      .setExpirationTime(now + seconds)
-      .setJti(this.#random.uuid())
-      .sign(key.private);
+      iss: this.#issuer,
+      aud: this.#issuer,
+      sub: claims.userUuid,
+      iat: now,
+      exp: now + seconds,
+      jti: this.#random.uuid(),
+    });
   }
 
   /** Throws Problem `unauthenticated`. Whether the session still lives is not asked here. */
@@ -129,13 +129,23 @@ export class Tokens {
   }
 }
 
+/** A JWS (RFC 7515 §7.1), by node:crypto itself: jose's way through WebCrypto takes twice the CPU time. */
+function signed(key: Key, claims: Readonly<Record<string, unknown>>): string {
+  const text = `${encoded({ alg: ALGORITHM, kid: key.kid, typ: 'JWT' })}.${encoded(claims)}`;
+  // RFC 7518 §3.4: an ECDSA signature is R and S, not their DER.
+  const signature = sign('sha256', Buffer.from(text), { key: key.private, dsaEncoding: 'ieee-p1363' });
+  return `${text}.${signature.toString('base64url')}`;
+}
+
+const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
 async function importKey(jwk: JWK): Promise<Key> {
   const kid = jwk.kid ?? (await calculateJwkThumbprint(jwk));
   const publicJwk: JWK = { kty: jwk.kty!, crv: jwk.crv!, x: jwk.x!, y: jwk.y!, kid, alg: ALGORITHM, use: 'sig' };
   return {
     kid,
     publicJwk,
-    private: (await importJWK(jwk, ALGORITHM)) as CryptoKey,
+    private: KeyObject.from((await importJWK(jwk, ALGORITHM, { extractable: true })) as CryptoKey),
     public: (await importJWK(publicJwk, ALGORITHM)) as CryptoKey,
   };
 }

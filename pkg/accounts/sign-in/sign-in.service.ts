@@ -154,7 +154,7 @@ export class SignIn {
       expiresAt: refreshUntil,
     });
     const signedIn: SignedIn = {
-      access_token: await this.#tokens.issue({ userUuid: user.uuid, sessionId, roles: user.roles }),
+      access_token: this.#tokens.issue({ userUuid: user.uuid, sessionId, roles: user.roles }),
       token_type: 'Bearer',
       expires_in: ACCESS_TOKEN_SECONDS,
       user: presentUser(user, this.#tenantId),

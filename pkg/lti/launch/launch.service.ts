@@ -140,7 +140,7 @@ export class Launches {
     const user = await this.#open(context, launch).catch(deletedMeanwhile);
     const { launchId, sessionId } = launch;
     const { roles } = capped(user.roles, [roleOf(message.roles)]);
-    const entryToken = await this.#tokens.issue({ userUuid: user.uuid, sessionId, roles, launchId }, LAUNCH_SECONDS);
+    const entryToken = this.#tokens.issue({ userUuid: user.uuid, sessionId, roles, launchId }, LAUNCH_SECONDS);
     const toolUrl = context.registration.toolUrl.replace(/\/+$/, '');
     return { location: `${toolUrl}/lti/entry?token=${entryToken}`, cookie: this.#states.ended(state) };
   }
