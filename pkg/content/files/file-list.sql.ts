@@ -97,6 +97,19 @@ const hasGrants = ({ files, folders, known }: Viewer): boolean => files.length +
 /** The longest page and one more. A number, because the planner takes an unknown limit for a tenth of the rows. */
 const WAY_MAX = PAGE_LIMIT_MAX + 1;
 
+/** The first column of the index of guests. */
+const GUEST = 'ARRAY[f.folder_id, f.owner_id]';
+
+/** Who has files in the folders of `seen`: from one pair in the index of guests to the next, so that the number of their files costs nothing. */
+const GUESTS = `guests (folder_id, owner_id) AS (
+      SELECT seen.id, 0::bigint FROM seen
+      UNION ALL
+      SELECT g.folder_id, next.owner_id FROM guests g CROSS JOIN LATERAL (
+        SELECT f.owner_id FROM files f WHERE ${GUEST} > ARRAY[g.folder_id, g.owner_id] AND ${GUEST} < ARRAY[g.folder_id + 1, 0]
+        ORDER BY ${GUEST} LIMIT 1
+      ) next
+    )`;
+
 function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Parameters): string {
   const me = params.add(viewer.userId);
   const granted = hasGrants(viewer) ? { files: uuids(viewer.files, params), folders: uuids(viewer.folders, params) } : undefined;
@@ -104,7 +117,6 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
   const filter = [...all, ...(filtered ? [`NOT ${filtered.isFew}`] : [])];
   const order = FILES.orderBy(request);
   const own = FILES.within({ sql: 'f.owner_id', operand: me }, request, params);
-  const rest = [...filter, ...FILES.after(request, params)];
   const way = (conditions: readonly string[], orderBy = order): string =>
     `SELECT ${LISTED_NAMES} FROM files f WHERE ${conditions.join(' AND ')} ORDER BY ${orderBy} LIMIT ${WAY_MAX}`;
 
@@ -113,23 +125,23 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
     `SELECT ${LISTED_NAMES} FROM ${candidates} WHERE ${[isFew, isSeen, ...all, ...FILES.after(request, params)].join(' AND ')}
       ORDER BY ${order} LIMIT ${WAY_MAX}`;
 
-  // Files of others, folder by folder, in two ranges of the index of guests. OFFSET 0 keeps the planner from any other way: it takes the folders for
-  // one and others' files for many, and would read every file of the tenant, or of the folders, for the few or none that there are.
-  const below = (side: string): string =>
-    `SELECT f.* FROM seen CROSS JOIN LATERAL (SELECT * FROM files f WHERE f.folder_id = seen.id AND f.owner_id ${side} ${me} OFFSET 0) f
-      WHERE ${[...(granted ? [`f.uuid <> ALL (${granted.files})`] : []), ...rest].join(' AND ')}`;
+  // Files of others, by folder and owner, each a page long and in the order of the index of guests.
+  const guest = FILES.within({ sql: GUEST, operand: 'ARRAY[guests.folder_id, guests.owner_id]' }, request, params);
+  const below = way([...guest.where, ...(granted ? [`f.uuid <> ALL (${granted.files})`] : []), ...filter], guest.orderBy);
 
   const ways = [
     ['own', way([...own.where, ...filter], own.orderBy)],
-    ...(granted ? [['granted', way([`f.uuid = ANY (${granted.files})`, `f.owner_id <> ${me}`, ...rest])]] : []),
-    ['below', `SELECT ${LISTED_NAMES} FROM (${['<', '>'].map(below).join(' UNION ALL ')}) f ORDER BY ${order} LIMIT ${WAY_MAX}`],
+    ...(granted
+      ? [['granted', way([`f.uuid = ANY (${granted.files})`, `f.owner_id <> ${me}`, ...filter, ...FILES.after(request, params)])]]
+      : []),
+    ['below', `SELECT f.* FROM guests CROSS JOIN LATERAL (${below}) f WHERE guests.owner_id <> ${me} ORDER BY ${order} LIMIT ${WAY_MAX}`],
     ...(filtered ? [['candidate', candidates(filtered)]] : []),
   ] as const;
   return `
-    WITH seen AS MATERIALIZED (
+    WITH RECURSIVE seen AS MATERIALIZED (
       SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
       WHERE r.owner_id = ${me}${granted ? ` OR r.uuid = ANY (${granted.folders})` : ''}
-    ), ${[...(filtered?.expressions ?? []), ...ways.map(([name, sql]) => `${name} AS (${sql})`)].join(', ')},
+    ), ${GUESTS}, ${[...(filtered?.expressions ?? []), ...ways.map(([name, sql]) => `${name} AS (${sql})`)].join(', ')},
     picked AS MATERIALIZED (
       SELECT * FROM (${ways.map(([name]) => `TABLE ${name}`).join(' UNION ALL ')}) f ORDER BY ${order} LIMIT ${params.add(request.limit + 1)}
     )

@@ -227,18 +227,27 @@ describe('a page of files', () => {
     const { stores } = testBackends();
     await fillWithFiles(stores, tenant, few.user.email, [[1, 100]]);
     await fillWithFiles(stores, tenant, many.user.email, [[1, 20_000]]);
-    const blocksOf = async (uuid: string): Promise<number> => {
-      const [user] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [uuid]);
-      const viewer = { userId: Number(user?.id), files: [], folders: [], known: [] };
-      const { sql, params } = fileList(viewer, { limit: 100 }, pageRequest({ limit: 100 }, FILES.order));
-      const [row] = await tenant.db.query<{ 'QUERY PLAN': Plan }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, params);
-      const [{ Plan: plan }] = (row as { 'QUERY PLAN': Plan })['QUERY PLAN'];
-      return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-    };
-
     const blocks = [await blocksOf(few.user.id), await blocksOf(many.user.id)];
 
     expect(blocks.filter((count) => count > 500)).toEqual([]);
+  });
+
+  test("of a granted folder with 2,000 files of others reads 500 blocks at most, and so does that of the folder's owner, who has a guest", async () => {
+    const [owner, viewer] = await Promise.all([tenant.user(), tenant.user()]);
+    await fillWithFiles(testBackends().stores, tenant, owner.user.email, [[1, 20_000]]);
+    const [shared] = await tenant.db.query<{ uuid: string }>(
+      `SELECT d.uuid FROM folders d JOIN users u ON u.id = d.owner_id WHERE d.name = 'folder 0' AND u.uuid = $1`,
+      [owner.user.id],
+    );
+    const granted = [String(shared?.uuid)];
+    await owner.api.post(`/folders/${granted[0]}/permissions`, { permission_level: 'write', user_id: viewer.user.id });
+    await put(viewer.api, 'of a guest', { folder_id: String(granted[0]) });
+
+    const blocks = [await blocksOf(viewer.user.id, { granted }), await blocksOf(owner.user.id)];
+
+    expect(blocks.filter((count) => count > 500)).toEqual([]);
+    expect(await names(owner.api, { limit: 1 })).toEqual(['of a guest']);
+    expect(await names(viewer.api, { limit: 3 })).toEqual(['of a guest', '20000.txt', '19990.txt']);
   });
 
   test("has a guest's file once, however many of the folders above it are the viewer's", async () => {
@@ -253,3 +262,13 @@ describe('a page of files', () => {
 });
 
 type Plan = readonly [{ readonly Plan: { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number } }];
+
+/** Blocks that the first page of 100 files reads. `granted`: the folders that are granted to the viewer. */
+async function blocksOf(uuid: string, { granted = [] }: { granted?: readonly string[] } = {}): Promise<number> {
+  const [user] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [uuid]);
+  const viewer = { userId: Number(user?.id), files: [], folders: granted, known: granted };
+  const { sql, params } = fileList(viewer, { limit: 100 }, pageRequest({ limit: 100 }, FILES.order));
+  const [row] = await tenant.db.query<{ 'QUERY PLAN': Plan }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, params);
+  const [{ Plan: plan }] = (row as { 'QUERY PLAN': Plan })['QUERY PLAN'];
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}

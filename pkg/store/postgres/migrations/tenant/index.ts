@@ -19,6 +19,7 @@ import { managedGroups } from './0031-groups.ts';
 import { sessionsAndResets } from './0032-sessions-and-resets.ts';
 import { tagsAndMetadata } from './0033-tags-and-metadata.ts';
 import { folderMoves } from './0034-folder-moves.ts';
+import { guestsInOrder } from './0035-guests-in-order.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -43,4 +44,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   sessionsAndResets,
   tagsAndMetadata,
   folderMoves,
+  guestsInOrder,
 ];
