@@ -65,8 +65,8 @@ async function* continued(read: readonly Buffer[], chunks: AsyncIterator<Buffer,
  * Invariants:
  * - Before the first byte of a day's first object, a sweep of that day's keys is scheduled (once a day and process): it deletes objects that a
  *   crash left without a row. So an upload needs no statement of its own for that.
- * - An object whose commit was refused is deleted at once. If the outcome of the commit is unknown, or the error may have come after it, the sweep
- *   decides by the rows.
+ * - An object whose upload failed while it was sent (S3 refuses, the stream breaks) or whose commit was refused is deleted at once. If the outcome
+ *   of the commit is unknown, or the error may have come after it, the sweep decides by the rows.
  */
 export class Blobs {
   readonly #db: Database;
@@ -75,8 +75,8 @@ export class Blobs {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
-  /** Keys that may have an object by now. */
-  readonly #begun = new Set<string>();
+  /** Keys that may have an object by now; before `stored` no row with the key is committed. */
+  readonly #begun = new Map<string, 'sending' | 'stored'>();
   #sweep: { day: string; asked: Promise<void> } | undefined;
 
   constructor(deps: { db: Database; objects: Objects; jobs: JobRequests; clock: Clock; random: Random; log: Logger }) {
@@ -98,8 +98,10 @@ export class Blobs {
   /** Stores content in the bucket, counted and hashed. What is small is read first and then sent; memory does not grow with the size of what is not. */
   async store(key: string, source: Readable, options: BlobOptions): Promise<StoredBlob> {
     const content = await smallOrStream(source);
-    this.#begun.add(key);
-    return Buffer.isBuffer(content) ? this.#storeSmall(key, content, options) : this.#storeStream(key, content, options);
+    this.#begun.set(key, 'sending');
+    const blob = await (Buffer.isBuffer(content) ? this.#storeSmall(key, content, options) : this.#storeStream(key, content, options));
+    this.#begun.set(key, 'stored');
+    return blob;
   }
 
   async #storeSmall(key: string, content: Buffer, { quota, reservation, contentType, signal }: BlobOptions): Promise<StoredBlob> {
@@ -153,10 +155,10 @@ export class Blobs {
   }
 
   async #undo(key: string, error: unknown): Promise<void> {
-    // A refusal of ours comes before the commit, an error that Postgres reports in its place.
-    if (error instanceof Problem || isNotCommitted(error)) return this.#discard(key);
     // S3 is unavailable: one attempt, and the reply does not wait for it.
     if (error instanceof StoreUnavailableError && error.store === 's3') void this.#discard(key);
+    // A refusal of S3 or of ours comes before the commit, an error that Postgres reports in its place.
+    else if (this.#begun.get(key) === 'sending' || error instanceof Problem || isNotCommitted(error)) await this.#discard(key);
   }
 
   async #discard(key: string): Promise<void> {

@@ -11,6 +11,7 @@ import { WorkerNotifier } from '../../../pkg/events/worker-notifier.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { FIRST_BUFFER_BYTES } from '../../../pkg/store/s3/upload.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
@@ -184,17 +185,8 @@ describe('the object of an upload that fails', () => {
   ];
 
   test.each(failures)('%s is left to the sweep: %s', async (_failure, isLeft, fail) => {
-    const time = { clock: systemClock, random: systemRandom };
-    const jobs = new JobRequests({ notifier: new WorkerNotifier({ redis: tenant.redis, log: silentLogger }) });
-    const blobs = new Blobs({ db: tenant.db, objects: tenant.objects, jobs, log: silentLogger, ...time });
+    const { blobs, options } = blobsOfTenant();
     const key = await blobs.newKey();
-    const options = {
-      quota: { ownerId: 1, remainingBytes: 1 },
-      reservation: new Reservation({ sql: tenant.db.tables, uuid: systemRandom.uuid(), most: 1, clock: systemClock, log: silentLogger }),
-      uploader: systemRandom.uuid(),
-      contentType: 'text/plain',
-      signal: AbortSignal.timeout(60_000),
-    };
 
     const upload = blobs.deletedUnlessCommitted(key, async () => {
       await blobs.store(key, Readable.from([Buffer.from('x')]), options);
@@ -202,11 +194,50 @@ describe('the object of an upload that fails', () => {
     });
     await upload.catch(() => undefined);
 
-    const keys: string[] = [];
-    for await (const object of tenant.objects.list()) keys.push(object.key);
-    expect(keys.includes(key)).toBe(isLeft);
+    expect(await isStored(key)).toBe(isLeft);
     await tenant.objects.delete([key]);
   });
+
+  test('while its bytes come, whatever the error, is not left: nothing is committed yet, and an earlier attempt may have written it', async () => {
+    const { blobs, options } = blobsOfTenant();
+    const key = await blobs.newKey();
+    await tenant.objects.put(key, Buffer.from('x'), { contentType: 'text/plain' });
+    const broken = async function* (): AsyncGenerator<Buffer> {
+      yield Buffer.alloc(FIRST_BUFFER_BYTES + 1);
+      throw new TypeError('not bytes');
+    };
+
+    const upload = blobs.deletedUnlessCommitted(key, () => blobs.store(key, Readable.from(broken()), options));
+
+    await expect(upload).rejects.toThrow('not bytes');
+    expect(await isStored(key)).toBe(false);
+  });
+
+  async function isStored(key: string): Promise<boolean> {
+    const keys: string[] = [];
+    for await (const object of tenant.objects.list()) keys.push(object.key);
+    return keys.includes(key);
+  }
+
+  function blobsOfTenant() {
+    const time = { clock: systemClock, random: systemRandom };
+    const jobs = new JobRequests({ notifier: new WorkerNotifier({ redis: tenant.redis, log: silentLogger }) });
+    const blobs = new Blobs({ db: tenant.db, objects: tenant.objects, jobs, log: silentLogger, ...time });
+    const options = {
+      quota: { ownerId: 1, remainingBytes: 1 << 20 },
+      reservation: new Reservation({
+        sql: tenant.db.tables,
+        uuid: systemRandom.uuid(),
+        most: 1 << 20,
+        clock: systemClock,
+        log: silentLogger,
+      }),
+      uploader: systemRandom.uuid(),
+      contentType: 'text/plain',
+      signal: AbortSignal.timeout(60_000),
+    };
+    return { blobs, options };
+  }
 });
 
 describe('a quota', () => {
