@@ -40,10 +40,10 @@ app.kubernetes.io/part-of: carrel
 {{- end -}}
 {{- end -}}
 
-{{/* host:port of Redis: the dependency's, or what is set. */}}
+{{/* host:port of Redis: the dependency's, or what is set. With the namespace, since tenants in others read it too. */}}
 {{- define "carrel.redisAddress" -}}
 {{- if and .Values.dependencies.valkey.enabled (not .Values.redis.address) -}}
-{{ include "carrel.fullname" . }}-valkey:6379
+{{ include "carrel.fullname" . }}-valkey.{{ .Release.Namespace }}:6379
 {{- else -}}
 {{ required "redis.address is missing. Set it to host:port of Redis as tenants connect to it (docs/operate.md)." .Values.redis.address }}
 {{- end -}}
@@ -51,7 +51,7 @@ app.kubernetes.io/part-of: carrel
 
 {{- define "carrel.s3Endpoint" -}}
 {{- if and .Values.dependencies.versitygw.enabled (not .Values.objectStore.endpoint) -}}
-http://{{ include "carrel.fullname" . }}-versitygw:7070
+http://{{ include "carrel.fullname" . }}-versitygw.{{ .Release.Namespace }}:7070
 {{- else -}}
 {{ required "objectStore.endpoint is missing. Set it to the address of the S3 store, https://host:port (docs/operate.md)." .Values.objectStore.endpoint }}
 {{- end -}}
@@ -59,7 +59,7 @@ http://{{ include "carrel.fullname" . }}-versitygw:7070
 
 {{- define "carrel.s3AdminEndpoint" -}}
 {{- if and .Values.dependencies.versitygw.enabled (not .Values.objectStore.endpoint) -}}
-http://{{ include "carrel.fullname" . }}-versitygw:7071
+http://{{ include "carrel.fullname" . }}-versitygw.{{ .Release.Namespace }}:7071
 {{- else -}}
 {{ .Values.objectStore.adminEndpoint }}
 {{- end -}}

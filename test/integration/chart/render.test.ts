@@ -205,3 +205,19 @@ test('custom resources stay when the release is uninstalled, unless the values s
   expect(await annotations({ ...LEAST, crds: { keep: false } })).toEqual([undefined, undefined, undefined]);
   expect(await annotations({ ...LEAST, crds: { install: false } })).toEqual([]);
 });
+
+test('the stores for a try have addresses that tenants of other namespaces resolve', async () => {
+  const { dependencies } = MOST;
+  const rendered = await render({ ...LEAST, redis: {}, objectStore: {}, dependencies });
+  const { CARREL_REDIS_ADDRESS, CARREL_S3_ENDPOINT, CARREL_S3_ADMIN_ENDPOINT } = rendered.environment('carrel-operator');
+
+  expect([CARREL_REDIS_ADDRESS, CARREL_S3_ENDPOINT, CARREL_S3_ADMIN_ENDPOINT]).toEqual([
+    'carrel-valkey.carrel-system:6379',
+    'http://carrel-versitygw.carrel-system:7070',
+    'http://carrel-versitygw.carrel-system:7071',
+  ]);
+});
+
+test('no user of the Valkey for a try is without a password, which would close it to other pods', async () => {
+  expect(JSON.stringify((await most).one('StatefulSet', 'files-valkey'))).not.toContain('nopass');
+});
