@@ -13,7 +13,27 @@ export type BinaryName =
   | 'go'
   | 'chromium'
   | 'helm'
-  | 'kubeconform';
+  | 'kubeconform'
+  | NodeBinaryName;
+
+/** The programs of the one-node cluster, on which `make test-node` runs pods. */
+export const NODE_BINARIES = [
+  'kube-scheduler',
+  'kubelet',
+  'kube-proxy',
+  'containerd',
+  'containerd-shim-runc-v2',
+  'ctr',
+  'runc',
+  'ptp',
+  'host-local',
+  'loopback',
+  'pause',
+  'coredns',
+  'nft',
+  'psql',
+] as const;
+export type NodeBinaryName = (typeof NODE_BINARIES)[number];
 
 export type Source =
   /** A folder named by a variable. The version is checked with KUBEBUILDER_ASSETS, and with CARREL_BINARIES only where `checked`. */
@@ -57,10 +77,11 @@ const atLeast =
   (version: readonly number[]): boolean =>
     (version[0] ?? 0) > major || (version[0] === major && (version[1] ?? 0) >= minor);
 
+const BUILT_BY_GO = 'Install Go 1.26 (https://go.dev/dl) so that it can be built.';
 const HELM = '4.3.1';
 const KUBECONFORM = '0.8.0';
 const KUBERNETES = '1.36.4';
-const kubernetes = (program: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl', about: string): Binary => ({
+const kubernetes = (program: string, about: string): Binary => ({
   version: KUBERNETES,
   accepts: sameMinor(1, 36),
   wanted: '1.36',
@@ -82,6 +103,39 @@ const kubernetes = (program: 'kube-apiserver' | 'kube-controller-manager' | 'kub
     },
   ],
   advice: `Put ${program} 1.36 on the PATH or into a folder named by CARREL_BINARIES, or install Go 1.26 (https://go.dev/dl) so that it can be built.`,
+});
+
+const CONTAINERD = '2.3.7';
+/** Of one version and one build: containerd, its shim and its client speak to each other. */
+const containerd = (program: string, about: string): Binary => ({
+  version: CONTAINERD,
+  accepts: sameMinor(2, 3),
+  wanted: '2.3',
+  asks: { args: [program === 'containerd-shim-runc-v2' ? '-v' : '--version'], pattern: /v(\d+\.\d+\.\d+)/ },
+  sources: [
+    { by: 'folder', variable: 'CARREL_BINARIES' },
+    {
+      by: 'go',
+      module: 'containerd',
+      main: `github.com/containerd/containerd/v2/cmd/${program}`,
+      ldflags: `-X github.com/containerd/containerd/v2/version.Version=v${CONTAINERD}`,
+      about,
+    },
+  ],
+  advice: BUILT_BY_GO,
+});
+
+/** A plug-in that gives a pod its network. */
+const cni = (program: string): Binary => ({
+  version: '1.9.1',
+  accepts: atLeast(1),
+  wanted: '1',
+  asks: { args: ['--version'], pattern: /v(\S+)/ },
+  sources: [
+    { by: 'folder', variable: 'CARREL_BINARIES' },
+    { by: 'go', module: 'cni', main: `github.com/containernetworking/plugins/plugins/${program}`, about: 'some seconds' },
+  ],
+  advice: BUILT_BY_GO,
 });
 
 export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
@@ -224,5 +278,66 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
       },
     ],
     advice: 'Install kubeconform 0.7 or newer, or Go 1.26 (https://go.dev/dl) so that it can be built.',
+  },
+  // Only the one-node cluster uses these.
+  'kube-scheduler': kubernetes('kube-scheduler', 'about a minute'),
+  kubelet: kubernetes('kubelet', 'about two minutes'),
+  'kube-proxy': kubernetes('kube-proxy', 'half a minute'),
+  containerd: containerd('containerd', 'about two minutes'),
+  'containerd-shim-runc-v2': containerd('containerd-shim-runc-v2', 'some seconds'),
+  ctr: containerd('ctr', 'some seconds'),
+  runc: {
+    version: '1.1',
+    accepts: atLeast(1, 1),
+    wanted: '1.1 or newer',
+    asks: { args: ['--version'], pattern: /runc version (\S+)/ },
+    sources: [
+      { by: 'path', names: ['runc'] },
+      { by: 'apt', package: 'runc', names: ['runc'] },
+    ],
+    advice: 'Install runc 1.1 or newer (Debian: apt-get install runc).',
+  },
+  ptp: cni('main/ptp'),
+  'host-local': cni('ipam/host-local'),
+  loopback: cni('main/loopback'),
+  pause: {
+    version: '1',
+    accepts: () => true,
+    wanted: 'of hack/binaries/pause',
+    asks: { args: [], pattern: /()/ },
+    sources: [{ by: 'go', module: 'pause', main: '.', about: 'some seconds' }],
+    advice: BUILT_BY_GO,
+  },
+  coredns: {
+    version: '1.14.7',
+    accepts: atLeast(1, 12),
+    wanted: 'of hack/binaries/coredns',
+    asks: { args: ['-version'], pattern: /CoreDNS-(\S+)/ },
+    sources: [{ by: 'go', module: 'coredns', main: '.', about: 'about a minute' }],
+    advice: BUILT_BY_GO,
+  },
+  nft: {
+    version: '1',
+    accepts: atLeast(1),
+    wanted: '1.0.1 or newer',
+    asks: { args: ['--version'], pattern: /nftables v(\S+)/ },
+    sources: [
+      { by: 'path', names: ['nft'] },
+      { by: 'apt', package: 'nftables', names: ['nft'] },
+    ],
+    advice: 'Install nftables (Debian: apt-get install nftables).',
+  },
+  // In the image of Postgres for a try: the npm package has the server alone.
+  psql: {
+    version: '15',
+    accepts: atLeast(15),
+    wanted: '15 or newer',
+    asks: { args: ['--version'], pattern: /\(PostgreSQL\) (\S+)/ },
+    sources: [
+      // Debian's /usr/bin/psql is a script that looks for one of these.
+      { by: 'path', names: [...[18, 17, 16, 15].map((major) => `/usr/lib/postgresql/${major}/bin/psql`), 'psql'] },
+      { by: 'apt', package: 'postgresql-client', names: [18, 17, 16, 15].map((major) => `/usr/lib/postgresql/${major}/bin/psql`) },
+    ],
+    advice: 'Install the clients of PostgreSQL 15 or newer (Debian: apt-get install postgresql-client).',
   },
 };

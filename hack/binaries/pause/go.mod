@@ -1,0 +1,3 @@
+module carrel.dev/binaries/pause
+
+go 1.26

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
+import { LocalError } from '../../pkg/local/errors.ts';
+import { ROOT } from './programs.ts';
+
+/** Programs that are not built here. */
+const OF_THE_MACHINE = ['runc', 'nft', 'psql'] as const;
+const TOOLS = ['bash', 'ip', 'ldd', 'mount', 'nsenter', 'setpriv', 'tar', 'unshare'];
+/** What the kubelet asks for, each a hierarchy of its own (cgroup v1). */
+export const CONTROLLERS = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'systemd'];
+export const CGROUPS = '/sys/fs/cgroup';
+
+/** Why this machine cannot run the one-node cluster, in a few words (Debian packages that are missing are installed); undefined where it can. */
+export async function reasonAgainst(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
+  if (process.platform !== 'linux') return 'it needs Linux';
+  if (process.getuid?.() !== 0) return 'it needs root';
+  const folders = (env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
+  const missing = TOOLS.filter((tool) => !folders.some((folder) => existsSync(join(folder, tool))));
+  if (missing.length > 0) return `${missing.join(', ')} not on the PATH`;
+  const unmounted = CONTROLLERS.filter((name) => !existsSync(join(CGROUPS, name, 'cgroup.procs')));
+  // With cgroup v2 alone, the pods' folder and its controllers would have to be made in another way.
+  if (unmounted.length > 0) return `it needs the hierarchies of cgroup v1, and ${unmounted.join(', ')} not in ${CGROUPS}`;
+  const { status } = spawnSync('unshare', ['--mount', '--pid', '--net', '--fork', '--mount-proc', 'true'], {
+    stdio: 'ignore',
+    timeout: 10_000,
+  });
+  if (status !== 0) return 'this process may not make namespaces (a container that is not privileged)';
+  for (const name of OF_THE_MACHINE) {
+    try {
+      await resolveBinary(name, thisMachine(ROOT, env));
+    } catch (error) {
+      if (!(error instanceof LocalError)) throw error;
+      return error.message;
+    }
+  }
+  return undefined;
+}
