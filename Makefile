@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status restart clean logs test faults bench fuzz lint build sbom kind-up
+.PHONY: help up down status restart clean logs test test-node faults bench fuzz lint build sbom kind-up
 
 # Node 24 comes as a devDependency, so a machine with Node 20 and npm will do.
 export PATH := $(CURDIR)/node_modules/node/bin:$(PATH)
@@ -32,6 +32,9 @@ clean: $(INSTALLED) ## stop the platform and delete its data
 
 test: $(INSTALLED) ## run all checks and tests; the last line counts them (ONLY=content: the files whose path contains it)
 	@exec node hack/test.ts $(if $(ONLY),--testPathPatterns $(ONLY))
+
+test-node: $(INSTALLED) ## run image and chart on a cluster of one node with a real kubelet (root on Linux; builds its programs once)
+	@exec node test/node/main.ts
 
 LONG_FORMS := test/faults|operator/scale|kube/reflector|e2e/folder
 faults: $(INSTALLED) ## run the long forms: 5,000 changes during faults, fairness, 200 tenants, 5,000 objects, a file of 2 GiB (CHANGES, SEED, WAITING, TENANTS, REST_MS, OBJECTS, BIG_MIB)

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { NETWORK } from '../../hack/node/layout.ts';
+import { signIn, type TenantObject, tenantObject, waitReady } from '../support/demo-tenant.ts';
+import { apply, getJson, kubectl, kubectlOk, secretValues } from '../support/platform.ts';
+import { verifiesStandard } from '../support/receiver.ts';
+import { waitFor } from '../support/wait.ts';
+import type { Installation } from './installation.ts';
+import { startLoad } from './load.ts';
+import { deliveriesIn, hungryPod, RECEIVER_URL } from './receiver.ts';
+
+export interface Step {
+  /** A sentence about what holds afterwards. */
+  readonly title: string;
+  readonly run: (installation: Installation) => Promise<void>;
+}
+
+const TENANT = 'biology';
+const SPACE = 'faculty';
+const UNLIMITED = { requestsPerUserPerMinute: 1_000_000, requestsPerTenantPerMinute: 1_000_000, requestsPerIpPerHour: 100_000_000 };
+
+/** In this order; each builds on those before. */
+export const STEPS: readonly Step[] = [
+  { title: 'the images are made from this checkout, and containerd takes them', run: (carrel) => carrel.loadImages() },
+  {
+    title: 'the lines of docs/operate.md install the chart with its stores, and all pods become ready under restricted pod security',
+    run: async (carrel) => {
+      await carrel.install();
+      await carrel.rolledOut();
+    },
+  },
+  {
+    title: 'helm upgrade changes address, egress and the worker’s trusted authorities',
+    run: async (carrel) => {
+      const port = await carrel.startIngressController();
+      const worker = await carrel.startReceiver();
+      await carrel.upgrade({
+        tenants: { publicScheme: 'http', publicPort: port, egressAllow: [NETWORK.pods, NETWORK.services] },
+        worker,
+      });
+      await carrel.rolledOut();
+    },
+  },
+  { title: 'a Tenant and its Webhook become Ready in a namespace with restricted pod security', run: tenantBecomesReady },
+  { title: 'a pod that is not restricted is refused there', run: unrestrictedPodIsRefused },
+  { title: 'its administrator signs in, uploads, lists and downloads a file by the Ingress', run: filesGoBothWays },
+  { title: 'the upload reaches the receiver as a signed webhook', run: webhookArrives },
+  {
+    title: 'helm upgrade to another image changes operator, worker and tenant under load, and no request fails',
+    run: upgradesUnderLoad,
+  },
+  { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
+  { title: 'a pod that takes more memory than its limit is killed and starts again', run: outOfMemory },
+  { title: 'a deleted Tenant takes its pods with it', run: tenantIsDeleted },
+];
+
+async function tenantBecomesReady({ platform }: Installation): Promise<void> {
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  await apply(
+    platform,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SPACE, labels } },
+    tenantObject(SPACE, TENANT, { displayName: 'Biology', replicas: 2, limits: UNLIMITED }),
+    {
+      apiVersion: 'carrel.dev/v1alpha1',
+      kind: 'Webhook',
+      metadata: { name: 'archive', namespace: SPACE },
+      spec: { tenantRef: { name: TENANT }, url: RECEIVER_URL, events: ['file.created'] },
+    },
+  );
+  for (const resource of [`tenant/${TENANT}`, 'webhook/archive']) await waitReady(platform, SPACE, resource);
+  const { status } = await getJson<TenantObject>(platform, 'tenant', TENANT, '-n', SPACE);
+  assert.equal(status?.readyReplicas, 2);
+  assert.equal(status?.apiUrl, `http://${TENANT}.carrel.localhost:${platform.port}/api/v1`);
+}
+
+async function unrestrictedPodIsRefused({ platform }: Installation): Promise<void> {
+  const { code, stderr } = await kubectl(platform, ['-n', SPACE, 'run', 'plain', '--image=carrel:0.1.0']);
+  assert.notEqual(code, 0);
+  assert.match(stderr, /violates PodSecurity "restricted:latest"/);
+}
+
+async function filesGoBothWays({ platform }: Installation): Promise<void> {
+  const { admin } = await signIn(platform, SPACE, TENANT);
+  const content = Buffer.alloc(3 << 20, 'leaf');
+  const uploaded = await admin.upload('/files', { file: content, name: 'leaf.bin' });
+  assert.equal(uploaded.status, 201);
+  const listed = await admin.get('/files');
+  assert.deepEqual(
+    listed.body.data?.map(({ name }: { name: string }) => name),
+    ['leaf.bin'],
+  );
+  const downloaded = await admin.get(`/files/${uploaded.body.id}/download`);
+  assert.equal(downloaded.status, 200);
+  assert.ok(downloaded.bytes.equals(content));
+}
+
+async function webhookArrives({ platform }: Installation): Promise<void> {
+  const { secret = '' } = await secretValues(platform, SPACE, 'archive-webhook');
+  const [delivery] = await waitFor('the delivery of file.created', async () => {
+    const found = deliveriesIn(await kubectlOk(platform, ['-n', 'outside', 'logs', 'deployment/receiver']));
+    return found.length > 0 && found;
+  });
+  assert.ok(delivery);
+  assert.ok(verifiesStandard(delivery, secret));
+  assert.match(delivery.body, /leaf\.bin/);
+}
+
+/** Of `carrel:0.1.0`, under which the upgrade finds the same content. */
+const NEXT_TAG = '0.1.0-next';
+/** How long the load lasts after the last pod is new: connections of those before are closed in that time. */
+const AFTER_MS = 5_000;
+
+async function upgradesUnderLoad(carrel: Installation): Promise<void> {
+  const { platform, cluster } = carrel;
+  const { admin, apiUrl } = await signIn(platform, SPACE, TENANT);
+  const address = await kubectlOk(platform, [
+    '-n',
+    SPACE,
+    'get',
+    'service',
+    TENANT,
+    '-o',
+    'jsonpath={.spec.clusterIP}:{.spec.ports[0].port}',
+  ]);
+  const before = await podNames(carrel);
+  await cluster.tag('docker.io/library/carrel:0.1.0', `docker.io/library/carrel:${NEXT_TAG}`);
+  const loads = [startLoad(admin, apiUrl), startLoad(admin, `http://${address}/api/v1`)];
+  try {
+    await carrel.upgrade({ image: { tag: NEXT_TAG } });
+    await carrel.rolledOut();
+    await waitFor('the tenant on the new image', async () => {
+      const [image, ready] = (
+        await kubectlOk(platform, [
+          '-n',
+          SPACE,
+          'get',
+          'deployment',
+          TENANT,
+          '-o',
+          'jsonpath={.spec.template.spec.containers[0].image} {.status.readyReplicas}',
+        ])
+      ).split(' ');
+      return image === `carrel:${NEXT_TAG}` && ready === '2';
+    });
+    await kubectlOk(platform, ['-n', SPACE, 'rollout', 'status', `deployment/${TENANT}`, '--timeout=90s']);
+    await waitFor('the end of the pods before', async () => (await podNames(carrel)).every((name) => !before.includes(name)));
+    await new Promise((resolve) => setTimeout(resolve, AFTER_MS));
+  } finally {
+    await Promise.all(loads.map((load) => load.stop()));
+  }
+  const [byIngress, byService] = loads.map(({ outcomes }) => outcomes);
+  carrel.say(`by Ingress ${JSON.stringify(byIngress)}, by Service ${JSON.stringify(byService)}`);
+  for (const { outcomes } of loads) {
+    assert.deepEqual(Object.keys(outcomes).toSorted(), ['GET 200', 'POST 201']);
+    assert.ok((outcomes['GET 200'] ?? 0) > 100);
+  }
+}
+
+const podNames = async ({ platform }: Pick<Installation, 'platform'>): Promise<string[]> =>
+  (await kubectlOk(platform, ['-n', SPACE, 'get', 'pods', '-o', 'jsonpath={.items[*].metadata.name}']))
+    .split(' ')
+    .filter((name) => name !== '');
+
+/** The kubelet's main process alone: containers go on without it, and it finds them again. */
+async function kubeletIsKilled({ platform, cluster }: Installation): Promise<void> {
+  const { admin, apiUrl } = await signIn(platform, SPACE, TENANT);
+  const before = await podNames({ platform });
+  const kubelet = cluster.processes.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(cluster.binaries.kubelet));
+  assert.ok(kubelet);
+  const load = startLoad(admin, apiUrl);
+  process.kill(kubelet, 'SIGKILL');
+  await waitFor('another kubelet', () =>
+    cluster.processes.some((pid) => pid !== kubelet && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(cluster.binaries.kubelet)),
+  );
+  // A new pod needs it.
+  await kubectlOk(platform, ['-n', 'outside', 'rollout', 'restart', 'deployment/receiver']);
+  await kubectlOk(platform, ['-n', 'outside', 'rollout', 'status', 'deployment/receiver', '--timeout=60s']);
+  await load.stop();
+  assert.deepEqual(Object.keys(load.outcomes).toSorted(), ['GET 200', 'POST 201']);
+  assert.deepEqual((await podNames({ platform })).toSorted(), before.toSorted());
+}
+
+async function outOfMemory({ platform }: Installation): Promise<void> {
+  await apply(platform, hungryPod);
+  await waitFor('OOMKilled', async () => {
+    const path = 'jsonpath={.status.containerStatuses[0].lastState.terminated.reason}';
+    return (await kubectlOk(platform, ['-n', 'outside', 'get', 'pod', 'hungry', '-o', path])) === 'OOMKilled';
+  });
+  await kubectlOk(platform, ['-n', 'outside', 'delete', 'pod', 'hungry', '--grace-period=1']);
+}
+
+async function tenantIsDeleted({ platform }: Installation): Promise<void> {
+  await kubectlOk(platform, ['-n', SPACE, 'delete', 'tenant', TENANT, '--timeout=90s']);
+  await waitFor('the end of its pods', async () => (await kubectlOk(platform, ['-n', SPACE, 'get', 'pods', '-o', 'name'])) === '');
+}
