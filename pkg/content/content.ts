@@ -16,6 +16,8 @@ import { type TransferLimits, Transfers } from './transfers/transfer-limits.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { uploadEndpoints } from './uploads/uploads.endpoints.ts';
 import { Uploads } from './uploads/uploads.service.ts';
+import { versionEndpoints } from './versions/versions.endpoints.ts';
+import { Versions } from './versions/versions.service.ts';
 
 export type { TransferLimits } from './transfers/transfer-limits.ts';
 
@@ -35,13 +37,15 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const transfers = new Transfers({ clock, limits });
     const uploads = new Uploads({ ...deps, files, blobs, transfers, maxBytes: settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES });
     const downloads = new Downloads({ ...deps, files, transfers });
+    const versions = new Versions({ ...deps, files, downloads });
     const userContent = new UserContent(deps);
     return {
       endpoints: [
         ...fileEndpoints(files),
         ...uploadEndpoints({ files, uploads, apiUrl }),
         ...downloadEndpoints(downloads),
-        ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads }), apiUrl),
+        ...versionEndpoints(versions),
+        ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions }), apiUrl),
         ...folderEndpoints(new Folders(deps), new FolderLists(deps)),
         ...grantEndpoints(new Grants(deps)),
       ],

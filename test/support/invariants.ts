@@ -5,7 +5,7 @@ import type { Objects } from '../../pkg/store/s3/objects.ts';
  * What holds of a tenant's rows and objects whenever nothing is under way, however it was interrupted before. Gives a sentence for each fault:
  *
  * - what counts to a user is the sum of all versions of all files they own;
- * - a file is its newest version, and its versions are numbered without a gap;
+ * - a file is its newest version, which has the highest number;
  * - every version's object is there, with its size;
  * - every object has a version, or work that waits will delete it (its purge, or the sweep of its day);
  * - paths, depths and ancestries follow the folders, and no folder is below itself;
@@ -22,7 +22,7 @@ const ROW_FAULTS = `
   UNION ALL
   SELECT format('%s is version %s of %s', f.path, f.version_number, count(v.id))
   FROM files f LEFT JOIN file_versions v ON v.file_id = f.id
-  GROUP BY f.id HAVING count(v.id) <> f.version_number OR max(v.version_number) <> f.version_number
+  GROUP BY f.id HAVING max(v.version_number) IS DISTINCT FROM f.version_number
     OR NOT bool_or(v.version_number = f.version_number AND v.blob_name = f.blob_name AND v.size = f.size AND v.checksum = f.checksum)
   UNION ALL
   SELECT format('the path of %s is %s', f.name, f.path) FROM files f LEFT JOIN folders d ON d.id = f.folder_id

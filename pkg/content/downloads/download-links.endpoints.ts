@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DOWNLOAD_LINK_SECONDS } from '../../api/lifetimes.ts';
 import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
 import { text, Uuid } from '../../api/schemas.ts';
+import { VersionParams } from '../versions/versions.schema.ts';
 import type { DownloadLinks } from './download-links.service.ts';
 
 const DownloadLinkView = z
@@ -33,10 +34,23 @@ export const downloadLinkEndpoints = (links: DownloadLinks, apiUrl: string): End
       reply(201, { url: `${apiUrl}/tickets/${await links.issue(actor, params.id)}`, expires_in: DOWNLOAD_LINK_SECONDS }),
   }),
   endpoint({
+    method: 'post',
+    path: '/files/{id}/versions/{number}/ticket',
+    operationId: 'createVersionTicket',
+    summary: 'Create a link that downloads a version of a file without a token, for 60 s',
+    tag: 'versions',
+    caller: { permission: 'read:files' },
+    params: VersionParams,
+    replies: { 201: DownloadLinkView },
+    errors: ['not_found'],
+    handle: async ({ actor, params }) =>
+      reply(201, { url: `${apiUrl}/tickets/${await links.issue(actor, params.id, params.number)}`, expires_in: DOWNLOAD_LINK_SECONDS }),
+  }),
+  endpoint({
     method: 'get',
     path: '/tickets/{ticket}',
     operationId: 'downloadByTicket',
-    summary: 'Download the file of a download link, whole or one range of it',
+    summary: 'Download the file, or the version, of a download link, whole or one range of it',
     tag: 'files',
     caller: 'anyone',
     counts: ({ ticket }) => links.holder(ticket),

@@ -7,13 +7,14 @@ import type { Sessions } from '../../access/sessions.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import type { Files } from '../files/files.service.ts';
+import type { Versions } from '../versions/versions.service.ts';
 import type { Downloads } from './downloads.service.ts';
 
 /** The sealed content of a link; `until` in milliseconds since the epoch. */
-const SealedLink = z.object({ file: z.uuid(), user: z.uuid(), session: z.uuid(), until: z.int() });
+const SealedLink = z.object({ file: z.uuid(), version: z.int().optional(), user: z.uuid(), session: z.uuid(), until: z.int() });
 
 /**
- * Download links: an address that downloads one file for a minute, for clients that send no Authorization header (a link in a frame, a player).
+ * Download links: an address that downloads one file, or one version of it, for a minute, for clients that send no Authorization header (a link in a frame, a player).
  *
  * Invariants:
  * - A link serves what its session may read when it is used: it ends with the session, the user's account and their permission.
@@ -24,25 +25,45 @@ const SealedLink = z.object({ file: z.uuid(), user: z.uuid(), session: z.uuid(),
 export class DownloadLinks {
   readonly #files: Files;
   readonly #downloads: Downloads;
+  readonly #versions: Versions;
   readonly #sessions: Sessions;
   readonly #sealer: Sealer;
   readonly #clock: Clock;
   readonly #tenantId: string;
 
-  constructor(deps: { files: Files; downloads: Downloads; sessions: Sessions; sealer: Sealer; clock: Clock; tenantId: string }) {
+  constructor(deps: {
+    files: Files;
+    downloads: Downloads;
+    versions: Versions;
+    sessions: Sessions;
+    sealer: Sealer;
+    clock: Clock;
+    tenantId: string;
+  }) {
     this.#files = deps.files;
     this.#downloads = deps.downloads;
+    this.#versions = deps.versions;
     this.#sessions = deps.sessions;
     this.#sealer = deps.sealer;
     this.#clock = deps.clock;
     this.#tenantId = deps.tenantId;
   }
 
-  /** The sealed part of a link to a file that the actor may read. No statement when the file is cached. Throws `not_found`. */
-  async issue(actor: Actor, fileId: string): Promise<string> {
+  /**
+   * The sealed part of a link to a file that the actor may read, or to a version of it. No statement for a file that is cached, one for a version.
+   * Throws `not_found`.
+   */
+  async issue(actor: Actor, fileId: string, version?: number): Promise<string> {
     const file = await this.#files.read(actor, fileId);
+    if (version !== undefined) await this.#versions.get(actor, fileId, version);
     const until = this.#clock.now().getTime() + DOWNLOAD_LINK_SECONDS * 1000;
-    const link: z.output<typeof SealedLink> = { file: file.uuid, user: actor.userUuid, session: actor.sessionId, until };
+    const link: z.output<typeof SealedLink> = {
+      file: file.uuid,
+      ...(version === undefined ? {} : { version }),
+      user: actor.userUuid,
+      session: actor.sessionId,
+      until,
+    };
     return this.#sealer.seal(JSON.stringify(link), this.#associatedData());
   }
 
@@ -52,7 +73,10 @@ export class DownloadLinks {
     if (!link) throw noSuchLink();
     try {
       const actor = await this.#sessions.authenticate({ userUuid: link.user, sessionId: link.session });
-      if (actor.permissions.has('read:files')) return await this.#downloads.open(actor, link.file, request);
+      if (actor.permissions.has('read:files'))
+        return link.version === undefined
+          ? await this.#downloads.open(actor, link.file, request)
+          : await this.#versions.open(actor, link.file, link.version, request);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error;
     }

@@ -11,6 +11,9 @@ import type { Transfers } from '../transfers/transfer-limits.ts';
 import { attachment } from './disposition.policy.ts';
 import { rangeApplies, selectRange } from './range.policy.ts';
 
+/** Content that is sent: a file's current one, or that of an older version. */
+export type Content = Pick<FileRecord, 'uuid' | 'version' | 'name' | 'mimeType' | 'size' | 'checksum' | 'blobName'>;
+
 /**
  * Content of files, streamed from S3 as fast as the client takes it; nothing is kept in memory.
  * The entity tag is the content's SHA-256, so a rename does not change it.
@@ -30,7 +33,11 @@ export class Downloads {
 
   /** 200, 206 or 304 (RFC 9110 §13.2.2 gives the order). Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
   async open(actor: Actor, id: string, request: RequestInfo): Promise<Reply> {
-    const file = await this.#files.read(actor, id);
+    return this.send(await this.#files.read(actor, id), actor.userUuid, request);
+  }
+
+  /** The same of content that the caller may read. `counted`: the transfer counts to that person. */
+  async send(file: Content, counted: string, request: RequestInfo): Promise<Reply> {
     const headers = headersOf(file);
     if (noneMatchHits(parseEntityTags('If-None-Match', request.headers['if-none-match']), file.checksum))
       return reply(304, undefined, headers);
@@ -42,15 +49,15 @@ export class Downloads {
       throw new Problem('range_not_satisfiable', undefined, { headers: { 'content-range': `bytes */${file.size}` } });
     }
     if (selection.kind === 'whole') {
-      return reply(200, await this.#open(actor, file, request), { ...headers, ...contentOf(file, file.size) });
+      return reply(200, await this.#open(file, counted, request), { ...headers, ...contentOf(file, file.size) });
     }
     const { start, end } = selection;
-    const body = await this.#open(actor, file, request, { start, end });
+    const body = await this.#open(file, counted, request, { start, end });
     return reply(206, body, { ...headers, ...contentOf(file, end - start + 1), 'content-range': `bytes ${start}-${end}/${file.size}` });
   }
 
-  async #open(actor: Actor, file: FileRecord, request: RequestInfo, range?: { start: number; end: number }): Promise<Readable> {
-    const transfer = this.#transfers.begin('download', actor.userUuid, request.traffic);
+  async #open(file: Content, counted: string, request: RequestInfo, range?: { start: number; end: number }): Promise<Readable> {
+    const transfer = this.#transfers.begin('download', counted, request.traffic);
     try {
       const { body } = await this.#objects.get(file.blobName, { signal: request.signal, ...(range ? { range } : {}) });
       transfer.signal.addEventListener('abort', () => body.destroy(transfer.signal.reason as Error), { once: true });
@@ -68,7 +75,7 @@ export class Downloads {
 }
 
 /** Nothing in a file runs in our origin: it is saved, never sniffed, and sandboxed where it is shown after all. */
-const headersOf = (file: FileRecord): Record<string, string> => ({
+const headersOf = (file: Content): Record<string, string> => ({
   etag: `"${file.checksum}"`,
   'accept-ranges': 'bytes',
   'cache-control': 'private, no-cache',
@@ -77,7 +84,7 @@ const headersOf = (file: FileRecord): Record<string, string> => ({
   'x-content-type-options': 'nosniff',
 });
 
-const contentOf = (file: FileRecord, length: number): Record<string, string> => ({
+const contentOf = (file: Content, length: number): Record<string, string> => ({
   'content-type': file.mimeType ?? 'application/octet-stream',
   'content-length': String(length),
 });

@@ -170,7 +170,7 @@ const ADD_VERSION = `
 export async function insertVersion(
   tx: Tx,
   file: FileRecord,
-  content: { blob: StoredBlob; mimeType: string; createdBy: number; comment: string | null },
+  content: { blob: StoredBlob; mimeType: string | null; createdBy: number; comment: string | null },
 ): Promise<FileRecord> {
   const { blob, mimeType } = content;
   const values = [file.id, file.version + 1, blob.size, blob.checksum, blob.key, content.createdBy, content.comment, mimeType];

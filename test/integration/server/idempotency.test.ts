@@ -142,6 +142,11 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     await tenant.admin.delete(`/files/${id}`);
     return (key) => tenant.admin.post(`/files/${id}/restore`, undefined, keyed(key));
   },
+  restoreVersion: async () => {
+    const { id } = await file('versions.txt');
+    await tenant.admin.upload(`/files/${id}`, { method: 'PUT', name: 'versions.txt', file: Buffer.from('second') });
+    return (key) => tenant.admin.post(`/files/${id}/versions/1/restore`, {}, keyed(key));
+  },
   createFilePermission: async () => {
     const [{ id }, { user }] = [await file('granted.txt'), await tenant.user()];
     return (key) => tenant.admin.post(`/files/${id}/permissions`, { user_id: user.id, permission_level: 'read' }, keyed(key));
@@ -204,6 +209,7 @@ test('every POST whose description has the header gives the first reply again, a
     'changePassword',
     'createPasswordReset',
     'createTicket',
+    'createVersionTicket',
     'createWebhook',
     'login',
     'logout',
