@@ -78,7 +78,7 @@ test('a continue token that expired begins the list again, and nothing is report
       list(12, [thing('c', 11)]),
       quiet,
     ],
-    (_told, calls) => calls.some(isWatch),
+    (_reported, calls) => calls.some(isWatch),
   );
 
   expect(reported).toEqual(['added a@1', 'added b@2', 'added c@11', 'deleted b@2']);
@@ -133,7 +133,7 @@ test.each<[string, Answer]>([
       list(20, [thing('a', 1), thing('b', 15), thing('d', 16, 'another d'), thing('e', 17)]),
       quiet,
     ],
-    (_told, calls) => calls.filter(isWatch).length === 2,
+    (_reported, calls) => calls.filter(isWatch).length === 2,
   );
 
   expect(reported.slice(4)).toEqual(['updated b@15', 'deleted d@4', 'added d@16', 'added e@17', 'deleted c@3']);

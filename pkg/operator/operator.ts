@@ -25,7 +25,7 @@ import { reportUnknownValues } from './ltiregistration/unknown-values.ts';
 import { longTransactions } from './long-transactions.ts';
 import { FIELD_MANAGER, PREFIX } from './names.ts';
 import { watchShards, type ShardChanges } from './shard-changes.ts';
-import { lateServers } from './resealing/outdated-servers.ts';
+import { outdatedServers } from './resealing/outdated-servers.ts';
 import { Resealing } from './resealing/resealing.ts';
 import { Secrets } from './secrets.ts';
 import type { OperatorSettings } from './settings.ts';
@@ -90,7 +90,7 @@ export class Operator {
       ...deps,
       events: this.#events,
       leases: new ResourceApi(deps.client, LEASE),
-      lateServers: () => lateServers(stores, deps.platformKeys[0]?.id ?? ''),
+      outdatedServers: () => outdatedServers(stores, deps.platformKeys[0]?.id ?? ''),
     });
   }
 

@@ -13,7 +13,7 @@ interface Stores {
 }
 
 /** How many Tenants have a server that may seal with another key than this one: their Secret or their pods are not those of the present keys yet. */
-export function lateServers({ tenants, secrets, deployments }: Stores, keyId: string): number {
+export function outdatedServers({ tenants, secrets, deployments }: Stores, keyId: string): number {
   return tenants.list().filter((tenant) => {
     if (isDeleting(tenant)) return false;
     const { namespace, name } = tenant.metadata;

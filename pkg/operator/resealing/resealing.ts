@@ -18,7 +18,7 @@ interface Deps {
   /** The first seals, all open. */
   readonly platformKeys: readonly SealingKey[];
   /** How many tenants' servers may still seal with an older key. */
-  readonly lateServers: () => number;
+  readonly outdatedServers: () => number;
   readonly leases: ResourceApi<Lease>;
   /** The Lease of the operators: the Event is beside it. */
   readonly lease: ObjectKey;
@@ -60,16 +60,16 @@ export class Resealing {
 
   /** Until it is over or the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { platformKeys, lateServers, clock, log, firstResealWaitMs = WAIT_MS.first } = this.#deps;
+    const { platformKeys, outdatedServers, clock, log, firstResealWaitMs = WAIT_MS.first } = this.#deps;
     if (platformKeys.length < 2) return;
     let waitMs = firstResealWaitMs;
     let cleanPasses = 0;
     while (!signal.aborted) {
       // A server of the former keys alone could not open what is sealed with the first one.
-      const late = lateServers();
+      const late = outdatedServers();
       if (late > 0) log.info({ servers: late }, 'resealing waits until all servers have the current platform keys');
       const isClean = late === 0 && (await this.#pass(signal).catch((error: unknown) => this.#failed(error, signal))) === 0;
-      cleanPasses = isClean && lateServers() === 0 ? cleanPasses + 1 : 0;
+      cleanPasses = isClean && outdatedServers() === 0 ? cleanPasses + 1 : 0;
       if (cleanPasses === 2) return this.#end(signal);
       waitMs = cleanPasses > 0 ? firstResealWaitMs : Math.min(waitMs * 2, WAIT_MS.most);
       await sleepUnlessAborted(clock, waitMs, signal);

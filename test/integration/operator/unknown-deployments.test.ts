@@ -41,8 +41,8 @@ async function newRegistration(spec: Partial<LtiRegistration['spec']> = {}) {
 }
 
 const rowsOf = (reference: string) =>
-  pool.query<{ id: string; isTold: boolean }>(
-    'SELECT deployment_id AS id, told_at IS NOT NULL AS "isTold" FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY slot',
+  pool.query<{ id: string; isReported: boolean }>(
+    'SELECT deployment_id AS id, told_at IS NOT NULL AS "isReported" FROM carrel.unknown_deployments WHERE managed_ref = $1 ORDER BY slot',
     [reference],
   );
 const reportedOf = (reference: string) =>
@@ -61,7 +61,7 @@ const eventNotes = (name: string, count: number) =>
     return notes.length >= count ? notes : undefined;
   });
 const untilTold = (reference: string) =>
-  waitFor('the notes to be read', async () => (await rowsOf(reference)).every(({ isTold }) => isTold));
+  waitFor('the notes to be read', async () => (await rowsOf(reference)).every(({ isReported }) => isReported));
 const message = (id: string): string =>
   `Warning launches were refused, since their deployment is not listed; to let it in, add to spec.deploymentIds: ${id}`;
 
@@ -104,7 +104,7 @@ test('launches that continue after an hour give another Event', async () => {
     return rows.length === 1;
   });
 
-  expect(await rowsOf(reference)).toEqual([{ id: 'a', isTold: true }]);
+  expect(await rowsOf(reference)).toEqual([{ id: 'a', isReported: true }]);
 });
 
 test('an id of hostile characters is shown as a YAML string of printable ones', async () => {
