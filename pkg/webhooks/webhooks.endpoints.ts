@@ -9,90 +9,86 @@ const READ = { tag: 'webhooks', caller: { permission: 'read:webhooks' } } as con
 const WRITE = { tag: 'webhooks', caller: { permission: 'write:webhooks' } } as const;
 const CHANGE_ERRORS = ['not_found', 'managed', 'precondition_failed', 'address_refused'] as const;
 
-export const webhookEndpoints = (webhooks: Webhooks): Endpoint[] => [
-  endpoint({
-    ...READ,
-    method: 'get',
-    path: '/webhooks',
-    operationId: 'listWebhooks',
-    summary: 'List the webhooks of the tenant',
-    query: WebhookQuery,
-    replies: { 200: WebhookPage },
-    handle: async ({ query }) => reply(200, await webhooks.list(query)),
-  }),
-  endpoint({
-    ...WRITE,
-    method: 'post',
-    path: '/webhooks',
-    operationId: 'createWebhook',
-    summary: 'Register a webhook; the reply shows its secret this once',
-    body: NewWebhook,
-    replies: { 201: WebhookWithSecret },
-    errors: ['address_refused', 'conflict'],
-    handle: async ({ actor, body }) => tagged(201, await webhooks.create(actor, body)),
-  }),
-  endpoint({
-    ...READ,
-    method: 'get',
-    path: '/webhooks/{id}',
-    operationId: 'getWebhook',
-    summary: 'Show a webhook',
-    params: ById,
-    replies: { 200: WebhookView },
-    errors: ['not_found'],
-    handle: async ({ params }) => tagged(200, await webhooks.get(params.id)),
-  }),
-  endpoint({
-    ...WRITE,
-    method: 'put',
-    path: '/webhooks/{id}',
-    operationId: 'putWebhook',
-    summary: 'Change some of a webhook, as PATCH does',
-    params: ById,
-    body: WebhookChanges,
-    replies: { 200: WebhookView },
-    errors: CHANGE_ERRORS,
-    idempotent: true,
-    handle: async ({ params, body, request }) => tagged(200, await webhooks.change(params.id, body, request.ifMatch)),
-  }),
-  endpoint({
-    ...WRITE,
-    method: 'patch',
-    path: '/webhooks/{id}',
-    operationId: 'updateWebhook',
-    summary:
-      'Change fields of a webhook; `active: true` enables a disabled one, a URL of another origin requires the headers again, the secret has its own operation',
-    params: ById,
-    body: WebhookChanges,
-    replies: { 200: WebhookView },
-    errors: CHANGE_ERRORS,
-    idempotent: true,
-    handle: async ({ params, body, request }) => tagged(200, await webhooks.change(params.id, body, request.ifMatch)),
-  }),
-  endpoint({
-    ...WRITE,
-    method: 'delete',
-    path: '/webhooks/{id}',
-    operationId: 'deleteWebhook',
-    summary: 'Delete a webhook; what waits for it is canceled',
-    params: ById,
-    replies: { 204: null },
-    errors: ['not_found', 'managed', 'precondition_failed'],
-    handle: async ({ params, request }) => {
-      await webhooks.remove(params.id, request.ifMatch);
-      return reply(204);
-    },
-  }),
-  endpoint({
-    ...WRITE,
-    method: 'post',
-    path: '/webhooks/{id}/secret',
-    operationId: 'rotateWebhookSecret',
-    summary: 'Rotate the secret; the reply shows the new one this once, and the one before signs beside it for a while',
-    params: ById,
-    body: NewSecret,
-    replies: { 200: WebhookWithSecret },
-    errors: ['not_found', 'managed', 'precondition_failed'],
-    handle: async ({ params, body, request }) => tagged(200, await webhooks.rotate(params.id, body, request.ifMatch)),
-  }),
-];
+type Change = Pick<Endpoint, 'method' | 'operationId' | 'summary'>;
+
+export function webhookEndpoints(webhooks: Webhooks): Endpoint[] {
+  const change = (as: Change): Endpoint =>
+    endpoint({
+      ...WRITE,
+      ...as,
+      path: '/webhooks/{id}',
+      params: ById,
+      body: WebhookChanges,
+      replies: { 200: WebhookView },
+      errors: CHANGE_ERRORS,
+      idempotent: true,
+      handle: async ({ params, body, request }) => tagged(200, await webhooks.change(params.id, body, request.ifMatch)),
+    });
+  return [
+    endpoint({
+      ...READ,
+      method: 'get',
+      path: '/webhooks',
+      operationId: 'listWebhooks',
+      summary: 'List the webhooks of the tenant',
+      query: WebhookQuery,
+      replies: { 200: WebhookPage },
+      handle: async ({ query }) => reply(200, await webhooks.list(query)),
+    }),
+    endpoint({
+      ...WRITE,
+      method: 'post',
+      path: '/webhooks',
+      operationId: 'createWebhook',
+      summary: 'Register a webhook; the reply shows its secret this once',
+      body: NewWebhook,
+      replies: { 201: WebhookWithSecret },
+      errors: ['address_refused', 'conflict'],
+      handle: async ({ actor, body }) => tagged(201, await webhooks.create(actor, body)),
+    }),
+    endpoint({
+      ...READ,
+      method: 'get',
+      path: '/webhooks/{id}',
+      operationId: 'getWebhook',
+      summary: 'Show a webhook',
+      params: ById,
+      replies: { 200: WebhookView },
+      errors: ['not_found'],
+      handle: async ({ params }) => tagged(200, await webhooks.get(params.id)),
+    }),
+    change({ method: 'put', operationId: 'putWebhook', summary: 'Change some of a webhook, as PATCH does' }),
+    change({
+      method: 'patch',
+      operationId: 'updateWebhook',
+      summary:
+        'Change fields of a webhook; `active: true` enables a disabled one, a URL of another origin requires the headers again, the secret has its own operation',
+    }),
+    endpoint({
+      ...WRITE,
+      method: 'delete',
+      path: '/webhooks/{id}',
+      operationId: 'deleteWebhook',
+      summary: 'Delete a webhook; what waits for it is canceled',
+      params: ById,
+      replies: { 204: null },
+      errors: ['not_found', 'managed', 'precondition_failed'],
+      handle: async ({ params, request }) => {
+        await webhooks.remove(params.id, request.ifMatch);
+        return reply(204);
+      },
+    }),
+    endpoint({
+      ...WRITE,
+      method: 'post',
+      path: '/webhooks/{id}/secret',
+      operationId: 'rotateWebhookSecret',
+      summary: 'Rotate the secret; the reply shows the new one this once, and the one before signs beside it for a while',
+      params: ById,
+      body: NewSecret,
+      replies: { 200: WebhookWithSecret },
+      errors: ['not_found', 'managed', 'precondition_failed'],
+      handle: async ({ params, body, request }) => tagged(200, await webhooks.rotate(params.id, body, request.ifMatch)),
+    }),
+  ];
+}
