@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { range } from '../support/wait.ts';
-import { type Measured, nextTurn } from './turns.ts';
+import { type Measured, nextTurn } from './turn.ts';
 
 /** One line of docs/design/testing.md, Speed and size. */
 export interface Line {

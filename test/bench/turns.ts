@@ -3,33 +3,18 @@ import { on, once } from 'node:events';
 import { join } from 'node:path';
 import { median } from '../faults/latency.ts';
 import type { Line } from './measure.ts';
+import type { Turn } from './turn.ts';
 
 /**
  * A bench runs in a process of its own for each checkout (run.ts), and only one of them runs at any moment: each goes on to its next
  * `byTurns`, waits there, and gets its turns from here. So two checkouts are measured alternately beside the same control.
  */
 
-/** Medians. */
-export interface Measured {
-  readonly ours: number;
-  readonly control: number;
-  /** Of server and worker, for one operation. */
-  readonly cpuMs?: number;
-}
-
-type Turn = 'ours' | 'control' | Measured;
-
 /** What a bench's process says. */
 type Message =
   | { readonly rounds: number; readonly own: boolean }
   | { readonly value: number; readonly cpuMs?: number }
   | { readonly lines: Line[] };
-
-/** In a bench's process: the next measurement to take, or what all of them gave. */
-export async function nextTurn(): Promise<Turn> {
-  const [turn] = (await once(process, 'message')) as [Turn];
-  return turn;
-}
 
 /** A checkout of the repository, and what programs in it are started with. */
 export interface Checkout {
