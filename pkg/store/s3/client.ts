@@ -2,7 +2,7 @@ import { Agent as HttpAgent, type ClientRequestArgs, type IncomingMessage } from
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { PassThrough } from 'node:stream';
-import type { Socket } from 'node:net';
+import type { OnReadOpts, Socket } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
 import { ReplyTooLarge } from './errors.ts';
 import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
@@ -27,8 +27,11 @@ const ATTEMPTS = 2;
 /** A page of a listing has 1,000 keys of 1,024 bytes at most; parsed, a reply takes about ten times as much. */
 const MAX_REPLY_BYTES = 8 << 20;
 
-/** Path style, since a host per bucket wants DNS; checksums only where the protocol demands them, since we keep our own SHA-256. */
-export function newClient(options: ClientOptions): S3Client {
+/**
+ * Path style, since a host per bucket wants DNS; checksums only where the protocol demands them, since we keep our own SHA-256.
+ * `onread`: how plain connections read (read-buffer.ts). Those with TLS and those of `connect` read as Node does.
+ */
+export function newClient(options: ClientOptions, { onread }: { onread?: OnReadOpts } = {}): S3Client {
   const client = new S3Client({
     endpoint: options.endpoint,
     region: options.region,
@@ -38,7 +41,7 @@ export function newClient(options: ClientOptions): S3Client {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
-      httpAgent: dialledBy(new HttpAgent(KEPT), 'http:', options.connect),
+      httpAgent: dialledBy(new HttpAgent({ ...KEPT, ...(onread ? { onread } : {}) }), 'http:', options.connect),
       httpsAgent: dialledBy(new HttpsAgent(KEPT), 'https:', options.connect),
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: ANSWER_TIMEOUT_MS,

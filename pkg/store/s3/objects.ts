@@ -18,6 +18,7 @@ import { Download } from './download.ts';
 import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, statusOf, translateError } from './errors.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import { ObjectRequests } from './object-requests.ts';
+import { READ_INTO_ONE_BUFFER } from './read-buffer.ts';
 import { PART_BYTES, putWhole, type UploadClients, uploadStream, type UploadTarget } from './upload.ts';
 
 export { newClient } from './client.ts';
@@ -84,7 +85,7 @@ export class Objects {
     this.#prefix = options.prefix ?? '';
     this.#mostPages = options.mostPages ?? MOST_PAGES;
     this.#client = newClient(options);
-    this.#downloads = newClient(options);
+    this.#downloads = newClient(options, { onread: READ_INTO_ONE_BUFFER });
     leaveBytesUnsigned(this.#client);
     this.#requests = new ObjectRequests(options, options.clock ?? systemClock);
   }

@@ -4,6 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { BucketTaken, bucketName, StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
@@ -11,7 +12,7 @@ import { newClient, newKey, Objects, type StoredObject } from '../../../pkg/stor
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { atEnd } from '../../support/fixture.ts';
 import { ownStores } from '../../support/server-suite.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 
 const running = ownStores();
 let admin: StorageAdmin;
@@ -85,6 +86,29 @@ test.each([0, 1, 4096, 8 * MiB, 20 * MiB + 7])('%d bytes come back as they went,
   const part = await objects.get(key, { range: { start: 5, end: bytes - 2 } });
   expect(part.length).toBe(bytes - 6);
   expect((await buffer(part.body)).equals(whole.subarray(5, bytes - 1))).toBe(true);
+});
+
+test('downloads at the same time give each reader its own bytes, however often it pauses', async () => {
+  const stored = await Promise.all(
+    range(6).map(async () => {
+      const [key, bytes] = [newKey(systemRandom), randomBytes(3 * MiB + 1)];
+      await objects.put(key, bytes);
+      return { key, bytes };
+    }),
+  );
+
+  const read = await Promise.all(
+    stored.map(async ({ key }, at) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of (await objects.get(key)).body as AsyncIterable<Buffer>) {
+        chunks.push(chunk);
+        for (let pause = 0; pause < at; pause += 1) await setImmediate();
+      }
+      return Buffer.concat(chunks);
+    }),
+  );
+
+  expect(read.map((bytes, at) => stored[at]?.bytes.equals(bytes))).toEqual(range(6).map(() => true));
 });
 
 test('a client that nobody has any more keeps no connection', async () => {
