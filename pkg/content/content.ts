@@ -8,6 +8,7 @@ import { fileEndpoints } from './files/files.endpoints.ts';
 import { Files } from './files/files.service.ts';
 import { folderEndpoints } from './folders/folders.endpoints.ts';
 import { FolderLists } from './folders/folder-lists.service.ts';
+import { FolderTrash } from './folders/folder-trash.service.ts';
 import { Folders } from './folders/folders.service.ts';
 import { UserContent } from './offboarding.ts';
 import { grantEndpoints } from './grants/grants.endpoints.ts';
@@ -46,7 +47,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...downloadEndpoints(downloads),
         ...versionEndpoints(versions),
         ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions }), apiUrl),
-        ...folderEndpoints(new Folders(deps), new FolderLists(deps)),
+        ...folderEndpoints({ folders: new Folders(deps), lists: new FolderLists(deps), trash: new FolderTrash(deps) }),
         ...grantEndpoints(new Grants(deps)),
       ],
       onUserRemoved: (tx, user) => userContent.onUserRemoved(tx, user),

@@ -9,6 +9,7 @@ import type { Objects } from '../../pkg/store/s3/objects.ts';
  * - every version's object is there, with its size;
  * - every object has a version, or work that waits will delete it (its purge, or the sweep of its day);
  * - paths, depths and ancestries follow the folders, and no folder is below itself;
+ * - nothing live is in a trashed folder, and what went to the trash with a folder lies in it;
  * - a grant that was given through another neither exceeds nor outlives it, and whoever gave it has that one.
  */
 export async function invariantFaults(db: Sql, objects: Objects): Promise<string[]> {
@@ -38,6 +39,16 @@ const ROW_FAULTS = `
     WITH RECURSIVE tree AS (
       SELECT id FROM folders WHERE parent_id IS NULL UNION ALL SELECT b.id FROM tree t JOIN folders b ON b.parent_id = t.id
     ) SELECT id FROM tree)
+  UNION ALL
+  SELECT format('%s is live below a folder in the trash', b.path)
+  FROM (SELECT path, folder_id AS parent_id, deleted_at FROM files UNION ALL SELECT path, parent_id, deleted_at FROM folders) b
+  JOIN folders d ON d.id = b.parent_id WHERE b.deleted_at IS NULL AND d.deleted_at IS NOT NULL
+  UNION ALL
+  SELECT format('%s went to the trash with folder %s, which is not above it or not there', b.path, b.trashed_with)
+  FROM (SELECT path, folder_id AS parent_id, deleted_at, trashed_with FROM files
+    UNION ALL SELECT path, parent_id, deleted_at, trashed_with FROM folders) b LEFT JOIN folders d ON d.id = b.parent_id
+  WHERE b.trashed_with IS NOT NULL AND (b.deleted_at IS NULL OR d.id IS NULL OR d.deleted_at <> b.deleted_at
+    OR coalesce(d.trashed_with, d.id) <> b.trashed_with)
   UNION ALL
   SELECT format('grant %s does not rest on grant %s', p.uuid, s.uuid)
   FROM permissions p JOIN permissions s ON s.id = p.granted_through

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { queryBoolean, Uuid } from '../../api/schemas.ts';
-import { FileChanges, FileGetQuery, FilePage, FileQuery, FileView, FileWithIncludes } from './files.schema.ts';
+import { FileChanges, FileGetQuery, FilePage, FileQuery, FileRestoration, FileView, FileWithIncludes } from './files.schema.ts';
 import { fileEntry, type Files } from './files.service.ts';
 
 const params = z.object({ id: Uuid });
@@ -76,9 +76,10 @@ export const fileEndpoints = (files: Files): Endpoint[] => [
     tag: 'files',
     caller: { permission: 'write:files' },
     params,
+    body: FileRestoration,
     replies: { 200: FileView },
     errors: ['not_found', 'forbidden', 'name_conflict', 'conflict', 'precondition_failed'],
     idempotent: true,
-    handle: async ({ actor, params, request }) => tagged(200, await files.restore(actor, params.id, request.ifMatch)),
+    handle: async ({ actor, params, body, request }) => tagged(200, await files.restore(actor, params.id, body, request.ifMatch)),
   }),
 ];

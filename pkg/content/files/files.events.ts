@@ -43,3 +43,7 @@ export const updatedFields = (changes: string) =>
     ['updated_at', jsonOf.time('f.updated_at')],
     ['changes', `'${changes}'`],
   ] as const;
+
+/** `deletedAt`: SQL of the time. */
+export const deletedFields = (deletedAt: string, permanent: boolean) =>
+  [...createdFields, ['deleted_at', jsonOf.time(deletedAt)], ['permanent', `'${permanent}'`]] as const;

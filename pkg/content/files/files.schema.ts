@@ -122,6 +122,14 @@ export type FileQuery = z.output<typeof FileQuery>;
 export const FileChanges = changesOf(z.strictObject({ name: Name, folder_id: Uuid.nullable() })).meta({ id: 'FileChanges' });
 export type FileChanges = z.output<typeof FileChanges>;
 
+export const FileRestoration = z
+  .strictObject({
+    folder_id: Uuid.nullable().optional().describe('where to, null for the root of its owner; left out, where it was'),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where its name is taken: 409, or another name'),
+  })
+  .meta({ id: 'FileRestoration' });
+export type FileRestoration = z.output<typeof FileRestoration>;
+
 export const ON_CONFLICT = ['fail', 'rename', 'replace'] as const;
 export type OnConflict = (typeof ON_CONFLICT)[number];
 

@@ -25,16 +25,17 @@ import {
 } from '../access/inherited-access.policy.ts';
 import { endOutOfReach, rightsOfMove } from '../access/delegated-grants.sql.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
-import { orNameConflict } from '../names/name-conflict.ts';
-import { openFolder } from '../folders/folders.sql.ts';
-import { extensionOf, pathFault, pathOf } from '../names/names.policy.ts';
+import { nameConflict, orNameConflict } from '../names/name-conflict.ts';
+import { unlessTaken } from '../../store/postgres/savepoint.ts';
+import { holdFolderOf, openFolder } from '../folders/folders.sql.ts';
+import { alternativeName, extensionOf, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
 import { FILES, fileList, filesOf, type PageRow } from './file-list.sql.ts';
 import { fileCreated, fileUpdated } from './files.events.ts';
 import { includedEtag, includedFields } from './file-includes.view.ts';
 import type { Include } from './file-includes.schema.ts';
 import { type FileRecord, findFile, cachedRecord, type ListedFile } from './files.sql.ts';
 import { fileEtag, fileSeenBy, presentFile, type SeenFile } from './files.view.ts';
-import type { FileChanges, FileQuery, FileView, FileWithIncludes } from './files.schema.ts';
+import type { FileChanges, FileQuery, FileRestoration, FileView, FileWithIncludes } from './files.schema.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
 
 /** Where a file is or will be; `path` is the folder's, null in the owner's root. */
@@ -173,20 +174,58 @@ export class Files {
     });
   }
 
-  /** Takes a file out of the trash; a live one is left as it is. Throws `name_conflict` when its name has been taken since. */
-  async restore(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
+  /**
+   * Takes a file out of the trash, to where it was or to another folder; a live one is left as it is. Throws `name_conflict` when its name has been taken
+   * since, `conflict` when its folder is in the trash and no other is named.
+   */
+  async restore(actor: Actor, id: string, input: FileRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#transactions.run(actor, async (tx, granted) => {
+      // Locked before the file, as a deletion of the folder locks it.
+      const isOpen = input.folder_id === undefined || input.folder_id === null ? await holdFolderOf(tx, id) : false;
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch, state: 'any' });
       if (file.deletedAt === null) return presentFile(fileSeenBy(actor, granted, file));
-      const folder = file.folder && (await tx.folders.find({ id: file.folder.id }, { lock: 'share' }));
-      if (folder?.deletedAt) throw new Problem('conflict', 'The folder of this file is in the trash; restore the folder first.');
-      const [row] = await orNameConflict(tx.files.update({ id: file.id }, { deletedAt: null }));
-      if (!row) throw new Problem('not_found');
+      const location = await this.#destination(tx, actor, granted, file, input.folder_id);
+      if (location.folder !== null && location.folder.id === file.folder?.id && !isOpen)
+        throw new Problem('conflict', 'The folder of this file is in the trash; restore the folder first, or name another with folder_id.');
+      const { row, changes } = await this.#restoreAs(tx, actor, granted, file, location, input.on_conflict);
+      if (location.folder?.id !== file.folder?.id)
+        this.#cache.invalidate(tx, ...(await endOutOfReach(tx, file, location.ancestors)).map(grantsTag));
       this.#cache.invalidate(tx, fileTag(id));
-      const restored = { ...file, deletedAt: null, revision: row.revision, updatedAt: row.updatedAt.toISOString() };
-      await this.#events.emit(tx, 'file.updated', fileUpdated(restored, ['restored']));
-      return presentFile(fileSeenBy(actor, granted, restored));
+      const { revision, updatedAt } = row;
+      const restored = { ...file, ...changes, folder: location.folder, deletedAt: null, revision, updatedAt: updatedAt.toISOString() };
+      await this.#events.emit(tx, 'file.updated', fileUpdated(restored, ['restored', ...changesOf(file, restored)]));
+      return presentFile(fileSeenBy(actor, granted, { ...restored, ancestors: location.ancestors }));
     });
+  }
+
+  /** Throws `name_conflict`; with `rename` where none of the alternatives is free. */
+  async #restoreAs(
+    tx: Tx,
+    actor: Actor,
+    granted: Granted,
+    file: FileRecord,
+    location: FileLocation,
+    onConflict: FileRestoration['on_conflict'],
+  ): Promise<{ row: { revision: number; updatedAt: Date }; changes: { name: string; path: string } }> {
+    const hidden = hiddenAncestors(actor, location.ancestors, granted);
+    for (let attempt = 0; attempt <= (onConflict === 'rename' ? NAME_ATTEMPTS : 0); attempt += 1) {
+      const name = attempt === 0 ? file.name : alternativeName(file.name, attempt);
+      const path = pathOf(location.path, name);
+      const fault = pathFault(path, hidden);
+      if (fault !== null) throw invalid('folder_id', fault);
+      const changes = { name, path };
+      const columns = {
+        ...changes,
+        extension: extensionOf(name),
+        folderId: location.folder?.id ?? null,
+        deletedAt: null,
+        trashedWith: null,
+      };
+      const update = () => tx.files.update({ id: file.id }, columns);
+      const [row] = (await (onConflict === 'rename' ? unlessTaken(tx, update) : orNameConflict(update()))) ?? [];
+      if (row) return { row, changes };
+    }
+    throw nameConflict();
   }
 
   /**
@@ -211,10 +250,7 @@ export class Files {
   }
 
   async #emitChanges(tx: Tx, before: FileRecord, after: FileRecord): Promise<void> {
-    const changes = [
-      ...(after.name === before.name ? [] : (['name'] as const)),
-      ...(after.folder?.id === before.folder?.id ? [] : (['folder'] as const)),
-    ];
+    const changes = changesOf(before, after);
     if (changes.length > 0) await this.#events.emit(tx, 'file.updated', fileUpdated(after, changes));
   }
 
@@ -244,6 +280,11 @@ export class Files {
 
 /** Where a file's metadata is cached, as everybody's: what each sees of it is decided anew. */
 export const fileEntry = (id: string): CacheEntry => ({ key: `file:${id}`, tags: [fileTag(id), FOLDERS_TAG, PROFILES_TAG] });
+
+const changesOf = (before: FileRecord, after: FileRecord): ('name' | 'folder')[] => [
+  ...(after.name === before.name ? [] : (['name'] as const)),
+  ...(after.folder?.id === before.folder?.id ? [] : (['folder'] as const)),
+];
 
 const locationOf = (file: FileRecord): FileLocation => ({
   folder: file.folder,

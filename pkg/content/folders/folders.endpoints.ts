@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
-import { Uuid } from '../../api/schemas.ts';
-import { ChildPage, ChildQuery, FolderChanges, FolderPage, FolderQuery, FolderView, NewFolder } from './folders.schema.ts';
+import { queryBoolean, Uuid } from '../../api/schemas.ts';
+import {
+  ChildPage,
+  ChildQuery,
+  FolderChanges,
+  FolderPage,
+  FolderQuery,
+  FolderRestoration,
+  FolderView,
+  NewFolder,
+} from './folders.schema.ts';
 import type { FolderLists } from './folder-lists.service.ts';
+import type { FolderTrash } from './folder-trash.service.ts';
 import type { Folders } from './folders.service.ts';
 
 const CHANGE = {
@@ -22,7 +32,7 @@ const CHILDREN = {
 } as const;
 const CHANGE_ERRORS = ['not_found', 'forbidden', 'name_conflict', 'conflict', 'precondition_failed'] as const;
 
-export const folderEndpoints = (folders: Folders, lists: FolderLists): Endpoint[] => [
+export const folderEndpoints = ({ folders, lists, trash }: { folders: Folders; lists: FolderLists; trash: FolderTrash }): Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/folders',
@@ -96,5 +106,37 @@ export const folderEndpoints = (folders: Folders, lists: FolderLists): Endpoint[
     summary: 'Rename or move a folder with all that is in it',
     errors: CHANGE_ERRORS,
     handle: async ({ actor, params, body, request }) => tagged(200, await folders.change(actor, params.id, body, request.ifMatch)),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/folders/{id}',
+    operationId: 'deleteFolder',
+    summary: 'Move a folder with all that is in it to the trash, or with permanent=true delete it for ever',
+    tag: 'folders',
+    caller: { permission: 'write:folders' },
+    params: z.object({ id: Uuid }),
+    query: z.object({ permanent: queryBoolean().optional() }),
+    replies: { 204: null },
+    errors: ['not_found', 'forbidden', 'precondition_failed'],
+    idempotent: true,
+    handle: async ({ actor, params, query, request }) => {
+      if (query.permanent) await trash.purge(actor, params.id, request.ifMatch);
+      else await trash.trash(actor, params.id, request.ifMatch);
+      return reply(204);
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/folders/{id}/restore',
+    operationId: 'restoreFolder',
+    summary: 'Take a folder out of the trash, with what went there with it',
+    tag: 'folders',
+    caller: { permission: 'write:folders' },
+    params: z.object({ id: Uuid }),
+    body: FolderRestoration,
+    replies: { 200: FolderView },
+    errors: ['not_found', 'forbidden', 'name_conflict', 'conflict', 'precondition_failed'],
+    idempotent: true,
+    handle: async ({ actor, params, body, request }) => tagged(200, await trash.restore(actor, params.id, body, request.ifMatch)),
   }),
 ];

@@ -71,3 +71,11 @@ export const ChildQuery = z.object({
   q: NamePart.optional().describe('part of the name; case and accents do not matter'),
 });
 export type ChildQuery = z.output<typeof ChildQuery>;
+
+export const FolderRestoration = z
+  .strictObject({
+    parent_id: Uuid.nullable().optional().describe('where to, null for the root of its owner; left out, where it was'),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where its name is taken: 409, or another name'),
+  })
+  .meta({ id: 'FolderRestoration' });
+export type FolderRestoration = z.output<typeof FolderRestoration>;

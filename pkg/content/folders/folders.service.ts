@@ -1,24 +1,20 @@
-import { grantsTag } from '../../access/tags.ts';
-import type { Actor, Level } from '../../api/actor.ts';
+import type { Actor } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
-import { requireMatch } from '../../api/etag.ts';
 import { invalid, Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import type { Events } from '../../events/events.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
-import { CheckViolation, sqlState } from '../../store/postgres/errors.ts';
+import { CheckViolation } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { endOutOfReachBelow, rightsOfMove } from '../access/delegated-grants.sql.ts';
-import { type Granted, hiddenAncestors, isOwnedBy, levelOn, requireLevel, requireMove } from '../access/inherited-access.policy.ts';
+import { hiddenAncestors, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { nameConflict, orNameConflict } from '../names/name-conflict.ts';
-import { FOLDERS_TAG } from '../content.tags.ts';
-import { alternativeName, pathFault, pathOf, tooLongPath } from '../names/names.policy.ts';
-import { findChild, findFolder, type FolderRecord, insertFolder, lockTree, openFolder, requireOpen, type Tree } from './folders.sql.ts';
-import { folderEtag, folderSeenBy, presentFolder } from './folders.view.ts';
-import { moveFolder } from './move.sql.ts';
+import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
+import { destination, FolderMoves, requireChangeable } from './folder-moves.ts';
+import { findChild, findFolder, insertFolder, lockTree, openFolder } from './folders.sql.ts';
+import { folderSeenBy, presentFolder } from './folders.view.ts';
 import type { FolderChanges, FolderView, NewFolder } from './folders.schema.ts';
 
 /**
@@ -34,17 +30,13 @@ import type { FolderChanges, FolderView, NewFolder } from './folders.schema.ts';
 export class Folders {
   readonly #db: Database;
   readonly #transactions: AuthorizedTransactions;
-  readonly #cache: TaggedCache;
-  readonly #events: Events;
-  readonly #clock: Clock;
+  readonly #moves: FolderMoves;
   readonly #random: Random;
 
   constructor(deps: { db: Database; cache: TaggedCache; events: Events; clock: Clock; random: Random }) {
     this.#db = deps.db;
     this.#transactions = authorizedTransactions(deps);
-    this.#cache = deps.cache;
-    this.#events = deps.events;
-    this.#clock = deps.clock;
+    this.#moves = new FolderMoves(deps);
     this.#random = deps.random;
   }
 
@@ -56,7 +48,7 @@ export class Folders {
     return this.#transactions.run(actor, async (tx, granted) => {
       const parent = input.parent_id ? await openFolder(tx, actor, granted, input.parent_id, 'parent_id') : null;
       const ownerId = parent?.ownerIsSystem ? parent.ownerId : actor.userId;
-      for (let attempt = 0; attempt <= RENAME_ATTEMPTS; attempt += 1) {
+      for (let attempt = 0; attempt <= NAME_ATTEMPTS; attempt += 1) {
         const name = attempt === 0 || input.on_conflict === 'reuse' ? input.name : alternativeName(input.name, attempt);
         const path = pathOf(parent?.path ?? null, name);
         const fault = pathFault(path, hiddenAncestors(actor, parent?.ancestors ?? [], granted));
@@ -100,99 +92,14 @@ export class Folders {
    */
   async change(actor: Actor, id: Uuid, patch: FolderChanges, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {
     return this.#transactions.run(actor, async (tx, granted) => {
-      const { folder, parent, path } = await lockTree(tx, { folder: id, target: patch.parent_id ?? undefined }, (tree) =>
-        planChange(actor, granted, tree, patch, ifMatch),
-      );
-      const ancestors = [...(parent?.ancestors ?? []), { uuid: folder.uuid, ownerId: folder.ownerId }];
-      const isMove = (parent?.id ?? null) !== folder.parentId;
-      if (isMove && parent !== null && !isOwnedBy(folder, actor)) {
-        const moved = { ...folder, kind: 'folder' } as const;
-        requireMove(actor, moved, parent.ancestors, await rightsOfMove(tx, actor, moved, parent.ancestors, this.#clock.now()));
-      }
-      const name = patch.name ?? folder.name;
-      if (!isMove && name === folder.name) return presentFolder(folderSeenBy(actor, granted, folder));
-      const moved = await orTooDeep(
-        { hidden: hiddenAncestors(actor, parent?.ancestors ?? [], granted), field: isMove ? 'parent_id' : 'name' },
-        orNameConflict(moveFolder(tx, folder, { name, path, parent }, this.#clock.now())),
-      );
-      if (moved.deliveries > 0) this.#events.notifyAfterCommit(tx);
-      const concerned = await endOutOfReachBelow(tx, folder.id, folder.ancestors, ancestors);
-      this.#cache.invalidate(tx, FOLDERS_TAG, ...concerned.map(grantsTag));
-      const located = { parentId: parent?.id ?? null, parentUuid: parent?.uuid ?? null, depth: ancestors.length - 1, ancestors };
-      const { revision, updatedAt } = moved;
-      return presentFolder(folderSeenBy(actor, granted, { ...folder, ...located, name, path, revision, updatedAt }));
+      const by = { actor, granted };
+      const { folder, parent } = await lockTree(tx, { folder: id, target: patch.parent_id ?? undefined }, ({ folder, target }) => {
+        if (!folder || folder.deletedAt !== null) throw new Problem('not_found');
+        requireChangeable(by, folder, 'write', ifMatch);
+        return { folder, parent: destination(by, { folder, target }, patch) };
+      });
+      const moved = await orNameConflict(this.#moves.move(tx, by, folder, { name: patch.name ?? folder.name, parent }));
+      return presentFolder(folderSeenBy(actor, granted, moved));
     });
   }
 }
-
-/** Alternatives to a name that are tried. */
-const RENAME_ATTEMPTS = 100;
-
-/** Where a folder is or will be. */
-type Parent = Pick<FolderRecord, 'id' | 'uuid' | 'path' | 'depth' | 'ancestry' | 'ancestors'>;
-
-/** What a change of a folder makes of it: its parent (null: none) and its path. Throws what forbids it, but for rights that a move may not give. */
-function planChange(
-  actor: Actor,
-  granted: Granted,
-  { folder, target }: Tree,
-  patch: FolderChanges,
-  ifMatch: RequestInfo['ifMatch'],
-): { folder: FolderRecord; parent: Parent | null; path: string } {
-  if (!folder || folder.deletedAt !== null) throw new Problem('not_found');
-  requireChangeable(actor, granted, folder, 'write', ifMatch);
-  const parent = destination(actor, granted, { folder, target }, patch.parent_id);
-  if (parent?.ancestors.some(({ uuid }) => uuid === folder.uuid))
-    throw new Problem('conflict', 'A folder cannot be moved into itself, nor into a folder below it.');
-  const path = pathOf(parent?.path ?? null, patch.name ?? folder.name);
-  const fault = pathFault(path, hiddenAncestors(actor, parent?.ancestors ?? [], granted));
-  if (fault !== null) throw invalid('name', fault);
-  return { folder, parent, path };
-}
-
-/** Throws `not_found` and `forbidden` as `requireLevel`, `forbidden` for a folder of the system, `precondition_failed`. */
-function requireChangeable(actor: Actor, granted: Granted, folder: FolderRecord, wanted: Level, ifMatch: RequestInfo['ifMatch']): void {
-  requireLevel(levelOn('folder', actor, folder, granted), wanted);
-  if (folder.isSystem) throw new Problem('forbidden', 'The system manages this folder; nobody renames, moves or deletes it.');
-  requireMatch(ifMatch, folderEtag(folderSeenBy(actor, granted, folder)));
-}
-
-/** The folder that it will be in. `undefined` leaves it where it is, and so does what is shown as its parent: null for whoever sees none. */
-function destination(
-  actor: Actor,
-  granted: Granted,
-  { folder, target }: { folder: FolderRecord; target: FolderRecord | null },
-  parentId: Uuid | null | undefined,
-): Parent | null {
-  if (parentId === undefined || parentId === folderSeenBy(actor, granted, folder).parentUuid) return parentOf(folder);
-  if (parentId !== null) return requireOpen(actor, granted, target, 'parent_id');
-  if (folder.ownerId === actor.userId) return null;
-  throw new Problem('forbidden', 'Only the owner of a folder can move it to their root.');
-}
-
-const parentOf = ({ parentId, parentUuid, name, path, depth, ancestry, ancestors }: FolderRecord): Parent | null =>
-  parentId === null || parentUuid === null
-    ? null
-    : {
-        id: parentId,
-        uuid: parentUuid,
-        path: path.slice(0, -(name.length + 1)),
-        depth: depth - 1,
-        ancestry: ancestry.slice(0, ancestry.lastIndexOf('.')),
-        ancestors: ancestors.slice(0, -1),
-      };
-
-/** A move that Postgres may refuse because of something below the folder: `validation_failed`. */
-async function orTooDeep<T>({ hidden, field }: { hidden: number; field: string }, write: Promise<T>): Promise<T> {
-  try {
-    return await write;
-  } catch (error) {
-    if (error instanceof CheckViolation && error.constraint === 'folders_depth_check')
-      throw invalid('parent_id', 'is too deep to hold this folder and those below it');
-    if (sqlState(error) === TOO_LONG) throw invalid(field, tooLongPath(hidden));
-    throw error;
-  }
-}
-
-/** PostgreSQL, Appendix A: string_data_right_truncation. */
-const TOO_LONG = '22001';

@@ -16,6 +16,8 @@ export interface FolderRecord {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly deletedAt: Date | null;
+  /** The folder that it went to the trash with; null: it was deleted by itself. */
+  readonly trashedWith: number | null;
   readonly ownerId: number;
   readonly ownerUuid: string;
   readonly ownerName: string;
@@ -29,7 +31,8 @@ export interface FolderRecord {
 
 /** The columns of a FolderRecord; wants `d FOLDER_JOINS`, `d` being of folders. */
 export const FOLDER_COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
-    d.deleted_at AS "deletedAt", d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
+    d.deleted_at AS "deletedAt",
+    d.trashed_with AS "trashedWith", d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
     coalesce(o.is_system, false) AS "ownerIsSystem", p.id AS "parentId", p.uuid AS "parentUuid",
     ltree2text(d.ancestry) AS ancestry,
     ${ancestorsOf('d')} AS ancestors`;
@@ -85,6 +88,23 @@ export function requireOpen(actor: Actor, granted: Granted, folder: FolderRecord
     throw new Problem('not_found', `${field}: there is no such folder.`, { details: [{ field, message: 'there is no such folder' }] });
   requireLevel(level, 'write');
   return folder;
+}
+
+/** Holds the folder of a file where and as it is until the end of the transaction; false: it has none, or that is in the trash. One statement. */
+export async function holdFolderOf(tx: Tx, fileUuid: string): Promise<boolean> {
+  const [folder] = await tx.query<{ deletedAt: Date | null }>(
+    'SELECT d.deleted_at AS "deletedAt" FROM folders d WHERE d.id = (SELECT f.folder_id FROM files f WHERE f.uuid = $1) FOR SHARE',
+    [fileUuid],
+  );
+  return folder?.deletedAt === null;
+}
+
+/** The uuid of the folder that a folder is in, whatever its state; null: there is none. One statement. */
+export async function findParent(sql: Executor, uuid: string): Promise<string | null> {
+  const [row] = await sql.query<{ uuid: string }>('SELECT p.uuid FROM folders d JOIN folders p ON p.id = d.parent_id WHERE d.uuid = $1', [
+    uuid,
+  ]);
+  return row?.uuid ?? null;
 }
 
 /** A folder that is to change with all below it, and another one that it is to be in. Null: there is none. */

@@ -82,6 +82,9 @@ export function pathFault(path: string, hidden: number): string | null {
 export const tooLongPath = (hidden: number): string =>
   hidden === 0 ? `makes a path of more than ${PATH_MAX_CHARACTERS} characters` : 'is too long for this folder';
 
+/** Alternatives to a taken name that are tried. */
+export const NAME_ATTEMPTS = 100;
+
 /**
  * The `attempt`-th alternative for a taken name: `report.pdf` → `report (1).pdf`, `report (2).pdf`…
  * The stem is shortened where the name would grow too long, so what comes out is always a name.

@@ -10,7 +10,7 @@ export const PURGE_OBJECTS = job({
 });
 
 /** A payload of about 25 KB. */
-const KEYS_PER_JOB = 500;
+export const KEYS_PER_JOB = 500;
 
 /** Requests that objects are deleted: one statement for each 500. A key may come several times: versions of a file may share an object. */
 export async function requestPurge(jobs: JobRequests, tx: Tx, named: readonly string[]): Promise<void> {

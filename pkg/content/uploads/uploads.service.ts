@@ -21,7 +21,7 @@ import type { FileView } from '../files/files.schema.ts';
 import type { Files } from '../files/files.service.ts';
 import { openFolder } from '../folders/folders.sql.ts';
 import { nameConflict } from '../names/name-conflict.ts';
-import { alternativeName, pathFault, pathOf } from '../names/names.policy.ts';
+import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
 import type { Transfers } from '../transfers/transfer-limits.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
 import { countBytes, insertFile, insertVersion, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
@@ -44,9 +44,6 @@ interface UploadDestination {
   /** Aborted when the client goes away or is too slow. */
   readonly signal: AbortSignal;
 }
-
-/** Other names tried for `on_conflict=rename` before giving up. */
-const RENAME_ATTEMPTS = 100;
 
 /**
  * Uploads: multipart bytes go straight to S3, then one statement that uploads share (`NewFiles`), or one short transaction, makes them a file or a version.
@@ -250,7 +247,7 @@ export class Uploads {
     fields: UploadFields,
   ): Promise<{ created: boolean; file: FileRecord }> {
     const folder = fields.folder_id === undefined ? null : await openFolder(tx, actor, granted, fields.folder_id, 'folder_id');
-    for (let attempt = 0; attempt <= RENAME_ATTEMPTS; attempt += 1) {
+    for (let attempt = 0; attempt <= NAME_ATTEMPTS; attempt += 1) {
       const name = attempt === 0 || fields.on_conflict === 'replace' ? upload.name : alternativeName(upload.name, attempt);
       const file = await this.#insert(tx, actor, granted, upload, name, folder);
       if (file) return { created: true, file };

@@ -147,6 +147,11 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     await tenant.admin.upload(`/files/${id}`, { method: 'PUT', name: 'versions.txt', file: Buffer.from('second') });
     return (key) => tenant.admin.post(`/files/${id}/versions/1/restore`, {}, keyed(key));
   },
+  restoreFolder: async () => {
+    const { body } = await tenant.admin.post('/folders', { name: 'restored' });
+    await tenant.admin.delete(`/folders/${body.id}`);
+    return (key) => tenant.admin.post(`/folders/${body.id}/restore`, undefined, keyed(key));
+  },
   createFilePermission: async () => {
     const [{ id }, { user }] = [await file('granted.txt'), await tenant.user()];
     return (key) => tenant.admin.post(`/files/${id}/permissions`, { user_id: user.id, permission_level: 'read' }, keyed(key));

@@ -16,6 +16,8 @@ export const folders = table('folders', ['id'], {
   createdAt: filled(timestamp),
   updatedAt: filled(timestamp),
   deletedAt: nullable(timestamp),
+  /** The folder that it went to the trash with; null: it was deleted by itself. */
+  trashedWith: nullable(bigint),
 });
 
 /** docs/design/records.md, File. `size`, `checksum` and `blobName` are the current version's, whose number is `versionNumber`. */
@@ -41,6 +43,8 @@ export const files = table('files', ['id'], {
   createdAt: filled(timestamp),
   updatedAt: filled(timestamp),
   deletedAt: nullable(timestamp),
+  /** The folder that it went to the trash with; null: it was deleted by itself. */
+  trashedWith: nullable(bigint),
 });
 
 /** docs/design/records.md, Version. Immutable: the tenant's role may change `createdBy` alone (a deleted user's versions pass to the system user). */

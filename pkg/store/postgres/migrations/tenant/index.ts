@@ -20,6 +20,7 @@ import { sessionsAndResets } from './0032-sessions-and-resets.ts';
 import { tagsAndMetadata } from './0033-tags-and-metadata.ts';
 import { folderMoves } from './0034-folder-moves.ts';
 import { guestsInOrder } from './0035-guests-in-order.ts';
+import { folderTrash } from './0036-folder-trash.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -45,4 +46,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   tagsAndMetadata,
   folderMoves,
   guestsInOrder,
+  folderTrash,
 ];
