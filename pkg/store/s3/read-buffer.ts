@@ -8,7 +8,7 @@ const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /**
  * How plain connections read objects: all of them into one buffer. Otherwise Node allocates 64 KiB for each read, and for a download of 256 MiB
- * V8 collects the whole heap eleven times, which is half of the server's CPU time.
+ * V8 collects the whole heap about ten times, which is half of the server's CPU time.
  *
  * Invariants:
  * - Nothing refers to the buffer after the event that gives a part of it: Node's HTTP parser copies what it takes within the event, and where
