@@ -22,8 +22,8 @@ export const fileUpdated = (file: FileRecord, changes: EventData<'file.updated'>
 });
 
 /**
- * The same as SQL for a statement that changes many files (`fileEventRows`): wants rows `f` of files, `o` of their owners, `d` of their folders as they
- * are afterwards.
+ * The same as SQL for a statement that changes many files (`fileEventRows`): wants rows `f` of files as they are afterwards, with
+ * `folder_uuid`, and `o` of their owners.
  */
 const createdFields = [
   ['id', jsonOf.text('f.uuid')],
@@ -37,7 +37,7 @@ const createdFields = [
 export const updatedFields = (changes: string) =>
   [
     ...createdFields,
-    ['folder_id', jsonOf.text('d.uuid')],
+    ['folder_id', jsonOf.text('f.folder_uuid')],
     ['path', jsonOf.text('f.path')],
     ['version', 'f.version_number'],
     ['updated_at', jsonOf.time('f.updated_at')],

@@ -3,16 +3,15 @@ import type { Tx } from '../../store/postgres/database.ts';
 import { updatedFields } from '../files/files.events.ts';
 import { characters } from '../names/names.policy.ts';
 import type { FolderRecord } from './folders.sql.ts';
-import { fileBatch, type FileBatch, furtherBatches, NEXT_BATCH } from './tree-files.sql.ts';
+import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatches, NEXT_BATCH } from './tree-files.sql.ts';
 
 /** $1 the new path of the folder, $2 where the rest of a path below it begins, $3 the time. `folder` has the folders as they are afterwards. */
 const moveFiles = (after: string): string => `
-  ${fileBatch({ folders: 'SELECT id FROM folder', after })}, moved AS (
+  ${fileBatch(after)}, file AS (
     UPDATE files f SET path = $1 || substr(f.path, $2), revision = f.revision + 1
-    FROM batch b WHERE f.id = b.id AND f.folder_id = b.folder_id
-    RETURNING f.id, f.uuid, f.name, f.size, f.path, f.version_number, f.owner_id, f.folder_id, f.created_at, f.updated_at, f.deleted_at
+    FROM batch b WHERE f.id = b.id AND f.folder_id = b.folder_id RETURNING ${CHANGED_FILES}
   ), ${fileEventRows('file.updated', '$3', {
-    source: 'moved f JOIN users o ON o.id = f.owner_id JOIN folder d ON d.id = f.folder_id WHERE f.deleted_at IS NULL ORDER BY f.id',
+    source: `${FILES_AND_OWNERS} WHERE f.deleted_at IS NULL ORDER BY f.id`,
     fields: updatedFields('["path"]'),
   })}`;
 

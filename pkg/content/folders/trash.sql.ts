@@ -3,7 +3,7 @@ import type { Tx } from '../../store/postgres/database.ts';
 import { deletedFields, updatedFields } from '../files/files.events.ts';
 import { PURGE_OBJECTS, KEYS_PER_JOB } from '../objects/objects.jobs.ts';
 import type { FolderRecord } from './folders.sql.ts';
-import { fileBatch, type FileBatch, furtherBatches, NEXT_BATCH } from './tree-files.sql.ts';
+import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatches, NEXT_BATCH, stateOf } from './tree-files.sql.ts';
 
 /*
  * A folder that goes to the trash, comes back, or goes for ever, with all below it. The caller has locked its tree (`lockTree`). Each is one statement,
@@ -12,21 +12,18 @@ import { fileBatch, type FileBatch, furtherBatches, NEXT_BATCH } from './tree-fi
 
 const BELOW = 'SELECT b.id, b.uuid FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.id = $1';
 const DONE = `SELECT (SELECT count(*)::int FROM delivery) AS deliveries, ${NEXT_BATCH}`;
-const RETURNED =
-  'f.id, f.uuid, f.name, f.size, f.path, f.version_number, f.owner_id, f.folder_id, f.created_at, f.updated_at, f.deleted_at';
-const EACH = 'file f JOIN users o ON o.id = f.owner_id JOIN folder d ON d.id = f.folder_id';
 
 /** $1 the folder, $2 the time, $3 the id after which the batch begins. What is in the trash already stays as it was deleted. */
 const trash = (folder: string): string => `
-  WITH folder AS (${folder}), ${fileBatch({ folders: 'SELECT id FROM folder', where: 'f.deleted_at IS NULL', after: '$3' })}, file AS (
+  WITH folder AS (${folder}), ${fileBatch('$3')}, file AS (
     UPDATE files f SET deleted_at = $2::timestamptz, trashed_with = $1, revision = f.revision + 1
-    FROM batch b WHERE f.id = b.id AND f.folder_id = b.folder_id AND f.deleted_at IS NULL RETURNING ${RETURNED}
-  ), ${fileEventRows('file.deleted', '$2', { source: `${EACH} ORDER BY f.id`, fields: deletedFields('f.deleted_at', false) })}
+    FROM batch b WHERE f.id = b.id AND f.folder_id = b.folder_id AND ${stateOf('f').live} RETURNING ${CHANGED_FILES}
+  ), ${fileEventRows('file.deleted', '$2', { source: `${FILES_AND_OWNERS} ORDER BY f.id`, fields: deletedFields('f.deleted_at', false) })}
   ${DONE}`;
 
 const TRASH = trash(`
     UPDATE folders d SET deleted_at = $2::timestamptz, trashed_with = nullif($1::bigint, d.id), revision = d.revision + 1
-    WHERE d.id IN (SELECT id FROM (${BELOW}) b) AND d.deleted_at IS NULL RETURNING d.id, d.uuid`);
+    FROM (${BELOW}) b WHERE d.id = b.id AND ${stateOf('d').live} RETURNING d.id, d.uuid`);
 const TRASH_MORE = trash(BELOW);
 
 export const trashTree = (tx: Tx, folder: FolderRecord, now: Date): Promise<number> =>
@@ -34,15 +31,15 @@ export const trashTree = (tx: Tx, folder: FolderRecord, now: Date): Promise<numb
 
 /** The same parameters, and $4 the folder whose deletion this one went to the trash by. Brings back what went by the same deletion. */
 const restore = (folder: string): string => `
-  WITH folder AS (${folder}), ${fileBatch({ folders: 'SELECT id FROM folder', where: 'f.trashed_with = $4', after: '$3' })}, file AS (
+  WITH folder AS (${folder}), ${fileBatch('$3')}, file AS (
     UPDATE files f SET deleted_at = NULL, trashed_with = NULL, revision = f.revision + 1
-    FROM batch b WHERE f.id = b.id AND f.trashed_with = $4 RETURNING ${RETURNED}
-  ), ${fileEventRows('file.updated', '$2', { source: `${EACH} ORDER BY f.id`, fields: updatedFields('["restored"]') })}
+    FROM batch b WHERE f.id = b.id AND ${stateOf('f').trashedWith('$4')} RETURNING ${CHANGED_FILES}
+  ), ${fileEventRows('file.updated', '$2', { source: `${FILES_AND_OWNERS} ORDER BY f.id`, fields: updatedFields('["restored"]') })}
   ${DONE}`;
 
 const RESTORE = restore(`
     UPDATE folders d SET deleted_at = NULL, trashed_with = NULL, revision = d.revision + 1
-    WHERE d.id IN (SELECT id FROM (${BELOW}) b) AND (d.id = $1 OR d.trashed_with = $4) RETURNING d.id, d.uuid`);
+    FROM (${BELOW}) b WHERE d.id = b.id AND (d.id = $1 OR ${stateOf('d').trashedWith('$4')}) RETURNING d.id, d.uuid`);
 const RESTORE_MORE = restore(BELOW);
 
 /** Throws UniqueViolation where the folder's name is taken. */
@@ -51,10 +48,10 @@ export const restoreTree = (tx: Tx, folder: FolderRecord, now: Date): Promise<nu
 
 /** The same parameters. Files with their versions and grants, the bytes that count to their owners, and the work that deletes the objects. */
 const PURGE_FILES = `
-  WITH folder AS MATERIALIZED (${BELOW}), ${fileBatch({ folders: 'SELECT id FROM folder', after: '$3' })}, version AS MATERIALIZED (
+  WITH folder AS MATERIALIZED (${BELOW}), ${fileBatch('$3')}, version AS MATERIALIZED (
     SELECT v.blob_name, v.size, f.owner_id FROM batch b JOIN files f ON f.id = b.id JOIN file_versions v ON v.file_id = f.id
   ), file AS (
-    DELETE FROM files f USING batch b WHERE f.id = b.id AND f.folder_id = b.folder_id RETURNING ${RETURNED}
+    DELETE FROM files f USING batch b WHERE f.id = b.id AND f.folder_id = b.folder_id RETURNING ${CHANGED_FILES}
   ), freed AS (
     UPDATE users u SET storage_used = u.storage_used - s.bytes
     FROM (SELECT owner_id, sum(size) AS bytes FROM version GROUP BY owner_id) s WHERE u.id = s.owner_id
@@ -65,7 +62,7 @@ const PURGE_FILES = `
     SELECT '${PURGE_OBJECTS.kind}', jsonb_build_object('keys', jsonb_agg(k.blob_name)), '${PURGE_OBJECTS.queue}'
     FROM (SELECT blob_name, (row_number() OVER () - 1) / ${KEYS_PER_JOB} AS job FROM (SELECT DISTINCT blob_name FROM version) v) k GROUP BY k.job
   ), ${fileEventRows('file.deleted', '$2', {
-    source: `${EACH} WHERE f.deleted_at IS NULL ORDER BY f.id`,
+    source: `${FILES_AND_OWNERS} WHERE f.deleted_at IS NULL ORDER BY f.id`,
     fields: deletedFields('$2::timestamptz', true),
   })}
   ${DONE}`;

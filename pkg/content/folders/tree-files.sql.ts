@@ -5,14 +5,28 @@
 const FILES_PER_STATEMENT = 20_000;
 
 /**
- * The common table expression `batch` of a statement that changes the files of folders, in the order of their ids: the next ones after `after`.
- * What changes them compares `folder_id`, because a file may leave its folder while the statement waits for it.
+ * The common table expression `batch` of a statement that changes the files of the folders in `folder` (id, uuid), in the order of their ids: the next
+ * ones after `after`. What changes them compares `folder_id`, because a file may leave its folder while the statement waits for it.
+ *
+ * No other condition belongs into it, nor a column by itself into the comparison of what changes them (`stateOf`): the planner takes a few rows for what
+ * it has never seen, and then compares every file with every folder, or with every file of the batch.
  */
-export const fileBatch = (of: { readonly folders: string; readonly where?: string; readonly after: string }): string => `
+export const fileBatch = (after: string): string => `
   batch AS MATERIALIZED (
-    SELECT f.id, f.folder_id FROM files f WHERE f.folder_id IN (${of.folders}) AND f.id > ${of.after}${of.where === undefined ? '' : ` AND ${of.where}`}
-    ORDER BY f.id LIMIT ${FILES_PER_STATEMENT}
+    SELECT f.id, f.folder_id, d.uuid AS folder_uuid FROM folder d JOIN files f ON f.folder_id = d.id
+    WHERE f.id > ${after} ORDER BY f.id LIMIT ${FILES_PER_STATEMENT}
   )`;
+
+/** Conditions on the state of a file or folder whose selectivity the planner cannot take from statistics. */
+export const stateOf = (alias: 'f' | 'd') => ({
+  live: `coalesce(${alias}.deleted_at, 'infinity') = 'infinity'`,
+  trashedWith: (parameter: string): string => `coalesce(${alias}.trashed_with, 0) = ${parameter}`,
+});
+
+/** What a statement returns of the files that it changed, from `files f` and `batch b`, for events by `FILES_AND_OWNERS`. */
+export const CHANGED_FILES =
+  'f.id, f.uuid, f.name, f.size, f.path, f.version_number, f.owner_id, b.folder_uuid, f.created_at, f.updated_at, f.deleted_at';
+export const FILES_AND_OWNERS = 'file f JOIN users o ON o.id = f.owner_id';
 
 /** The id after which the next batch begins; null: this was the last. */
 export const NEXT_BATCH = `(SELECT max(id) FROM batch HAVING count(*) = ${FILES_PER_STATEMENT}) AS next`;
