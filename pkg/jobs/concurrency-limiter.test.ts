@@ -43,3 +43,20 @@ test.each([20, 64, 200, 400])('%i tenants that never release their slots leave a
   expect(limiter.free).toBeGreaterThan(SLOTS * 0.1);
   expect(limiter.reserve('another', Infinity)).toBeGreaterThan(0);
 });
+
+test('who waits for a free slot goes on after what released it, not within it', async () => {
+  const limiter = new ConcurrencyLimiter(1, PER_TENANT);
+  limiter.reserve('a', 1);
+  const order: string[] = [];
+  const { promise: resumed, resolve } = Promise.withResolvers<void>();
+  limiter.onceFree(() => {
+    order.push('resumed');
+    resolve();
+  });
+
+  limiter.release('a');
+  order.push('released');
+  await resumed;
+
+  expect(order).toEqual(['released', 'resumed']);
+});

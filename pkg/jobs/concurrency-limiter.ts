@@ -53,7 +53,7 @@ export class ConcurrencyLimiter {
     return slots;
   }
 
-  /** Calls `resume` once, when slots are released next. */
+  /** Calls `resume` once, after slots are released next: not within the call that releases them. */
   onceFree(resume: () => void): void {
     this.#onFree = resume;
   }
@@ -67,6 +67,6 @@ export class ConcurrencyLimiter {
     if (slots === 0) return;
     const resume = this.#onFree;
     this.#onFree = () => undefined;
-    resume();
+    setImmediate(resume);
   }
 }
