@@ -28,6 +28,9 @@ interface Outcome {
   readonly waitMs: number | null;
 }
 
+/** Of a row: it is still under the outcome's lease, it has the outcome, or its lease has passed to another worker. */
+type Found = 'leased' | 'written' | 'lost';
+
 /** One attempt, as `/webhooks/{id}/deliveries` shows it. */
 export interface Attempt {
   /** ISO 8601 UTC. */
@@ -50,18 +53,21 @@ const RETRY_MS = 50;
 const RETRIED_FOR_MS = 10_000;
 /** Below the time-out of a query, so that it is known whether the outcome is written. */
 const LOCK_TIMEOUT = '2s';
+/** Outcomes that wait for a locked row at once, each on a connection of its own; others look again after RETRY_MS. */
+const MOST_WAITING = 2;
 
 /**
  * The deliveries of one shard. An ended delivery stays with its attempts as long as its event.
  *
  * Invariant: the outcome of an attempt is written as it was, however often that fails: a receiver that acknowledged a delivery does not get it again
- * because somebody has locked a row for less than its lease, or because a connection was lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and
+ * because somebody has locked its row or another, or because a connection was lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and
  * `retry` throw.
  */
 export class DeliveryStore extends LeasedRows<Delivery> {
   readonly #outcomes = new Batcher<Outcome, boolean>((outcomes) => this.#write(outcomes, 'SKIP LOCKED'));
-  readonly #locked = new Batcher<Outcome, boolean>((outcomes) => this.#write(outcomes, ''));
+  readonly #looks = new Batcher<Outcome, Found>((outcomes) => this.#find(outcomes));
   readonly #clock: Clock;
+  #waiting = 0;
 
   constructor(sql: Sql, clock: Clock) {
     super(sql, {
@@ -88,8 +94,11 @@ export class DeliveryStore extends LeasedRows<Delivery> {
     let unavailableSince: number | undefined;
     for (;;) {
       try {
-        // A locked row is waited for beside the batches of others. Who waits writes before anybody can lease the row.
-        return (await this.#outcomes.submit(outcome)) || (await this.#locked.submit(outcome));
+        if (await this.#outcomes.submit(outcome)) return true;
+        const found = await this.#looks.submit(outcome);
+        if (found !== 'leased') return found === 'written';
+        unavailableSince = undefined;
+        if (this.#waiting < MOST_WAITING && (await this.#writeOnceUnlocked(outcome))) return true;
       } catch (error) {
         const now = this.#clock.monotonic();
         unavailableSince = error instanceof StoreUnavailableError ? (unavailableSince ?? now) : undefined;
@@ -97,6 +106,49 @@ export class DeliveryStore extends LeasedRows<Delivery> {
       }
       await this.#clock.sleep(RETRY_MS);
     }
+  }
+
+  /** Waits for the row in a statement of its own, so that no outcome waits for another's row, and before anybody can lease it. */
+  async #writeOnceUnlocked(outcome: Outcome): Promise<boolean> {
+    this.#waiting += 1;
+    try {
+      for (;;) {
+        try {
+          return (await this.#write([outcome], ''))[0] === true;
+        } catch (error) {
+          if (!(error instanceof LockTimeout)) throw error;
+        }
+      }
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /**
+   * What has become of rows that an outcome was not written to. An outcome whose reply was lost is known by its attempt, which nobody else can have
+   * made, or, without one, by its state and the number of the lease.
+   */
+  async #find(outcomes: readonly Outcome[]): Promise<Found[]> {
+    const rows = await this.sql.query<{ fence: string; found: Found }>(
+      `SELECT o.fence, CASE
+         WHEN w.fence = o.fence THEN 'leased'
+         WHEN o.attempt IS NOT NULL AND w.log -> o.sent = o.attempt::jsonb THEN 'written'
+         WHEN o.attempt IS NULL AND w.fence IS NULL AND w.attempts = o.leases AND w.state = o.state THEN 'written'
+         ELSE 'lost' END AS found
+       FROM unnest($1::name[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::int[], $7::int[]) AS o (tenant, id, fence, state, attempt, sent, leases)
+       JOIN carrel.deliveries w USING (tenant, id)`,
+      [
+        outcomes.map(({ delivery }) => delivery.tenant),
+        outcomes.map(({ delivery }) => delivery.id),
+        outcomes.map(({ delivery }) => delivery.fence),
+        outcomes.map(({ state }) => state),
+        outcomes.map(({ attempt }) => attempt && JSON.stringify(attempt)),
+        outcomes.map(({ delivery }) => delivery.sent),
+        outcomes.map(({ delivery }) => delivery.attempts),
+      ],
+    );
+    const found = new Map(rows.map((row) => [row.fence, row.found]));
+    return outcomes.map(({ delivery }) => found.get(delivery.fence) ?? 'lost');
   }
 
   /** False: the row is locked, or its lease has passed to another worker. */
