@@ -204,13 +204,29 @@ class IoRedis implements Redis {
   #newBatch(): Batch {
     const words: Words[] = [];
     const [beforeLast, last] = this.#answered;
-    const replies = beforeLast.then(turnEnded).then(async () => {
-      this.#batch = undefined;
+    const replies = this.#exchange(words, beforeLast);
+    this.#answered = [last, replies];
+    return { words, replies };
+  }
+
+  /** The time-out is that of the batch's first command, and begins before the batch may be sent. */
+  async #exchange(words: readonly Words[], beforeLast: Promise<unknown>): Promise<Answer[]> {
+    const late = Promise.withResolvers<Error>();
+    const timer = setTimeout(() => late.resolve(LATE), this.#options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS);
+    const isLate = await Promise.race([beforeLast.then(turnEnded), late.promise]);
+    this.#batch = undefined;
+    const answers = isLate ?? (await Promise.race([this.#exec(words), late.promise]));
+    clearTimeout(timer);
+    return answers instanceof Error ? words.map(() => answers) : answers;
+  }
+
+  async #exec(words: readonly Words[]): Promise<Answer[]> {
+    try {
       const answers = await this.#client.pipeline(words.map((command) => [...command])).exec();
       return (answers ?? []).map(([error, reply]) => error ?? (reply as Reply));
-    });
-    this.#answered = [last, replies.catch(() => undefined)];
-    return { words, replies };
+    } catch (error) {
+      return words.map(() => error as Error);
+    }
   }
 
   #open(keyPrefix: string): Client {
@@ -246,6 +262,9 @@ interface Batch {
   readonly words: Words[];
   readonly replies: Promise<Answer[]>;
 }
+
+/** One for all: an error is made for the caller from it. */
+const LATE = new Error('Redis did not answer in time');
 
 const turnEnded = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
