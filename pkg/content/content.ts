@@ -11,6 +11,7 @@ import { FolderLists } from './folders/folder-lists.service.ts';
 import { FolderTrash } from './folders/folder-trash.service.ts';
 import { Folders } from './folders/folders.service.ts';
 import { UserContent } from './offboarding.ts';
+import { AccessLists } from './grants/access-lists.service.ts';
 import { grantEndpoints } from './grants/grants.endpoints.ts';
 import { Grants } from './grants/grants.service.ts';
 import { type TransferLimits, Transfers } from './transfers/transfer-limits.ts';
@@ -48,7 +49,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...versionEndpoints(versions),
         ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions }), apiUrl),
         ...folderEndpoints({ folders: new Folders(deps), lists: new FolderLists(deps), trash: new FolderTrash(deps) }),
-        ...grantEndpoints(new Grants(deps)),
+        ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
       ],
       onUserRemoved: (tx, user) => userContent.onUserRemoved(tx, user),
     };

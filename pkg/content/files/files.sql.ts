@@ -115,6 +115,13 @@ const FileJson = z.object({
 /** A record from the cache; undefined where another release of this program wrote it in another shape. */
 export const cachedRecord = (text: string): FileRecord | undefined => FileJson.safeParse(JSON.parse(text)).data;
 
+/** One statement; none for no ids. */
+export async function filesById(sql: Executor, ids: readonly number[]): Promise<FileRecord[]> {
+  if (ids.length === 0) return [];
+  const rows = await sql.prepared<FileRow>('content-files-by-id', FIND.replace('f.uuid = $1', 'f.id = ANY ($1::bigint[])'), [ids]);
+  return rows.map(recordOf);
+}
+
 /** One statement. `lock`: locks the file until the end of the transaction. */
 export async function findFile(sql: Executor, uuid: string, lock = false): Promise<FileRecord | null> {
   const [row] = lock

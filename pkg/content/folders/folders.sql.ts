@@ -51,6 +51,12 @@ export async function findFolder(sql: Executor, uuid: string, lock?: 'share' | '
   return row ?? null;
 }
 
+/** Live folders. One statement; none for no ids. */
+export const foldersById = async (sql: Executor, ids: readonly number[]): Promise<FolderRecord[]> =>
+  ids.length === 0
+    ? []
+    : sql.prepared<FolderRecord>('content-folders-by-id', FIND.replace('d.uuid = $1', 'd.id = ANY ($1::bigint[])'), [ids]);
+
 /** Null: the name is taken. One statement; the depth is the database's to check. */
 export async function insertFolder(
   tx: Tx,

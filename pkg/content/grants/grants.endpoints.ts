@@ -1,16 +1,32 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
+import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import { NewGrant, GrantPage, GrantQuery, GrantView } from './grants.schema.ts';
+import { GrantChanges, NewGrant, GrantPage, GrantQuery, GrantView } from './grants.schema.ts';
+import { AccessPage, AccessQuery, SharedPage, SharedQuery } from './access-lists.schema.ts';
+import type { AccessLists } from './access-lists.service.ts';
 import type { Grants } from './grants.service.ts';
 
 const params = z.object({ id: Uuid });
 const NAMES = { file: 'File', folder: 'Folder' } as const;
 
-/** The same three operations on files and on folders. */
-export const grantEndpoints = (grants: Grants): Endpoint[] => [...endpointsOf(grants, 'file'), ...endpointsOf(grants, 'folder')];
+/** The same operations on files and on folders, and what others granted to the caller. */
+export const grantEndpoints = (grants: Grants, lists: AccessLists): Endpoint[] => [
+  ...endpointsOf(grants, lists, 'file'),
+  ...endpointsOf(grants, lists, 'folder'),
+  endpoint({
+    method: 'get',
+    path: '/shared-with-me',
+    operationId: 'listSharedWithMe',
+    summary: 'List the files and folders that others granted to the caller',
+    tag: 'permissions',
+    caller: { permission: 'read:files' },
+    query: SharedQuery,
+    replies: { 200: SharedPage },
+    handle: async ({ actor, query }) => reply(200, await lists.sharedWith(actor, query)),
+  }),
+];
 
-const endpointsOf = (grants: Grants, kind: 'file' | 'folder'): Endpoint[] => [
+const endpointsOf = (grants: Grants, lists: AccessLists, kind: 'file' | 'folder'): Endpoint[] => [
   endpoint({
     method: 'get',
     path: `/${kind}s/{id}/permissions`,
@@ -38,8 +54,36 @@ const endpointsOf = (grants: Grants, kind: 'file' | 'folder'): Endpoint[] => [
     idempotent: true,
     handle: async ({ actor, params, body }) => {
       const { created, grant } = await grants.grant(actor, { kind, uuid: params.id }, body);
-      return reply(created ? 201 : 200, grant);
+      return tagged(created ? 201 : 200, grant);
     },
+  }),
+  endpoint({
+    method: 'get',
+    path: `/${kind}s/{id}/access`,
+    operationId: `list${NAMES[kind]}Access`,
+    summary: `List who has access to a ${kind}, and why`,
+    tag: 'permissions',
+    caller: { permission: 'share:files' },
+    params,
+    query: AccessQuery,
+    replies: { 200: AccessPage },
+    errors: ['not_found'],
+    handle: async ({ actor, params, query }) => reply(200, await lists.of(actor, { kind, uuid: params.id }, query)),
+  }),
+  endpoint({
+    method: 'patch',
+    path: `/${kind}s/{id}/permissions/{permission_id}`,
+    operationId: `update${NAMES[kind]}Permission`,
+    summary: `Change the level of a grant on a ${kind}, or when it ends`,
+    tag: 'permissions',
+    caller: { permission: 'share:files' },
+    params: z.object({ id: Uuid, permission_id: Uuid }),
+    body: GrantChanges,
+    replies: { 200: GrantView },
+    errors: ['not_found', 'precondition_failed'],
+    idempotent: true,
+    handle: async ({ actor, params, body, request }) =>
+      tagged(200, await grants.change(actor, { kind, uuid: params.id }, params.permission_id, body, request.ifMatch)),
   }),
   endpoint({
     method: 'delete',
@@ -50,10 +94,10 @@ const endpointsOf = (grants: Grants, kind: 'file' | 'folder'): Endpoint[] => [
     caller: { permission: 'share:files' },
     params: z.object({ id: Uuid, permission_id: Uuid }),
     replies: { 204: null },
-    errors: ['not_found'],
+    errors: ['not_found', 'precondition_failed'],
     idempotent: true,
-    handle: async ({ actor, params }) => {
-      await grants.revoke(actor, { kind, uuid: params.id }, params.permission_id);
+    handle: async ({ actor, params, request }) => {
+      await grants.revoke(actor, { kind, uuid: params.id }, params.permission_id, request.ifMatch);
       return reply(204);
     },
   }),

@@ -29,3 +29,9 @@ export function endOfGrant(source: { readonly expiresAt: Date | null } | null, w
     throw invalid('expires_at', `must not be later than ${source.expiresAt.toISOString()}, when your own access ends`);
   return wanted ?? source.expiresAt;
 }
+
+/** The end that a grant keeps when something else of it is changed by a giver with this source: its own, or the source's where that is sooner. */
+export function keptEnd(source: { readonly expiresAt: Date | null } | null, present: Date | null): Date | null {
+  const bound = source?.expiresAt ?? null;
+  return bound !== null && (present === null || present > bound) ? bound : present;
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LEVELS } from '../../api/actor.ts';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
-import { NamedTime, Timestamp, Uuid } from '../../api/schemas.ts';
+import { changesOf, Etag, NamedTime, Timestamp, Uuid } from '../../api/schemas.ts';
 
 /** docs/design/records.md, Grant. */
 export const GrantView = z
@@ -15,6 +15,7 @@ export const GrantView = z
     granted_by: Uuid,
     granted_at: Timestamp,
     expires_at: Timestamp.nullable(),
+    etag: Etag,
   })
   .meta({ id: 'Permission' });
 export type GrantView = z.output<typeof GrantView>;
@@ -24,12 +25,14 @@ export const GRANT_SORT_FIELDS = ['id'] as const;
 export const GrantQuery = z.object(pageQueryOf(GRANT_SORT_FIELDS));
 export type GrantQuery = z.output<typeof GrantQuery>;
 
+const EndOfGrant = NamedTime.meta({ example: '2099-01-31T12:00:00Z' }).nullable().describe('when it ends; null: never');
+
 export const NewGrant = z
   .strictObject({
     permission_level: z.enum(LEVELS),
     user_id: Uuid.optional(),
     group_id: Uuid.optional(),
-    expires_at: NamedTime.meta({ example: '2099-01-31T12:00:00Z' }).nullable().optional().describe('when it ends; null or left out: never'),
+    expires_at: EndOfGrant.optional().describe('when it ends; null or left out: never'),
   })
   .refine((grant) => (grant.user_id === undefined) !== (grant.group_id === undefined), {
     path: ['user_id'],
@@ -41,3 +44,9 @@ export const NewGrant = z
     oneOf: [{ required: ['user_id'] }, { required: ['group_id'] }],
   });
 export type NewGrant = z.output<typeof NewGrant>;
+
+/** Given fields are changed, absent fields stay. */
+export const GrantChanges = changesOf(z.object({ permission_level: z.enum(LEVELS), expires_at: EndOfGrant })).meta({
+  id: 'PermissionChanges',
+});
+export type GrantChanges = z.output<typeof GrantChanges>;

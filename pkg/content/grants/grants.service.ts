@@ -7,15 +7,17 @@ import type { Random } from '../../runtime/random.ts';
 import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
 import { integerKey, keyset } from '../../store/postgres/keyset.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { RequestInfo } from '../../api/endpoint.ts';
+import { requireMatch } from '../../api/etag.ts';
 import { type Granted, isOwnedBy } from '../access/inherited-access.policy.ts';
 import { peopleConcerned, type Source, sourceOf } from '../access/delegated-grants.sql.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
 import { type FileRecord, findFile } from '../files/files.sql.ts';
 import { findFolder, type FolderRecord } from '../folders/folders.sql.ts';
-import { endOfGrant, requireNotOwnGrant, requireSharing } from './grants.policy.ts';
-import { GRANT_COLUMNS, GRANT_TABLES, type GrantRow, type Resource } from './grants.sql.ts';
-import { presentGrant } from './grants.view.ts';
-import { type NewGrant, GRANT_SORT_FIELDS, type GrantQuery, type GrantView } from './grants.schema.ts';
+import { endOfGrant, keptEnd, requireNotOwnGrant, requireSharing } from './grants.policy.ts';
+import { GRANT_COLUMNS, GRANT_TABLES, type GrantRow, lockGrant, type Resource } from './grants.sql.ts';
+import { grantEtag, presentGrant } from './grants.view.ts';
+import { type GrantChanges, type NewGrant, GRANT_SORT_FIELDS, type GrantQuery, type GrantView } from './grants.schema.ts';
 
 /** The resource of a grant. */
 type GrantTarget = (FileRecord | FolderRecord) & { readonly kind: 'file' | 'folder' };
@@ -54,7 +56,7 @@ export class Grants {
   }
 
   async list(actor: Actor, resource: Resource, query: GrantQuery): Promise<Page<GrantView>> {
-    const { id } = await this.#require(this.#db.tables, actor, await actor.permissionSet(), resource);
+    const { id } = await requireShared(this.#db.tables, actor, await actor.permissionSet(), resource);
     return listPage(this.#db, query, {
       keyset: GRANT_LIST,
       columns: GRANT_COLUMNS,
@@ -69,10 +71,9 @@ export class Grants {
    * Throws `validation_failed` for an unknown grantee, and for an end that is past or after the actor's own; `forbidden` for one's own grant.
    */
   async grant(actor: Actor, resource: Resource, input: NewGrant): Promise<{ created: boolean; grant: GrantView }> {
-    const wanted = input.expires_at ? new Date(input.expires_at) : null;
-    if (wanted !== null && wanted <= this.#clock.now()) throw invalid('expires_at', 'must be in the future');
+    const wanted = this.#end(input.expires_at);
     return this.#transactions.run(actor, async (tx, granted) => {
-      const target = await this.#require(tx, actor, granted, resource, true);
+      const target = await requireShared(tx, actor, granted, resource, true);
       requireNotOwnGrant(actor, target, input.user_id);
       const grantee = await granteeOf(tx, input);
       const key = { resourceType: resource.kind, resourceId: target.id, userId: grantee.userId, groupId: grantee.groupId };
@@ -99,13 +100,56 @@ export class Grants {
     });
   }
 
-  /** Revokes a grant and those that depend on it. Throws `forbidden` if the actor is admin by that very grant and it is not theirs alone. */
-  async revoke(actor: Actor, resource: Resource, grantId: string): Promise<void> {
-    await this.#transactions.run(actor, async (tx, granted) => {
-      const target = await this.#require(tx, actor, granted, resource, true);
-      const grant = await tx.permissions.find({ uuid: grantId, resourceType: resource.kind, resourceId: target.id }, { lock: 'update' });
+  /**
+   * Level, end, or both; the actor is the giver from then on. An end that is left out stays, but no longer than the actor's own grant.
+   * Throws `not_found`, `forbidden`, `validation_failed` and `precondition_failed`.
+   */
+  async change(
+    actor: Actor,
+    resource: Resource,
+    grantId: string,
+    { permission_level: level, expires_at: end }: GrantChanges,
+    ifMatch: RequestInfo['ifMatch'],
+  ): Promise<GrantView> {
+    const wanted = this.#end(end);
+    return this.#transactions.run(actor, async (tx, granted) => {
+      const target = await requireShared(tx, actor, granted, resource, true);
+      const grant = await lockGrant(tx, grantId, resource.kind, target.id);
       if (!grant) throw new Problem('not_found');
-      if (grant.userId !== actor.userId) await this.#source(tx, actor, target, grant.id);
+      requireMatch(ifMatch, grantEtag(grant));
+      requireNotOwnGrant(actor, target, grant.userId ?? undefined);
+      const source = await this.#source(tx, actor, target, grant.id);
+      this.#cache.invalidate(tx, ...(await peopleConcerned(tx, [grant.id])).map(grantsTag));
+      const terms = {
+        level: level ?? grant.level,
+        expiresAt: end === undefined ? keptEnd(source, grant.expiresAt) : endOfGrant(source, wanted),
+        grantedAt: this.#clock.now(),
+      };
+      await tx.permissions.update(
+        { id: grant.id },
+        {
+          permissionLevel: terms.level,
+          expiresAt: terms.expiresAt,
+          grantedAt: terms.grantedAt,
+          grantedBy: actor.userId,
+          grantedThrough: source?.id ?? null,
+        },
+      );
+      return presentGrant(resource, { ...grant, ...terms, grantedBy: actor.userUuid });
+    });
+  }
+
+  /**
+   * Revokes a grant and those that depend on it. Throws `forbidden` if the actor is admin by that very grant and it is not theirs alone, and
+   * `precondition_failed`.
+   */
+  async revoke(actor: Actor, resource: Resource, grantId: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
+    await this.#transactions.run(actor, async (tx, granted) => {
+      const target = await requireShared(tx, actor, granted, resource, true);
+      const grant = await lockGrant(tx, grantId, resource.kind, target.id);
+      if (!grant) throw new Problem('not_found');
+      requireMatch(ifMatch, grantEtag(grant));
+      if (grant.userId !== actor.userUuid) await this.#source(tx, actor, target, grant.id);
       this.#cache.invalidate(tx, ...(await peopleConcerned(tx, [grant.id])).map(grantsTag));
       await tx.permissions.delete({ id: grant.id });
     });
@@ -120,13 +164,26 @@ export class Grants {
     throw new Problem('forbidden', 'Your own access depends on this grant; only another user can change it.');
   }
 
-  /** A live resource on which the actor is admin. */
-  async #require(sql: Executor, actor: Actor, granted: Granted, { kind, uuid }: Resource, lock = false): Promise<GrantTarget> {
-    const found = kind === 'file' ? await findFile(sql, uuid, lock) : await findFolder(sql, uuid, lock ? 'update' : undefined);
-    if (!found || ('deletedAt' in found && found.deletedAt !== null)) throw new Problem('not_found');
-    requireSharing(actor, { ...found, kind }, granted);
-    return { ...found, kind };
+  /** Throws `validation_failed` for an end that is past. */
+  #end(named: string | null | undefined): Date | null {
+    const end = named ? new Date(named) : null;
+    if (end !== null && end <= this.#clock.now()) throw invalid('expires_at', 'must be in the future');
+    return end;
   }
+}
+
+/** A live resource on which the actor is admin. One statement. `lock`: until the end of the transaction. Throws `not_found`, `forbidden`. */
+export async function requireShared(
+  sql: Executor,
+  actor: Actor,
+  granted: Granted,
+  { kind, uuid }: Resource,
+  lock = false,
+): Promise<GrantTarget> {
+  const found = kind === 'file' ? await findFile(sql, uuid, lock) : await findFolder(sql, uuid, lock ? 'update' : undefined);
+  if (!found || ('deletedAt' in found && found.deletedAt !== null)) throw new Problem('not_found');
+  requireSharing(actor, { ...found, kind }, granted);
+  return { ...found, kind };
 }
 
 /** Whom a grant is for, and the uuids of everyone it concerns. */

@@ -1,4 +1,5 @@
 import type { Level } from '../../api/actor.ts';
+import type { Tx } from '../../store/postgres/database.ts';
 
 /** The resource of a grant, by kind and uuid. */
 export type Resource = { readonly kind: 'file' | 'folder'; readonly uuid: string };
@@ -18,3 +19,11 @@ export interface GrantRow {
 export const GRANT_COLUMNS = `p.id, p.uuid, u.uuid AS "userId", g.uuid AS "groupId", p.permission_level AS level, b.uuid AS "grantedBy",
   p.granted_at AS "grantedAt", p.expires_at AS "expiresAt"`;
 export const GRANT_TABLES = `permissions p JOIN users b ON b.id = p.granted_by LEFT JOIN users u ON u.id = p.user_id LEFT JOIN groups g ON g.id = p.group_id`;
+
+const FIND = `SELECT ${GRANT_COLUMNS} FROM ${GRANT_TABLES} WHERE p.uuid = $1 AND p.resource_type = $2 AND p.resource_id = $3 FOR UPDATE OF p`;
+
+/** A grant on a file or folder (its internal id), locked until the end of the transaction. One statement. */
+export async function lockGrant(tx: Tx, uuid: string, kind: Resource['kind'], resourceId: number): Promise<GrantRow | null> {
+  const [row] = await tx.prepared<GrantRow>('content-grant', FIND, [uuid, kind, resourceId]);
+  return row ?? null;
+}
