@@ -55,7 +55,9 @@ function copy(rest: string, workingFolder: string, stages: ReadonlyMap<string, s
     const isIgnored = (file: string): boolean => from === undefined && ignored.includes(relative(ROOT, file));
     const to =
       target.endsWith('/') && !statSync(path).isDirectory() ? join(workingFolder, target, basename(source)) : join(workingFolder, target);
-    cpSync(path, to, { recursive: true, verbatimSymlinks: true, filter: (file) => !isIgnored(file) });
+    // A stage before is done: its files can have a second name.
+    if (from !== undefined && statSync(path).isDirectory()) linkTree(path, to);
+    else cpSync(path, to, { recursive: true, verbatimSymlinks: true, filter: (file) => !isIgnored(file) });
   }
 }
 

@@ -47,11 +47,11 @@ try {
   installation = new Installation(cluster, say);
   await cluster.start(say);
   for (const { title, run } of STEPS) {
+    if (title === STEPS.at(-1)?.title) for (const line of memoryOf(cluster.processes)) process.stderr.write(`          ${line}\n`);
     await run(installation);
     passed += 1;
     say(`✔ ${title}`);
   }
-  for (const line of memoryOf(cluster.processes)) process.stderr.write(`          ${line}\n`);
 } catch (error) {
   if (!isInterrupted) {
     failed += 1;
