@@ -24,13 +24,11 @@ export const CLUSTER_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([
   ]),
   // Secrets are also written by update, so that what others added to them stays.
   ...OWNED_KINDS.map((kind): [string, string[]] => [resourceOf(kind), kind === SECRET ? [...OWNED, 'update'] : OWNED]),
-  [resourceOf(NAMESPACE), WATCHED],
+  [resourceOf(NAMESPACE), ['list', 'watch']],
   // A deletion waits for the last pod.
   [resourceOf(POD), ['list']],
   [resourceOf(EVENT), ['create', 'patch']],
 ]);
 
 /** The rights in the operator's own namespace. A create cannot be bound to a name, since it has none in the request's path. */
-export const OWN_NAMESPACE_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([
-  [resourceOf(LEASE), ['create', 'get', 'update', 'patch']],
-]);
+export const OWN_NAMESPACE_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([[resourceOf(LEASE), ['create', 'get', 'update']]]);

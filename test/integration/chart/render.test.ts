@@ -192,7 +192,7 @@ test('with named namespaces the operator has its rights in these, and of the clu
   expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(['schools', 'faculty']);
   for (const role of roles) expect(rightsOf(role)).toEqual(wanted);
   expect(ofCluster?.rules).toEqual([
-    { apiGroups: [''], resources: ['namespaces'], resourceNames: ['schools', 'faculty'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [''], resources: ['namespaces'], resourceNames: ['schools', 'faculty'], verbs: ['list', 'watch'] },
   ]);
   expect((await most).environment('files-operator')['CARREL_TENANT_NAMESPACES']).toBe('schools,faculty');
 });
