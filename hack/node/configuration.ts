@@ -29,6 +29,17 @@ export function writeConfiguration(layout: Layout, binaries: NodeBinaries): void
       },
     ],
   });
+  // What programs in pods ask of the API server, but for the cluster's own.
+  write('audit.yaml', {
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    omitStages: ['RequestReceived'],
+    rules: [
+      { level: 'None', userGroups: ['system:serviceaccounts:kube-system'] },
+      { level: 'Metadata', userGroups: ['system:serviceaccounts'] },
+      { level: 'None' },
+    ],
+  });
   write('kubelet.yaml', kubelet(layout));
   write('proxy.yaml', {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',

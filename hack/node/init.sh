@@ -50,6 +50,7 @@ run apiserver "$KUBE_APISERVER" --etcd-servers=https://127.0.0.1:2379 \
   --anonymous-auth=false --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --allow-privileged=false --profiling=false \
   --service-account-issuer=https://kubernetes.default.svc.cluster.local \
   --service-account-key-file="$PKI/service-accounts.pub" --service-account-signing-key-file="$PKI/service-accounts.key" \
+  --audit-policy-file="$ETC/audit.yaml" --audit-log-path="$LOG/audit.log" \
   --kubelet-client-certificate="$PKI/kubelet-client.crt" --kubelet-client-key="$PKI/kubelet-client.key" \
   --kubelet-certificate-authority="$PKI/kubernetes-ca.crt" --kubelet-preferred-address-types=InternalIP \
   --requestheader-client-ca-file="$PKI/front-proxy-ca.crt" --requestheader-allowed-names=front-proxy-client \

@@ -10,7 +10,7 @@ import { nodeBinaries } from '../../hack/node/programs.ts';
 import { LocalError, messageOf } from '../../pkg/local/errors.ts';
 import { Installation } from './installation.ts';
 import { memoryOf } from './memory.ts';
-import { STEPS } from './steps.ts';
+import { STEPS, tenantIsDeleted } from './steps.ts';
 
 const HELP = `usage: make test-node, or: node test/node/main.ts [--keep]
 
@@ -47,7 +47,7 @@ try {
   installation = new Installation(cluster, say);
   await cluster.start(say);
   for (const { title, run } of STEPS) {
-    if (title === STEPS.at(-1)?.title) for (const line of memoryOf(cluster.processes)) process.stderr.write(`          ${line}\n`);
+    if (run === tenantIsDeleted) printMemory(cluster);
     await run(installation);
     passed += 1;
     say(`✔ ${title}`);
@@ -71,6 +71,11 @@ if (options.keep && cluster) {
 await end();
 process.stdout.write(`test-node: ${passed} passed, ${failed} failed in ${((performance.now() - started) / 1_000).toFixed(0)} s\n`);
 process.exit(failed === 0 ? 0 : 1);
+
+/** While all that was started runs. */
+function printMemory({ processes }: OneNodeCluster): void {
+  for (const line of memoryOf(processes)) process.stderr.write(`          ${line}\n`);
+}
 
 /** Whatever is left behind is a failure. */
 async function end(): Promise<void> {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { NETWORK } from '../../hack/node/layout.ts';
+import { Api, sendRaw } from '../support/api.ts';
 import { signIn, type TenantObject, tenantObject, waitReady } from '../support/demo-tenant.ts';
 import { apply, getJson, kubectl, kubectlOk, secretValues } from '../support/platform.ts';
 import { verifiesStandard } from '../support/receiver.ts';
 import { waitFor } from '../support/wait.ts';
+import { rightsAreUsed } from './audit.ts';
 import type { Installation } from './installation.ts';
 import { startLoad } from './load.ts';
 import { deliveriesIn, hungryPod, RECEIVER_URL } from './receiver.ts';
@@ -51,7 +53,9 @@ export const STEPS: readonly Step[] = [
   },
   { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
   { title: 'a pod that takes more memory than its limit is killed and starts again', run: outOfMemory },
+  { title: 'in the place of a suspended tenant the operator answers by its Service, and the tenant comes back', run: tenantIsSuspended },
   { title: 'a deleted Tenant takes its pods with it', run: tenantIsDeleted },
+  { title: 'the API server refused the operator nothing, and the operator used the rights that its roles have', run: rightsAreUsed },
 ];
 
 async function tenantBecomesReady({ platform }: Installation): Promise<void> {
@@ -62,12 +66,23 @@ async function tenantBecomesReady({ platform }: Installation): Promise<void> {
     tenantObject(SPACE, TENANT, { displayName: 'Biology', replicas: 2, limits: UNLIMITED }),
     {
       apiVersion: 'carrel.dev/v1alpha1',
+      kind: 'LtiRegistration',
+      metadata: { name: 'moodle', namespace: SPACE },
+      spec: {
+        tenantRef: { name: TENANT },
+        clientId: 'client-1',
+        platform: { preset: 'moodle', issuer: 'https://moodle.example.edu' },
+        deploymentIds: ['1'],
+      },
+    },
+    {
+      apiVersion: 'carrel.dev/v1alpha1',
       kind: 'Webhook',
       metadata: { name: 'archive', namespace: SPACE },
       spec: { tenantRef: { name: TENANT }, url: RECEIVER_URL, events: ['file.created'] },
     },
   );
-  for (const resource of [`tenant/${TENANT}`, 'webhook/archive']) await waitReady(platform, SPACE, resource);
+  for (const resource of [`tenant/${TENANT}`, 'ltiregistration/moodle', 'webhook/archive']) await waitReady(platform, SPACE, resource);
   const { status } = await getJson<TenantObject>(platform, 'tenant', TENANT, '-n', SPACE);
   assert.equal(status?.readyReplicas, 2);
   assert.equal(status?.apiUrl, `http://${TENANT}.carrel.localhost:${platform.port}/api/v1`);
@@ -113,15 +128,7 @@ const AFTER_MS = 5_000;
 async function upgradesUnderLoad(carrel: Installation): Promise<void> {
   const { platform, cluster } = carrel;
   const { admin, apiUrl } = await signIn(platform, SPACE, TENANT);
-  const address = await kubectlOk(platform, [
-    '-n',
-    SPACE,
-    'get',
-    'service',
-    TENANT,
-    '-o',
-    'jsonpath={.spec.clusterIP}:{.spec.ports[0].port}',
-  ]);
+  const address = await serviceAddress(carrel);
   const before = await podNames(carrel);
   await cluster.tag('docker.io/library/carrel:0.1.0', `docker.io/library/carrel:${NEXT_TAG}`);
   const loads = [startLoad(admin, apiUrl), startLoad(admin, `http://${address}/api/v1`)];
@@ -156,6 +163,10 @@ async function upgradesUnderLoad(carrel: Installation): Promise<void> {
   }
 }
 
+/** host:port of the tenant's Service, at which kube-proxy answers. */
+const serviceAddress = ({ platform }: Installation): Promise<string> =>
+  kubectlOk(platform, ['-n', SPACE, 'get', 'service', TENANT, '-o', 'jsonpath={.spec.clusterIP}:{.spec.ports[0].port}']);
+
 const podNames = async ({ platform }: Pick<Installation, 'platform'>): Promise<string[]> =>
   (await kubectlOk(platform, ['-n', SPACE, 'get', 'pods', '-o', 'jsonpath={.items[*].metadata.name}']))
     .split(' ')
@@ -189,7 +200,34 @@ async function outOfMemory({ platform }: Installation): Promise<void> {
   await kubectlOk(platform, ['-n', 'outside', 'delete', 'pod', 'hungry', '--grace-period=1']);
 }
 
-async function tenantIsDeleted({ platform }: Installation): Promise<void> {
+async function tenantIsSuspended(carrel: Installation): Promise<void> {
+  const { platform } = carrel;
+  const url = `http://${await serviceAddress(carrel)}/api/v1/openapi.json`;
+  const ask = async () => {
+    const reply = await sendRaw(url, { headers: ['host', new URL((await signedOut(carrel)).url).host] });
+    return { status: reply.status, error: (reply.body as { error?: string } | undefined)?.error, retryAfter: reply.headers['retry-after'] };
+  };
+  const suspend = (suspended: boolean) =>
+    kubectlOk(platform, ['-n', SPACE, 'patch', 'tenant', TENANT, '--type=merge', '-p', JSON.stringify({ spec: { suspended } })]);
+  await suspend(true);
+  await waitFor('the operator’s answer', async () => {
+    const { status, error, retryAfter } = await ask();
+    return status === 503 && error === 'suspended' && retryAfter === '60';
+  });
+  await waitFor('the end of its pods', async () => (await podNames(carrel)).length === 0);
+  await suspend(false);
+  await waitReady(platform, SPACE, `tenant/${TENANT}`);
+  await waitFor('the server’s answer', async () => (await ask()).status === 200);
+  const { admin } = await signIn(platform, SPACE, TENANT);
+  assert.equal((await admin.get('/files')).body.data.length, 1);
+}
+
+async function signedOut({ platform }: Installation): Promise<Api> {
+  const { status } = await getJson<TenantObject>(platform, 'tenant', TENANT, '-n', SPACE);
+  return new Api(status?.apiUrl ?? '');
+}
+
+export async function tenantIsDeleted({ platform }: Installation): Promise<void> {
   await kubectlOk(platform, ['-n', SPACE, 'delete', 'tenant', TENANT, '--timeout=90s']);
   await waitFor('the end of its pods', async () => (await kubectlOk(platform, ['-n', SPACE, 'get', 'pods', '-o', 'name'])) === '');
 }
