@@ -130,6 +130,15 @@ export const FileRestoration = z
   .meta({ id: 'FileRestoration' });
 export type FileRestoration = z.output<typeof FileRestoration>;
 
+export const FileCopy = z
+  .strictObject({
+    folder_id: Uuid.nullable().optional().describe("where to, null for the caller's root; left out, the folder that the caller is shown"),
+    name: Name.optional().describe("left out, the file's"),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where the name is taken: 409, or another name'),
+  })
+  .meta({ id: 'FileCopy' });
+export type FileCopy = z.output<typeof FileCopy>;
+
 export const ON_CONFLICT = ['fail', 'rename', 'replace'] as const;
 export type OnConflict = (typeof ON_CONFLICT)[number];
 

@@ -37,6 +37,9 @@ export interface BlobOptions {
   readonly signal: AbortSignal;
 }
 
+/** What S3 copies in one request (S3 API, CopyObject). */
+const COPY_MAX_BYTES = 5 * 1024 ** 3;
+
 /** The whole content where it is small, else all of it as it comes. */
 async function smallOrStream(source: Readable): Promise<Buffer | AsyncIterable<Buffer>> {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
@@ -140,6 +143,25 @@ export class Blobs {
       throw refusal ?? error;
     }
     return { key, size, checksum: hash.digest('hex'), reservation: reservation.id };
+  }
+
+  /**
+   * Stores the content of another object, without the bytes coming here; what S3 does not copy at once is read and sent. Throws ObjectMissing, and
+   * `quota_exceeded`.
+   */
+  async copy(key: string, from: StoredBlob, options: BlobOptions): Promise<StoredBlob> {
+    const { quota, reservation, signal, contentType, uploader } = options;
+    const { size, checksum } = from;
+    if (size > quota.remainingBytes) throw new Problem('quota_exceeded');
+    if (reservation.needsHold(size)) await reservation.hold(quota.ownerId, size);
+    this.#begun.set(key, 'sending');
+    if (size <= COPY_MAX_BYTES) await this.#objects.copy(from.key, key);
+    else {
+      const { body } = await this.#objects.get(from.key, { signal });
+      await this.#objects.put(key, body, { contentType, signal, owner: uploader, contentLength: size });
+    }
+    this.#begun.set(key, 'stored');
+    return { key, size, checksum, reservation: reservation.id };
   }
 
   /** Runs `upload`, which stores an object and commits its row; if it fails, deletes the object where the row is known not to be committed. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, tagged } from '../../api/endpoint.ts';
 import { Uuid } from '../../api/schemas.ts';
-import { FileChanges, FileView, UploadForm, UploadView, VersionForm } from '../files/files.schema.ts';
+import { FileChanges, FileCopy, FileView, UploadForm, UploadView, VersionForm } from '../files/files.schema.ts';
 import type { Files } from '../files/files.service.ts';
 import { presentUpload } from '../files/files.view.ts';
 import type { Uploads } from './uploads.service.ts';
@@ -46,5 +46,20 @@ export const uploadEndpoints = ({ files, uploads, apiUrl }: { files: Files; uplo
           ? await uploads.addVersion(actor, params.id, request)
           : await files.change(actor, params.id, body, request.ifMatch),
       ),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/files/{id}/copy',
+    operationId: 'copyFile',
+    summary: "Copy a file, with its metadata and one's own tags; the caller owns the copy",
+    tag: 'files',
+    caller: { permission: 'write:files' },
+    params,
+    body: FileCopy,
+    replies: { 201: UploadView },
+    errors: ['not_found', 'forbidden', 'name_conflict', 'quota_exceeded', 'too_many_transfers'],
+    idempotent: true,
+    handle: async ({ actor, params, body, request }) =>
+      tagged(201, presentUpload(await uploads.copy(actor, params.id, body, request), apiUrl)),
   }),
 ];

@@ -10,7 +10,7 @@ import type { FilePart } from './multipart.ts';
 /** docs/design/records.md, File. */
 const MIME_TYPE_MAX_CHARACTERS = 100;
 /** Types that clients send for unknown content (RFC 2046 §4.5.1). */
-const UNKNOWN_TYPE = 'application/octet-stream';
+export const UNKNOWN_TYPE = 'application/octet-stream';
 
 const UploadFields = z.object({ folder_id: Uuid.optional(), on_conflict: z.enum(ON_CONFLICT).default('fail') });
 export type UploadFields = z.output<typeof UploadFields>;

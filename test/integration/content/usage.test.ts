@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import type { ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { startTenant } from '../../support/server.ts';
+import { countBy, range } from '../../support/wait.ts';
+import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
+import { faultsOf, quotaOf } from './tenant-state.ts';
 
 const tenant = serverSuite();
 
@@ -52,4 +56,106 @@ test('usage is one’s own and the administrators’ to see', async () => {
   } finally {
     await other.stop();
   }
+});
+
+describe('a copy of a file', () => {
+  const MIB = 1024 * 1024;
+
+  test('has its content, metadata and the copier’s tags, no grants and no older versions, and counts to the copier', async () => {
+    const [ada, bob] = [await tenant.user(), await tenant.user()];
+    const fields = { folder_id: (await ada.api.post('/folders', { name: 'shared' })).body.id };
+    const { id } = (await ada.api.upload('/files', { name: 'a.txt', file: Buffer.from('first'), fields })).body;
+    await ada.api.upload(`/files/${id}`, { method: 'PUT', name: 'a.txt', file: Buffer.from('second') });
+    await ada.api.put(`/files/${id}/metadata/pages`, { value: 7, value_type: 'number' });
+    await ada.api.post(`/files/${id}/permissions`, { permission_level: 'read', user_id: bob.user.id });
+    for (const [{ api }, name] of [
+      [ada, 'Ada’s'],
+      [bob, 'Bob’s'],
+    ] as const)
+      await api.put(`/files/${id}/tags/${(await api.post('/tags', { name })).body.id}`);
+    const webhook = await addWebhook(tenant, { events: ['file.created'] });
+
+    const { reply: copied, sql } = await tenant.counting(() => bob.api.post(`/files/${id}/copy`, {}));
+
+    expect(copied).toMatchObject({
+      status: 201,
+      body: { name: 'a.txt', size: 6, version: 1, folder_id: null, mime_type: 'text/plain' },
+    });
+    expect(sql.filter((text) => !/^(START TRANSACTION|BEGIN|COMMIT|ROLLBACK)/i.test(text)).length).toBe(6);
+    const include = 'tags,metadata,versions_count,permissions';
+    expect((await bob.api.get(`/files/${copied.body.id}`, { query: { include } })).body).toMatchObject({
+      owner: { id: bob.user.id },
+      path: '/a.txt',
+      tags: [{ name: 'Bob’s' }],
+      metadata: [{ key: 'pages', value: 7 }],
+      versions_count: 1,
+      permissions: [],
+    });
+    expect((await bob.api.get(`/files/${copied.body.id}/download`)).bytes.toString()).toBe('second');
+    expect([await quotaOf(tenant, ada.user.id), await quotaOf(tenant, bob.user.id)]).toEqual([11, 6]);
+    expect((await ada.api.get(`/files/${copied.body.id}`)).status).toBe(404);
+    const events = (await writtenEvents(tenant)).filter(({ endpoints }) => endpoints.includes(webhook));
+    expect(events.map(({ data }) => [data.id, data.owner_id])).toEqual([[copied.body.id, bob.user.id]]);
+    await ada.api.delete(`/files/${id}`, { query: { permanent: true } });
+    expect((await bob.api.get(`/files/${copied.body.id}/download`)).bytes.toString()).toBe('second');
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('goes to a folder or by a name, and is refused where that is taken, closed or full, with nothing left', async () => {
+    const [ada, bob] = [await tenant.user(), await tenant.user({ storage_quota: 10 * MIB })];
+    const [top, closed] = [
+      (await bob.api.post('/folders', { name: 'top' })).body,
+      (await ada.api.post('/folders', { name: 'closed' })).body,
+    ];
+    const { id } = (await bob.api.upload('/files', { name: 'a.txt', file: Buffer.alloc(9 * MIB) })).body;
+    const small = (await bob.api.upload('/files', { name: 'b.txt', file: Buffer.from('b'), fields: { folder_id: top.id } })).body;
+    const copy = (file: string, body: object, { api } = bob): Promise<ApiReply> => api.post(`/files/${file}/copy`, body);
+
+    const replies = [
+      await copy(small.id, {}),
+      await copy(small.id, { on_conflict: 'rename' }),
+      await copy(small.id, { folder_id: null, name: 'c.txt' }),
+      await copy(small.id, { folder_id: closed.id }),
+      await copy(small.id, { folder_id: randomUUID() }),
+      await copy(small.id, { name: 'a/b' }),
+      await copy(small.id, { on_conflict: 'replace' }),
+      await copy(small.id, {}, ada),
+      await copy(id, { name: 'big.bin' }),
+    ];
+
+    expect(replies.map(({ status, body }) => [status, body.error ?? body.name])).toEqual([
+      [409, 'name_conflict'],
+      [201, 'b (1).txt'],
+      [201, 'c.txt'],
+      [404, 'not_found'],
+      [404, 'not_found'],
+      [400, 'validation_failed'],
+      [400, 'validation_failed'],
+      [404, 'not_found'],
+      [507, 'quota_exceeded'],
+    ]);
+    expect(replies[1]?.body.folder_id).toBe(top.id);
+    expect(await quotaOf(tenant, bob.user.id)).toBe(9 * MIB + 3);
+    expect(await tenant.db.query('SELECT FROM storage_reservations')).toEqual([]);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('fifty at once of a quota for five, and while the file goes for ever, are five at most, and none is without its bytes', async () => {
+    const { api, user } = await tenant.user({ storage_quota: 60 });
+    const { id } = (await api.upload('/files', { name: 'a.txt', file: Buffer.alloc(10) })).body;
+
+    const replies = await Promise.all(range(50).map((at) => api.post(`/files/${id}/copy`, { name: `copy ${at}` })));
+    const copies = replies.filter(({ status }) => status === 201);
+    const other = copies[0]?.body.id;
+    await api.delete(`/files/${copies[1]?.body.id}`, { query: { permanent: true } });
+    const racing = await Promise.all([
+      api.delete(`/files/${other}`, { query: { permanent: true } }),
+      ...range(10).map((at) => api.post(`/files/${other}/copy`, { name: `late ${at}` })),
+    ]);
+
+    expect(countBy(replies, ({ status }) => status)).toEqual({ 201: 5, 507: 45 });
+    expect(racing.map(({ status }) => status).filter((status) => ![201, 204, 404, 507].includes(status))).toEqual([]);
+    expect(await quotaOf(tenant, user.id)).toBeLessThanOrEqual(60);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
 });

@@ -137,6 +137,10 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
   createGroup: async () => (key) => tenant.admin.post('/groups', { name: 'walked' }, keyed(key)),
   createTag: async () => (key) => tenant.admin.post('/tags', { name: 'walked' }, keyed(key)),
   uploadFile: async () => (key) => tenant.admin.upload('/files', { name: 'walked.txt', file: Buffer.from('x'), ...keyed(key) }),
+  copyFile: async () => {
+    const { id } = await file('copied.txt');
+    return (key) => tenant.admin.post(`/files/${id}/copy`, { name: 'copy.txt' }, keyed(key));
+  },
   restoreFile: async () => {
     const { id } = await file('restored.txt');
     await tenant.admin.delete(`/files/${id}`);
