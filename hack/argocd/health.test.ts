@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';
 import { ConditionError, ConditionRunner, type StepResult } from '../../pkg/operator/conditions/runner.ts';
-import { readyFrom } from '../../pkg/operator/conditions/ready.ts';
+import { readyFrom, stalledFrom } from '../../pkg/operator/conditions/ready.ts';
 import { conditionsOf } from '../../pkg/operator/conditions/writer.ts';
 import type { AcceptedTenant } from '../../pkg/operator/tenant/acceptance.ts';
 import { tenantStatus } from '../../pkg/operator/tenant/status.ts';
@@ -84,7 +84,7 @@ async function scopedAfter(kind: string, reason: string, isTerminal: boolean): P
   const steps = new ConditionRunner(new AbortController().signal);
   await steps.run('Accepted', {}, () => Promise.reject(new ConditionError(reason, 'why', { isTerminal })));
   const object = { apiVersion: 'carrel.dev/v1alpha1', kind, metadata };
-  return { ...object, status: conditionsOf(object, [...steps.conditions, readyFrom(steps, '')], NOW) };
+  return { ...object, status: conditionsOf(object, [...steps.conditions, readyFrom(steps, ''), stalledFrom(steps)], NOW) };
 }
 
 const failing =

@@ -7,7 +7,7 @@ import type { WithConditions } from '../kube/status.ts';
 import type { Store } from '../kube/store.ts';
 import type { Namespace } from '../kube/kinds.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { readyFrom } from './conditions/ready.ts';
+import { readyFrom, stalledFrom } from './conditions/ready.ts';
 import { conditionsOf, ConditionWriter } from './conditions/writer.ts';
 import { BY_TENANT } from './informers.ts';
 import type { ObservedTenant } from './kinds.ts';
@@ -53,7 +53,7 @@ export interface TenantScopedKind<T extends TenantScoped> {
  *
  * Invariants:
  * - Deleting a resource deletes its rows; where its Tenant is deleted or being deleted, the finalizer is removed at once.
- * - `Ready` exists from the first pass, with the generation that it is about.
+ * - `Ready` exists from the first pass, with the generation that it is about; `Stalled` when the pass is over.
  */
 export class TenantScopedReconciler<T extends TenantScoped> implements OrphanRows {
   readonly #deps: TenantScopedDeps<T>;
@@ -76,7 +76,7 @@ export class TenantScopedReconciler<T extends TenantScoped> implements OrphanRow
 
     const steps = new ConditionRunner(signal);
     const { status, message } = await this.#kind.pass(object, steps);
-    const conditions = conditionsOf(object, [...steps.conditions, readyFrom(steps, message)], clock.now());
+    const conditions = conditionsOf(object, [...steps.conditions, readyFrom(steps, message), stalledFrom(steps)], clock.now());
     await this.#conditions.end(object, { ...object.status, ...status, ...conditions } as NonNullable<T['status']>);
     return steps.result();
   }

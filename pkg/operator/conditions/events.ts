@@ -2,6 +2,9 @@ import type { EventRecorder } from '../../kube/events.ts';
 import type { Kind, Observed } from '../../kube/object.ts';
 import { findCondition, type Condition, type WithConditions } from '../../kube/status.ts';
 
+/** Of a Webhook or LtiRegistration: not Stalled, since its Tenant may be applied after it, and still worth a look. */
+const WITHOUT_TENANT = new Set(['TenantNotFound', 'TenantDeleting']);
+
 /**
  * Records an Event for each transition between two states that a person should see: the object became ready or lost readiness, is stalled,
  * adopted retained data, or has fields that are ignored. Progress shows in the conditions alone.
@@ -19,15 +22,15 @@ export function recordTransitions(
 
   const accepted = is('Accepted');
   if (accepted?.reason === 'Adopted' && was('Accepted')?.reason !== 'Adopted') record('Normal', accepted);
-  const stalled = is('Stalled') ?? accepted;
-  const isTerminal = stalled?.type === 'Stalled' ? stalled.status === 'True' : stalled?.status === 'False';
-  if (stalled && isTerminal && !isSame(stalled, was(stalled.type))) record('Warning', stalled);
+  const stalled = is('Stalled');
+  const wrong = stalled?.status === 'True' ? stalled : accepted && WITHOUT_TENANT.has(accepted.reason) ? accepted : undefined;
+  if (wrong && !isSame(wrong, was(wrong.type))) record('Warning', wrong);
   const ignored = is('FieldsIgnored');
   if (ignored?.status === 'True' && !isSame(ignored, was(ignored.type))) record('Warning', ignored);
   const ready = is('Ready');
   if (!ready || ready.status === was('Ready')?.status) return;
   if (ready.status === 'True') record('Normal', ready);
-  else if (was('Ready')?.status === 'True' && !isTerminal) record(ready.reason === 'Suspended' ? 'Normal' : 'Warning', ready);
+  else if (was('Ready')?.status === 'True' && !wrong) record(ready.reason === 'Suspended' ? 'Normal' : 'Warning', ready);
 }
 
 const isSame = (a: Condition, b: Condition | undefined): boolean =>

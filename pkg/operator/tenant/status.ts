@@ -1,5 +1,5 @@
 import type { ConditionRunner, Step, StepCondition } from '../conditions/runner.ts';
-import { readyFrom } from '../conditions/ready.ts';
+import { readyFrom, stalledFrom } from '../conditions/ready.ts';
 import { conditionsOf } from '../conditions/writer.ts';
 import type { ObservedTenant, Tenant, TenantSpec, TenantStatus } from '../kinds.ts';
 import { selectorText } from '../names.ts';
@@ -21,7 +21,7 @@ export interface StatusSteps {
  */
 export function tenantStatus(tenant: ObservedTenant, steps: ConditionRunner, found: StatusSteps, now: Date): NonNullable<Tenant['status']> {
   const facts = factsOf(tenant, found);
-  const all = [...steps.conditions, readyOf(tenant, steps, facts), stalledOf(steps), fieldsIgnored(tenant)];
+  const all = [...steps.conditions, readyOf(tenant, steps, facts), stalledFrom(steps), fieldsIgnored(tenant)];
   return { ...tenant.status, ...facts, ...conditionsOf(tenant, all, now) };
 }
 
@@ -41,11 +41,6 @@ function readyOf({ spec }: ObservedTenant, steps: ConditionRunner, facts: Partia
     return { type: 'Ready', status: 'False', reason: 'Suspended', message: 'spec.suspended is set: no pods run, the data are kept' };
   }
   return readyFrom(steps, `answers at ${facts.appUrl ?? ''}`);
-}
-
-function stalledOf({ terminal }: ConditionRunner): StepCondition {
-  if (!terminal) return { type: 'Stalled', status: 'False', reason: 'NotStalled', message: '' };
-  return { type: 'Stalled', status: 'True', reason: terminal.reason, message: `${terminal.type}: ${terminal.message}` };
 }
 
 /** Fields of the spec that this release ignores; the tenant runs without them. */

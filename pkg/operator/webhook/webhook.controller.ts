@@ -85,7 +85,9 @@ class Webhooks implements TenantScopedKind<Webhook> {
     const data = await this.#deps.secrets.named('spec.secretRef', { namespace: metadata.namespace, name }, [key]);
     const secret = data[key] ?? '';
     if (secret.length > MAX_SECRET_LENGTH)
-      throw new ConditionError('SecretTooLong', `spec.secretRef: a signing secret has at most ${MAX_SECRET_LENGTH} characters`);
+      throw new ConditionError('SecretTooLong', `spec.secretRef: a signing secret has at most ${MAX_SECRET_LENGTH} characters`, {
+        isTerminal: true,
+      });
     return secret;
   }
 

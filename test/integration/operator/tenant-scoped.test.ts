@@ -108,6 +108,7 @@ test('a Webhook to a literal private address is refused', async () => {
   const webhook = await condition(cluster.webhooks, key, 'Accepted', 'False', 'AddressRefused');
 
   expect(conditionOf(webhook, 'Ready')).toMatchObject({ status: 'False', reason: 'AddressRefused' });
+  expect(conditionOf(webhook, 'Stalled')).toMatchObject({ status: 'True', reason: 'AddressRefused' });
   expect(conditionOf(webhook, 'Accepted')?.message).toBe('address_refused: spec.url leads to a private address (169.254.169.254)');
 });
 
@@ -156,7 +157,8 @@ test('a Webhook may come before its Tenant, and its row goes with it', async () 
   const late = unique();
   await cluster.webhooks.create(webhookOf(namespace, key.name, { ...hook, tenantRef: { name: late } }));
 
-  await condition(cluster.webhooks, key, 'Accepted', 'False', 'TenantNotFound');
+  const early = await condition(cluster.webhooks, key, 'Accepted', 'False', 'TenantNotFound');
+  expect(conditionOf(early, 'Stalled')).toMatchObject({ status: 'False' });
   await cluster.tenants.create(tenantOf(namespace, late));
   await ready(cluster.webhooks, key);
   await cluster.webhooks.delete(key);
@@ -299,8 +301,9 @@ test('of two registrations that contradict each other the later is refused, unti
 
   const refused = await condition(cluster.registrations, second, 'Accepted', 'False', 'Conflict');
   await cluster.registrations.delete(first);
-  await ready(cluster.registrations, second);
+  const mended = await ready(cluster.registrations, second);
 
+  expect([refused, mended].map((object) => conditionOf(object, 'Stalled')?.status)).toEqual(['True', 'False']);
   expect(conditionOf(refused, 'Accepted')?.message).toBe(`LtiRegistration ${first.name} names other endpoints for issuer ${issuer}`);
 });
 
