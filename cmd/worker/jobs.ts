@@ -1,6 +1,7 @@
 import { clearCaches } from '../../pkg/api/caches.jobs.ts';
 import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.ts';
 import { sweepObjects } from '../../pkg/content/objects/sweep-objects.processor.ts';
+import { emptyTrash } from '../../pkg/content/trash/empty-trash.processor.ts';
 import { deleteExpiredEvents } from '../../pkg/events/retention.ts';
 import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
@@ -11,7 +12,7 @@ import { QUEUES } from './queues.ts';
 /** Everything that the worker does: a new job is a line here, beside its declaration (`<x>.jobs.ts`) and its processor. */
 export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
   queues: QUEUES,
-  processors: [purgeObjects, sweepObjects, clearCaches, submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS })],
+  processors: [purgeObjects, sweepObjects, emptyTrash, clearCaches, submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS })],
   rowQueues: [
     deliveryQueue({
       timeoutMs: config.CARREL_WEBHOOK_TIMEOUT_SECONDS * 1000,

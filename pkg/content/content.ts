@@ -15,6 +15,7 @@ import { AccessLists } from './grants/access-lists.service.ts';
 import { grantEndpoints } from './grants/grants.endpoints.ts';
 import { Grants } from './grants/grants.service.ts';
 import { type TransferLimits, Transfers } from './transfers/transfer-limits.ts';
+import { trashEndpoints } from './trash/trash.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { uploadEndpoints } from './uploads/uploads.endpoints.ts';
 import { Uploads } from './uploads/uploads.service.ts';
@@ -49,6 +50,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...versionEndpoints(versions),
         ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions }), apiUrl),
         ...folderEndpoints({ folders: new Folders(deps), lists: new FolderLists(deps), trash: new FolderTrash(deps) }),
+        ...trashEndpoints(services.db),
         ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
       ],
       onUserRemoved: (tx, user) => userContent.onUserRemoved(tx, user),

@@ -36,6 +36,7 @@ import type { Include } from './file-includes.schema.ts';
 import { type FileRecord, findFile, cachedRecord, type ListedFile } from './files.sql.ts';
 import { fileEtag, fileSeenBy, presentFile, type SeenFile } from './files.view.ts';
 import type { FileChanges, FileQuery, FileRestoration, FileView, FileWithIncludes } from './files.schema.ts';
+import { TrashSchedule } from '../trash/trash-schedule.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
 
 /** Where a file is or will be; `path` is the folder's, null in the owner's root. */
@@ -59,10 +60,12 @@ export class Files {
   readonly #jobs: JobRequests;
   readonly #events: Events;
   readonly #clock: Clock;
+  readonly #schedule: TrashSchedule;
   readonly #records = new DecodedValues(cachedRecord);
 
   constructor(deps: { db: Database; cache: TaggedCache; jobs: JobRequests; events: Events; clock: Clock }) {
     this.#db = deps.db;
+    this.#schedule = new TrashSchedule(deps);
     this.#cache = deps.cache;
     this.#transactions = authorizedTransactions(deps);
     this.#jobs = deps.jobs;
@@ -143,6 +146,7 @@ export class Files {
 
   /** Moves the file to the trash. Throws `not_found` when it is there already. */
   async trash(actor: Actor, id: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
+    await this.#schedule.ensure();
     await this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
       const deletedAt = this.#clock.now();

@@ -4,6 +4,7 @@ import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Events } from '../../events/events.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { unlessTaken } from '../../store/postgres/savepoint.ts';
@@ -13,6 +14,7 @@ import { allows, type Granted, levelOn } from '../access/inherited-access.policy
 import { FOLDERS_TAG } from '../content.tags.ts';
 import { alternativeName, NAME_ATTEMPTS } from '../names/names.policy.ts';
 import { nameConflict, orNameConflict } from '../names/name-conflict.ts';
+import { TrashSchedule } from '../trash/trash-schedule.ts';
 import { destination, FolderMoves, type Parent, requireChangeable } from './folder-moves.ts';
 import { findParent, type FolderRecord, lockTree, type Tree } from './folders.sql.ts';
 import { folderSeenBy, presentFolder } from './folders.view.ts';
@@ -34,17 +36,20 @@ export class FolderTrash {
   readonly #events: Events;
   readonly #clock: Clock;
   readonly #moves: FolderMoves;
+  readonly #schedule: TrashSchedule;
 
-  constructor(deps: { db: Database; cache: TaggedCache; events: Events; clock: Clock }) {
+  constructor(deps: { db: Database; cache: TaggedCache; events: Events; clock: Clock; jobs: JobRequests }) {
     this.#transactions = authorizedTransactions(deps);
     this.#cache = deps.cache;
     this.#events = deps.events;
     this.#clock = deps.clock;
     this.#moves = new FolderMoves(deps);
+    this.#schedule = new TrashSchedule(deps);
   }
 
   /** Four statements. Throws `not_found` (also where it is in the trash already), `forbidden`, `precondition_failed`. */
   async trash(actor: Actor, id: Uuid, ifMatch: RequestInfo['ifMatch']): Promise<void> {
+    await this.#schedule.ensure();
     await this.#transactions.run(actor, async (tx, granted) => {
       const folder = await this.#lock(tx, actor, granted, id, 'write', { ifMatch, state: 'live' });
       this.#written(tx, await trashTree(tx, folder, this.#clock.now()));

@@ -138,7 +138,7 @@ const LOCK_TREE = `
  * locks what they may not change, and again each time that the locks were waited for. Three statements where nobody else changes the tree.
  */
 export async function lockTree<T>(
-  sql: Executor,
+  sql: Pick<Executor, 'prepared'>,
   uuids: { folder: string; target?: string | undefined },
   decide: (tree: Tree) => T,
 ): Promise<T> {

@@ -1,5 +1,6 @@
 import { fileEventRows } from '../../events/events.ts';
-import type { Tx } from '../../store/postgres/database.ts';
+import type { Executor } from '../../store/postgres/database.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
 import { deletedFields, updatedFields } from '../files/files.events.ts';
 import { PURGE_OBJECTS, KEYS_PER_JOB } from '../objects/objects.jobs.ts';
 import type { FolderRecord } from './folders.sql.ts';
@@ -9,6 +10,11 @@ import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatc
  * A folder that goes to the trash, comes back, or goes for ever, with all below it. The caller has locked its tree (`lockTree`). Each is one statement,
  * and one more for each 20,000 files; its deliveries are those of the events that it wrote.
  */
+
+/** Where the statements run: a server's transaction, or a worker's. */
+type Statements = Pick<Executor, 'query' | 'prepared'>;
+
+const TRASHED_FILES_PER_STATEMENT = 5_000;
 
 const BELOW = 'SELECT b.id, b.uuid FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.id = $1';
 const DONE = `SELECT (SELECT count(*)::int FROM delivery) AS deliveries, ${NEXT_BATCH}`;
@@ -26,7 +32,7 @@ const TRASH = trash(`
     FROM (${BELOW}) b WHERE d.id = b.id AND ${stateOf('d').live} RETURNING d.id, d.uuid`);
 const TRASH_MORE = trash(BELOW);
 
-export const trashTree = (tx: Tx, folder: FolderRecord, now: Date): Promise<number> =>
+export const trashTree = (tx: Statements, folder: FolderRecord, now: Date): Promise<number> =>
   inBatches(tx, ['content-trash', TRASH], ['content-trash-more', TRASH_MORE], folder, now);
 
 /** The same parameters, and $4 the folder whose deletion this one went to the trash by. Brings back what went by the same deletion. */
@@ -43,15 +49,15 @@ const RESTORE = restore(`
 const RESTORE_MORE = restore(BELOW);
 
 /** Throws UniqueViolation where the folder's name is taken. */
-export const restoreTree = (tx: Tx, folder: FolderRecord, now: Date): Promise<number> =>
+export const restoreTree = (tx: Statements, folder: FolderRecord, now: Date): Promise<number> =>
   inBatches(tx, ['content-restore', RESTORE], ['content-restore-more', RESTORE_MORE], folder, now, [folder.trashedWith ?? folder.id]);
 
 /** The same parameters. Files with their versions and grants, the bytes that count to their owners, and the work that deletes the objects. */
-const PURGE_FILES = `
-  WITH folder AS MATERIALIZED (${BELOW}), ${fileBatch('$3')}, version AS MATERIALIZED (
+const purgeFiles = (batch: string): string => `
+  ${batch}, version AS MATERIALIZED (
     SELECT v.blob_name, v.size, f.owner_id FROM batch b JOIN files f ON f.id = b.id JOIN file_versions v ON v.file_id = f.id
   ), file AS (
-    DELETE FROM files f USING batch b WHERE f.id = b.id AND f.folder_id = b.folder_id RETURNING ${CHANGED_FILES}
+    DELETE FROM files f USING batch b WHERE f.id = b.id AND f.folder_id IS NOT DISTINCT FROM b.folder_id RETURNING ${CHANGED_FILES}
   ), freed AS (
     UPDATE users u SET storage_used = u.storage_used - s.bytes
     FROM (SELECT owner_id, sum(size) AS bytes FROM version GROUP BY owner_id) s WHERE u.id = s.owner_id
@@ -64,8 +70,15 @@ const PURGE_FILES = `
   ), ${fileEventRows('file.deleted', '$2', {
     source: `${FILES_AND_OWNERS} WHERE f.deleted_at IS NULL ORDER BY f.id`,
     fields: deletedFields('$2::timestamptz', true),
-  })}
-  ${DONE}`;
+  })}`;
+
+const PURGE_FILES = `WITH folder AS MATERIALIZED (${BELOW}), ${purgeFiles(fileBatch('$3'))} ${DONE}`;
+
+/** $1 the time before which they went to the trash, $2 the time. */
+const PURGE_TRASHED_FILES = `WITH ${purgeFiles(`batch AS MATERIALIZED (
+    SELECT f.id, f.folder_id, NULL::uuid AS folder_uuid FROM files f WHERE f.deleted_at < $1 AND f.trashed_with IS NULL
+    ORDER BY f.deleted_at, f.id LIMIT ${TRASHED_FILES_PER_STATEMENT} FOR UPDATE
+  )`)} SELECT count(*)::int AS files FROM batch`;
 
 const LOCK_FILES = `SELECT f.id FROM files f WHERE f.folder_id IN (SELECT id FROM (${BELOW}) b) ORDER BY f.id FOR UPDATE`;
 
@@ -75,8 +88,17 @@ const PURGE_FOLDERS = `
   )
   DELETE FROM folders d USING folder b WHERE d.id = b.id`;
 
+/**
+ * Deletes for ever the next files that went to the trash by themselves before `end`; gives whether there may be more. One statement: nobody adds a version
+ * to a file in the trash.
+ */
+export async function purgeTrashedFiles(sql: Pick<Sql, 'query'>, end: Date, now: Date): Promise<boolean> {
+  const [purged] = await sql.query<{ files: number }>(PURGE_TRASHED_FILES, [end, now.toISOString()]);
+  return purged?.files === TRASHED_FILES_PER_STATEMENT;
+}
+
 /** Three statements. */
-export async function purgeTree(tx: Tx, folder: FolderRecord, now: Date): Promise<number> {
+export async function purgeTree(tx: Statements, folder: FolderRecord, now: Date): Promise<number> {
   // Versions that are added while the locks are waited for are seen by the next statement.
   await tx.query(`SELECT count(*) FROM (${LOCK_FILES}) f`, [folder.id]);
   const deliveries = await inBatches(tx, ['content-purge', PURGE_FILES], ['content-purge', PURGE_FILES], folder, now);
@@ -87,7 +109,7 @@ export async function purgeTree(tx: Tx, folder: FolderRecord, now: Date): Promis
 type Prepared = readonly [name: string, sql: string];
 
 async function inBatches(
-  tx: Tx,
+  tx: Statements,
   first: Prepared,
   further: Prepared,
   folder: FolderRecord,

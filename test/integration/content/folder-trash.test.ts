@@ -187,3 +187,47 @@ describe('a folder that is deleted', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 });
+
+test('the trash lists what was deleted by itself, of what one may write, page by page', async () => {
+  const [carl, dora] = [await tenant.user(), await tenant.user()];
+  const top = await folder(carl.api, null, 'top');
+  const sub = await folder(carl.api, top.id, 'sub');
+  await upload(carl.api, sub.id, 'with sub.txt');
+  const [first, last] = [await upload(carl.api, top.id, 'first.txt'), await upload(dora.api, (await folder(dora.api)).id, 'Dora’s.txt')];
+  for (const path of [`/files/${first.id}`, `/folders/${sub.id}`]) await carl.api.delete(path);
+  await dora.api.delete(`/files/${last.id}`);
+  await grant(carl, `/folders/${top.id}`, dora, 'read');
+  const of = async ({ api }: Person, query = {}) => (await api.get('/trash', { query })).body.data;
+  const reads = await of(dora);
+  await grant(carl, `/folders/${top.id}`, dora, 'write');
+
+  const [whole, sorted] = [await of(dora), await of(dora, { sort: 'name' })];
+  const pages = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const { body } = await dora.api.get('/trash', { query: { limit: 1, ...(cursor === '' ? {} : { cursor }) } });
+    pages.push(...body.data);
+    cursor = body.pagination.next_cursor;
+  }
+  const listed = await cost(() => carl.api.get('/trash'));
+  await carl.api.delete(`/folders/${top.id}`);
+
+  expect(reads.map(({ id }: { id: string }) => id)).toEqual([last.id]);
+  expect(whole.map(({ type, id, path, size }: Record<string, unknown>) => [type, id, path, size])).toEqual([
+    ['file', last.id, expect.stringMatching(/^\/folder \d+\/Dora’s.txt$/), 1],
+    ['folder', sub.id, '/top/sub', 1],
+    ['file', first.id, '/top/first.txt', 1],
+  ]);
+  expect(Date.parse(whole[1].expires_at) - Date.parse(whole[1].deleted_at)).toBe(30 * 86_400_000);
+  expect(whole[1].owner.id).toBe(carl.user.id);
+  expect(sorted.map(({ name }: { name: string }) => name)).toEqual(['Dora’s.txt', 'first.txt', 'sub']);
+  expect(pages).toEqual(whole);
+  expect(listed).toEqual([200, 1]);
+  expect((await of(carl)).map(({ name, size }: Record<string, unknown>) => [name, size])).toEqual([
+    ['top', 0],
+    ['sub', 1],
+    ['first.txt', 1],
+  ]);
+  expect([(await tenant.anonymous.get('/trash')).status, (await carl.api.get('/trash', { query: { sort: 'size' } })).status]).toEqual([
+    401, 400,
+  ]);
+});

@@ -10,7 +10,7 @@ import { writeMarker } from '../../../pkg/store/s3/owner-marker.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
-import { objectCount } from '../content/tenant-state.ts';
+import { faultsOf, objectCount } from '../content/tenant-state.ts';
 import { workerSuite } from '../../support/worker-suite.ts';
 
 const { platform, worker } = workerSuite();
@@ -119,6 +119,47 @@ test('a sweep deletes what no row knows of that day, and keeps what a row knows 
   expect(asked?.hours).toBeGreaterThan(25);
   expect(await half.isThere()).toBe(false);
   expect((await api.get(`/files/${kept.id}/download`)).status).toBe(200);
+});
+
+test('what has been in the trash for 30 days is deleted for ever, with its objects and quota; what is newer or restored stays', async () => {
+  const tenant = await platform.tenant();
+  const { api, user } = await tenant.user();
+  const folder = async (name: string, parent_id: string | null = null): Promise<string> =>
+    (await api.post('/folders', { name, parent_id })).body.id;
+  const upload = async (name: string, folder_id?: string): Promise<string> =>
+    (await api.upload('/files', { name, file: Buffer.from('x'), fields: folder_id === undefined ? {} : { folder_id } })).body.id;
+  const [old, kept, live] = [await folder('old'), await folder('kept'), await folder('live')];
+  const inside = [await upload('in old', await folder('sub', old)), await upload('in kept', kept), await upload('in live', live)];
+  const files = [await upload('old'), await upload('new'), await upload('restored')];
+  for (const id of [old, kept]) await api.delete(`/folders/${id}`);
+  for (const id of files) await api.delete(`/files/${id}`);
+  const [scheduled] = await tenant.db.query<{ day: string; days: number }>(
+    `SELECT payload->>'day' AS day, extract(epoch FROM due_at - date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC')::float8 / 86400 AS days
+     FROM carrel.work WHERE kind = 'trash.empty' LIMIT 1`,
+  );
+  const age = (table: string, id: string) =>
+    tenant.db.query(`UPDATE ${table} SET deleted_at = deleted_at - interval '40 days' WHERE uuid = $1`, [id]);
+  await tenant.db.query(
+    `UPDATE folders SET deleted_at = deleted_at - interval '40 days' WHERE trashed_with = (SELECT id FROM folders WHERE uuid = $1)`,
+    [old],
+  );
+  await tenant.db.query(`UPDATE files SET deleted_at = deleted_at - interval '40 days' WHERE uuid = $1`, [inside[0]]);
+  await age('folders', old);
+  await age('files', files[0] ?? '');
+  await age('files', files[2] ?? '');
+  await api.post(`/files/${files[2]}/restore`);
+
+  const day = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'trash.empty', payload: { day } }));
+  await waitFor('the purge of the objects', async () => (await objectCount(tenant)) === 4);
+
+  expect([scheduled?.day, Math.round(scheduled?.days ?? 0)]).toEqual([new Date().toISOString().slice(0, 10).replaceAll('-', ''), 31]);
+  const trash = (await api.get('/trash', { query: { sort: 'name' } })).body.data;
+  expect(trash.map(({ name }: { name: string }) => name)).toEqual(['kept', 'new']);
+  expect(await Promise.all([inside[2], files[2]].map(async (id) => (await api.get(`/files/${id}`)).status))).toEqual([200, 200]);
+  expect((await api.post(`/folders/${old}/restore`)).status).toBe(404);
+  await waitFor('the quota to be shown', async () => (await api.get(`/users/${user.id}`)).body.storage_used === 4);
+  expect(await faultsOf(tenant)).toEqual([]);
 });
 
 test('a sweep deletes nothing where the marker says that the objects are another tenant’s, or says nothing', async () => {

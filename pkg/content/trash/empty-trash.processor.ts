@@ -1,0 +1,66 @@
+import { processor } from '../../api/processor.ts';
+import { USERS_TAG } from '../../accounts/users/users.tags.ts';
+import { insertJob } from '../../store/postgres/job-store.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
+import { CLEAR_CACHES } from '../../store/redis/tagged-cache.ts';
+import { FOLDERS_TAG } from '../content.tags.ts';
+import { lockTree } from '../folders/folders.sql.ts';
+import { purgeTrashedFiles, purgeTree } from '../folders/trash.sql.ts';
+import { endOf, EMPTY_TRASH } from './trash.jobs.ts';
+
+const EXPIRED_FOLDER = `
+  SELECT uuid FROM folders WHERE deleted_at < $1 AND trashed_with IS NULL AND uuid <> ALL ($2::uuid[]) ORDER BY deleted_at, id LIMIT 1`;
+
+/**
+ * Deletes for ever what has been in the trash for its time: folders one by one, each with all below it, then files.
+ *
+ * Invariants:
+ * - What is restored meanwhile stays: each is decided under its lock.
+ * - An attempt that ends in the middle has deleted whole folders and files with their quota; the next one goes on.
+ */
+export const emptyTrash = processor({
+  job: EMPTY_TRASH,
+  create:
+    ({ clock }) =>
+    async ({ transaction, signal }, { day }) => {
+      const end = endOf(day);
+      const passed: string[] = [];
+      for (let more = true; more;) {
+        signal.throwIfAborted();
+        more = await transaction(async (tx) => {
+          const folder = await nextFolder(tx, end, passed);
+          if (folder === undefined) return false;
+          passed.push(folder);
+          await purgeExpired(tx, folder, end, clock.now());
+          return true;
+        });
+      }
+      for (let more = true; more;) {
+        signal.throwIfAborted();
+        more = await transaction(async (tx) => {
+          const isMore = await purgeTrashedFiles(tx, end, clock.now());
+          await clearCaches(tx);
+          return isMore;
+        });
+      }
+    },
+});
+
+const nextFolder = async (tx: Sql, end: Date, passed: readonly string[]): Promise<string | undefined> =>
+  (await tx.query<{ uuid: string }>(EXPIRED_FOLDER, [end, passed]))[0]?.uuid;
+
+async function purgeExpired(tx: Sql, uuid: string, end: Date, now: Date): Promise<void> {
+  const sql = {
+    query: tx.query.bind(tx),
+    prepared: <T>(_name: string, text: string, params?: readonly unknown[]) => tx.query<T>(text, params),
+  };
+  const folder = await lockTree(sql, { folder: uuid }, ({ folder }) =>
+    folder?.deletedAt && folder.deletedAt < end && folder.trashedWith === null ? folder : null,
+  );
+  if (folder === null) return;
+  await purgeTree(sql, folder, now);
+  await clearCaches(tx);
+}
+
+/** Used bytes and folders are cached. */
+const clearCaches = (tx: Sql): Promise<void> => insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [USERS_TAG, FOLDERS_TAG] } });

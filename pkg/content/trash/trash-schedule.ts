@@ -1,0 +1,33 @@
+import type { JobRequests } from '../../events/job-requests.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { dayOf } from '../../store/s3/upload-day.ts';
+import { emptiedAt, EMPTY_TRASH } from './trash.jobs.ts';
+
+/**
+ * Sees to it that what goes to the trash is deleted when its time is over: before the first deletion of a day (per process) the job is scheduled that
+ * deletes what went there on that day. So a crash leaves nothing in the trash for ever, and a deletion needs no statement of its own for that.
+ */
+export class TrashSchedule {
+  readonly #db: Database;
+  readonly #jobs: JobRequests;
+  readonly #clock: Clock;
+  #scheduled: { readonly day: string; readonly asked: Promise<void> } | undefined;
+
+  constructor(deps: { db: Database; jobs: JobRequests; clock: Clock }) {
+    this.#db = deps.db;
+    this.#jobs = deps.jobs;
+    this.#clock = deps.clock;
+  }
+
+  /** Call it before the transaction that moves something to the trash. No statement but once a day. */
+  async ensure(): Promise<void> {
+    const day = dayOf(this.#clock.now());
+    if (this.#scheduled?.day !== day) {
+      const asked = this.#jobs.schedule(this.#db.tables, EMPTY_TRASH, { day }, emptiedAt(day));
+      this.#scheduled = { day, asked };
+      asked.catch(() => (this.#scheduled = undefined));
+    }
+    await this.#scheduled.asked;
+  }
+}
