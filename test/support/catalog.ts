@@ -8,7 +8,7 @@ export async function catalogOf(sql: Sql, schema: string): Promise<string[]> {
   const rows = await sql.query<{ line: string }>(
     `WITH relations AS (SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1)
      SELECT 'schema ' || nspname || ' ' || coalesce(nspacl::text, '') || ' ' || pg_get_userbyid(nspowner) AS line FROM pg_namespace WHERE nspname = $1
-     UNION ALL SELECT 'relation ' || relname || ' ' || relkind::text || ' ' || coalesce(relacl::text, '') || ' ' || relrowsecurity || relforcerowsecurity || ' ' || pg_get_userbyid(relowner) FROM relations
+     UNION ALL SELECT 'relation ' || relname || ' ' || relkind::text || ' ' || coalesce(relacl::text, '') || ' ' || relrowsecurity || relforcerowsecurity || ' ' || pg_get_userbyid(relowner) || ' ' || coalesce(reloptions::text, '') FROM relations
      UNION ALL SELECT 'column ' || r.relname || ' ' || row_number() OVER (PARTITION BY r.oid ORDER BY a.attnum) || ' ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull || ' '
        || a.attidentity::text || a.attgenerated::text || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || ' ' || coalesce(a.attacl::text, '')
        FROM relations r JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum > 0 AND NOT a.attisdropped LEFT JOIN pg_attrdef d ON d.adrelid = r.oid AND d.adnum = a.attnum

@@ -8,6 +8,7 @@ import { bounds } from './0006-bounds.ts';
 import { boundsOfOldRows } from './0007-bounds-of-old-rows.ts';
 import { forcedRowSecurity } from './0008-forced-row-security.ts';
 import { unknownValues } from './0010-unknown-values.ts';
+import { heapOnlyLeases } from './0011-heap-only-leases.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -20,4 +21,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   boundsOfOldRows,
   forcedRowSecurity,
   unknownValues,
+  heapOnlyLeases,
 ];
