@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { Agent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
@@ -74,9 +75,10 @@ const KEEP_ALIVE_MS = 10_000;
 const KEEP_ALIVE_MAX_MS = 30_000;
 
 const STATUS_TEXT_MAX = 1_000;
-/** Without a reason, each abort creates a DOMException with a stack. */
-const OVER = new Error('over');
 
+/** URLs whose target is remembered, and the longest that is. */
+const TARGETS_MAX = 1_000;
+const TARGET_URL_MAX = 2_048;
 /** Headers of the connection (RFC 9110 §7.6.1), of the framing, and `host`, which would also choose the certificate that is asked for. */
 const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|upgrade|keep-alive|te|trailer|expect|http2-settings|proxy-.*)$/;
 
@@ -88,12 +90,14 @@ const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|upgrade|
 export function guardedClient(options: GuardedClientOptions): GuardedClient {
   const limits = { ...EGRESS_LIMITS, ...options.limits };
   const agent = agentOf(options, limits);
+  const targets = new Targets(options.allow);
+  const bounds = { clock: options.clock, limits };
   const outcomes = outcomeCounter(options.metrics);
   let closed: Promise<void> | undefined;
   return {
     async request(request) {
       try {
-        const reply = await send(agent, options, limits, request);
+        const reply = await send(agent, targets, bounds, request);
         outcomes.inc({ outcome: `${Math.floor(reply.status / 100)}xx` });
         return reply;
       } catch (error) {
@@ -136,47 +140,77 @@ function outcomeCounter(metrics: Metrics): Counter<'outcome'> {
   return existing ?? new Counter({ name, help, labelNames: ['outcome'], registers: [metrics] });
 }
 
-async function send(agent: Agent, options: GuardedClientOptions, limits: EgressLimits, request: EgressRequest): Promise<EgressReply> {
-  const url = checkedUrl(request.url, options.allow);
+interface Bounds {
+  readonly clock: Clock;
+  readonly limits: EgressLimits;
+}
+
+/** Where a request goes, once its URL is checked. */
+interface Target {
+  readonly origin: string;
+  readonly host: string;
+  readonly path: string;
+}
+
+async function send(agent: Agent, targets: Targets, { clock, limits }: Bounds, request: EgressRequest): Promise<EgressReply> {
+  const { origin, host, path } = targets.of(request.url);
   const headers = checkedHeaders(request.headers ?? {});
-  const host = url.hostname;
   const timeoutMs = request.timeoutMs ?? limits.timeoutMs;
   const firstByteMs = request.firstByteMs ?? Math.max(limits.firstByteMs, request.timeoutMs ?? 0);
 
   const maxBytes = request.maxBytes ?? limits.maxBytes;
-  const over = new AbortController();
   const exchange = new Exchange({
     maxBytes,
     whenTooLarge: request.whenTooLarge ?? 'refuse',
     isAnnounced: request.method !== 'HEAD',
     tooLarge: () => new EgressError('reply_too_large', `${host} sent a reply of more than ${maxBytes} bytes`),
   });
-  const failAfter = (ms: number, what: string, isLate: () => boolean): void =>
-    void options.clock.sleep(ms, over.signal).then(
-      () => isLate() && exchange.fail(new EgressError('timeout', `${host} did not ${what} within ${ms} ms`)),
-      () => undefined, // the exchange is over
-    );
-  failAfter(timeoutMs, 'finish its reply', () => true);
-  if (firstByteMs < timeoutMs) failAfter(firstByteMs, 'begin to reply', () => exchange.status === undefined);
+  const late = (ms: number, what: string): void => exchange.fail(new EgressError('timeout', `${host} did not ${what} within ${ms} ms`));
+  const isOver = clock.schedule(timeoutMs, () => late(timeoutMs, 'finish its reply'));
+  const hasBegun =
+    firstByteMs < timeoutMs
+      ? clock.schedule(firstByteMs, () => exchange.status === undefined && late(firstByteMs, 'begin to reply'))
+      : undefined;
   const giveUp = (): void =>
     exchange.fail(new EgressError('aborted', `the request to ${host} was given up`, { cause: request.signal?.reason }));
   request.signal?.addEventListener('abort', giveUp);
   try {
     const { method = 'GET', body = null } = request;
     if (request.signal?.aborted === true) giveUp();
-    else agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method, headers, body }, exchange);
+    else agent.dispatch({ origin, path, method, headers, body }, exchange);
     const reply = await exchange.reply;
     return { ...reply, statusText: reply.statusText.slice(0, STATUS_TEXT_MAX) };
   } catch (error) {
     throw egressErrorOf(error, host, exchange.status);
   } finally {
     request.signal?.removeEventListener('abort', giveUp);
-    over.abort(OVER);
+    isOver();
+    hasBegun?.();
+  }
+}
+
+/** The targets of URLs that were used lately: a webhook's is checked once, not at each delivery. What a name leads to is checked whenever it is dialled. */
+class Targets {
+  readonly #allow: readonly AllowedRange[];
+  readonly #checked = new LRUCache<string, Target>({ max: TARGETS_MAX });
+
+  constructor(allow: readonly AllowedRange[]) {
+    this.#allow = allow;
+  }
+
+  /** Throws EgressError `url_refused` or `address_refused`. */
+  of(text: string): Target {
+    const checked = this.#checked.get(text);
+    if (checked) return checked;
+    const { origin, hostname, pathname, search } = checkedUrl(text, this.#allow);
+    const target = { origin, host: hostname, path: pathname + search };
+    if (text.length <= TARGET_URL_MAX) this.#checked.set(text, target);
+    return target;
   }
 }
 
 function checkedUrl(text: string, allow: readonly AllowedRange[]): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.parse(text);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new EgressError('url_refused', 'the address is no http or https URL');
   if (url.username !== '' || url.password !== '') {
     throw new EgressError('url_refused', `the address at ${url.hostname} carries a user name or password`);

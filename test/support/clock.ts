@@ -29,6 +29,12 @@ export class ManualClock implements Clock {
     });
   }
 
+  schedule(ms: number, run: () => void): () => void {
+    const sleeper = { dueAt: this.#monotonic + ms, wake: run };
+    this.#sleepers.add(sleeper);
+    return () => void this.#sleepers.delete(sleeper);
+  }
+
   /** Moves both times on, waking sleepers in their order, and lets what they started run. */
   async advance(ms: number): Promise<void> {
     const until = this.#monotonic + ms;

@@ -40,7 +40,12 @@ beforeEach(() => {
   opened = 0;
   lms.tokens.manner.set('well');
   // The platform compares the assertion with the time of day; how long a token is kept is measured by ours.
-  const mixed: Clock = { now: () => new Date(), monotonic: () => clock.monotonic(), sleep: systemClock.sleep };
+  const mixed: Clock = {
+    now: () => new Date(),
+    monotonic: () => clock.monotonic(),
+    sleep: systemClock.sleep,
+    schedule: systemClock.schedule,
+  };
   tokens = new ServiceTokens({ client: network, clock: mixed, random: systemRandom });
 });
 afterAll(async () => {
