@@ -214,7 +214,13 @@ export class OneNodeCluster {
     await this.kubectl('apply', '--server-side', '--field-manager=test', '-f', file);
   }
 
-  /** Process ids by what they run, of everything in the cluster. */
+  /** The first process of each container of a pod. */
+  get containers(): number[] {
+    const shims = this.processes.filter((pid) => commandOf(pid).startsWith(this.binaries['containerd-shim-runc-v2']));
+    return shims.flatMap(childrenOf).filter((pid) => !commandOf(pid).startsWith('/pause'));
+  }
+
+  /** The ids of all processes of the cluster. */
   get processes(): number[] {
     const children = (pid: number): number[] => {
       const own = childrenOf(pid);
@@ -301,6 +307,14 @@ function removeCgroup(folder: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return ''; // ended meanwhile
   }
 }
 

@@ -19,6 +19,7 @@ export interface Step {
 
 const TENANT = 'biology';
 const SPACE = 'faculty';
+const FILE_BYTES = 3 << 20;
 const UNLIMITED = { requestsPerUserPerMinute: 1_000_000, requestsPerTenantPerMinute: 1_000_000, requestsPerIpPerHour: 100_000_000 };
 
 /** In this order; each builds on those before. */
@@ -52,6 +53,7 @@ export const STEPS: readonly Step[] = [
     run: upgradesUnderLoad,
   },
   { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
+  { title: 'all containers are killed at once: all start again, files and webhooks too', run: containersAreKilled },
   { title: 'a pod that takes more memory than its limit is killed and starts again', run: outOfMemory },
   { title: 'in the place of a suspended tenant the operator answers by its Service, and the tenant comes back', run: tenantIsSuspended },
   { title: 'a deleted Tenant takes its pods with it', run: tenantIsDeleted },
@@ -96,7 +98,7 @@ async function unrestrictedPodIsRefused({ platform }: Installation): Promise<voi
 
 async function filesGoBothWays({ platform }: Installation): Promise<void> {
   const { admin } = await signIn(platform, SPACE, TENANT);
-  const content = Buffer.alloc(3 << 20, 'leaf');
+  const content = Buffer.alloc(FILE_BYTES, 'leaf');
   const uploaded = await admin.upload('/files', { file: content, name: 'leaf.bin' });
   assert.equal(uploaded.status, 201);
   const listed = await admin.get('/files');
@@ -191,6 +193,38 @@ async function kubeletIsKilled({ platform, cluster }: Installation): Promise<voi
   assert.deepEqual((await podNames({ platform })).toSorted(), before.toSorted());
 }
 
+/** As after a crash of the machine, but for what the kernel had not written. */
+async function containersAreKilled(carrel: Installation): Promise<void> {
+  const { platform, cluster } = carrel;
+  const before = await restarts(carrel);
+  const killed = cluster.containers;
+  for (const pid of killed) process.kill(pid, 'SIGKILL');
+  await waitFor('a new start of every container', async () => {
+    const now = await restarts(carrel);
+    return Object.entries(before).every(([pod, count]) => (now[pod] ?? 0) > count);
+  });
+  await carrel.rolledOut();
+  await kubectlOk(platform, ['-n', 'outside', 'rollout', 'status', 'deployment/receiver', '--timeout=90s']);
+  await kubectlOk(platform, ['-n', SPACE, 'rollout', 'status', `deployment/${TENANT}`, '--timeout=90s']);
+  await waitReady(platform, SPACE, `tenant/${TENANT}`);
+  const { admin } = await signIn(platform, SPACE, TENANT);
+  const [file] = (await admin.get('/files')).body.data;
+  assert.equal((await admin.get(`/files/${file.id}/download`)).bytes.length, FILE_BYTES);
+  assert.equal((await admin.upload('/files', { file: Buffer.from('again'), name: 'again.txt' })).status, 201);
+  await waitFor('its delivery', async () =>
+    deliveriesIn(await kubectlOk(platform, ['-n', 'outside', 'logs', 'deployment/receiver'])).some(({ body }) =>
+      body.includes('again.txt'),
+    ),
+  );
+}
+
+/** How often the container of each pod was started again. */
+async function restarts({ platform }: Installation): Promise<Record<string, number>> {
+  const path = 'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.status.containerStatuses[0].restartCount}{"\\n"}{end}';
+  const lines = (await kubectlOk(platform, ['get', 'pods', '-A', '--field-selector=status.phase=Running', '-o', path])).trim().split('\n');
+  return Object.fromEntries(lines.map((line) => line.split(' ')).map(([pod = '', count]) => [pod, Number(count)]));
+}
+
 async function outOfMemory({ platform }: Installation): Promise<void> {
   await apply(platform, hungryPod);
   await waitFor('OOMKilled', async () => {
@@ -219,7 +253,7 @@ async function tenantIsSuspended(carrel: Installation): Promise<void> {
   await waitReady(platform, SPACE, `tenant/${TENANT}`);
   await waitFor('the server’s answer', async () => (await ask()).status === 200);
   const { admin } = await signIn(platform, SPACE, TENANT);
-  assert.equal((await admin.get('/files')).body.data.length, 1);
+  assert.equal((await admin.get('/files')).body.data.length, 2);
 }
 
 async function signedOut({ platform }: Installation): Promise<Api> {
