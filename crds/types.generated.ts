@@ -149,7 +149,7 @@ export interface TenantSpec {
     requestsPerTenantPerMinute: number;
     requestsPerIpPerHour: number;
   };
-  /** How long what is deleted can be restored at least. Not used yet: the trash is not emptied by itself. */
+  /** How long what is deleted can be restored at least; it goes for ever up to a day later. What is in the trash keeps the time that it had. */
   trashRetention: string;
   /** Not used yet. */
   schedules?: ({

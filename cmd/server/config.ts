@@ -56,6 +56,9 @@ export const serverConfigSchema = z.object({
   CARREL_LIMIT_IP_PER_HOUR: rateLimit(RATE_LIMITS.addressPerHour).describe('requests an address and hour, 10000'),
   CARREL_DEFAULT_USER_QUOTA_BYTES: bytes().optional().describe('bytes that a new user may store, 10737418240'),
   CARREL_MAX_UPLOAD_BYTES: bytes().optional().describe('the largest file in bytes'),
+  CARREL_TRASH_RETENTION_SECONDS: wholeNumber(3_600, 99_999 * 86_400)
+    .default(30 * 86_400)
+    .describe('seconds that what is deleted stays in the trash, 2592000'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies are in front, 0 to 10'),
   CARREL_LOG_LEVEL: logLevel,
 });

@@ -81,6 +81,7 @@ export async function createServices(config: ServerConfig, features: readonly Fe
       bucket: config.CARREL_S3_BUCKET,
       defaultQuota: config.CARREL_DEFAULT_USER_QUOTA_BYTES,
       maxUploadBytes: config.CARREL_MAX_UPLOAD_BYTES,
+      trashRetentionMs: config.CARREL_TRASH_RETENTION_SECONDS * 1000,
       egressAllow: config.CARREL_EGRESS_ALLOW,
     },
     db,

@@ -63,6 +63,8 @@ export interface TenantSettings {
   readonly defaultQuota: number | undefined;
   /** Bytes of one file. */
   readonly maxUploadBytes: number | undefined;
+  /** How long what is deleted can be restored at least. */
+  readonly trashRetentionMs: number;
   /** Private address ranges that addresses named by people of the tenant may lead to. */
   readonly egressAllow: readonly AllowedRange[];
 }

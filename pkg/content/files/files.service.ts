@@ -6,6 +6,7 @@ import { invalid, Problem } from '../../api/problem.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
 import type { Events } from '../../events/events.ts';
 import type { JobRequests } from '../../events/job-requests.ts';
+import type { TenantSettings } from '../../feature/services.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { grantsTag } from '../../access/tags.ts';
@@ -63,7 +64,14 @@ export class Files {
   readonly #schedule: TrashSchedule;
   readonly #records = new DecodedValues(cachedRecord);
 
-  constructor(deps: { db: Database; cache: TaggedCache; jobs: JobRequests; events: Events; clock: Clock }) {
+  constructor(deps: {
+    db: Database;
+    cache: TaggedCache;
+    jobs: JobRequests;
+    events: Events;
+    clock: Clock;
+    settings: Pick<TenantSettings, 'trashRetentionMs'>;
+  }) {
     this.#db = deps.db;
     this.#schedule = new TrashSchedule(deps);
     this.#cache = deps.cache;
@@ -150,7 +158,7 @@ export class Files {
     await this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch });
       const deletedAt = this.#clock.now();
-      await tx.files.update({ id: file.id }, { deletedAt });
+      await tx.files.update({ id: file.id }, { deletedAt, expiresAt: this.#schedule.expiryOf(deletedAt) });
       await this.#events.emit(tx, 'file.deleted', { ...fileCreated(file), deleted_at: deletedAt.toISOString(), permanent: false });
       this.#cache.invalidate(tx, fileTag(id));
     });
@@ -224,6 +232,7 @@ export class Files {
         folderId: location.folder?.id ?? null,
         deletedAt: null,
         trashedWith: null,
+        expiresAt: null,
       };
       const update = () => tx.files.update({ id: file.id }, columns);
       const [row] = (await (onConflict === 'rename' ? unlessTaken(tx, update) : orNameConflict(update()))) ?? [];

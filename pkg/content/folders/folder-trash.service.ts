@@ -5,6 +5,7 @@ import type { Uuid } from '../../api/schemas.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Events } from '../../events/events.ts';
 import type { JobRequests } from '../../events/job-requests.ts';
+import type { TenantSettings } from '../../feature/services.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
 import { unlessTaken } from '../../store/postgres/savepoint.ts';
@@ -38,7 +39,14 @@ export class FolderTrash {
   readonly #moves: FolderMoves;
   readonly #schedule: TrashSchedule;
 
-  constructor(deps: { db: Database; cache: TaggedCache; events: Events; clock: Clock; jobs: JobRequests }) {
+  constructor(deps: {
+    db: Database;
+    cache: TaggedCache;
+    events: Events;
+    clock: Clock;
+    jobs: JobRequests;
+    settings: Pick<TenantSettings, 'trashRetentionMs'>;
+  }) {
     this.#transactions = authorizedTransactions(deps);
     this.#cache = deps.cache;
     this.#events = deps.events;
@@ -52,7 +60,8 @@ export class FolderTrash {
     await this.#schedule.ensure();
     await this.#transactions.run(actor, async (tx, granted) => {
       const folder = await this.#lock(tx, actor, granted, id, 'write', { ifMatch, state: 'live' });
-      this.#written(tx, await trashTree(tx, folder, this.#clock.now()));
+      const now = this.#clock.now();
+      this.#written(tx, await trashTree(tx, folder, now, this.#schedule.expiryOf(now)));
     });
   }
 
@@ -94,7 +103,7 @@ export class FolderTrash {
     const as = async (name: string): Promise<FolderRecord> => {
       const moved = await this.#moves.move(tx, { actor, granted }, folder, { name, parent });
       this.#written(tx, await restoreTree(tx, moved, this.#clock.now()));
-      return { ...moved, deletedAt: null, trashedWith: null, revision: moved.revision + 1 };
+      return { ...moved, deletedAt: null, trashedWith: null, expiresAt: null, revision: moved.revision + 1 };
     };
     if (on_conflict !== 'rename') return orNameConflict(as(folder.name));
     for (let attempt = 0; attempt <= NAME_ATTEMPTS; attempt += 1) {

@@ -18,6 +18,8 @@ export interface FolderRecord {
   readonly deletedAt: Date | null;
   /** The folder that it went to the trash with; null: it was deleted by itself. */
   readonly trashedWith: number | null;
+  /** Of one in the trash: when it is deleted for ever. */
+  readonly expiresAt: Date | null;
   readonly ownerId: number;
   readonly ownerUuid: string;
   readonly ownerName: string;
@@ -29,10 +31,13 @@ export interface FolderRecord {
   readonly ancestors: readonly Ancestor[];
 }
 
+/** When a file or folder in the trash is deleted for ever; null for a live one. */
+export const expiryOf = (alias: string): string => `coalesce(${alias}.expires_at, ${alias}.deleted_at + interval '30 days')`;
+
 /** The columns of a FolderRecord; wants `d FOLDER_JOINS`, `d` being of folders. */
 export const FOLDER_COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
     d.deleted_at AS "deletedAt",
-    d.trashed_with AS "trashedWith", d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
+    d.trashed_with AS "trashedWith", ${expiryOf('d')} AS "expiresAt", d.owner_id AS "ownerId", o.uuid AS "ownerUuid", coalesce(o.display_name, o.username) AS "ownerName",
     coalesce(o.is_system, false) AS "ownerIsSystem", p.id AS "parentId", p.uuid AS "parentUuid",
     ltree2text(d.ancestry) AS ancestry,
     ${ancestorsOf('d')} AS ancestors`;

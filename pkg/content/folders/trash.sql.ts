@@ -3,7 +3,7 @@ import type { Executor } from '../../store/postgres/database.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { deletedFields, updatedFields } from '../files/files.events.ts';
 import { PURGE_OBJECTS, KEYS_PER_JOB } from '../objects/objects.jobs.ts';
-import type { FolderRecord } from './folders.sql.ts';
+import { expiryOf, type FolderRecord } from './folders.sql.ts';
 import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatches, NEXT_BATCH, stateOf } from './tree-files.sql.ts';
 
 /*
@@ -19,32 +19,32 @@ const TRASHED_FILES_PER_STATEMENT = 5_000;
 const BELOW = 'SELECT b.id, b.uuid FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.id = $1';
 const DONE = `SELECT (SELECT count(*)::int FROM delivery) AS deliveries, ${NEXT_BATCH}`;
 
-/** $1 the folder, $2 the time, $3 the id after which the batch begins. What is in the trash already stays as it was deleted. */
+/** $1 the folder, $2 the time, $3 the id after which the batch begins, $4 when it goes for ever. What is in the trash already stays as it was deleted. */
 const trash = (folder: string): string => `
   WITH folder AS (${folder}), ${fileBatch('$3')}, file AS (
-    UPDATE files f SET deleted_at = $2::timestamptz, trashed_with = $1, revision = f.revision + 1
+    UPDATE files f SET deleted_at = $2::timestamptz, expires_at = $4::timestamptz, trashed_with = $1, revision = f.revision + 1
     FROM batch b WHERE f.id = b.id AND f.folder_id = b.folder_id AND ${stateOf('f').live} RETURNING ${CHANGED_FILES}
   ), ${fileEventRows('file.deleted', '$2', { source: `${FILES_AND_OWNERS} ORDER BY f.id`, fields: deletedFields('f.deleted_at', false) })}
   ${DONE}`;
 
 const TRASH = trash(`
-    UPDATE folders d SET deleted_at = $2::timestamptz, trashed_with = nullif($1::bigint, d.id), revision = d.revision + 1
+    UPDATE folders d SET deleted_at = $2::timestamptz, expires_at = $4::timestamptz, trashed_with = nullif($1::bigint, d.id), revision = d.revision + 1
     FROM (${BELOW}) b WHERE d.id = b.id AND ${stateOf('d').live} RETURNING d.id, d.uuid`);
 const TRASH_MORE = trash(BELOW);
 
-export const trashTree = (tx: Statements, folder: FolderRecord, now: Date): Promise<number> =>
-  inBatches(tx, ['content-trash', TRASH], ['content-trash-more', TRASH_MORE], folder, now);
+export const trashTree = (tx: Statements, folder: FolderRecord, now: Date, expiresAt: Date): Promise<number> =>
+  inBatches(tx, ['content-trash', TRASH], ['content-trash-more', TRASH_MORE], folder, now, [expiresAt]);
 
-/** The same parameters, and $4 the folder whose deletion this one went to the trash by. Brings back what went by the same deletion. */
+/** $1, $2 and $3 as before, $4 the folder whose deletion this one went to the trash by. Brings back what went by the same deletion. */
 const restore = (folder: string): string => `
   WITH folder AS (${folder}), ${fileBatch('$3')}, file AS (
-    UPDATE files f SET deleted_at = NULL, trashed_with = NULL, revision = f.revision + 1
+    UPDATE files f SET deleted_at = NULL, expires_at = NULL, trashed_with = NULL, revision = f.revision + 1
     FROM batch b WHERE f.id = b.id AND ${stateOf('f').trashedWith('$4')} RETURNING ${CHANGED_FILES}
   ), ${fileEventRows('file.updated', '$2', { source: `${FILES_AND_OWNERS} ORDER BY f.id`, fields: updatedFields('["restored"]') })}
   ${DONE}`;
 
 const RESTORE = restore(`
-    UPDATE folders d SET deleted_at = NULL, trashed_with = NULL, revision = d.revision + 1
+    UPDATE folders d SET deleted_at = NULL, expires_at = NULL, trashed_with = NULL, revision = d.revision + 1
     FROM (${BELOW}) b WHERE d.id = b.id AND (d.id = $1 OR ${stateOf('d').trashedWith('$4')}) RETURNING d.id, d.uuid`);
 const RESTORE_MORE = restore(BELOW);
 
@@ -52,7 +52,7 @@ const RESTORE_MORE = restore(BELOW);
 export const restoreTree = (tx: Statements, folder: FolderRecord, now: Date): Promise<number> =>
   inBatches(tx, ['content-restore', RESTORE], ['content-restore-more', RESTORE_MORE], folder, now, [folder.trashedWith ?? folder.id]);
 
-/** The same parameters. Files with their versions and grants, the bytes that count to their owners, and the work that deletes the objects. */
+/** $1, $2 and $3 as before. Files with their versions and grants, the bytes that count to their owners, and the work that deletes the objects. */
 const purgeFiles = (batch: string): string => `
   ${batch}, version AS MATERIALIZED (
     SELECT v.blob_name, v.size, f.owner_id FROM batch b JOIN files f ON f.id = b.id JOIN file_versions v ON v.file_id = f.id
@@ -74,9 +74,10 @@ const purgeFiles = (batch: string): string => `
 
 const PURGE_FILES = `WITH folder AS MATERIALIZED (${BELOW}), ${purgeFiles(fileBatch('$3'))} ${DONE}`;
 
-/** $1 the time before which they went to the trash, $2 the time. */
+/** $1, $2 the time. */
 const PURGE_TRASHED_FILES = `WITH ${purgeFiles(`batch AS MATERIALIZED (
-    SELECT f.id, f.folder_id, NULL::uuid AS folder_uuid FROM files f WHERE f.deleted_at < $1 AND f.trashed_with IS NULL
+    SELECT f.id, f.folder_id, NULL::uuid AS folder_uuid FROM files f
+    WHERE f.deleted_at IS NOT NULL AND f.trashed_with IS NULL AND ${expiryOf('f')} <= $1
     ORDER BY f.deleted_at, f.id LIMIT ${TRASHED_FILES_PER_STATEMENT} FOR UPDATE
   )`)} SELECT count(*)::int AS files FROM batch`;
 
@@ -89,11 +90,11 @@ const PURGE_FOLDERS = `
   DELETE FROM folders d USING folder b WHERE d.id = b.id`;
 
 /**
- * Deletes for ever the next files that went to the trash by themselves before `end`; gives whether there may be more. One statement: nobody adds a version
- * to a file in the trash.
+ * Deletes for ever the next files that went to the trash by themselves and are past their time; gives whether there may be more. One statement: nobody
+ * adds a version to a file in the trash.
  */
-export async function purgeTrashedFiles(sql: Pick<Sql, 'query'>, end: Date, now: Date): Promise<boolean> {
-  const [purged] = await sql.query<{ files: number }>(PURGE_TRASHED_FILES, [end, now.toISOString()]);
+export async function purgeTrashedFiles(sql: Pick<Sql, 'query'>, now: Date): Promise<boolean> {
+  const [purged] = await sql.query<{ files: number }>(PURGE_TRASHED_FILES, [now, now.toISOString()]);
   return purged?.files === TRASHED_FILES_PER_STATEMENT;
 }
 

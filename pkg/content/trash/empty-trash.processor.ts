@@ -4,12 +4,14 @@ import { insertJob } from '../../store/postgres/job-store.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { CLEAR_CACHES } from '../../store/redis/tagged-cache.ts';
 import { FOLDERS_TAG } from '../content.tags.ts';
-import { lockTree } from '../folders/folders.sql.ts';
+import { expiryOf, lockTree } from '../folders/folders.sql.ts';
 import { purgeTrashedFiles, purgeTree } from '../folders/trash.sql.ts';
-import { endOf, EMPTY_TRASH } from './trash.jobs.ts';
+import { EMPTY_TRASH } from './trash.jobs.ts';
 
 const EXPIRED_FOLDER = `
-  SELECT uuid FROM folders WHERE deleted_at < $1 AND trashed_with IS NULL AND uuid <> ALL ($2::uuid[]) ORDER BY deleted_at, id LIMIT 1`;
+  SELECT d.uuid FROM folders d
+  WHERE d.deleted_at IS NOT NULL AND d.trashed_with IS NULL AND ${expiryOf('d')} <= $1 AND d.uuid <> ALL ($2::uuid[])
+  ORDER BY d.deleted_at, d.id LIMIT 1`;
 
 /**
  * Deletes for ever what has been in the trash for its time: folders one by one, each with all below it, then files.
@@ -22,23 +24,23 @@ export const emptyTrash = processor({
   job: EMPTY_TRASH,
   create:
     ({ clock }) =>
-    async ({ transaction, signal }, { day }) => {
-      const end = endOf(day);
+    async ({ transaction, signal }) => {
+      const now = clock.now();
       const passed: string[] = [];
       for (let more = true; more;) {
         signal.throwIfAborted();
         more = await transaction(async (tx) => {
-          const folder = await nextFolder(tx, end, passed);
+          const folder = await nextFolder(tx, now, passed);
           if (folder === undefined) return false;
           passed.push(folder);
-          await purgeExpired(tx, folder, end, clock.now());
+          await purgeExpired(tx, folder, now);
           return true;
         });
       }
       for (let more = true; more;) {
         signal.throwIfAborted();
         more = await transaction(async (tx) => {
-          const isMore = await purgeTrashedFiles(tx, end, clock.now());
+          const isMore = await purgeTrashedFiles(tx, now);
           await clearCaches(tx);
           return isMore;
         });
@@ -46,16 +48,16 @@ export const emptyTrash = processor({
     },
 });
 
-const nextFolder = async (tx: Sql, end: Date, passed: readonly string[]): Promise<string | undefined> =>
-  (await tx.query<{ uuid: string }>(EXPIRED_FOLDER, [end, passed]))[0]?.uuid;
+const nextFolder = async (tx: Sql, now: Date, passed: readonly string[]): Promise<string | undefined> =>
+  (await tx.query<{ uuid: string }>(EXPIRED_FOLDER, [now, passed]))[0]?.uuid;
 
-async function purgeExpired(tx: Sql, uuid: string, end: Date, now: Date): Promise<void> {
+async function purgeExpired(tx: Sql, uuid: string, now: Date): Promise<void> {
   const sql = {
     query: tx.query.bind(tx),
     prepared: <T>(_name: string, text: string, params?: readonly unknown[]) => tx.query<T>(text, params),
   };
   const folder = await lockTree(sql, { folder: uuid }, ({ folder }) =>
-    folder?.deletedAt && folder.deletedAt < end && folder.trashedWith === null ? folder : null,
+    folder?.expiresAt && folder.expiresAt <= now && folder.trashedWith === null ? folder : null,
   );
   if (folder === null) return;
   await purgeTree(sql, folder, now);

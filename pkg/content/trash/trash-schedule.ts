@@ -1,4 +1,5 @@
 import type { JobRequests } from '../../events/job-requests.ts';
+import type { TenantSettings } from '../../feature/services.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { dayOf } from '../../store/s3/upload-day.ts';
@@ -12,22 +13,30 @@ export class TrashSchedule {
   readonly #db: Database;
   readonly #jobs: JobRequests;
   readonly #clock: Clock;
+  readonly #retentionMs: number;
   #scheduled: { readonly day: string; readonly asked: Promise<void> } | undefined;
 
-  constructor(deps: { db: Database; jobs: JobRequests; clock: Clock }) {
+  constructor(deps: { db: Database; jobs: JobRequests; clock: Clock; settings: Pick<TenantSettings, 'trashRetentionMs'> }) {
     this.#db = deps.db;
     this.#jobs = deps.jobs;
     this.#clock = deps.clock;
+    this.#retentionMs = deps.settings.trashRetentionMs;
   }
 
   /** Call it before the transaction that moves something to the trash. No statement but once a day. */
   async ensure(): Promise<void> {
-    const day = dayOf(this.#clock.now());
+    const now = this.#clock.now();
+    const day = dayOf(now);
     if (this.#scheduled?.day !== day) {
-      const asked = this.#jobs.schedule(this.#db.tables, EMPTY_TRASH, { day }, emptiedAt(day));
+      const asked = this.#jobs.schedule(this.#db.tables, EMPTY_TRASH, {}, emptiedAt(now, this.#retentionMs));
       this.#scheduled = { day, asked };
       asked.catch(() => (this.#scheduled = undefined));
     }
     await this.#scheduled.asked;
+  }
+
+  /** When what is deleted now goes for ever. */
+  expiryOf(deletedAt: Date): Date {
+    return new Date(deletedAt.getTime() + this.#retentionMs);
   }
 }

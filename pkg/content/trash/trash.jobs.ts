@@ -1,19 +1,14 @@
 import { z } from 'zod';
 import { job } from '../../api/job.ts';
 
-/** How long something stays in the trash. */
-export const TRASH_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Deletes for ever what went to the trash on a day (yyyymmdd, UTC) or before it. */
+/** Deletes for ever what is past its time in the trash. */
 export const EMPTY_TRASH = job({
   kind: 'trash.empty',
-  payload: z.object({ day: z.string().regex(/^\d{8}$/) }),
+  payload: z.object({}),
 });
 
-/** The end of a day. */
-export const endOf = (day: string): Date =>
-  new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(4, 6)) - 1, Number(day.slice(6))) + DAY_MS);
-
-/** When all that went to the trash on a day has been there for its time. */
-export const emptiedAt = (day: string): Date => new Date(endOf(day).getTime() + TRASH_RETENTION_MS);
+/** When all that goes to the trash on the day (UTC) of `now` has been there for its time. */
+export const emptiedAt = (now: Date, retentionMs: number): Date =>
+  new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS + retentionMs);

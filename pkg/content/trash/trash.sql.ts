@@ -1,6 +1,7 @@
 import { keyset, type KeysetRequest, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
 import type { Ancestor } from '../access/inherited-access.policy.ts';
 import { ancestorsOf } from '../files/files.sql.ts';
+import { expiryOf } from '../folders/folders.sql.ts';
 import { TRASH_SORT_FIELDS } from './trash.schema.ts';
 
 export interface TrashedRow {
@@ -9,6 +10,7 @@ export interface TrashedRow {
   readonly name: string;
   readonly path: string;
   readonly deletedAt: Date;
+  readonly expiresAt: Date;
   /** Bytes. */
   readonly size: number;
   readonly ownerId: number;
@@ -55,14 +57,14 @@ export function trashList(viewer: TrashViewer, request: KeysetRequest<TrashSort>
       SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry WHERE r.owner_id = ${me} OR r.uuid = ANY (${folders}::uuid[])
     ), picked AS MATERIALIZED (
       SELECT * FROM (
-        ${page(`SELECT 'folder' AS type, id, uuid, name, path, deleted_at, 0::bigint AS size, owner_id, id AS folder_id FROM folders
+        ${page(`SELECT 'folder' AS type, id, uuid, name, path, deleted_at, expires_at, 0::bigint AS size, owner_id, id AS folder_id FROM folders
           WHERE ${trashed} AND id IN (TABLE seen)`)}
         UNION ALL
-        ${page(`SELECT 'file' AS type, id, uuid, name, path, deleted_at, size, owner_id, folder_id FROM files
+        ${page(`SELECT 'file' AS type, id, uuid, name, path, deleted_at, expires_at, size, owner_id, folder_id FROM files
           WHERE ${trashed} AND (owner_id = ${me} OR uuid = ANY (${files}::uuid[]) OR folder_id IN (TABLE seen))`)}
       ) t ORDER BY ${order} LIMIT ${params.add(request.limit + 1)}
     )
-    SELECT t.type, t.uuid, t.name, t.path, t.deleted_at AS "deletedAt", t.owner_id AS "ownerId", o.uuid AS "ownerUuid",
+    SELECT t.type, t.uuid, t.name, t.path, t.deleted_at AS "deletedAt", ${expiryOf('t')} AS "expiresAt", t.owner_id AS "ownerId", o.uuid AS "ownerUuid",
       coalesce(o.display_name, o.username) AS "ownerName", ${ancestorsOf('d')} AS ancestors,
       CASE t.type WHEN 'file' THEN t.size ELSE (
         SELECT coalesce(sum(f.size), 0)::bigint FROM folders b JOIN files f ON f.folder_id = b.id

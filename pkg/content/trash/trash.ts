@@ -4,7 +4,6 @@ import { type Page, page, pageRequest } from '../../api/paging.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { grantedAtLeast, hiddenAncestors } from '../access/inherited-access.policy.ts';
 import { pathBelow } from '../names/names.policy.ts';
-import { TRASH_RETENTION_MS } from './trash.jobs.ts';
 import { type TrashItem, TrashPage, TrashQuery } from './trash.schema.ts';
 import { TRASH, trashList, type TrashedRow } from './trash.sql.ts';
 
@@ -35,13 +34,16 @@ async function listTrash(db: Sql, actor: Actor, query: TrashQuery): Promise<Page
   );
 }
 
-const presentTrashed = ({ type, uuid, name, path, deletedAt, size, ownerUuid, ownerName }: TrashedRow, hidden: number): TrashItem => ({
+const presentTrashed = (
+  { type, uuid, name, path, deletedAt, expiresAt, size, ownerUuid, ownerName }: TrashedRow,
+  hidden: number,
+): TrashItem => ({
   type,
   id: uuid,
   name,
   path: pathBelow(path, hidden),
   deleted_at: deletedAt.toISOString(),
-  expires_at: new Date(deletedAt.getTime() + TRASH_RETENTION_MS).toISOString(),
+  expires_at: expiresAt.toISOString(),
   size,
   owner: { id: ownerUuid, name: ownerName },
 });

@@ -57,7 +57,6 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
 test.each<[Parameters<typeof tenantWith>[0], string]>([
   [{ autoscaling: { min: 1, max: 2, targetCPUPercent: 80 } }, 'spec.autoscaling: its min pods run, and none is added under load'],
   [{ helpers: { translateUrl: 'http://translate.local' } }, 'spec.helpers'],
-  [{ trashRetention: '7d' }, 'spec.trashRetention: the trash is not emptied by itself'],
   [{ schedules: [{ name: 'a', job: 'trash', cron: '0 0 * * *' }] }, 'spec.schedules'],
 ])('%j is accepted and named as ignored', (spec, field) => {
   expect(refusal(spec)).toBeUndefined();

@@ -9,7 +9,6 @@ interface Field {
 const IGNORED: readonly Field[] = [
   { field: 'spec.autoscaling: its min pods run, and none is added under load', isUsed: (spec) => spec.autoscaling !== undefined },
   { field: 'spec.helpers', isUsed: (spec) => Object.keys(spec.helpers ?? {}).length > 0 },
-  { field: 'spec.trashRetention: the trash is not emptied by itself', isUsed: (spec) => spec.trashRetention !== '30d' },
   { field: 'spec.schedules', isUsed: (spec) => (spec.schedules?.length ?? 0) > 0 },
 ];
 

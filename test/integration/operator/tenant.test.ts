@@ -120,7 +120,6 @@ test('a field that is not implemented yet is named in the condition, and the ten
       autoscaling: { min: 2, max: 3 },
       helpers: { translateUrl: 'http://translate.local' },
       schedules,
-      trashRetention: '7d',
     }),
   );
 
@@ -129,12 +128,11 @@ test('a field that is not implemented yet is named in the condition, and the ten
     const events = await cluster.of(children.EVENT).list({ namespace });
     return events.find(({ reason, regarding }) => reason === 'NotYetSupported' && regarding?.name === key.name);
   });
-  await cluster.tenants.patch(key, { spec: { autoscaling: null, helpers: null, schedules: null, trashRetention: null } });
+  await cluster.tenants.patch(key, { spec: { autoscaling: null, helpers: null, schedules: null } });
   const plain = await ready(cluster.tenants, key);
 
   const message =
-    'not supported yet and ignored: spec.autoscaling: its min pods run, and none is added under load; spec.helpers; ' +
-    'spec.trashRetention: the trash is not emptied by itself; spec.schedules';
+    'not supported yet and ignored: spec.autoscaling: its min pods run, and none is added under load; spec.helpers; spec.schedules';
   expect(conditionOf(tenant, 'FieldsIgnored')).toMatchObject({ status: 'True', reason: 'NotYetSupported', message });
   expect([tenant.status?.replicas, note.type, note.note]).toEqual([2, 'Warning', message]);
   expect(conditionOf(plain, 'FieldsIgnored')).toMatchObject({ status: 'False', reason: 'AllSupported' });

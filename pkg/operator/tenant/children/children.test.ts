@@ -89,13 +89,14 @@ describe('the Deployment', () => {
   });
 });
 
-test('the ConfigMap holds sizes in bytes, and no limit of an upload where none is set', () => {
+test('the ConfigMap holds sizes in bytes, times in seconds, and no limit of an upload where none is set', () => {
   const { data } = configMap(tenantWith(), { accepted, settings });
 
   expect(data).toMatchObject({
     CARREL_TENANT_ID: '7',
     CARREL_TENANT_SLUG: 'north',
     CARREL_DEFAULT_USER_QUOTA_BYTES: '10737418240',
+    CARREL_TRASH_RETENTION_SECONDS: '2592000',
   });
   expect(data).not.toHaveProperty('CARREL_MAX_UPLOAD_BYTES');
 });

@@ -1,5 +1,6 @@
 import { CONFIG_MAP, type ConfigMap } from '../../../kube/kinds.ts';
 import { wholeBytes } from '../../../kube/quantity.ts';
+import { periodMs } from '../../../lti/registrations/rotation.policy.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, slugOf } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
@@ -24,6 +25,7 @@ export const configMap = (
     CARREL_LIMIT_IP_PER_HOUR: String(tenant.spec.limits.requestsPerIpPerHour),
     CARREL_DEFAULT_USER_QUOTA_BYTES: bytes(tenant.spec.storage.defaultUserQuota),
     ...(tenant.spec.storage.maxUploadSize === undefined ? {} : { CARREL_MAX_UPLOAD_BYTES: bytes(tenant.spec.storage.maxUploadSize) }),
+    CARREL_TRASH_RETENTION_SECONDS: String(periodMs(tenant.spec.trashRetention) / 1000),
     CARREL_TRUSTED_PROXIES: String(settings.trustedProxies),
     CARREL_LOG_LEVEL: settings.logLevel,
     ...(settings.egressAllow === '' ? {} : { CARREL_EGRESS_ALLOW: settings.egressAllow }),

@@ -18,6 +18,8 @@ export const folders = table('folders', ['id'], {
   deletedAt: nullable(timestamp),
   /** The folder that it went to the trash with; null: it was deleted by itself. */
   trashedWith: nullable(bigint),
+  /** Of what is in the trash: when it is deleted for ever. */
+  expiresAt: nullable(timestamp),
 });
 
 /** docs/design/records.md, File. `size`, `checksum` and `blobName` are the current version's, whose number is `versionNumber`. */
@@ -45,6 +47,8 @@ export const files = table('files', ['id'], {
   deletedAt: nullable(timestamp),
   /** The folder that it went to the trash with; null: it was deleted by itself. */
   trashedWith: nullable(bigint),
+  /** Of what is in the trash: when it is deleted for ever. */
+  expiresAt: nullable(timestamp),
 });
 
 /** docs/design/records.md, Version. Immutable: the tenant's role may change `createdBy` alone (a deleted user's versions pass to the system user). */

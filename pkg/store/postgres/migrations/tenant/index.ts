@@ -21,6 +21,7 @@ import { tagsAndMetadata } from './0033-tags-and-metadata.ts';
 import { folderMoves } from './0034-folder-moves.ts';
 import { guestsInOrder } from './0035-guests-in-order.ts';
 import { folderTrash } from './0036-folder-trash.ts';
+import { trashExpiry } from './0037-trash-expiry.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -47,4 +48,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   folderMoves,
   guestsInOrder,
   folderTrash,
+  trashExpiry,
 ];
