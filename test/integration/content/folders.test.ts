@@ -237,6 +237,27 @@ describe('of moves at the same time', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 
+  test('a folder that is renamed and files that move, go to the trash and come back in it all succeed, and no path is an old one', async () => {
+    const top = await folder(ada.api);
+    const subs = await Promise.all(range(5).map(() => folder(ada.api, top.id)));
+    const files = await Promise.all(range(20).map((at) => upload(ada.api, top.id, `${at}.txt`)));
+
+    const moves = await Promise.all([
+      ...range(15).map((at) => ada.api.patch(`/folders/${top.id}`, { name: `renamed ${at}` })),
+      ...range(15).map((at) => ada.api.patch(`/folders/${subs[at % 5].id}`, { name: `sub ${at % 5}` })),
+      ...files.map(({ id }, at) => ada.api.patch(`/files/${id}`, { folder_id: subs[at % 5].id })),
+    ]);
+    const trash = await Promise.all([
+      ...subs.flatMap(({ id }) => [ada.api.delete(`/folders/${id}`), ada.api.post(`/folders/${id}/restore`)]),
+      ...files.flatMap(({ id }) => [ada.api.delete(`/files/${id}`), ada.api.post(`/files/${id}/restore`)]),
+      ada.api.patch(`/folders/${top.id}`, { name: 'renamed' }),
+    ]);
+
+    expect(countBy(moves, ({ status }) => status)).toEqual({ 200: 50 });
+    expect(trash.map(({ status }) => status).filter((status) => ![200, 204, 404, 409].includes(status))).toEqual([]);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
   test('fifty into places of one name, one gets each', async () => {
     const [places, moving] = [await Promise.all(range(5).map(() => folder(ada.api))), await folder(ada.api)];
     const folders = await Promise.all(range(50).map(async () => folder(ada.api, (await folder(ada.api, moving.id)).id, 'same')));
