@@ -122,7 +122,7 @@ export interface StreamBody {
   readonly stream: readonly string[];
   /** What the OpenAPI document says of it. */
   readonly schema: z.ZodType;
-  /** When given, `application/json` of this schema is taken as well. */
+  /** When given, `application/json` of this schema is taken as well; and a form (`application/x-www-form-urlencoded`) is read as that. */
   readonly json?: z.ZodType;
 }
 

@@ -15,6 +15,10 @@ export const PASSWORD_RESET_MS = DAY_SECONDS * 1000;
 export const LAUNCH_SECONDS = 3600;
 /** From login initiation to launch: time enough to sign in at the LMS. */
 export const LOGIN_SECONDS = 600;
+/** Later ranges of a download by share link do not count again. */
+export const SHARE_DOWNLOAD_SECONDS = DAY_SECONDS;
+/** From the page of a share link to its download. */
+export const SHARE_PASS_SECONDS = 60;
 /** A download link. */
 export const DOWNLOAD_LINK_SECONDS = 60;
 

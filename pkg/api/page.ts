@@ -5,12 +5,16 @@ export interface PageRequest {
   readonly method: string;
   /** Of the query, or of the form that was posted. A repeated name has several values. */
   readonly parameters: ReadonlyMap<string, readonly string[]>;
+  /** What the parameters of the route's path are, by name. */
+  readonly path: Readonly<Record<string, string>>;
   /** Of the Cookie header; the first of a name. */
   readonly cookies: ReadonlyMap<string, string>;
   /** The Origin header of a POST. */
   readonly origin: string | undefined;
   /** The client's address, behind as many proxies as are trusted; of IPv6 the network of 64 bits. */
   readonly ip: string;
+  /** As `RequestInfo.network`. */
+  readonly network: string;
   readonly userAgent: string | undefined;
 }
 
@@ -25,6 +29,7 @@ export interface PageReply {
 /** A route outside /api/v1. Its declaration gives the metric's label; its failures become a readable page, or the API's shape for `Accept: application/json`. */
 export interface PageRoute {
   readonly methods: readonly ('get' | 'post')[];
+  /** Parameters in braces. */
   readonly path: string;
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 }

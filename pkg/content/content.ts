@@ -14,6 +14,14 @@ import { UserContent } from './offboarding.ts';
 import { AccessLists } from './grants/access-lists.service.ts';
 import { grantEndpoints } from './grants/grants.endpoints.ts';
 import { Grants } from './grants/grants.service.ts';
+import { Passwords } from '../accounts/passwords.ts';
+import { LoginThrottle } from '../accounts/sign-in/login-throttle.ts';
+import { shareDownloadEndpoints } from './shares/share-downloads.endpoints.ts';
+import { ShareDownloads } from './shares/share-downloads.service.ts';
+import { sharePages } from './shares/share-page.ts';
+import { ShareCookie, ShareProofs } from './shares/share-proof.ts';
+import { shareEndpoints } from './shares/shares.endpoints.ts';
+import { Shares } from './shares/shares.service.ts';
 import { type TransferLimits, Transfers } from './transfers/transfer-limits.ts';
 import { trashEndpoints } from './trash/trash.ts';
 import { Blobs } from './uploads/blobs.ts';
@@ -41,6 +49,17 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const uploads = new Uploads({ ...deps, files, blobs, transfers, maxBytes: settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES });
     const downloads = new Downloads({ ...deps, files, transfers });
     const versions = new Versions({ ...deps, files, downloads });
+    let hashing: Passwords | undefined;
+    // Made when a link first has a password: most servers never need it.
+    const passwords = (): Passwords => (hashing ??= new Passwords());
+    const shareDownloads = new ShareDownloads({
+      ...deps,
+      downloads,
+      passwords,
+      proofs: new ShareProofs(deps),
+      cookie: new ShareCookie({ basePath: new URL(apiUrl).pathname, secure: apiUrl.startsWith('https:') }),
+      throttle: new LoginThrottle(deps),
+    });
     const userContent = new UserContent(deps);
     return {
       endpoints: [
@@ -52,7 +71,10 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...folderEndpoints({ folders: new Folders(deps), lists: new FolderLists(deps), trash: new FolderTrash(deps) }),
         ...trashEndpoints(services.db),
         ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
+        ...shareEndpoints(new Shares({ ...deps, passwords, appUrl: addresses.appUrl })),
+        ...shareDownloadEndpoints(shareDownloads),
       ],
+      pages: sharePages({ downloads: shareDownloads, web: deps.web, apiPath: new URL(apiUrl).pathname }),
       onUserRemoved: (tx, user) => userContent.onUserRemoved(tx, user),
     };
   },

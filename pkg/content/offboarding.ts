@@ -21,6 +21,7 @@ import { requestPurge } from './objects/objects.jobs.ts';
  * - With a new owner: files, folders and used bytes are transferred, all or nothing (`quota_exceeded`, `name_conflict`).
  * - Else: files are deleted, each live one with the event `file.deleted`, and a job of the same transaction purges their objects. Folders are
  *   deleted, but a folder with others' content passes to the system user, together with its ancestors that are the user's.
+ * - Share links that the user made pass on with the user's files, and are deleted otherwise.
  * - Grants that the user gave by virtue of a grant end with it. What the user created or granted elsewhere by right of ownership names the system
  *   user afterwards.
  */
@@ -47,6 +48,10 @@ export class UserContent {
     const bytes = await bytesOf(tx, from.id);
     await orNameConflict(tx.query('UPDATE folders SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
     await orNameConflict(tx.query('UPDATE files SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
+    await tx.query('UPDATE shares s SET created_by = $2 FROM files f WHERE f.id = s.file_id AND f.owner_id = $2 AND s.created_by = $1', [
+      from.id,
+      to.id,
+    ]);
     await tx.query('UPDATE users SET storage_used = storage_used - $2 WHERE id = $1', [from.id, bytes]);
     await countBytes(tx, to.id, bytes, { now: this.#clock.now() });
     this.#cache.invalidate(tx, FOLDERS_TAG, USERS_TAG);
@@ -64,6 +69,7 @@ export class UserContent {
     await this.#removeFiles(tx, user);
     await this.#removeFolders(tx, user, systemUserId);
     this.#cache.invalidate(tx, ...(await endGivenBy(tx, user.id)).map(grantsTag));
+    await tx.query('DELETE FROM shares WHERE created_by = $1', [user.id]);
     for (const [table, column] of CREATED_BY) {
       await tx.query(`UPDATE ${table} SET ${column} = $2 WHERE ${column} = $1`, [user.id, systemUserId]);
     }
@@ -116,7 +122,6 @@ const lockFolders = (tx: Tx, user: UserRef): Promise<unknown> =>
 const CREATED_BY = [
   ['file_versions', 'created_by'],
   ['permissions', 'granted_by'],
-  ['shares', 'created_by'],
 ] as const;
 
 /** Renames root folders whose name the system user has already: appends the user's uuid. Paths follow. */

@@ -44,14 +44,18 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
     // A literal path is not an id: `PUT /users/me` is a 405.
     const unlessLiteral: Middleware = (ctx, next) => (literal.has(ctx.path) ? next() : served(ctx, next));
     router[endpoint.method](
-      endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      routed(endpoint.path),
       (endpoint.path.includes('{') ? unlessLiteral : served) as unknown as RouterMiddleware<RequestState, DefaultContext>,
     );
   }
 
   const outside = new Router<RequestState, DefaultContext>({ sensitive: true, strict: true });
   for (const page of pages)
-    outside.register(page.path, [...page.methods], servePage(page, deps) as unknown as RouterMiddleware<RequestState, DefaultContext>);
+    outside.register(
+      routed(page.path),
+      [...page.methods],
+      servePage(page, deps) as unknown as RouterMiddleware<RequestState, DefaultContext>,
+    );
 
   // The bare address leads to the API reference.
   outside.get('/', (ctx) => ctx.redirect(`${BASE_PATH}/docs`));
@@ -66,6 +70,9 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   app.use(noEndpoint(router, outside, literal, deps));
   return app;
 }
+
+/** A path as the router takes it: `/files/:id`. */
+const routed = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** `/users/me` goes before `/users/{id}`. */
 const specificity = (endpoint: Endpoint): number => endpoint.path.split('{').length - 1;

@@ -40,9 +40,11 @@ async function pageRequest(ctx: Context): Promise<PageRequest> {
     requestId: ctx.state.requestId,
     method: ctx.method,
     parameters: ctx.method === 'POST' ? await readForm(ctx.req, ctx.state.address) : grouped(new URLSearchParams(ctx.querystring)),
+    path: ctx.params as Record<string, string>,
     cookies: cookiesOf(ctx.get('cookie')),
     origin: ctx.req.headers.origin,
     ip: ctx.state.address,
+    network: ctx.state.network,
     userAgent: ctx.req.headers['user-agent'],
   };
 }

@@ -29,6 +29,8 @@ export interface LoginAttempt {
   readonly limits: readonly [Limit, ...Limit[]];
   /** Of the limits: the one whose count makes attempts wait, behind each other. */
   readonly delayedBy?: string;
+  /** Failures after which they wait; left out: those of a person. */
+  readonly undelayed?: number;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -107,9 +109,12 @@ export class LoginThrottle {
   }
 
   /** Waits for its turn, and then for the delay. Throws Problem `too_many_attempts`, or the signal's reason. */
-  async #delay({ limits: [{ key: from }], delayedBy, signal }: LoginAttempt, { states }: RateLimitDecision): Promise<void> {
+  async #delay(
+    { limits: [{ key: from }], delayedBy, undelayed = UNDELAYED_FAILURES, signal }: LoginAttempt,
+    { states }: RateLimitDecision,
+  ): Promise<void> {
     const count = states.find(({ limit }) => limit.key === delayedBy)?.count ?? 0;
-    const ms = delayMs(count - 1);
+    const ms = delayMs(count - 1 - undelayed + UNDELAYED_FAILURES);
     if (ms === 0 || delayedBy === undefined) return;
     const line = this.#waiting.get(delayedBy) ?? [];
     if (line.length >= WAITING_PER_PERSON || line.filter((other) => other.from === from).length >= WAITING_PER_NETWORK)
@@ -145,7 +150,7 @@ interface Waiting {
 
 function tooMany(waitMs: number): Problem {
   const seconds = Math.ceil(waitMs / 1000);
-  return new Problem('too_many_attempts', `Too many failed attempts to sign in. Try again in ${seconds} s.`, { retryAfter: seconds });
+  return new Problem('too_many_attempts', `Too many wrong passwords. Try again in ${seconds} s.`, { retryAfter: seconds });
 }
 
 const unlessAborted = (work: Promise<void>, signal: AbortSignal): Promise<void> =>

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Actor } from '../../api/actor.ts';
-import { reply, type Reply, type RequestInfo } from '../../api/endpoint.ts';
+import { reply, type Reply, type ReplyHeaders, type RequestInfo } from '../../api/endpoint.ts';
 import { noneMatchHits, parseEntityTags } from '../../api/etag.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Logger } from '../../runtime/log.ts';
@@ -36,10 +36,18 @@ export class Downloads {
     return this.send(await this.#files.read(actor, id), actor.userUuid, request);
   }
 
-  /** The same of content that the caller may read. `counted`: the transfer counts to that person. */
-  async send(file: Content, counted: string, request: RequestInfo): Promise<Reply> {
+  /**
+   * The same of content that the caller may read. `counted`: the transfer counts to that person.
+   * `begun` is called when the store has begun to send the content, before anything goes out; it gives further headers, or throws what is sent instead.
+   */
+  async send(
+    file: Content,
+    counted: string,
+    request: RequestInfo,
+    begun: () => Promise<ReplyHeaders> = () => Promise.resolve({}),
+  ): Promise<Reply> {
     const headers = headersOf(file);
-    if (noneMatchHits(parseEntityTags('If-None-Match', request.headers['if-none-match']), file.checksum))
+    if (request.method !== 'POST' && noneMatchHits(parseEntityTags('If-None-Match', request.headers['if-none-match']), file.checksum))
       return reply(304, undefined, headers);
     if (request.method === 'HEAD') return reply(200, Readable.from([]), { ...headers, ...contentOf(file, file.size) });
 
@@ -49,11 +57,13 @@ export class Downloads {
       throw new Problem('range_not_satisfiable', undefined, { headers: { 'content-range': `bytes */${file.size}` } });
     }
     if (selection.kind === 'whole') {
-      return reply(200, await this.#open(file, counted, request), { ...headers, ...contentOf(file, file.size) });
+      const body = await this.#open(file, counted, request);
+      return reply(200, body, { ...headers, ...contentOf(file, file.size), ...(await unlessRefused(body, begun)) });
     }
     const { start, end } = selection;
     const body = await this.#open(file, counted, request, { start, end });
-    return reply(206, body, { ...headers, ...contentOf(file, end - start + 1), 'content-range': `bytes ${start}-${end}/${file.size}` });
+    const part = { ...contentOf(file, end - start + 1), 'content-range': `bytes ${start}-${end}/${file.size}` };
+    return reply(206, body, { ...headers, ...part, ...(await unlessRefused(body, begun)) });
   }
 
   async #open(file: Content, counted: string, request: RequestInfo, range?: { start: number; end: number }): Promise<Readable> {
@@ -71,6 +81,15 @@ export class Downloads {
       this.#log.error({ file: file.uuid, version: file.version }, 'the object of a file is missing');
       throw new Problem('not_found');
     }
+  }
+}
+
+async function unlessRefused(body: Readable, begun: () => Promise<ReplyHeaders>): Promise<ReplyHeaders> {
+  try {
+    return await begun();
+  } catch (error) {
+    body.destroy();
+    throw error;
   }
 }
 

@@ -33,12 +33,13 @@ export const HEADERS = {
     example: 'true',
   },
   'Set-Cookie': text(
-    'The refresh token as a cookie, for a browser that requested it; at each sign-in also `carrel_known`, which identifies the browser at the next one. Over https their names begin with __Secure-.',
+    'At a sign-in the refresh token, for a browser that requested it, and `carrel_known`, which identifies the browser at the next one; at a download by share link `carrel_download`, as X-Share-Download. Over https their names begin with __Secure-.',
     'carrel_refresh=…; Path=/api/v1/auth; Max-Age=2592000; HttpOnly; SameSite=Strict',
   ),
   'Accept-Ranges': text('Byte ranges are supported.', 'bytes'),
   'Content-Range': text('The range of bytes sent; with 416, the size of the file (RFC 9110 §14.4).', 'bytes 0-99/1048576'),
   'Content-Disposition': text('Save the file under this name (RFC 6266).', 'attachment; filename="thesis.pdf"'),
+  'X-Share-Download': text('For the parameter `download` of later ranges, for 24 hours: they do not count again.', 'v1.p1.dGlja2V0'),
   'Retry-After': integer('Seconds to wait.', 2),
   'WWW-Authenticate': text('How to authenticate (RFC 6750).', 'Bearer'),
   Allow: text('The methods that the path allows.', 'GET, HEAD, POST'),
@@ -62,6 +63,9 @@ const ALWAYS = [
 
 const servesRanges = (endpoint: Endpoint): boolean => problemsOf(endpoint).includes('range_not_satisfiable');
 
+/** Whether it serves the file of a share link. */
+export const isShared = (endpoint: Endpoint): boolean => problemsOf(endpoint).includes('share_password_required');
+
 /** The headers of a success; `created`: the reply of this endpoint has a Location. */
 export function successHeaders(endpoint: Endpoint, status: number, created: boolean): HeaderName[] {
   const shape = endpoint.replies[status] ?? null;
@@ -75,6 +79,7 @@ export function successHeaders(endpoint: Endpoint, status: number, created: bool
     ...(endpoint.idempotent ? (['Idempotency-Replayed'] as const) : []),
     ...(endpoint.setsCookie ? (['Set-Cookie'] as const) : []),
     ...(content ? (['Accept-Ranges', 'Content-Disposition'] as const) : []),
+    ...(content && isShared(endpoint) ? (['X-Share-Download'] as const) : []),
     ...(status === 206 ? (['Content-Range'] as const) : []),
   ];
 }

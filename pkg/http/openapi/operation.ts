@@ -5,7 +5,7 @@ import { CATALOGUE, type ProblemCode } from '../../api/error-catalogue.ts';
 import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency.ts';
 import { jsonSchemaOf, takesNothing } from '../request/body.ts';
 import { queryKind } from '../request/validate.ts';
-import { failureHeaders, headerRefs, successHeaders } from './headers.ts';
+import { failureHeaders, headerRefs, isShared, successHeaders } from './headers.ts';
 import type { Json, SchemaBook } from './schema-book.ts';
 
 /** An operation of the document. `readable`: a GET of its path and `/{id}` shows what it creates. */
@@ -45,6 +45,9 @@ function parameters(schema: z.ZodObject | undefined, location: 'path' | 'query',
   });
 }
 
+/** What a header may hold (RFC 9110 §5.5). */
+const FIELD_VALUE = String.raw`^[\t -~\u0080-\u00ff]*$`;
+
 function headerParameters(endpoint: Endpoint): Json[] {
   const errors = problemsOf(endpoint);
   const header = (name: string, description: string, pattern: string | undefined, example: string): Json => ({
@@ -79,6 +82,9 @@ function headerParameters(endpoint: Endpoint): Json[] {
             '"3q2-7wAAAAAAAAAAAAAAAAAAAAA"',
           ),
         ]
+      : []),
+    ...(isShared(endpoint) && endpoint.method === 'get'
+      ? [header('X-Share-Password', 'The password of the link, in UTF-8.', FIELD_VALUE, 'correct horse battery')]
       : []),
     ...(endpoint.idempotent
       ? [

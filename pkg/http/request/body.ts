@@ -7,11 +7,13 @@ import { BodyBudget } from './body-budget.ts';
 import { parseJson, tooLarge } from './json.ts';
 
 const JSON_TYPE = 'application/json';
+/** Of an endpoint that takes JSON too: its fields are read as those of the JSON, each as text. */
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** Seconds after which there may be room for a body again. */
 const RETRY_AFTER_SECONDS = 2;
 const BODIES = new BodyBudget(BODIES_BYTES_MAX);
 
-/** What came as a body: nothing, JSON with its bytes, or a stream that the endpoint reads. */
+/** What came as a body: nothing, JSON (or a form in its place) with its bytes, or a stream that the endpoint reads. */
 export type Body = { readonly kind: 'none' | 'stream' } | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Buffer };
 
 /** Reads the body that the endpoint takes; `owner`: whose share of the memory for bodies it has. Problems: 400, 408, 413, 415, 503. */
@@ -28,6 +30,8 @@ export async function readBody(request: IncomingMessage, endpoint: Endpoint, own
   }
   const type = mediaType(request);
   const stream = isStreamBody(endpoint.body) ? endpoint.body : undefined;
+  if (stream?.json !== undefined && type === FORM_TYPE && stream.stream.includes(type))
+    return readBytes(request, bounds, (bytes) => ({ kind: 'json', value: fieldsOf(bytes), bytes }));
   if (stream?.stream.includes(type)) return { kind: 'stream' };
   const takesJson = !stream || stream.json !== undefined;
   if (!takesJson || type !== JSON_TYPE || request.headers['content-encoding'] !== undefined) {
@@ -43,6 +47,14 @@ export const jsonSchemaOf = (endpoint: Endpoint): z.ZodType | undefined =>
 
 /** Whether every field of the JSON that the endpoint takes may be left out: no body at all is then as good as `{}`. */
 export const takesNothing = (endpoint: Endpoint): boolean => jsonSchemaOf(endpoint)?.safeParse({}).success ?? false;
+
+/** The fields of a form (WHATWG URL §5.1). Throws `validation_failed` for one that is given twice. */
+function fieldsOf(bytes: Buffer): Readonly<Record<string, string>> {
+  const pairs = [...new URLSearchParams(bytes.toString('utf8'))];
+  const repeated = pairs.find(([name], at) => pairs.findIndex(([other]) => other === name) < at);
+  if (repeated) throw invalid(repeated[0], 'must be given once');
+  return Object.fromEntries(pairs);
+}
 
 /** Clients that always send `{}` are let through; anything else would be ignored in silence, so it is refused. */
 async function requireNoBody(request: IncomingMessage, endpoint: Endpoint, bounds: BodyBounds): Promise<void> {

@@ -89,3 +89,25 @@ test('everything on the page can be done with the keyboard', async () => {
   expect(reached).toEqual(expect.arrayContaining(['upload-input', 'Download keys.txt']));
   expect((await saving).suggestedFilename()).toBe('keys.txt');
 });
+
+test('whoever gets a share link downloads its file by keyboard, after a wrong password too; a link that is used up says so', async () => {
+  const [name, bytes] = ['Übung 2 – 演習.pdf', randomBytes(1024 * 1024)];
+  const { body: file } = await tenant.admin.upload('/files', { name, file: bytes });
+  const { body: share } = await tenant.admin.post(`/files/${file.id}/share`, { password: 'correct horse battery', max_downloads: 1 });
+  const page = await browser.page();
+  await page.goto(share.url);
+  await page.getByRole('heading', { name }).waitFor();
+  await page.keyboard.type('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'This password is wrong.' }).waitFor();
+  const saving = page.waitForEvent('download');
+  await page.keyboard.type('correct horse battery');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  const saved = await saving;
+
+  expect([saved.suggestedFilename(), await saved.failure()]).toEqual([name, null]);
+  expect((await readFile(await saved.path())).equals(bytes)).toBe(true);
+  await page.goto(share.url);
+  await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
+});

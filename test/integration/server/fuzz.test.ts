@@ -35,8 +35,11 @@ beforeAll(async () => {
     tenant.user().then(({ user }) => ({ body: user })),
     callers.admin.post('/groups', { name: 'fuzzed' }),
     callers.admin.post('/tags', { name: 'fuzzed' }),
+    callers.admin
+      .upload('/files', { name: 'shared.txt', file: Buffer.from('shared') })
+      .then(({ body }) => callers.admin.post(`/files/${body.id}/share`, {})),
   ]);
-  const [files, folders, webhooks, users, groups, tags] = made.map(({ body }) => [body.id as string]);
+  const [files, folders, webhooks, users, groups, tags, shares] = made.map(({ body }) => [body.id as string]);
   known = {
     files: files ?? [],
     folders: folders ?? [],
@@ -44,6 +47,7 @@ beforeAll(async () => {
     users: users ?? [],
     groups: groups ?? [],
     tags: tags ?? [],
+    shares: shares ?? [],
   };
 });
 afterAll(() => fuzzed.tenant.stop());

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint, reply, tagged } from '../../api/endpoint.ts';
+import { Uuid } from '../../api/schemas.ts';
+import { NewShare, ShareChanges, SharePage, ShareQuery, ShareView } from './shares.schema.ts';
+import type { Shares } from './shares.service.ts';
+
+const ById = z.object({ id: Uuid });
+const OWN = { tag: 'shares', caller: { permission: 'share:files' } } as const;
+const CHANGE = { ...OWN, params: ById, body: ShareChanges, replies: { 200: ShareView }, idempotent: true } as const;
+const CHANGE_ERRORS = ['not_found', 'precondition_failed'] as const;
+
+export const shareEndpoints = (shares: Shares): Endpoint[] => [
+  endpoint({
+    ...OWN,
+    method: 'post',
+    path: '/files/{id}/share',
+    operationId: 'createShare',
+    summary: 'Create a share link: whoever has it may download the file',
+    params: ById,
+    body: NewShare,
+    replies: { 201: ShareView },
+    errors: ['not_found'],
+    idempotent: true,
+    handle: async ({ actor, params, body }) => tagged(201, await shares.create(actor, params.id, body)),
+  }),
+  endpoint({
+    ...OWN,
+    method: 'get',
+    path: '/files/{id}/shares',
+    operationId: 'listFileShares',
+    summary: 'List the share links of a file',
+    params: ById,
+    query: ShareQuery,
+    replies: { 200: SharePage },
+    errors: ['not_found'],
+    handle: async ({ actor, params, query }) => reply(200, await shares.ofFile(actor, params.id, query)),
+  }),
+  endpoint({
+    ...OWN,
+    method: 'get',
+    path: '/shares',
+    operationId: 'listShares',
+    summary: "List one's own share links; for an administrator all, without the tokens of others",
+    query: ShareQuery,
+    replies: { 200: SharePage },
+    handle: async ({ actor, query }) => reply(200, await shares.list(actor, query)),
+  }),
+  endpoint({
+    ...OWN,
+    method: 'get',
+    path: '/shares/{id}',
+    operationId: 'getShare',
+    summary: 'Show a share link',
+    params: ById,
+    replies: { 200: ShareView },
+    errors: ['not_found'],
+    handle: async ({ actor, params }) => tagged(200, await shares.get(actor, params.id)),
+  }),
+  endpoint({
+    ...CHANGE,
+    method: 'put',
+    path: '/shares/{id}',
+    operationId: 'putShare',
+    summary: 'Change some of a share link, as PATCH does',
+    errors: CHANGE_ERRORS,
+    handle: async ({ actor, params, body, request }) => tagged(200, await shares.change(actor, params.id, body, request.ifMatch)),
+  }),
+  endpoint({
+    ...CHANGE,
+    method: 'patch',
+    path: '/shares/{id}',
+    operationId: 'updateShare',
+    summary: 'Change password, end or limit of a share link, or switch it off and on',
+    errors: CHANGE_ERRORS,
+    handle: async ({ actor, params, body, request }) => tagged(200, await shares.change(actor, params.id, body, request.ifMatch)),
+  }),
+  endpoint({
+    ...OWN,
+    method: 'delete',
+    path: '/shares/{id}',
+    operationId: 'deleteShare',
+    summary: 'Delete a share link',
+    params: ById,
+    replies: { 204: null },
+    errors: ['not_found', 'precondition_failed'],
+    idempotent: true,
+    handle: async ({ actor, params, request }) => {
+      await shares.remove(actor, params.id, request.ifMatch);
+      return reply(204);
+    },
+  }),
+];

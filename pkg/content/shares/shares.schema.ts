@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { pageOf, pageQueryOf } from '../../api/paging.ts';
+import { Bytes, changesOf, Etag, NamedTime, text, Timestamp, Uuid } from '../../api/schemas.ts';
+
+const DOWNLOADS_MAX = 2 ** 31 - 1;
+/** Characters. */
+const [PASSWORD_MIN, PASSWORD_MAX] = [8, 256];
+/** The longest sealed proof of a download, in characters. */
+const PROOF_MAX = 1024;
+
+const Token = z.string().meta({
+  minLength: 64,
+  maxLength: 64,
+  pattern: '^[0-9a-f]{64}$',
+  example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+});
+
+/** docs/design/records.md, Share, tag, metadata. */
+export const ShareView = z
+  .object({
+    id: Uuid,
+    token: Token.nullable().describe('null: for an administrator who is not an admin of the file'),
+    url: z.url().nullable().meta({
+      description: 'the page for people; null where the token is',
+      example: 'https://files.example.org/s/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    }),
+    file_id: Uuid,
+    file_name: z.string().meta({ example: 'thesis.pdf' }),
+    created_by: z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) }),
+    has_password: z.boolean(),
+    expires_at: Timestamp.nullable(),
+    max_downloads: z.int().nullable().meta({ example: 10 }),
+    download_count: z.int().min(0).meta({ example: 3 }),
+    is_active: z.boolean(),
+    created_at: Timestamp,
+    etag: Etag,
+  })
+  .meta({ id: 'Share' });
+export type ShareView = z.output<typeof ShareView>;
+
+export const SharePage = pageOf(ShareView).meta({ id: 'SharePage' });
+export const SHARE_SORT_FIELDS = ['created_at'] as const;
+export const ShareQuery = z.object(pageQueryOf(SHARE_SORT_FIELDS));
+export type ShareQuery = z.output<typeof ShareQuery>;
+
+const Password = text(PASSWORD_MIN, PASSWORD_MAX).meta({ example: 'correct horse battery' });
+const EndOfShare = NamedTime.meta({ example: '2099-01-31T12:00:00Z' }).nullable().describe('when it ends; null: never');
+const MaxDownloads = z.int().min(1).max(DOWNLOADS_MAX).nullable().meta({ description: 'null: as many as anybody likes', example: 10 });
+
+export const NewShare = z
+  .object({ password: Password.optional(), expires_at: EndOfShare.optional(), max_downloads: MaxDownloads.optional() })
+  .meta({ id: 'NewShare' });
+export type NewShare = z.output<typeof NewShare>;
+
+/** For PATCH and PUT: given fields are changed, absent fields stay. */
+export const ShareChanges = changesOf(
+  z.object({
+    password: Password.nullable().describe('null removes it'),
+    expires_at: EndOfShare,
+    max_downloads: MaxDownloads,
+    is_active: z.boolean(),
+  }),
+).meta({ id: 'ShareChanges' });
+export type ShareChanges = z.output<typeof ShareChanges>;
+
+/** The token is checked by the service: a malformed one is a 404, like every link that does not work. */
+export const ShareParams = z.object({ token: Token });
+
+/** What anybody who has the link is shown. */
+export const SharedFileView = z
+  .object({
+    name: z.string().meta({ example: 'thesis.pdf' }),
+    size: Bytes,
+    mime_type: z.string().nullable().meta({ example: 'application/pdf' }),
+    has_password: z.boolean(),
+    expires_at: Timestamp.nullable(),
+    downloads_left: z.int().min(1).nullable().meta({ description: 'null: as many as anybody likes', example: 7 }),
+  })
+  .meta({ id: 'SharedFileInfo' });
+export type SharedFileView = z.output<typeof SharedFileView>;
+
+export const ShareDownloadQuery = z.object({
+  download: text(1, PROOF_MAX).optional().meta({
+    description: '`X-Share-Download` of the first answer: a range of that download does not count again',
+    example: 'v1.p1.dGlja2V0',
+  }),
+});
+
+/** A form or JSON. Longer than any password: what is too long is a wrong one. */
+export const SharePassword = z
+  .object({ password: text(0, 1000).optional().meta({ example: 'correct horse battery' }) })
+  .meta({ id: 'SharePassword' });

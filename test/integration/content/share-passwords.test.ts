@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { RateLimiter } from '../../../pkg/store/redis/rate-limiter.ts';
+import type { ApiReply } from '../../support/api.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { countBy, range } from '../../support/wait.ts';
+
+let aheadMs = 0;
+const slept: number[] = [];
+const clock = {
+  ...systemClock,
+  now: () => new Date(Date.now() + aheadMs),
+  sleep: async (ms: number, signal?: AbortSignal) => {
+    slept.push(ms);
+    await systemClock.sleep(Math.min(ms, 1), signal);
+  },
+};
+const tenant = serverSuite({ clock, trustedProxies: 1 });
+
+type Person = Awaited<ReturnType<TestTenant['user']>>;
+type Share = { id: string; token: string };
+
+const CONTENT = 'content of the file';
+const PASSWORD = 'pässword of a link';
+const inSeconds = (seconds: number): string => new Date(clock.now().getTime() + seconds * 1000).toISOString();
+const codes = (replies: readonly ApiReply[]): unknown[] => replies.map(({ status, body }) => [status, body?.error]);
+const from = (network: string) => ({ headers: { 'x-forwarded-for': network } });
+const anyone = (): typeof tenant.anonymous => tenant.anonymous;
+const download = (token: string, headers: Record<string, string> = {}): Promise<ApiReply> =>
+  anyone().get(`/s/${token}/download`, { headers });
+
+async function shared(person: Person, terms: object = {}): Promise<{ file: string; share: Share }> {
+  const { body } = await person.api.upload('/files', { name: `${randomUUID()}.txt`, file: Buffer.from(CONTENT), type: 'text/plain' });
+  return { file: body.id, share: (await person.api.post(`/files/${body.id}/share`, terms)).body };
+}
+const count = async (person: Person, { id }: Share): Promise<number> => (await person.api.get(`/shares/${id}`)).body.download_count;
+
+describe('a link with a password', () => {
+  const form = (token: string, body: string, headers: Record<string, string> = {}): Promise<ApiReply> =>
+    anyone().raw('POST', `/s/${token}/download`, { headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers }, body });
+
+  test('asks for it, and takes it from a header, a form or JSON', async () => {
+    const ada = await tenant.user();
+    const { share } = await shared(ada, { password: PASSWORD });
+    const encoded = encodeURIComponent(PASSWORD);
+
+    expect((await anyone().get(`/s/${share.token}`)).body.has_password).toBe(true);
+    expect(
+      codes([
+        await download(share.token),
+        await form(share.token, ''),
+        await anyone().post(`/s/${share.token}/download`),
+        await download(share.token, { 'x-share-password': 'wrong one' }),
+        await form(share.token, 'password=wrong+one'),
+        await form(share.token, 'password=a&password=b'),
+        await form(share.token, 'pass=a'),
+        await anyone().raw('POST', `/s/${share.token}/download`, { headers: { 'content-type': 'text/plain' }, body: PASSWORD }),
+      ]),
+    ).toEqual([
+      [401, 'share_password_required'],
+      [401, 'share_password_required'],
+      [401, 'share_password_required'],
+      [401, 'share_password_wrong'],
+      [401, 'share_password_wrong'],
+      [400, 'validation_failed'],
+      [400, 'validation_failed'],
+      [415, 'unsupported_media_type'],
+    ]);
+    expect(await count(ada, share)).toBe(0);
+    const right = [
+      await download(share.token, { 'x-share-password': Buffer.from(PASSWORD).toString('latin1') }),
+      await form(share.token, `password=${encoded}`),
+      await form(share.token, `password=${encoded}`, { range: 'bytes=0-6' }),
+      await anyone().post(`/s/${share.token}/download`, { password: PASSWORD }),
+    ];
+    expect(right.map(({ status }) => status)).toEqual([200, 200, 206, 200]);
+    expect(await count(ada, share)).toBe(4);
+  });
+
+  test('refuses a network after ten wrong ones in 15 minutes, the right one too, however many race; other networks and links go on', async () => {
+    const ada = await tenant.user();
+    const [{ share }, other] = [await shared(ada, { password: PASSWORD }), await shared(ada, { password: PASSWORD })];
+    const guess = (password: string, network = '10.2.0.1', token = share.token): Promise<ApiReply> =>
+      anyone().post(`/s/${token}/download`, { password }, from(network));
+    const racing = await Promise.all(range(20).map((at) => guess(`wrong one ${at}`)));
+    const right = await guess(PASSWORD);
+
+    expect(countBy(racing, ({ status }) => status)).toEqual({ 401: 10, 429: 10 });
+    expect([right.status, right.body.error, right.body.retry_after > 0]).toEqual([429, 'too_many_attempts', true]);
+    expect((await guess(PASSWORD, '10.2.0.2')).status).toBe(200);
+    expect((await guess(PASSWORD, '10.2.0.1', other.share.token)).status).toBe(200);
+    aheadMs = 901_000;
+    const later = await guess(PASSWORD);
+    aheadMs = 0;
+    expect(later.status).toBe(200);
+  });
+
+  test('is slowed after 100 wrong ones from everywhere, and never shut', async () => {
+    const ada = await tenant.user();
+    const { share } = await shared(ada, { password: PASSWORD });
+    const guess = (at: number): Promise<ApiReply> =>
+      anyone().post(`/s/${share.token}/download`, { password: PASSWORD }, from(`10.3.0.${at}`));
+    slept.length = 0;
+    expect([(await guess(1)).status, slept]).toEqual([200, []]);
+    const limiter = new RateLimiter({ redis: tenant.redis, clock, random: systemRandom });
+    for (let at = 0; at < 130; at += 1)
+      await limiter.take([{ key: `share:${share.id}`, max: Number.MAX_SAFE_INTEGER, windowSeconds: 900 }]);
+
+    expect((await guess(2)).status).toBe(200);
+    expect(slept).toEqual([4000]);
+  });
+});
+
+describe('the page of a link', () => {
+  const page = (token: string, body?: string, network = '10.4.0.1'): Promise<ApiReply> =>
+    anyone().raw(body === undefined ? 'GET' : 'POST', `${tenant.url}/s/${token}`, {
+      headers: { 'x-forwarded-for': network, ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }) },
+      ...(body === undefined ? {} : { body }),
+    });
+
+  test('shows the file, asks for the password and leads to the download, which counts once', async () => {
+    const ada = await tenant.user();
+    const { share } = await shared(ada, { password: PASSWORD, max_downloads: 2, expires_at: inSeconds(3600) });
+    const shown = await page(share.token);
+    const wrong = await page(share.token, 'password=%3Cb%3Ewrong');
+    const right = await page(share.token, `password=${encodeURIComponent(PASSWORD)}`);
+
+    expect([shown.status, shown.headers['content-security-policy']]).toEqual([
+      200,
+      "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    ]);
+    expect(shown.bytes.toString()).toContain('<label for="password">Password</label>');
+    expect(shown.bytes.toString()).toContain('19 bytes · text/plain');
+    expect(shown.bytes.toString()).toContain('It can be used 2 more times.');
+    expect([wrong.status, wrong.bytes.toString()]).toEqual([401, expect.stringContaining('role="alert">This password is wrong.<')]);
+    expect(wrong.bytes.toString()).not.toContain('<b>');
+    expect([right.status, right.headers.location]).toEqual([
+      303,
+      expect.stringMatching(`^/api/v1/s/${share.token}/download\\?download=v1\\.`),
+    ]);
+    expect(await count(ada, share)).toBe(0);
+    const address = `${tenant.url}${right.headers.location}`;
+    const began = await anyone().get(address);
+    const cookie = (began.headers['set-cookie'] ?? '').split(';')[0] ?? '';
+    expect([began.status, began.bytes.toString()]).toEqual([200, CONTENT]);
+    expect((await anyone().get(address, { headers: { range: 'bytes=3-', cookie } })).status).toBe(206);
+    expect(await count(ada, share)).toBe(1);
+    aheadMs = 61_000;
+    const late = await anyone().get(address);
+    aheadMs = 0;
+    expect(codes([late])).toEqual([[401, 'share_password_required']]);
+    const names = await page((await shared(ada)).share.token);
+    expect(names.bytes.toString()).not.toContain('password');
+  });
+
+  test('guesses there count as everywhere; names of files are text', async () => {
+    const ada = await tenant.user();
+    const { file, share } = await shared(ada, { password: PASSWORD });
+    await ada.api.patch(`/files/${file}`, { name: '<script>alert(1)<&script>.txt' });
+    for (const at of range(10)) await page(share.token, `password=wrong+${at}`, '10.5.0.1');
+    const shut = await page(share.token, `password=${encodeURIComponent(PASSWORD)}`, '10.5.0.1');
+
+    expect([shut.status, shut.bytes.toString()]).toEqual([
+      429,
+      expect.stringContaining('Too many wrong passwords. Try again in 15 minutes.'),
+    ]);
+    expect(codes([await anyone().post(`/s/${share.token}/download`, { password: PASSWORD }, from('10.5.0.1'))])).toEqual([
+      [429, 'too_many_attempts'],
+    ]);
+    expect(shut.bytes.toString()).toContain('<h1>&lt;script&gt;alert(1)&lt;&amp;script&gt;.txt</h1>');
+  });
+});
