@@ -12,10 +12,11 @@ import { fileIds, fillWithFiles } from './filled.ts';
 import { byTurns, type Line, perSecond, rateLine } from './measure.ts';
 import { startProgram } from './program.ts';
 
-const REQUESTS = 3_000;
+/** Enough for a second, so that code that is not compiled yet does not decide the rate. */
+const REQUESTS = 12_000;
 const AT_ONCE = 16;
 /** As many as all rounds ask for, each once. */
-const COLD_FILES = 30_000;
+const COLD_FILES = 120_000;
 
 /** A file's metadata: cached, beside a bare Koa that fetches the same JSON from Redis; and not cached, beside one that selects a row. */
 export async function metadata(stores: TestStores): Promise<Line[]> {
