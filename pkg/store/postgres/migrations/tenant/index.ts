@@ -22,6 +22,7 @@ import { folderMoves } from './0034-folder-moves.ts';
 import { guestsInOrder } from './0035-guests-in-order.ts';
 import { folderTrash } from './0036-folder-trash.ts';
 import { trashExpiry } from './0037-trash-expiry.ts';
+import { shareLists } from './0038-share-lists.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -49,4 +50,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   guestsInOrder,
   folderTrash,
   trashExpiry,
+  shareLists,
 ];
