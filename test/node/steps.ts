@@ -201,7 +201,8 @@ async function containersAreKilled(carrel: Installation): Promise<void> {
   for (const pid of killed) process.kill(pid, 'SIGKILL');
   await waitFor('a new start of every container', async () => {
     const now = await restarts(carrel);
-    return Object.entries(before).every(([pod, count]) => (now[pod] ?? 0) > count);
+    // A pod that was ending already does not come back.
+    return Object.entries(before).every(([pod, count]) => (now[pod] ?? Infinity) > count);
   });
   await carrel.rolledOut();
   await kubectlOk(platform, ['-n', 'outside', 'rollout', 'status', 'deployment/receiver', '--timeout=90s']);
