@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { LocalError } from '../../pkg/local/errors.ts';
@@ -22,18 +22,37 @@ export async function reasonAgainst(env: NodeJS.ProcessEnv = process.env): Promi
   const unmounted = CONTROLLERS.filter((name) => !existsSync(join(CGROUPS, name, 'cgroup.procs')));
   // With cgroup v2 alone, the pods' folder and its controllers would have to be made in another way.
   if (unmounted.length > 0) return `it needs the hierarchies of cgroup v1, and ${unmounted.join(', ')} not in ${CGROUPS}`;
-  const { status } = spawnSync('unshare', ['--mount', '--pid', '--net', '--fork', '--mount-proc', 'true'], {
-    stdio: 'ignore',
-    timeout: 10_000,
-  });
-  if (status !== 0) return 'this process may not make namespaces (a container that is not privileged)';
+  if (!inNamespaces('true')) return 'this process may not make namespaces (a container that is not privileged)';
+  if (!inNamespaces('ip link add name probe0 type veth peer name probe1')) return 'the kernel makes no veth links';
+  const readOnly = CONTROLLERS.find((name) => !isWritable(join(CGROUPS, name)));
+  if (readOnly !== undefined) return `${join(CGROUPS, readOnly)} is read-only`;
+  if (!existsSync(`/proc/self/task/${process.pid}/children`)) return 'the kernel does not list the children of a process';
+  const found: Record<string, string> = {};
   for (const name of OF_THE_MACHINE) {
     try {
-      await resolveBinary(name, thisMachine(ROOT, env));
+      found[name] = await resolveBinary(name, thisMachine(ROOT, env));
     } catch (error) {
       if (!(error instanceof LocalError)) throw error;
       return error.message;
     }
   }
+  if (!inNamespaces(`${found['nft']} list ruleset`)) return 'the kernel has no nftables';
   return undefined;
+}
+
+/** Whether a command succeeds in namespaces of its own. */
+function inNamespaces(command: string): boolean {
+  const args = ['--mount', '--pid', '--net', '--fork', '--mount-proc', 'sh', '-c', command];
+  return spawnSync('unshare', args, { stdio: 'ignore', timeout: 10_000 }).status === 0;
+}
+
+function isWritable(hierarchy: string): boolean {
+  const probe = join(hierarchy, `carrel-probe-${process.pid}`);
+  try {
+    mkdirSync(probe);
+    rmdirSync(probe);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -14,6 +14,9 @@ export const NETWORK = {
   dnsService: '10.96.0.10',
 } as const;
 
+/** Of the machine, whoever's the folder is: addresses and control groups are the machine's. */
+const LOCK = '/run/lock/carrel-node.lock';
+
 export const NODE_NAME = 'local';
 /** The folder of the pods' control groups, in each hierarchy. */
 export const CGROUP = 'carrel-node';
@@ -38,7 +41,7 @@ export function layoutOf(machine: Machine): Layout {
   const folder = join(machine.cache, 'node');
   return {
     folder,
-    lock: `${folder}.lock`,
+    lock: LOCK,
     pki: join(folder, 'pki'),
     etc: join(folder, 'etc'),
     log: join(folder, 'log'),

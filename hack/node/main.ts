@@ -20,7 +20,7 @@ const stop = async (code: number): Promise<void> => {
 };
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
 try {
-  cluster = await OneNodeCluster.claim(await nodeBinaries(say));
+  cluster = await OneNodeCluster.claim(await nodeBinaries(say), say);
   await cluster.start(say);
   process.stdout.write(`export KUBECONFIG=${cluster.layout.kubeconfig} PATH=${cluster.layout.bin}:$PATH\n`);
 } catch (error) {

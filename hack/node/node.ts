@@ -16,8 +16,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { lastLine, type Outcome, run } from '../../pkg/local/binaries/run.ts';
 import { LocalError, messageOf } from '../../pkg/local/errors.ts';
-import { type Lock, tryLock } from '../../pkg/local/lock.ts';
-import { isAlive } from '../../pkg/local/processes.ts';
+import { type Lock, lock } from '../../pkg/local/lock.ts';
+import { isAlive, signal } from '../../pkg/local/processes.ts';
 import { CGROUPS, CONTROLLERS } from './allowed.ts';
 import { writeConfiguration } from './configuration.ts';
 import { writeCredentials } from './credentials.ts';
@@ -29,6 +29,8 @@ import { type NodeBinaries, ROOT } from './programs.ts';
 type Say = (line: string) => void;
 
 const START_LIMIT_MS = 60_000;
+/** Longer than the tests on a node take. */
+const CLAIM_LIMIT_MS = 15 * 60_000;
 const COMMAND_LIMIT_MS = 300_000;
 const POLL_MS = 100;
 
@@ -52,13 +54,11 @@ export class OneNodeCluster {
     this.#lock = lock;
   }
 
-  /** Takes the machine's one place for such a cluster, and clears what one that was killed left. Throws LocalError where another runs. */
-  static async claim(binaries: NodeBinaries): Promise<OneNodeCluster> {
+  /** Takes the machine's one place for such a cluster, once another has ended, and clears what one that was killed left. Throws LocalError. */
+  static async claim(binaries: NodeBinaries, say: Say): Promise<OneNodeCluster> {
     const layout = layoutOf(thisMachine(ROOT));
-    const lock = tryLock(layout.lock);
-    if (!('release' in lock))
-      throw new LocalError(`another one-node cluster runs on this machine (process ${lock.pid}). Wait for its end.`);
-    const cluster = new OneNodeCluster(layout, binaries, lock);
+    const onWait = (pid: number): void => say(`waiting for another one-node cluster of this machine (process ${pid}) to end`);
+    const cluster = new OneNodeCluster(layout, binaries, await lock(layout.lock, { timeoutMs: CLAIM_LIMIT_MS, onWait }));
     await cluster.#clean();
     mkdirSync(layout.scratch, { recursive: true, mode: 0o755 });
     return cluster;
@@ -239,7 +239,9 @@ export class OneNodeCluster {
   }
 
   async #clean(): Promise<void> {
-    if (this.#init !== undefined && isAlive(this.#init)) process.kill(this.#init, 'SIGKILL');
+    if (this.#init !== undefined) signal(this.#init, 'SIGKILL');
+    // Its child ends with it.
+    else this.#unshare?.kill('SIGKILL');
     if (this.#unshare?.pid !== undefined) await this.#gone('the processes of the cluster', () => !isAlive(this.#unshare?.pid ?? 0));
     // Gone with the namespace already, but for a namespace that something still holds.
     if (existsSync(`/sys/class/net/${NETWORK.link}`)) await run('ip', ['link', 'delete', NETWORK.link]);
@@ -269,7 +271,8 @@ export class OneNodeCluster {
       } catch (error) {
         failure = messageOf(error);
       }
-      if (this.#unshare?.exitCode != null) throw new LocalError(`process 1 of the cluster ended with ${this.#unshare.exitCode}`);
+      const ended = this.#unshare?.exitCode ?? this.#unshare?.signalCode ?? null;
+      if (ended !== null) throw new LocalError(`process 1 of the cluster ended with ${ended}`);
       if (performance.now() > deadline) throw new LocalError(`${what} did not come within ${START_LIMIT_MS / 1_000} s (${failure})`);
     }
   }
@@ -310,7 +313,8 @@ function removeCgroup(folder: string): boolean {
   }
 }
 
-function commandOf(pid: number): string {
+/** The command line of a process; empty where it has ended. */
+export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
   } catch {

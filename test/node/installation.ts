@@ -127,6 +127,8 @@ export class Installation {
   }
 
   async close(): Promise<void> {
+    // It runs programs that write below the cluster's folder.
+    await this.#images.catch(() => []);
     await this.#router?.stop();
     await this.#client?.close();
   }

@@ -41,7 +41,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 try {
   const binaries = await nodeBinaries(say);
   last = performance.now();
-  cluster = await OneNodeCluster.claim(binaries);
+  cluster = await OneNodeCluster.claim(binaries, say);
   // What is written by others goes with the cluster too.
   process.env['TMPDIR'] = cluster.layout.scratch;
   installation = new Installation(cluster, say);

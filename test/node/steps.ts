@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { NETWORK } from '../../hack/node/layout.ts';
+import { commandOf } from '../../hack/node/node.ts';
+import { signal } from '../../pkg/local/processes.ts';
 import { Api, sendRaw } from '../support/api.ts';
 import { signIn, type TenantObject, tenantObject, waitReady } from '../support/demo-tenant.ts';
 import { apply, getJson, kubectl, kubectlOk, secretValues } from '../support/platform.ts';
@@ -178,12 +179,12 @@ const podNames = async ({ platform }: Pick<Installation, 'platform'>): Promise<s
 async function kubeletIsKilled({ platform, cluster }: Installation): Promise<void> {
   const { admin, apiUrl } = await signIn(platform, SPACE, TENANT);
   const before = await podNames({ platform });
-  const kubelet = cluster.processes.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(cluster.binaries.kubelet));
+  const kubelet = cluster.processes.find((pid) => commandOf(pid).startsWith(cluster.binaries.kubelet));
   assert.ok(kubelet);
   const load = startLoad(admin, apiUrl);
   process.kill(kubelet, 'SIGKILL');
   await waitFor('another kubelet', () =>
-    cluster.processes.some((pid) => pid !== kubelet && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(cluster.binaries.kubelet)),
+    cluster.processes.some((pid) => pid !== kubelet && commandOf(pid).startsWith(cluster.binaries.kubelet)),
   );
   // A new pod needs it.
   await kubectlOk(platform, ['-n', 'outside', 'rollout', 'restart', 'deployment/receiver']);
@@ -198,7 +199,7 @@ async function containersAreKilled(carrel: Installation): Promise<void> {
   const { platform, cluster } = carrel;
   const before = await restarts(carrel);
   const killed = cluster.containers;
-  for (const pid of killed) process.kill(pid, 'SIGKILL');
+  for (const pid of killed) signal(pid, 'SIGKILL');
   await waitFor('a new start of every container', async () => {
     const now = await restarts(carrel);
     // A pod that was ending already does not come back.

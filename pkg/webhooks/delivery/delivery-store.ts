@@ -60,7 +60,7 @@ const MOST_WAITING = 2;
  * The deliveries of one shard. An ended delivery stays with its attempts as long as its event.
  *
  * Invariant: the outcome of an attempt is written as it was, however often that fails: a receiver that acknowledged a delivery does not get it again
- * because somebody has locked its row or another, or because a connection was lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and
+ * because somebody has locked its row for less than its lease, or another row, or because a connection was lost. Where Postgres does not answer for RETRIED_FOR_MS, `end` and
  * `retry` throw.
  */
 export class DeliveryStore extends LeasedRows<Delivery> {
