@@ -90,7 +90,9 @@ test('the lines of docs/operate.md install the chart for a try', async () => {
   expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('FOR A TRY ONLY') });
   await expectSecretsOf('carrel-system');
   await onRelease(['uninstall', 'carrel']);
-  await kubectl('delete', 'crds', '--all');
+  // The API server cleans up a custom resource only after it has begun to serve it.
+  await kubectl('wait', '--for=condition=Established', '--timeout=60s', 'crds', '--all');
+  await kubectl('delete', '--timeout=60s', 'crds', '--all');
 });
 
 /** Every Secret that a pod of the namespace names is there, with the key. */
