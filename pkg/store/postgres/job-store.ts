@@ -1,4 +1,4 @@
-import { type Leased, LeasedRows } from './leases.ts';
+import { isDue, type Leased, LeasedRows } from './leases.ts';
 import type { Sql } from './pool.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -84,11 +84,11 @@ export class JobStore extends LeasedRows<JobRow> {
   /** Of all queues: the first MAX_KINDS kinds, those with living jobs first, then those with most dead letters. */
   async statistics(): Promise<KindStatistics[]> {
     return this.sql.query<KindStatistics>(
-      `SELECT kind, count(*) FILTER (WHERE due_at <= now()) AS due,
-         coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE due_at <= now())), 0)::float8 AS "oldestSeconds",
+      `SELECT kind, count(*) FILTER (WHERE ${isDue('w')}) AS due,
+         greatest(extract(epoch FROM now() - min(due_at) FILTER (WHERE ${isDue('w')})), 0)::float8 AS "oldestSeconds",
          coalesce(extract(epoch FROM now() - min(requested_at) FILTER (WHERE due_at < 'infinity')), 0)::float8 AS "waitingSeconds",
          count(*) FILTER (WHERE due_at = 'infinity') AS dead
-       FROM carrel.work GROUP BY kind ORDER BY bool_or(due_at < 'infinity') DESC, count(*) DESC LIMIT ${MAX_KINDS}`,
+       FROM carrel.work w GROUP BY kind ORDER BY bool_or(due_at < 'infinity') DESC, count(*) DESC LIMIT ${MAX_KINDS}`,
     );
   }
 }

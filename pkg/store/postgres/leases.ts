@@ -58,9 +58,9 @@ export class LeasedRows<Row extends Leased> {
   async dueTenants({ limit, perTenant }: { limit: number; perTenant: number }): Promise<DueTenant[]> {
     return this.sql.query<DueTenant>(
       `WITH RECURSIVE tenants AS (
-         (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.due_at <= now() ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
+         (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND ${isDue('w')} ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
          UNION ALL
-         SELECT (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.tenant > t.tenant AND w.due_at <= now() ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
+         SELECT (SELECT w.tenant FROM ${this.#table} w WHERE ${this.#only} AND w.tenant > t.tenant AND ${isDue('w')} ORDER BY w.tenant, w.due_at, w.id LIMIT 1)
          FROM tenants t WHERE t.tenant IS NOT NULL
        )
        SELECT first.tenant, first.id, first.attempts FROM tenants t CROSS JOIN LATERAL (
@@ -84,7 +84,7 @@ export class LeasedRows<Row extends Leased> {
          ) chosen
          WHERE is_free AND place <= CASE WHEN others <= 0 THEN request.most ELSE least(request.most, $4 - others - request.held) END
        ), taken AS (
-         SELECT w.tenant, w.id FROM ${this.#table} w JOIN due USING (tenant, id) WHERE ${isFree('w')} AND w.due_at <= now() FOR UPDATE OF w SKIP LOCKED
+         SELECT w.tenant, w.id FROM ${this.#table} w JOIN due USING (tenant, id) WHERE ${isFree('w')} AND ${isDue('w')} FOR UPDATE OF w SKIP LOCKED
        )
        UPDATE ${this.#table} w SET leased_until = now() + make_interval(secs => $5), fence = gen_random_uuid(), attempts = w.attempts + 1
        FROM taken WHERE w.tenant = taken.tenant AND w.id = taken.id
@@ -95,7 +95,7 @@ export class LeasedRows<Row extends Leased> {
 
   #oldestOf(tenant: string, limit: string): string {
     return `SELECT w.tenant, w.id, w.attempts, w.due_at, w.leased_until FROM ${this.#table} w
-      WHERE ${this.#only} AND w.tenant = ${tenant} AND w.due_at <= now() ORDER BY w.due_at, w.id LIMIT ${limit}`;
+      WHERE ${this.#only} AND w.tenant = ${tenant} AND ${isDue('w')} ORDER BY w.due_at, w.id LIMIT ${limit}`;
   }
 
   /**
@@ -134,5 +134,8 @@ export class LeasedRows<Row extends Leased> {
     return (await this.sql.query(sql, [row.tenant, row.id, row.fence, ...params])).length > 0;
   }
 }
+
+/** Rounded as the column is: compared with a plain now(), what is due now would be due up to half a millisecond later. */
+export const isDue = (row: string): string => `${row}.due_at <= now()::timestamptz(3)`;
 
 const isFree = (row: string): string => `(${row}.leased_until IS NULL OR ${row}.leased_until < now())`;

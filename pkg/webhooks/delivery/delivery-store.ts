@@ -1,7 +1,7 @@
 import { Batcher } from '../../runtime/batcher.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
-import { type Leased, LeasedRows } from '../../store/postgres/leases.ts';
+import { isDue, type Leased, LeasedRows } from '../../store/postgres/leases.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 
@@ -181,8 +181,8 @@ export class DeliveryStore extends LeasedRows<Delivery> {
 
   async statistics(): Promise<DeliveryStatistics[]> {
     return this.sql.query<DeliveryStatistics>(
-      `SELECT count(*) AS due, coalesce(extract(epoch FROM now() - min(due_at)), 0)::float8 AS "oldestSeconds"
-       FROM carrel.deliveries WHERE due_at <= now()`,
+      `SELECT count(*) AS due, greatest(extract(epoch FROM now() - min(due_at)), 0)::float8 AS "oldestSeconds"
+       FROM carrel.deliveries w WHERE ${isDue('w')}`,
     );
   }
 }

@@ -130,6 +130,23 @@ test('an item has one holder at a time; who lost the lease changes nothing; a fa
   expect(await queue.statistics()).toEqual([expect.objectContaining({ kind: 'n', due: 39 })]);
 });
 
+test('a job that comes again at once is due at once, whatever part of a millisecond it is', async () => {
+  await pool.query('DELETE FROM carrel.work');
+  await dbA.transaction((tx) => insertJob(tx, { kind: 'again', payload: {} }));
+  for (let turn = 0; turn < 20; turn += 1) {
+    // In one transaction now() stands still.
+    await worker.transaction(async (tx) => {
+      const queue = new JobStore(tx);
+      const lease = (): Promise<JobRow[]> => queue.lease([{ tenant: a.role, most: 1, held: 0 }], { perTenant: 1, seconds: 60 });
+      const [job] = await lease();
+      expect(job && (await queue.fail(job, { error: 'x', waitMs: 0 }))).toBe(true);
+      expect((await lease()).map(({ id }) => id)).toEqual([job?.id]);
+      expect(await queue.statistics()).toEqual([expect.objectContaining({ kind: 'again', due: 1 })]);
+    });
+    await pool.query('UPDATE carrel.work SET leased_until = NULL, fence = NULL');
+  }
+});
+
 test('leases are kept many at a time; a row that somebody writes is passed by, not waited for', async () => {
   await pool.query('DELETE FROM carrel.work');
   await dbA.transaction(async (tx) => {
