@@ -42,6 +42,8 @@ export class KubeError extends Error {
 const has = (error: unknown, status: number): boolean => error instanceof KubeError && error.status === status;
 
 export const isNotFound = (error: unknown): boolean => has(error, 404);
+/** The caller lacks a right. */
+export const isForbidden = (error: unknown): boolean => has(error, 403);
 export const isInvalid = (error: unknown): boolean => has(error, 422);
 /** The object changed since it was read, or another field manager holds a field. */
 export const isConflict = (error: unknown): boolean => has(error, 409) && (error as KubeError).reason !== 'AlreadyExists';

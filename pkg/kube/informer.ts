@@ -1,3 +1,4 @@
+import type { Namespace } from './kinds.ts';
 import type { Kind, KubeObject, Observed } from './object.ts';
 import { Reflector, type ReflectorOptions } from './reflector.ts';
 import { ResourceApi } from './resource.ts';
@@ -17,21 +18,27 @@ export interface Informer<T extends KubeObject> {
  * right beyond them. Of the kind Namespace it keeps those of these names.
  */
 export function informer<T extends KubeObject>(
-  options: Omit<ReflectorOptions<T>, 'api' | 'store' | 'scope'> & {
+  options: Omit<ReflectorOptions<T>, 'api' | 'store' | 'scope' | 'hasEnded'> & {
     client: KubeClient;
     kind: Kind<T>;
     namespaces?: readonly string[] | undefined;
+    /** Those of `namespaces` that exist; with it, one that is gone, or going without the rights in it, counts as empty. */
+    existing?: Store<Namespace> | undefined;
     indexes?: Record<string, (object: Observed<T>) => readonly string[]>;
     transform?: (object: Observed<T>) => Observed<T>;
   },
 ): Informer<T> {
-  const { client, kind, indexes, transform, namespaces, ...rest } = options;
+  const { client, kind, indexes, transform, namespaces, existing, ...rest } = options;
   const api = new ResourceApi(client, kind);
   const store = new Store<T>({ kind, ...(indexes ? { indexes } : {}), ...(transform ? { transform } : {}), scopes: namespaces });
   const selections = namespaces?.map((scope) => ({
     scope,
     ...(kind.namespaced ? { namespace: scope } : { fieldSelector: `metadata.name=${scope}` }),
+    ...(existing ? { hasEnded: () => existing.hasSynced && isGoneOrGoing(existing.get({ namespace: '', name: scope })) } : {}),
   })) ?? [{}];
   const reflectors = selections.map((selection) => new Reflector<T>({ ...rest, ...selection, api, store }));
   return { api, store, run: async (signal) => void (await Promise.all(reflectors.map((reflector) => reflector.run(signal)))) };
 }
+
+const isGoneOrGoing = (namespace: Observed<Namespace> | undefined): boolean =>
+  namespace?.metadata.deletionTimestamp !== undefined || !namespace;

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { systemRandom, type Random } from '../runtime/random.ts';
-import { isGone, KubeError } from './errors.ts';
+import { isForbidden, isGone, KubeError } from './errors.ts';
 import { counter } from './metrics.ts';
 import { retryAfterMs } from './transport.ts';
 import { keyOf, keyText, type KubeObject } from './object.ts';
@@ -18,6 +18,8 @@ export interface ReflectorOptions<T extends KubeObject> extends Selection {
   readonly metadataOnly?: boolean | undefined;
   /** Of the store's scopes, the one that this reflector delivers; left out, all objects. */
   readonly scope?: string | undefined;
+  /** Whether the scope's namespace is gone or being deleted: then a refusal (403) means that nothing of it is left to deliver. */
+  readonly hasEnded?: (() => boolean) | undefined;
   /** A stream without a message for this long is dead; the server sends a bookmark about every minute. */
   readonly idleMs?: number | undefined;
   readonly pageSize?: number | undefined;
@@ -35,6 +37,8 @@ const WATCH_SECONDS = { least: 300, spread: 300 };
 const SHORT_WATCH_MS = 1_000;
 /** Short enough that work continues within 5 s of a fault's end. */
 const BACK_OFF: BackOff = { baseMs: 200, maxMs: 4_000, jitter: 0.5 };
+/** Between two attempts in a namespace that is gone: it may be made again. */
+const ENDED_RETRY_MS = 10_000;
 
 /**
  * Keeps a Store equal to what the API server holds: a list in pages, then a watch from the list's version, for as long as its signal says.
@@ -43,6 +47,7 @@ const BACK_OFF: BackOff = { baseMs: 200, maxMs: 4_000, jitter: 0.5 };
  * - No change is missed and none is reported twice: a broken watch continues from the last version that it delivered; a version that is too old
  *   (410) means a new list, of which only the differences are reported.
  * - It never stops: every failure is logged and retried, with back-off and jitter.
+ * - A namespace that is gone, and the rights in it with it, counts as one without objects.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
@@ -54,6 +59,7 @@ export class Reflector<T extends KubeObject> {
   /** The last version that was delivered; undefined: list first. */
   #version: string | undefined;
   #failures = 0;
+  #isEnded = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -97,6 +103,7 @@ export class Reflector<T extends KubeObject> {
     } while (next !== undefined);
     store.endList(keys, resourceVersion, this.#options.scope);
     this.#version = resourceVersion;
+    this.#isEnded = false;
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
@@ -127,6 +134,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    if (isForbidden(error) && this.#options.hasEnded?.()) return this.#endScope(signal);
     this.#failures++;
     const relist = isGone(error);
     if (relist) this.#version = undefined;
@@ -138,11 +146,22 @@ export class Reflector<T extends KubeObject> {
       { err: error, failures: this.#failures, delayMs: Math.round(delayMs) },
       relist ? 'too old, listing again' : 'watch broke off',
     );
-    try {
-      await this.#clock.sleep(delayMs, signal);
-    } catch {
-      // Aborted: `run` sees it.
-    }
+    await this.#pause(delayMs, signal);
+  }
+
+  async #endScope(signal: AbortSignal): Promise<void> {
+    const { store, scope } = this.#options;
+    if (!this.#isEnded)
+      this.#log.info({ namespace: scope }, 'the namespace is gone or being deleted, and the rights in it are gone: it counts as empty');
+    this.#isEnded = true;
+    this.#version = undefined;
+    store.endScope(scope);
+    await this.#pause(ENDED_RETRY_MS, signal);
+  }
+
+  /** Ends early, without an error, where the signal is aborted: `run` sees it. */
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#clock.sleep(ms, signal).catch(() => undefined);
   }
 
   #selection(): Selection {

@@ -140,7 +140,18 @@ export class Store<T extends KubeObject> {
       const isNewer = compareResourceVersions(object.metadata.resourceVersion, resourceVersion) > 0;
       if (!keys.has(key) && (scope.rewound || !isNewer)) this.#delete(key, object);
     }
-    Object.assign(scope, { rewound: false, seen: resourceVersion, hasSynced: true });
+    this.#finishList(scope, resourceVersion);
+  }
+
+  /** For the reflector of this scope: nothing of it is left to deliver, since its namespace is gone, or going and the rights in it gone already. */
+  endScope(name = ''): void {
+    const scope = this.#scope(name);
+    for (const [key, object] of this.#objects) if (this.#scopeOf(object) === scope) this.#delete(key, object);
+    this.#finishList(scope, '0');
+  }
+
+  #finishList(scope: Scope, seen: string): void {
+    Object.assign(scope, { rewound: false, seen, hasSynced: true });
     if (![...this.#scopes.values()].every(({ hasSynced }) => hasSynced)) return;
     this.#hasSynced = true;
     this.#synced.resolve();

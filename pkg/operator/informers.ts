@@ -52,7 +52,9 @@ interface Deps {
 /** All watches of the operator, of these namespaces or of all. Standbys run them too, so that a new leader starts with synced copies. */
 export function createInformers(given: Deps, namespaces: readonly string[]): Informers {
   const { client, clock, random, log, metrics } = given;
-  const deps = { client, clock, random, log, metrics, ...(namespaces.length > 0 ? { namespaces } : {}) };
+  const all = { client, clock, random, log, metrics, ...(namespaces.length > 0 ? { namespaces } : {}) };
+  const namespacesInformer = informer({ ...all, kind: NAMESPACE, metadataOnly: true });
+  const deps = { ...all, existing: namespacesInformer.store };
   const byTenant = ({ metadata, spec }: Observed<LtiRegistration> | Observed<Webhook>): string[] => [
     `${metadata.namespace}/${spec.tenantRef.name}`,
   ];
@@ -77,7 +79,7 @@ export function createInformers(given: Deps, namespaces: readonly string[]): Inf
       kind: WEBHOOK,
       indexes: { [BY_TENANT]: byTenant, [BY_NAMED_SECRET]: (webhook) => named(webhook, [webhook.spec.secretRef?.name]) },
     }),
-    namespaces: informer({ ...deps, kind: NAMESPACE, metadataOnly: true }),
+    namespaces: namespacesInformer,
     namedSecrets: informer({ ...deps, kind: SECRET, metadataOnly: true, labelSelector: NOT_MANAGED_BY_SELECTOR }),
     owned: new OwnedInformers((kind) => informer({ ...deps, kind, labelSelector: MANAGED_BY_SELECTOR })),
   };

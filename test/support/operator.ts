@@ -112,7 +112,7 @@ export const documentsOf = (folder: string): KubeObject[] =>
     .toSorted()
     .flatMap((file) => parseAllDocuments(readFileSync(join(ROOT, folder, file), 'utf8')).map((document) => document.toJS() as KubeObject));
 
-const KINDS: Record<string, Kind> = {
+export const KINDS: Record<string, Kind> = {
   ServiceAccount: SERVICE_ACCOUNT,
   ...Object.fromEntries(
     (['ClusterRole', 'Role', 'ClusterRoleBinding', 'RoleBinding'] as const).map((kind) => [
