@@ -34,7 +34,7 @@ const checks: Record<string, () => string[]> = {
       }),
     ),
   circles: () =>
-    circlesOf(files.filter((file) => /^(cmd|pkg)\//.test(file)).flatMap((file) => importsOf(file, readFileSync(file, 'utf8')))).map(
+    circlesOf(files.flatMap((file) => importsOf(file, readFileSync(file, 'utf8')))).map(
       (circle) => `${circle.join(', ')} import each other in a circle; a type or constant in a file of its own ends it`,
     ),
   words: () =>

@@ -5,7 +5,7 @@ import { median } from '../faults/latency.ts';
 import { children, newNamespace, playPods, ready, startCluster, startOperator, tenantOf, unique } from '../support/operator.ts';
 import { startPlatform } from '../support/worker-platform.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
-import { startTestBackends } from '../support/backends.ts';
+import { startTestBackends } from '../support/start-backends.ts';
 import { inParallel, range, waitFor } from '../support/wait.ts';
 import type { Line } from './measure.ts';
 

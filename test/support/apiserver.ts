@@ -9,7 +9,7 @@ import { Agent, request } from 'undici';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { testBackends } from './backends.ts';
 import { freePort } from './ports.ts';
-import type { SharedAccess, SharedName } from './shared-clusters.ts';
+import type { SharedAccess, SharedName } from './shared-cluster-access.ts';
 import { waitFor } from './wait.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');

@@ -1,13 +1,10 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openStateDirectory } from '../../pkg/local/state-directory.ts';
-import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { startTime } from '../../pkg/local/processes.ts';
 import { compileCache } from '../../pkg/local/programs/carrel.ts';
-import { serveSharedClusters } from './shared-clusters.ts';
-import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
-import { type ClusterTemplate, makeClusterTemplate, withCluster } from './cluster-template.ts';
+import type { StoreAddresses } from '../../pkg/local/platform.ts';
+import type { ClusterTemplate } from './cluster-template.ts';
 
 /** The checkout. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -32,45 +29,20 @@ export interface TestBackends {
   readonly cluster: ClusterTemplate | undefined;
 }
 
-const VARIABLE = 'CARREL_TEST_BACKENDS';
+/** Holds TestBackends as JSON: what start-backends.ts started. */
+export const BACKENDS_VARIABLE = 'CARREL_TEST_BACKENDS';
 
 /** The back ends of this run. Throws when the test's lane has not started them (jest.config.js). */
 export function testBackends(): TestBackends {
   const found = runBackends();
-  if (!found) throw new Error(`${VARIABLE} is not set: run this test by jest, whose globalSetup starts the back ends`);
+  if (!found) throw new Error(`${BACKENDS_VARIABLE} is not set: run this test by jest, whose globalSetup starts the back ends`);
   return found;
 }
 
 /** The same, if there are any: the benchmarks run without. */
 export function runBackends(): TestBackends | undefined {
-  const text = process.env[VARIABLE];
+  const text = process.env[BACKENDS_VARIABLE];
   return text === undefined ? undefined : (JSON.parse(text) as TestBackends);
-}
-
-/** Starts the stores in a new state directory, without fsync. Returns a function that stops them and removes the directory. */
-export async function startTestBackends(): Promise<() => Promise<void>> {
-  const scratch = await makeScratch();
-  const machine = thisMachine(ROOT);
-  const cluster = await makeClusterTemplate(join(scratch, 'template'), machine);
-  const stateDirectory = await withCluster(await openStateDirectory(join(scratch, 'state'), { routerPort: 0 }), cluster);
-  const progress = (line: string): void => void process.stderr.write(`${line}\n`);
-  const stores = await startStores({ stateDirectory, machine, durable: false, progress });
-  const { stop: _stop, supervisor: _supervisor, ...addresses } = stores;
-  const clusters = await serveSharedClusters();
-  const found: TestBackends = {
-    stores: addresses,
-    stateDirectory: stateDirectory.path,
-    scratch,
-    clusters: clusters.address,
-    cluster,
-  };
-  process.env[VARIABLE] = JSON.stringify(found);
-  return async () => {
-    delete process.env[VARIABLE];
-    await clusters.stop();
-    await stores.stop();
-    await rm(scratch, { recursive: true, force: true });
-  };
 }
 
 /**

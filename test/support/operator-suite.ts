@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../pkg/kube/object.ts';
 import { NAMESPACE } from '../../pkg/kube/kinds.ts';
 import { playPods, ready, secretValues, sharedCluster, startCluster, startOperator, tenantOf, unique, type Cluster } from './operator.ts';
 import { runOperator } from './operator-in-process.ts';
-import type { SharedName } from './shared-clusters.ts';
+import type { SharedName } from './shared-cluster-access.ts';
 import { stores, type TestStores } from './stores.ts';
 
 interface SuiteOptions {

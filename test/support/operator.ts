@@ -29,7 +29,7 @@ import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../pkg/runtime/random.ts';
 import { type ApiAccess, sharedApiServer, startApiServer } from './apiserver.ts';
 import { programEnvironment, ROOT, testBackends } from './backends.ts';
-import type { SharedName } from './shared-clusters.ts';
+import type { SharedName } from './shared-cluster-access.ts';
 import { waitFor } from './wait.ts';
 
 export type Stores = ReturnType<typeof testBackends>['stores'];

@@ -1,22 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-
-/**
- * API servers that test files share. `idle` has the custom resources and nobody who acts on them; on `operated` an operator runs, and Deployments
- * become available at once. A file that counts what an API server was asked for, harms it, or needs an operator of other settings has one of its own.
- */
-export type SharedName = 'idle' | 'operated';
-
-/** The namespace whose Tenants may have hosts under school.example; all may have them under example.org. */
-export const SCHOOL_NAMESPACE = 'school';
-
-/** Plain data: kubeconfigs as JSON. */
-export interface SharedAccess {
-  readonly url: string;
-  readonly admin: string;
-  /** Of the operator's ServiceAccount. */
-  readonly operator: string;
-}
+import { SCHOOL_NAMESPACE, type SharedAccess, type SharedName } from './shared-cluster-access.ts';
 
 export interface SharedClusters {
   /** Where the workers of jest ask for them. */

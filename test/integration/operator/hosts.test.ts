@@ -4,7 +4,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { waitFor } from '../../support/wait.ts';
 import { children, condition, conditionOf, newNamespace, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
-import { SCHOOL_NAMESPACE } from '../../support/shared-clusters.ts';
+import { SCHOOL_NAMESPACE } from '../../support/shared-cluster-access.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 const { cluster, namespace } = operatorSuite({ namespace: SCHOOL_NAMESPACE });
