@@ -92,7 +92,17 @@ export const ancestorsOf = (alias: string): string => `(
 export const LISTED_NAMES = [...Object.values<Field<unknown>>(LISTED).map(({ sql }) => sql), 'f.folder_id'].join(', ');
 export const LISTED_COLUMNS = `${columnsOf(LISTED)}, f.folder_id AS "folderId"`;
 
-const FIND = `SELECT ${FILE_COLUMNS}, ${ancestorsOf('d')} AS ancestors FROM files f ${FILE_JOINS} WHERE f.uuid = $1`;
+/**
+ * Whether row `alias`, which the statement locks, is as it was when the statement began. Where it was changed while the lock was waited for, Postgres
+ * gives it as it is now, beside what it was joined with before (PostgreSQL, 13.2.1): a folder that it was moved to is missing.
+ */
+export const unchangedSince = (alias: 'f' | 'd', table: 'files' | 'folders'): string =>
+  `${alias}.revision = (SELECT b.revision FROM ${table} b WHERE b.id = ${alias}.id) AS "isUnchanged"`;
+
+const find = (columns: string): string =>
+  `SELECT ${columns}, ${ancestorsOf('d')} AS ancestors FROM files f ${FILE_JOINS} WHERE f.uuid = $1`;
+const FIND = find(FILE_COLUMNS);
+const LOCK = `${find(`${FILE_COLUMNS}, ${unchangedSince('f', 'files')}`)} FOR UPDATE OF f`;
 
 const TIMES = Object.entries(OWN).flatMap(([name, { isTime }]) => (isTime ? [name] : []));
 
@@ -122,10 +132,14 @@ export async function filesById(sql: Executor, ids: readonly number[]): Promise<
   return rows.map(recordOf);
 }
 
-/** One statement. `lock`: locks the file until the end of the transaction. */
+/** One statement. `lock`: locks the file until the end of the transaction; one more where it was changed while the lock was waited for. */
 export async function findFile(sql: Executor, uuid: string, lock = false): Promise<FileRecord | null> {
-  const [row] = lock
-    ? await sql.prepared<FileRow>('content-file-locked', `${FIND} FOR UPDATE OF f`, [uuid])
-    : await sql.prepared<FileRow>('content-file', FIND, [uuid]);
+  if (lock) {
+    const [locked] = await sql.prepared<FileRow & { isUnchanged: boolean }>('content-file-locked', LOCK, [uuid]);
+    if (!locked) return null;
+    const { isUnchanged, ...file } = locked;
+    if (isUnchanged) return recordOf(file);
+  }
+  const [row] = await sql.prepared<FileRow>('content-file', FIND, [uuid]);
   return row ? recordOf(row) : null;
 }

@@ -2,7 +2,7 @@ import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { type Ancestor, type Granted, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
-import { ancestorsOf } from '../files/files.sql.ts';
+import { ancestorsOf, unchangedSince } from '../files/files.sql.ts';
 
 /** A live folder with its owner's name and the folders above it, itself the last. */
 export interface FolderRecord {
@@ -44,16 +44,22 @@ export const FOLDER_COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_syste
 
 export const FOLDER_JOINS = 'd LEFT JOIN users o ON o.id = d.owner_id LEFT JOIN folders p ON p.id = d.parent_id';
 
-const FIND = `SELECT ${FOLDER_COLUMNS} FROM folders ${FOLDER_JOINS} WHERE d.uuid = $1 AND d.deleted_at IS NULL`;
+const find = (columns: string): string => `SELECT ${columns} FROM folders ${FOLDER_JOINS} WHERE d.uuid = $1 AND d.deleted_at IS NULL`;
+const FIND = find(FOLDER_COLUMNS);
 
-const LOCKED = { share: `${FIND} FOR SHARE OF d`, update: `${FIND} FOR UPDATE OF d` } as const;
+const LOCK = find(`${FOLDER_COLUMNS}, ${unchangedSince('d', 'folders')}`);
+const LOCKED = { share: `${LOCK} FOR SHARE OF d`, update: `${LOCK} FOR UPDATE OF d` } as const;
 
-/** One statement. `lock`: until the end of the transaction the folder stays as it is. */
+/** One statement. `lock`: until the end of the transaction the folder stays as it is; one more where it was changed while the lock was waited for. */
 export async function findFolder(sql: Executor, uuid: string, lock?: 'share' | 'update'): Promise<FolderRecord | null> {
-  const [row] = await (lock
-    ? sql.prepared<FolderRecord>(`content-folder-${lock}`, LOCKED[lock], [uuid])
-    : sql.prepared<FolderRecord>('content-folder', FIND, [uuid]));
-  return row ?? null;
+  if (lock) {
+    const [locked] = await sql.prepared<FolderRecord & { isUnchanged: boolean }>(`content-folder-${lock}`, LOCKED[lock], [uuid]);
+    if (!locked) return null;
+    const { isUnchanged, ...folder } = locked;
+    if (isUnchanged) return folder;
+  }
+  const [folder] = await sql.prepared<FolderRecord>('content-folder', FIND, [uuid]);
+  return folder ?? null;
 }
 
 /** Live folders. One statement; none for no ids. */

@@ -33,6 +33,24 @@ test('a write that Postgres gives up for another, in a deadlock, is run anew', a
   expect(await faultsOf(tenant)).toEqual([]);
 });
 
+test('a rename that waits for a move leaves the file where it was moved', async () => {
+  const { api } = await tenant.user();
+  const { body: from } = await api.post('/folders', { name: 'from' });
+  const { body: to } = await api.post('/folders', { name: 'to' });
+  const { body: file } = await api.upload('/files', { file: Buffer.from('a'), name: 'a', fields: { folder_id: from.id } });
+  const [moved, renamed] = await tenant.db.transaction(async (tx) => {
+    await tx.query('SELECT FROM files WHERE uuid = $1 FOR UPDATE', [file.id]);
+    const move = api.patch(`/files/${file.id}`, { folder_id: to.id });
+    await waitFor('the move to wait', async () => (await waiting()) === 1);
+    const rename = api.patch(`/files/${file.id}`, { name: 'b' });
+    await waitFor('both to wait', async () => (await waiting()) === 2);
+    return [move, rename];
+  });
+  expect(await moved).toMatchObject({ status: 200, body: { name: 'a', folder: { id: to.id }, path: '/to/a' } });
+  expect(await renamed).toMatchObject({ status: 200, body: { name: 'b', folder: { id: to.id }, path: '/to/b' } });
+  expect(await faultsOf(tenant)).toEqual([]);
+});
+
 describe('a user who is deleted', () => {
   test('while an upload of theirs commits makes the upload a 401', async () => {
     const { api, user } = await tenant.user();
