@@ -1,18 +1,28 @@
 import { clearCaches } from '../../pkg/api/caches.jobs.ts';
 import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.ts';
 import { sweepObjects } from '../../pkg/content/objects/sweep-objects.processor.ts';
+import { emptyOwnTrash } from '../../pkg/content/trash/empty-own-trash.processor.ts';
 import { emptyTrash } from '../../pkg/content/trash/empty-trash.processor.ts';
 import { deleteExpiredEvents } from '../../pkg/events/retention.ts';
 import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
 import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
+import { expireTask } from '../../pkg/tasks/expire-task.processor.ts';
 import type { WorkerConfig } from './config.ts';
 import { QUEUES } from './queues.ts';
 
 /** Everything that the worker does: a new job is a line here, beside its declaration (`<x>.jobs.ts`) and its processor. */
 export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
   queues: QUEUES,
-  processors: [purgeObjects, sweepObjects, emptyTrash, clearCaches, submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS })],
+  processors: [
+    purgeObjects,
+    sweepObjects,
+    emptyTrash,
+    clearCaches,
+    submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS }),
+    emptyOwnTrash,
+    expireTask,
+  ],
   rowQueues: [
     deliveryQueue({
       timeoutMs: config.CARREL_WEBHOOK_TIMEOUT_SECONDS * 1000,

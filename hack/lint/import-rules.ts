@@ -10,6 +10,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   FEATURES,
   ['pkg/content'],
   ['pkg/accounts'],
+  ['pkg/tasks'],
   ['pkg/feature'],
   ['pkg/access'],
   ['pkg/events'],

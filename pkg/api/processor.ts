@@ -92,6 +92,11 @@ export class TryLater extends Error {
   }
 }
 
+/** The job has more to do, and lets the tenant's others go first: it is due again at once. */
+export class NextTurn extends Error {
+  override readonly name = 'NextTurn';
+}
+
 /** The lease has passed to another worker, which does the job. */
 export class LostLease extends Error {
   override readonly name = 'LostLease';

@@ -22,6 +22,7 @@ import { sharePages } from './shares/share-page.ts';
 import { ShareCookie, ShareProofs } from './shares/share-proof.ts';
 import { shareEndpoints } from './shares/shares.endpoints.ts';
 import { Shares } from './shares/shares.service.ts';
+import { TaskRequests } from '../tasks/task-requests.ts';
 import { type TransferLimits, Transfers } from './transfers/transfer-limits.ts';
 import { trashEndpoints } from './trash/trash.ts';
 import { Blobs } from './uploads/blobs.ts';
@@ -69,7 +70,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...versionEndpoints(versions),
         ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions }), apiUrl),
         ...folderEndpoints({ folders: new Folders(deps), lists: new FolderLists(deps), trash: new FolderTrash(deps) }),
-        ...trashEndpoints(services.db),
+        ...trashEndpoints({ ...services, tasks: new TaskRequests(services) }),
         ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
         ...shareEndpoints(new Shares({ ...deps, passwords, appUrl: addresses.appUrl })),
         ...shareDownloadEndpoints(shareDownloads),

@@ -2,6 +2,7 @@ import {
   type JobContext,
   type JobHandler,
   LostLease,
+  NextTurn,
   perShard,
   type Processor,
   type QueueSettings,
@@ -88,6 +89,7 @@ class WorkHandler implements JobHandler<JobRow> {
     const { random, log } = this.#deps.services;
     const { kind, id, tenant, attempts } = row;
     if (error instanceof LostLease) return 'lost_lease';
+    if (error instanceof NextTurn) return (await this.store.requeue(row)) ? 'continued' : 'lost_lease';
     const message = error instanceof Error ? error.message : String(error);
     if (!job || error instanceof UnprocessableJob) {
       log.error({ err: error, tenant, id, kind }, 'job became a dead letter');

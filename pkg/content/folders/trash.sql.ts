@@ -81,6 +81,12 @@ const PURGE_TRASHED_FILES = `WITH ${purgeFiles(`batch AS MATERIALIZED (
     ORDER BY f.deleted_at, f.id LIMIT ${TRASHED_FILES_PER_STATEMENT} FOR UPDATE
   )`)} SELECT count(*)::int AS files FROM batch`;
 
+/** $1 uuids, $2 the time, $3 the owner, $4 the time by which they were deleted by themselves. */
+const PURGE_OWN_FILES = `WITH ${purgeFiles(`batch AS MATERIALIZED (
+    SELECT f.id, f.folder_id, NULL::uuid AS folder_uuid FROM files f
+    WHERE f.uuid = ANY ($1::uuid[]) AND f.owner_id = $3 AND f.deleted_at <= $4 AND f.trashed_with IS NULL ORDER BY f.id FOR UPDATE
+  )`)} SELECT FROM batch LIMIT 0`;
+
 const LOCK_FILES = `SELECT f.id FROM files f WHERE f.folder_id IN (SELECT id FROM (${BELOW}) b) ORDER BY f.id FOR UPDATE`;
 
 const PURGE_FOLDERS = `
@@ -96,6 +102,30 @@ const PURGE_FOLDERS = `
 export async function purgeTrashedFiles(sql: Pick<Sql, 'query'>, now: Date): Promise<boolean> {
   const [purged] = await sql.query<{ files: number }>(PURGE_TRASHED_FILES, [now, now.toISOString()]);
   return purged?.files === TRASHED_FILES_PER_STATEMENT;
+}
+
+/** What somebody owns that was deleted by itself by a time. */
+export interface OwnTrash {
+  readonly userId: number;
+  readonly before: Date;
+}
+
+/** Deletes for ever those of these files that are of somebody's trash. One statement. */
+export const purgeOwnFiles = (
+  sql: Pick<Sql, 'query'>,
+  uuids: readonly string[],
+  { userId, before }: OwnTrash,
+  now: Date,
+): Promise<unknown> => sql.query(PURGE_OWN_FILES, [uuids, now.toISOString(), userId, before]);
+
+/** Which of these are there, in the trash or not. One statement. */
+export async function presentOf(
+  sql: Pick<Sql, 'query'>,
+  table: 'files' | 'folders',
+  uuids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ uuid: string }>(`SELECT uuid FROM ${table} WHERE uuid = ANY ($1::uuid[])`, [uuids]);
+  return new Set(rows.map(({ uuid }) => uuid));
 }
 
 /** Three statements. */

@@ -1,6 +1,7 @@
 import { processor } from '../../api/processor.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { insertJob } from '../../store/postgres/job-store.ts';
+import type { Executor } from '../../store/postgres/database.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { CLEAR_CACHES } from '../../store/redis/tagged-cache.ts';
 import { FOLDERS_TAG } from '../content.tags.ts';
@@ -52,10 +53,7 @@ const nextFolder = async (tx: Sql, now: Date, passed: readonly string[]): Promis
   (await tx.query<{ uuid: string }>(EXPIRED_FOLDER, [now, passed]))[0]?.uuid;
 
 async function purgeExpired(tx: Sql, uuid: string, now: Date): Promise<void> {
-  const sql = {
-    query: tx.query.bind(tx),
-    prepared: <T>(_name: string, text: string, params?: readonly unknown[]) => tx.query<T>(text, params),
-  };
+  const sql = withoutPreparing(tx);
   const folder = await lockTree(sql, { folder: uuid }, ({ folder }) =>
     folder?.expiresAt && folder.expiresAt <= now && folder.trashedWith === null ? folder : null,
   );
@@ -64,5 +62,12 @@ async function purgeExpired(tx: Sql, uuid: string, now: Date): Promise<void> {
   await clearCaches(tx);
 }
 
+/** A worker's connections serve many tenants, so they prepare nothing. */
+export const withoutPreparing = (tx: Sql): Pick<Executor, 'query' | 'prepared'> => ({
+  query: tx.query.bind(tx),
+  prepared: <T>(_name: string, text: string, params?: readonly unknown[]) => tx.query<T>(text, params),
+});
+
 /** Used bytes and folders are cached. */
-const clearCaches = (tx: Sql): Promise<void> => insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [USERS_TAG, FOLDERS_TAG] } });
+export const clearCaches = (tx: Sql): Promise<void> =>
+  insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [USERS_TAG, FOLDERS_TAG] } });

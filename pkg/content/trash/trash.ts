@@ -1,13 +1,18 @@
 import type { Actor } from '../../api/actor.ts';
 import { type Endpoint, endpoint, reply } from '../../api/endpoint.ts';
 import { type Page, page, pageRequest } from '../../api/paging.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Database } from '../../store/postgres/database.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
+import type { TaskRequests } from '../../tasks/task-requests.ts';
+import { TaskView } from '../../tasks/tasks.schema.ts';
 import { grantedAtLeast, hiddenAncestors } from '../access/inherited-access.policy.ts';
 import { pathBelow } from '../names/names.policy.ts';
 import { type TrashItem, TrashPage, TrashQuery } from './trash.schema.ts';
+import { EMPTY_OWN_TRASH } from './trash-task.ts';
 import { TRASH, trashList, type TrashedRow } from './trash.sql.ts';
 
-export const trashEndpoints = (db: Sql): Endpoint[] => [
+export const trashEndpoints = (deps: { db: Database; tasks: TaskRequests; clock: Clock }): Endpoint[] => [
   endpoint({
     method: 'get',
     path: '/trash',
@@ -17,9 +22,29 @@ export const trashEndpoints = (db: Sql): Endpoint[] => [
     caller: { permission: 'read:files' },
     query: TrashQuery,
     replies: { 200: TrashPage },
-    handle: async ({ actor, query }) => reply(200, await listTrash(db, actor, query)),
+    handle: async ({ actor, query }) => reply(200, await listTrash(deps.db, actor, query)),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/trash',
+    operationId: 'emptyTrash',
+    summary: "Delete for ever what is in one's own trash",
+    tag: 'trash',
+    caller: { permission: 'write:files' },
+    replies: { 202: TaskView },
+    errors: ['conflict'],
+    idempotent: true,
+    handle: async ({ actor }) => reply(202, await emptyTrash(deps, actor)),
   }),
 ];
+
+/**
+ * A job that deletes for ever what the actor owns and has deleted by now; one that has not ended does this too. Five statements. Throws `conflict` where
+ * the actor has too many jobs.
+ */
+async function emptyTrash({ db, tasks, clock }: { db: Database; tasks: TaskRequests; clock: Clock }, actor: Actor): Promise<TaskView> {
+  return db.transaction((tx) => tasks.request(tx, EMPTY_OWN_TRASH, actor.userId, { arguments: { before: clock.now().toISOString() } }));
+}
 
 /** One statement. */
 async function listTrash(db: Sql, actor: Actor, query: TrashQuery): Promise<Page<TrashItem>> {

@@ -76,6 +76,11 @@ export class JobStore extends LeasedRows<JobRow> {
     return this.change(job, assignments, [outcome.waitMs / 1000, outcome.error]);
   }
 
+  /** The job is due again now, behind those that are due already. False: the lease had passed to another worker. */
+  async requeue(job: JobRow): Promise<boolean> {
+    return this.change(job, 'leased_until = NULL, fence = NULL, due_at = now(), last_error = NULL', []);
+  }
+
   /** Makes the job a dead letter. False: the lease had passed to another worker. */
   async deadLetter(job: JobRow, error: string): Promise<boolean> {
     return this.change(job, `due_at = 'infinity', leased_until = NULL, fence = NULL, last_error = left($4, 1000)`, [error]);

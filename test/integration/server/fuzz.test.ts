@@ -38,8 +38,9 @@ beforeAll(async () => {
     callers.admin
       .upload('/files', { name: 'shared.txt', file: Buffer.from('shared') })
       .then(({ body }) => callers.admin.post(`/files/${body.id}/share`, {})),
+    callers.admin.delete('/trash'),
   ]);
-  const [files, folders, webhooks, users, groups, tags, shares] = made.map(({ body }) => [body.id as string]);
+  const [files, folders, webhooks, users, groups, tags, shares, jobs] = made.map(({ body }) => [body.id as string]);
   known = {
     files: files ?? [],
     folders: folders ?? [],
@@ -48,6 +49,7 @@ beforeAll(async () => {
     groups: groups ?? [],
     tags: tags ?? [],
     shares: shares ?? [],
+    jobs: jobs ?? [],
   };
 });
 afterAll(() => fuzzed.tenant.stop());

@@ -168,6 +168,19 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     const [{ body }, { user }] = [await tenant.admin.post('/folders', { name: 'granted' }), await tenant.user()];
     return (key) => tenant.admin.post(`/folders/${body.id}/permissions`, { user_id: user.id, permission_level: 'read' }, keyed(key));
   },
+  cancelJob: async () => {
+    const { body } = await tenant.admin.delete('/trash');
+    return (key) => tenant.admin.post(`/jobs/${body.id}/cancel`, undefined, keyed(key));
+  },
+  retryJob: async () => {
+    const { body } = await tenant.admin.delete('/trash');
+    await tenant.db.query(
+      `WITH ended AS (UPDATE tasks SET state = 'succeeded', total = 1, done = 1, failed = 1, ended_at = now() WHERE uuid = $1 RETURNING id)
+       INSERT INTO task_items (task_id, rank, target_type, target, target_name, state) SELECT id, 0, 'file', gen_random_uuid(), 'a', 'failed' FROM ended`,
+      [body.id],
+    );
+    return (key) => tenant.admin.post(`/jobs/${body.id}/retry`, undefined, keyed(key));
+  },
   testWebhook: async () => {
     const id = await webhook();
     return (key) => tenant.admin.post(`/webhooks/${id}/test`, {}, keyed(key));

@@ -23,6 +23,7 @@ import { guestsInOrder } from './0035-guests-in-order.ts';
 import { folderTrash } from './0036-folder-trash.ts';
 import { trashExpiry } from './0037-trash-expiry.ts';
 import { shareLists } from './0038-share-lists.ts';
+import { tasks } from './0039-tasks.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -51,4 +52,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   folderTrash,
   trashExpiry,
   shareLists,
+  tasks,
 ];

@@ -1,0 +1,79 @@
+import type { Sql } from '../../store/postgres/pool.ts';
+import { type HeldTask, requireRequester, taskProcessor } from '../../tasks/task-processor.ts';
+import { planTo, type TaskItem } from '../../tasks/task-steps.sql.ts';
+import { lockTree } from '../folders/folders.sql.ts';
+import { type OwnTrash, presentOf, purgeOwnFiles, purgeTree } from '../folders/trash.sql.ts';
+import { clearCaches, withoutPreparing } from './empty-trash.processor.ts';
+import { EMPTY_OWN_TRASH } from './trash-task.ts';
+import { planOwnFiles, planOwnFolders } from './plan-own-trash.sql.ts';
+
+/** A step's purge of files takes a second at most, with their versions; a folder's takes what is below it. */
+const STEP = { files: 1_000, folders: 1 };
+
+type Task = HeldTask<{ readonly before: Date }>;
+
+/**
+ * Deletes for ever what somebody owns that was deleted by itself by the time of the request: files, then folders with all below them, the deepest first.
+ *
+ * Invariants:
+ * - What is restored meanwhile stays, and so does what is deleted later: each is decided under its lock. What is gone by then is done.
+ * - An item, its quota, the purge of its objects and its state are one transaction.
+ */
+export const emptyOwnTrash = taskProcessor({
+  kind: EMPTY_OWN_TRASH,
+  create:
+    ({ clock }) =>
+    async ({ step, yieldTurn }) => {
+      for (let more = true; more;) {
+        yieldTurn();
+        more = await step(async (tx, task) => {
+          const { userId } = await requireRequester(tx, task, 'write:files');
+          const trash = { userId, before: task.arguments.before };
+          if (task.isPlanned) return purgeNext(tx, task, trash, clock.now());
+          await plan(tx, task, trash);
+          return true;
+        });
+      }
+    },
+});
+
+/** Finds the next items. */
+async function plan(tx: Sql, task: Task, trash: OwnTrash): Promise<void> {
+  const next = await planOwnFiles(tx, task, trash);
+  if (next === null) await planOwnFolders(tx, task, trash);
+  await planTo(tx, task.id, next);
+}
+
+/** False: nothing was left, and the task has ended. */
+async function purgeNext(tx: Sql, task: Task, trash: OwnTrash, now: Date): Promise<boolean> {
+  const items = await task.next(STEP);
+  const [first] = items;
+  if (!first) {
+    await task.succeed();
+    return false;
+  }
+  if (first.targetType === 'file') await purgeFiles(tx, task, items, trash, now);
+  else await purgeFolder(tx, task, first, trash, now);
+  await clearCaches(tx);
+  return true;
+}
+
+async function purgeFiles(tx: Sql, task: Task, items: readonly TaskItem[], trash: OwnTrash, now: Date): Promise<void> {
+  const uuids = items.map(({ target }) => target);
+  await purgeOwnFiles(tx, uuids, trash, now);
+  const left = await presentOf(tx, 'files', uuids);
+  await task.end(items.map(({ id, target }) => (left.has(target) ? { id, ...RESTORED } : { id, code: null })));
+}
+
+async function purgeFolder(tx: Sql, task: Task, { id, target }: TaskItem, { userId, before }: OwnTrash, now: Date): Promise<void> {
+  const sql = withoutPreparing(tx);
+  const decided = await lockTree(sql, { folder: target }, ({ folder }) => {
+    if (folder === null) return 'gone';
+    const isOwnTrash = folder.ownerId === userId && folder.deletedAt !== null && folder.deletedAt <= before && folder.trashedWith === null;
+    return isOwnTrash ? folder : 'restored';
+  });
+  if (typeof decided === 'object') await purgeTree(sql, decided, now);
+  await task.end([decided === 'restored' ? { id, ...RESTORED } : { id, code: null }]);
+}
+
+const RESTORED = { code: 'not_found', message: 'It is not in the trash any more.' } as const;

@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import { taskKind } from '../../tasks/task-kind.ts';
+
+/** Deletes for ever what somebody owns that was in the trash by the time of the request. */
+export const EMPTY_OWN_TRASH = taskKind({
+  name: 'empty_trash',
+  isSingle: true,
+  arguments: z.object({ before: z.iso.datetime().transform((time) => new Date(time)) }),
+});

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { type Job, job } from '../api/job.ts';
+import type { BackOff } from '../runtime/backoff.ts';
+import type { TaskKindName } from './tasks.schema.ts';
+
+/** The queue of jobs that people request: they may take minutes, and purges and caches never wait behind them. */
+export const TASK_QUEUE = 'tasks';
+
+/** Each turn counts as an attempt, so the wait after an error does not tell how often it came. */
+const RETRY: BackOff = { baseMs: 1_000, maxMs: 60_000, jitter: 0.5 };
+
+const TaskPayload = z.object({ task: z.uuid() });
+
+/** A kind of task, declared beside its feature: what the server requests and the worker processes (`taskProcessor`). */
+export interface TaskKind<Arguments extends z.ZodType = z.ZodType> {
+  readonly name: TaskKindName;
+  readonly arguments: Arguments;
+  /** A person has one at a time that has not ended: a further request joins it. */
+  readonly isSingle: boolean;
+  readonly job: Job<typeof TaskPayload>;
+}
+
+export const taskKind = <Arguments extends z.ZodType>(
+  declaration: Omit<TaskKind<Arguments>, 'job' | 'isSingle'> & { readonly isSingle?: boolean },
+): TaskKind<Arguments> => ({
+  isSingle: false,
+  ...declaration,
+  job: job({ kind: `tasks.${declaration.name}`, queue: TASK_QUEUE, payload: TaskPayload, retry: RETRY }),
+});
+
+/** Deletes a task with its items. */
+export const EXPIRE_TASK = job({ kind: 'tasks.expire', payload: TaskPayload });

@@ -1,0 +1,119 @@
+import type { z } from 'zod';
+import { type Permission, permissionsOf, type Role } from '../api/actor.ts';
+import { Problem } from '../api/problem.ts';
+import { type JobContext, NextTurn, type Processor, processor, type WorkerServices } from '../api/processor.ts';
+import type { Sql } from '../store/postgres/pool.ts';
+import type { TaskKind } from './task-kind.ts';
+import {
+  type ItemEnd,
+  endItems,
+  endTask,
+  lockTask,
+  nextItems,
+  type RunningTask,
+  startTask,
+  type StepSize,
+  type TaskItem,
+} from './task-steps.sql.ts';
+
+/** After so long a task lets others of the tenant go first. */
+const TURN_MS = 10_000;
+
+/** Another person or program has ended the task, or its owner is gone. */
+class TaskOver extends Error {
+  override readonly name = 'TaskOver';
+}
+
+/** What a processor of a task does its steps with. */
+export interface TaskSteps<Arguments> {
+  readonly context: JobContext;
+  /** Call it between two steps that do not need each other: it ends the run where others are to go first. */
+  yieldTurn(): void;
+  /**
+   * One transaction of the tenant's role that holds the task: steps of a task, also of two workers that both take its lease for theirs, go one after the
+   * other, and what one has done the next one sees. After the task has ended there is none: the run ends.
+   */
+  step<T>(fn: (tx: Sql, task: HeldTask<Arguments>) => Promise<T>): Promise<T>;
+}
+
+/** A task that a step holds. */
+export interface HeldTask<Arguments> extends Omit<RunningTask, 'arguments'> {
+  readonly arguments: Arguments;
+  /** The next queued items, all of the lowest rank that there is and of one type. */
+  next(most: StepSize): Promise<TaskItem[]>;
+  /** What became of items. */
+  end(items: readonly ItemEnd[]): Promise<void>;
+  /** Each item has ended. */
+  succeed(): Promise<void>;
+}
+
+/**
+ * The processor of a kind of task. `run` goes on until it has called `succeed`; it may be run again after a crash at any place. A Problem that it throws
+ * ends the task as failed; another error has it run again later, as any job's.
+ */
+export const taskProcessor = <Arguments extends z.ZodType>({
+  kind,
+  create,
+}: {
+  readonly kind: TaskKind<Arguments>;
+  create(services: WorkerServices): (steps: TaskSteps<z.output<Arguments>>) => Promise<void>;
+}): Processor =>
+  processor({
+    job: kind.job,
+    create: (services) => {
+      const run = create(services);
+      const now = (): Date => services.clock.now();
+      return async (context, { task: uuid }) => {
+        if (!(await context.transaction((tx) => startTask(tx, uuid, now())))) return;
+        const turnEnds = services.clock.monotonic() + TURN_MS;
+        const yieldTurn = (): void => {
+          if (services.clock.monotonic() > turnEnds) throw new NextTurn('the turn of this task is over');
+        };
+        try {
+          await run({ context, yieldTurn, step: (fn) => stepOf(kind, context, uuid, now, fn) });
+        } catch (error) {
+          if (error instanceof TaskOver) return;
+          if (!(error instanceof Problem)) throw error;
+          const { code, message } = error;
+          await context.transaction((tx) => endTask(tx, uuid, 'failed', now(), { code, message }));
+        }
+      };
+    },
+  });
+
+async function stepOf<Arguments extends z.ZodType, T>(
+  kind: TaskKind<Arguments>,
+  { transaction, signal }: JobContext,
+  uuid: string,
+  now: () => Date,
+  fn: (tx: Sql, task: HeldTask<z.output<Arguments>>) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  return transaction(async (tx) => {
+    const task = await lockTask(tx, uuid);
+    if (!task) throw new TaskOver('the task has ended');
+    return fn(tx, {
+      ...task,
+      arguments: kind.arguments.parse(task.arguments),
+      next: (most) => nextItems(tx, task.id, most),
+      end: (items) => endItems(tx, task.id, items),
+      succeed: () => endTask(tx, uuid, 'succeeded', now(), null),
+    });
+  });
+}
+
+/** Whoever requested a task, as they are now. */
+export interface Requester {
+  readonly userId: number;
+  readonly userUuid: string;
+}
+
+/** One statement. Throws `forbidden` where they may no longer do any such thing. */
+export async function requireRequester(tx: Sql, { userId }: Pick<RunningTask, 'userId'>, permission: Permission): Promise<Requester> {
+  const [user] = await tx.query<{ uuid: string; roles: readonly Role[] }>('SELECT uuid, roles FROM users WHERE id = $1 AND is_active', [
+    userId,
+  ]);
+  if (userId === null || !user || !permissionsOf(user.roles).has(permission))
+    throw new Problem('forbidden', `Requires the permission ${permission}.`);
+  return { userId, userUuid: user.uuid };
+}

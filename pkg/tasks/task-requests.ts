@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import { Problem } from '../api/problem.ts';
+import type { JobRequests } from '../events/job-requests.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Tx } from '../store/postgres/database.ts';
+import type { Json } from '../store/postgres/job-store.ts';
+import { EXPIRE_TASK, type TaskKind } from './task-kind.ts';
+import type { TaskView } from './tasks.schema.ts';
+import { insertRetry, insertTask, joinTask, lockRequestsOf, type TaskRow, unfinishedOf } from './tasks.sql.ts';
+import { presentTask } from './tasks.view.ts';
+
+/** Tasks of one person that have not ended. */
+export const UNFINISHED_TASKS_MAX = 10;
+/** After its request a task is deleted; one that has not ended by then a day later. */
+const TASK_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Requests tasks in the transaction that makes them necessary, at most UNFINISHED_TASKS_MAX of a person at once however many race. */
+export class TaskRequests {
+  readonly #jobs: JobRequests;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(deps: { jobs: JobRequests; clock: Clock; random: Random }) {
+    this.#jobs = deps.jobs;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+  }
+
+  /** Five statements, three where it joins one that has not ended. Throws `conflict` where the person has too many. */
+  async request<Arguments extends z.ZodType>(
+    tx: Tx,
+    kind: TaskKind<Arguments>,
+    userId: number,
+    { arguments: taskArguments, result = null }: { arguments: z.input<Arguments> & Json; result?: TaskView['result'] },
+  ): Promise<TaskView> {
+    await lockRequestsOf(tx, userId);
+    const unfinished = await unfinishedOf(tx, userId);
+    const present = kind.isSingle ? unfinished.find((task) => task.isSingle && task.kind === kind.name) : undefined;
+    const joined = present && (await joinTask(tx, present.id, taskArguments));
+    if (joined) return presentTask(joined);
+    requireFewer(unfinished);
+    const [uuid, createdAt] = [this.#random.uuid(), this.#clock.now()];
+    const { name, isSingle } = kind;
+    const row = await insertTask(tx, { uuid, kind: name, userId, arguments: taskArguments, isSingle, result, createdAt });
+    return this.#requested(tx, kind, row);
+  }
+
+  /** A task of the same person for the failed items of one that has ended; the one that there is while that has not ended. */
+  async retry(tx: Tx, kind: TaskKind, { id, userId }: TaskRow): Promise<TaskView> {
+    if (userId === null) throw new Problem('not_found');
+    await lockRequestsOf(tx, userId);
+    const unfinished = await unfinishedOf(tx, userId);
+    if (unfinished.some(({ retryOf }) => retryOf === id))
+      throw new Problem('conflict', 'The failed items of this job are being tried again already.');
+    requireFewer(unfinished);
+    return this.#requested(tx, kind, await insertRetry(tx, id, this.#random.uuid(), this.#clock.now()));
+  }
+
+  async #requested(tx: Tx, kind: TaskKind, row: TaskRow | null): Promise<TaskView> {
+    if (row === null) throw new Problem('not_found');
+    await this.#jobs.request(tx, kind.job, { task: row.uuid });
+    await this.#jobs.schedule(tx, EXPIRE_TASK, { task: row.uuid }, new Date(row.createdAt.getTime() + TASK_RETENTION_MS));
+    return presentTask(row);
+  }
+}
+
+function requireFewer(unfinished: readonly unknown[]): void {
+  if (unfinished.length >= UNFINISHED_TASKS_MAX)
+    throw new Problem('conflict', `You have ${UNFINISHED_TASKS_MAX} jobs that have not ended; wait for one, or cancel one.`);
+}

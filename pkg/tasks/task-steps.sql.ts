@@ -1,0 +1,129 @@
+import type { ProblemCode } from '../api/error-catalogue.ts';
+import type { Json } from '../store/postgres/job-store.ts';
+import type { Sql } from '../store/postgres/pool.ts';
+
+/** A task as its processor sees it. */
+export interface RunningTask {
+  readonly id: number;
+  readonly uuid: string;
+  /** Null: the system's. */
+  readonly userId: number | null;
+  readonly arguments: Json;
+  /** Its items are all there. */
+  readonly isPlanned: boolean;
+  /** How far they have been looked for, as `planTo` wrote it; null: not yet. */
+  readonly cursor: Json;
+}
+
+export interface TaskItem {
+  readonly id: number;
+  readonly rank: number;
+  readonly targetType: 'file' | 'folder';
+  readonly target: string;
+  readonly copy: string | null;
+  readonly copyIn: string | null;
+}
+
+/** What became of an item; `code` null: it succeeded. */
+export interface ItemEnd {
+  readonly id: number;
+  readonly code: ProblemCode | null;
+  readonly message?: string;
+}
+
+/** False: it has ended, or is gone. */
+export async function startTask(tx: Sql, uuid: string, now: Date): Promise<boolean> {
+  const started = await tx.query(
+    `UPDATE tasks SET state = 'running', started_at = coalesce(started_at, $2) WHERE uuid = $1 AND state IN ('queued', 'running') RETURNING id`,
+    [uuid, now],
+  );
+  return started.length > 0;
+}
+
+/** Null: it has ended, or is gone. */
+export async function lockTask(tx: Sql, uuid: string): Promise<RunningTask | null> {
+  const [task] = await tx.query<RunningTask>(
+    `SELECT id, uuid, user_id AS "userId", arguments, is_planned AS "isPlanned", cursor FROM tasks WHERE uuid = $1 AND state = 'running' FOR UPDATE`,
+    [uuid],
+  );
+  return task ?? null;
+}
+
+export async function endTask(
+  tx: Sql,
+  uuid: string,
+  state: 'succeeded' | 'failed',
+  now: Date,
+  error: { readonly code: ProblemCode; readonly message: string } | null,
+): Promise<void> {
+  await tx.query(
+    `UPDATE tasks SET state = $2, ended_at = $3, error_code = $4, error_message = left($5, 1000) WHERE uuid = $1 AND state = 'running'`,
+    [uuid, state, now, error?.code ?? null, error?.message ?? null],
+  );
+}
+
+/** How far the items have been looked for; null: they are all there. */
+export const planTo = (tx: Sql, id: number, cursor: Json): Promise<unknown> =>
+  tx.query('UPDATE tasks SET is_planned = $2::jsonb IS NULL, cursor = $2::jsonb WHERE id = $1', [
+    id,
+    cursor === null ? null : JSON.stringify(cursor),
+  ]);
+
+/** The columns of an item that a statement of `plan` inserts. */
+export const PLANNED_COLUMNS = 'task_id, rank, target_type, target, target_name';
+
+/** The most items of a step, by what they are about. */
+export interface StepSize {
+  readonly files: number;
+  readonly folders: number;
+}
+
+export const nextItems = (tx: Sql, id: number, { files, folders }: StepSize): Promise<TaskItem[]> =>
+  tx.query<TaskItem>(
+    `WITH first AS (
+       SELECT rank, target_type FROM task_items WHERE task_id = $1 AND state = 'queued' ORDER BY rank, id LIMIT 1
+     )
+     SELECT i.id, i.rank, i.target_type AS "targetType", i.target, i.copy, i.copy_in AS "copyIn" FROM first JOIN task_items i USING (rank, target_type)
+     WHERE i.task_id = $1 AND i.state = 'queued' ORDER BY i.id
+     LIMIT (SELECT CASE target_type WHEN 'file' THEN $2::int ELSE $3::int END FROM first)`,
+    [id, files, folders],
+  );
+
+/** One statement. An item that has ended already stays as it is, and counts once. */
+export async function endItems(tx: Sql, taskId: number, items: readonly ItemEnd[]): Promise<void> {
+  if (items.length === 0) return;
+  await tx.query(
+    `WITH ended AS (
+       UPDATE task_items i SET state = CASE WHEN e.code IS NULL THEN 'succeeded' ELSE 'failed' END, error_code = e.code, error_message = left(e.message, 1000)
+       FROM unnest($2::bigint[], $3::text[], $4::text[]) e (id, code, message)
+       WHERE i.task_id = $1 AND i.id = e.id AND i.state = 'queued' RETURNING i.state
+     )
+     UPDATE tasks t SET done = t.done + c.done, failed = t.failed + c.failed
+     FROM (SELECT count(*)::int AS done, count(*) FILTER (WHERE state = 'failed')::int AS failed FROM ended) c WHERE t.id = $1`,
+    [taskId, items.map(({ id }) => id), items.map(({ code }) => code), items.map(({ message }) => message ?? null)],
+  );
+}
+
+const ITEMS_PER_STATEMENT = 10_000;
+
+/** Deletes a task that has ended, its items in several transactions where they are many. False: it has not ended. */
+export async function deleteTask(transaction: <T>(fn: (tx: Sql) => Promise<T>) => Promise<T>, uuid: string): Promise<boolean> {
+  for (;;) {
+    const state = await transaction(async (tx) => {
+      const [task] = await tx.query<{ id: number; isOver: boolean }>(
+        'SELECT id, ended_at IS NOT NULL AS "isOver" FROM tasks WHERE uuid = $1',
+        [uuid],
+      );
+      if (!task) return 'gone';
+      if (!task.isOver) return 'unfinished';
+      const items = await tx.query(
+        'DELETE FROM task_items WHERE task_id = $1 AND id IN (SELECT id FROM task_items WHERE task_id = $1 ORDER BY id LIMIT $2) RETURNING id',
+        [task.id, ITEMS_PER_STATEMENT],
+      );
+      if (items.length === ITEMS_PER_STATEMENT) return 'more';
+      await tx.query('DELETE FROM tasks WHERE id = $1', [task.id]);
+      return 'gone';
+    });
+    if (state !== 'more') return state === 'gone';
+  }
+}

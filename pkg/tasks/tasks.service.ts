@@ -1,0 +1,100 @@
+import type { Actor } from '../api/actor.ts';
+import { listPage, type Page } from '../api/paging.ts';
+import { Problem } from '../api/problem.ts';
+import type { Uuid } from '../api/schemas.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Database } from '../store/postgres/database.ts';
+import type { TaskKind } from './task-kind.ts';
+import type { TaskRequests } from './task-requests.ts';
+import type { TaskItemQuery, TaskItemView, TaskQuery, TaskView } from './tasks.schema.ts';
+import { cancelTask, findTask, TASK_COLUMNS, TASK_ITEM_COLUMNS, TASK_ITEMS, type TaskRow, TASKS } from './tasks.sql.ts';
+import { presentTask, presentTaskItem } from './tasks.view.ts';
+
+/**
+ * What people requested that takes longer than a request: it is called a job at /jobs, and a task here, where jobs are the worker's.
+ *
+ * Invariants:
+ * - To others a task does not exist (404), but for administrators, who see each and may cancel it. Its items, which name people's files, are shown to
+ *   its owner alone.
+ * - A task that has ended stays as it is.
+ */
+export class Tasks {
+  readonly #db: Database;
+  readonly #requests: TaskRequests;
+  readonly #kinds: readonly TaskKind[];
+  readonly #clock: Clock;
+
+  constructor(deps: { db: Database; requests: TaskRequests; kinds: readonly TaskKind[]; clock: Clock }) {
+    this.#db = deps.db;
+    this.#requests = deps.requests;
+    this.#kinds = deps.kinds;
+    this.#clock = deps.clock;
+  }
+
+  /** One statement. Throws `forbidden` for those of all. */
+  async list(actor: Actor, { all = false, kind, state, ...query }: TaskQuery): Promise<Page<TaskView>> {
+    if (all && !isAdministrator(actor)) throw new Problem('forbidden', "Only administrators see everybody's jobs.");
+    return listPage(this.#db, query, {
+      keyset: TASKS,
+      columns: TASK_COLUMNS,
+      from: 'tasks t',
+      where: (params) => [
+        ...(all ? [] : [`t.user_id = ${params.add(actor.userId)}`]),
+        ...(kind === undefined ? [] : [`t.kind = ${params.add(kind)}`]),
+        ...(state === undefined ? [] : [`t.state = ${params.add(state)}`]),
+      ],
+      present: presentTask,
+    });
+  }
+
+  /** One statement. Throws `not_found`. */
+  async get(actor: Actor, id: Uuid): Promise<TaskView> {
+    return presentTask(await this.#find(actor, id, { byAdministrators: true }));
+  }
+
+  /** Two statements. Throws `not_found`. */
+  async items(actor: Actor, id: Uuid, { state, ...query }: TaskItemQuery): Promise<Page<TaskItemView>> {
+    const task = await this.#find(actor, id);
+    return listPage(this.#db, query, {
+      keyset: TASK_ITEMS,
+      columns: TASK_ITEM_COLUMNS,
+      from: 'task_items i',
+      where: (params) => [
+        `i.task_id = ${params.add(task.id)}`,
+        ...(state === undefined ? [] : [`i.state = '${state}'`]), // a literal: the index of the failed ones has it as its condition
+      ],
+      present: presentTaskItem,
+    });
+  }
+
+  /** What it has done stays done; it does no further item once this is committed. Two statements. Throws `not_found`, `conflict`. */
+  async cancel(actor: Actor, id: Uuid): Promise<TaskView> {
+    const task = await this.#find(actor, id, { byAdministrators: true });
+    const canceled = await cancelTask(this.#db, task.id, this.#clock.now());
+    if (canceled === null) throw new Problem('conflict', 'The job has ended.');
+    return presentTask(canceled);
+  }
+
+  /** The failed items, as another task. Throws `not_found`, `conflict` (it has not ended, nothing failed, is tried already, too many tasks). */
+  async retry(actor: Actor, id: Uuid): Promise<TaskView> {
+    return this.#db.transaction(async (tx) => {
+      const task = required(actor, await findTask(tx, id), {});
+      if (task.endedAt === null) throw new Problem('conflict', 'The job has not ended.');
+      const kind = this.#kinds.find(({ name }) => name === task.kind);
+      if (task.failed === 0 || !kind) throw new Problem('conflict', 'Nothing of this job failed that could be tried again.');
+      return this.#requests.retry(tx, kind, task);
+    });
+  }
+
+  async #find(actor: Actor, id: Uuid, by: { byAdministrators?: boolean } = {}): Promise<TaskRow> {
+    return required(actor, await findTask(this.#db, id), by);
+  }
+}
+
+/** Administrators are those who manage users. */
+const isAdministrator = (actor: Actor): boolean => actor.permissions.has('write:users');
+
+function required(actor: Actor, task: TaskRow | null, { byAdministrators = false }: { byAdministrators?: boolean }): TaskRow {
+  if (!task || !(task.userId === actor.userId || (byAdministrators && isAdministrator(actor)))) throw new Problem('not_found');
+  return task;
+}

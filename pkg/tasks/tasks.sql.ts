@@ -1,0 +1,149 @@
+import type { Tx } from '../store/postgres/database.ts';
+import { integerKey, keyset, timeKey } from '../store/postgres/keyset.ts';
+import type { Json } from '../store/postgres/job-store.ts';
+import type { Sql } from '../store/postgres/pool.ts';
+import {
+  type ItemState,
+  TASK_ITEM_SORT_FIELDS,
+  TASK_SORT_FIELDS,
+  type TaskKindName,
+  type TaskState,
+  type TaskView,
+} from './tasks.schema.ts';
+
+export interface TaskRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly kind: TaskKindName;
+  readonly userId: number | null;
+  readonly state: TaskState;
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly result: TaskView['result'];
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly retryOf: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+/** The columns of a TaskRow; wants `t` of tasks. */
+export const TASK_COLUMNS = `t.id, t.uuid, t.kind, t.user_id AS "userId", t.state, t.total, t.done, t.failed, t.result, t.error_code AS "errorCode",
+  t.error_message AS "errorMessage", (SELECT r.uuid FROM tasks r WHERE r.id = t.retry_of) AS "retryOf", t.created_at AS "createdAt",
+  t.started_at AS "startedAt", t.ended_at AS "endedAt"`;
+
+export const UNFINISHED = `t.state IN ('queued', 'running')`;
+
+type TaskSort = (typeof TASK_SORT_FIELDS)[number] | 'id';
+
+export const TASKS = keyset<TaskRow, TaskSort>({
+  keys: { created_at: timeKey('t.created_at', ({ createdAt }) => createdAt), id: integerKey('t.id', ({ id }) => id) },
+  fields: TASK_SORT_FIELDS,
+  fallback: '-created_at',
+  tieBreaker: 'id',
+});
+
+export interface TaskItemRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly targetType: 'file' | 'folder';
+  readonly target: string;
+  readonly targetName: string;
+  readonly state: ItemState;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** The columns of a TaskItemRow; wants `i` of task_items. */
+export const TASK_ITEM_COLUMNS = `i.id, i.uuid, i.target_type AS "targetType", i.target, i.target_name AS "targetName", i.state,
+  i.error_code AS "errorCode", i.error_message AS "errorMessage"`;
+
+export const TASK_ITEMS = keyset<TaskItemRow, (typeof TASK_ITEM_SORT_FIELDS)[number]>({
+  keys: { position: integerKey('i.id', ({ id }) => id) },
+  fields: TASK_ITEM_SORT_FIELDS,
+  fallback: 'position',
+  tieBreaker: 'position',
+});
+
+/** One statement. */
+export async function findTask(sql: Sql, uuid: string): Promise<TaskRow | null> {
+  const [row] = await sql.query<TaskRow>(`SELECT ${TASK_COLUMNS} FROM tasks t WHERE t.uuid = $1`, [uuid]);
+  return row ?? null;
+}
+
+/** Requests of one person wait for each other from here to the end of their transactions. */
+export const lockRequestsOf = (tx: Tx, userId: number): Promise<unknown> =>
+  tx.query('INSERT INTO task_requesters (user_id) VALUES ($1) ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id', [userId]);
+
+/** What somebody requested that has not ended. */
+export const unfinishedOf = (
+  tx: Tx,
+  userId: number,
+): Promise<{ readonly id: number; readonly kind: string; readonly isSingle: boolean; readonly retryOf: number | null }[]> =>
+  tx.query(`SELECT t.id, t.kind, t.is_single AS "isSingle", t.retry_of AS "retryOf" FROM tasks t WHERE t.user_id = $1 AND ${UNFINISHED}`, [
+    userId,
+  ]);
+
+/** Has a task go by these arguments, and look for its items again. Null: it has ended. Waits for the step that it is at. */
+export async function joinTask(tx: Tx, id: number, taskArguments: Json): Promise<TaskRow | null> {
+  const [row] = await tx.query<TaskRow>(
+    `UPDATE tasks t SET arguments = $2::jsonb, is_planned = false, cursor = NULL WHERE t.id = $1 AND ${UNFINISHED} RETURNING ${TASK_COLUMNS}`,
+    [id, JSON.stringify(taskArguments)],
+  );
+  return row ?? null;
+}
+
+export interface NewTask {
+  readonly uuid: string;
+  readonly kind: TaskKindName;
+  readonly userId: number;
+  readonly arguments: Json;
+  readonly isSingle: boolean;
+  readonly result: TaskView['result'];
+  readonly createdAt: Date;
+}
+
+export async function insertTask(tx: Tx, task: NewTask): Promise<TaskRow | null> {
+  const [row] = await tx.query<TaskRow>(
+    `INSERT INTO tasks AS t (uuid, kind, user_id, arguments, is_single, result, created_at)
+     VALUES ($1, $2, $3, $4::jsonb, $5, $6::jsonb, $7) RETURNING ${TASK_COLUMNS}`,
+    [
+      task.uuid,
+      task.kind,
+      task.userId,
+      JSON.stringify(task.arguments),
+      task.isSingle,
+      task.result === null ? null : JSON.stringify(task.result),
+      task.createdAt,
+    ],
+  );
+  return row ?? null;
+}
+
+const RETRY = `
+  WITH retried AS (
+    INSERT INTO tasks AS t (uuid, kind, user_id, arguments, is_planned, total, result, retry_of, created_at)
+    SELECT $2, r.kind, r.user_id, r.arguments, true, r.failed, r.result, r.id, $3 FROM tasks r WHERE r.id = $1 RETURNING t.*
+  ), item AS (
+    INSERT INTO task_items (task_id, rank, target_type, target, target_name, copy, copy_in)
+    SELECT t.id, i.rank, i.target_type, i.target, i.target_name, i.copy, i.copy_in
+    FROM retried t JOIN task_items i ON i.task_id = $1 AND i.state = 'failed' ORDER BY i.id
+  )
+  SELECT ${TASK_COLUMNS} FROM retried t`;
+
+/** A task that tries the failed items of another, which has ended, again. One statement. */
+export async function insertRetry(tx: Tx, id: number, uuid: string, createdAt: Date): Promise<TaskRow | null> {
+  const [row] = await tx.query<TaskRow>(RETRY, [id, uuid, createdAt]);
+  return row ?? null;
+}
+
+/** Null: it had ended. Waits for the step that it is at. */
+export async function cancelTask(sql: Sql, id: number, now: Date): Promise<TaskRow | null> {
+  const [row] = await sql.query<TaskRow>(
+    `UPDATE tasks t SET state = 'canceled', ended_at = $2 WHERE t.id = $1 AND ${UNFINISHED} RETURNING ${TASK_COLUMNS}`,
+    [id, now],
+  );
+  return row ?? null;
+}

@@ -1,0 +1,26 @@
+import type { TaskItemView, TaskView } from './tasks.schema.ts';
+import type { TaskItemRow, TaskRow } from './tasks.sql.ts';
+
+export const presentTask = (task: TaskRow): TaskView => ({
+  id: task.uuid,
+  kind: task.kind,
+  state: task.state,
+  progress: { done: task.done, total: task.total, failed: task.failed },
+  created_at: task.createdAt.toISOString(),
+  started_at: task.startedAt?.toISOString() ?? null,
+  ended_at: task.endedAt?.toISOString() ?? null,
+  result: task.result,
+  error: errorOf(task),
+  cancelable: task.endedAt === null,
+  retry_of: task.retryOf,
+});
+
+export const presentTaskItem = (item: TaskItemRow): TaskItemView => ({
+  id: item.uuid,
+  target: { type: item.targetType, id: item.target, name: item.targetName },
+  state: item.state,
+  error: errorOf(item),
+});
+
+const errorOf = ({ errorCode, errorMessage }: Pick<TaskRow, 'errorCode' | 'errorMessage'>): TaskView['error'] =>
+  errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' };
