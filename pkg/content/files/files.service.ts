@@ -193,11 +193,11 @@ export class Files {
   async restore(actor: Actor, id: string, input: FileRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FileView> {
     return this.#transactions.run(actor, async (tx, granted) => {
       // Locked before the file, as a deletion of the folder locks it.
-      const isOpen = input.folder_id === undefined || input.folder_id === null ? await holdFolderOf(tx, id) : false;
+      const openFolderId = await holdFolderOf(tx, id, input.folder_id ?? null);
       const file = await this.lock(tx, actor, granted, id, 'write', { ifMatch, state: 'any' });
       if (file.deletedAt === null) return presentFile(fileSeenBy(actor, granted, file));
       const location = await this.#destination(tx, actor, granted, file, input.folder_id);
-      if (location.folder !== null && location.folder.id === file.folder?.id && !isOpen)
+      if (location.folder !== null && location.folder.id === file.folder?.id && location.folder.id !== openFolderId)
         throw new Problem('conflict', 'The folder of this file is in the trash; restore the folder first, or name another with folder_id.');
       const { row, changes } = await this.#restoreAs(tx, actor, granted, file, location, input.on_conflict);
       if (location.folder?.id !== file.folder?.id)

@@ -1,5 +1,6 @@
 import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { type Ancestor, type Granted, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { ancestorsOf, unchangedSince } from '../files/files.sql.ts';
@@ -107,13 +108,17 @@ export function requireOpen(actor: Actor, granted: Granted, folder: FolderRecord
   return folder;
 }
 
-/** Holds the folder of a file where and as it is until the end of the transaction; false: it has none, or that is in the trash. One statement. */
-export async function holdFolderOf(tx: Tx, fileUuid: string): Promise<boolean> {
-  const [folder] = await tx.query<{ deletedAt: Date | null }>(
-    'SELECT d.deleted_at AS "deletedAt" FROM folders d WHERE d.id = (SELECT f.folder_id FROM files f WHERE f.uuid = $1) FOR SHARE',
-    [fileUuid],
-  );
-  return folder?.deletedAt === null;
+const HOLD_FOLDER = `
+  SELECT d.id, d.deleted_at IS NULL AS "isOpen" FROM folders d
+  WHERE d.id = (SELECT f.folder_id FROM files f WHERE f.uuid = $1) AND ($2::uuid IS NULL OR d.uuid = $2) FOR SHARE`;
+
+/**
+ * Holds the folder of a file where and as it is until the end of the transaction, unless another one is named; gives its internal id. Null: it has none,
+ * that is in the trash, or another is named. One statement.
+ */
+export async function holdFolderOf(tx: Tx, fileUuid: string, named: Uuid | null): Promise<number | null> {
+  const [folder] = await tx.query<{ id: number; isOpen: boolean }>(HOLD_FOLDER, [fileUuid, named]);
+  return folder?.isOpen ? folder.id : null;
 }
 
 /** The uuid of the folder that a folder is in, whatever its state; null: there is none. One statement. */

@@ -128,6 +128,8 @@ describe('a folder that is deleted', () => {
     await bob.api.delete(`/files/${again.id}`);
     await upload(bob.api, other.id, 'again.txt');
     expect((await restore(`/files/${again.id}`, { on_conflict: 'rename' })).body.name).toBe('again (1).txt');
+    await bob.api.delete(`/files/${again.id}`);
+    expect(await restore(`/files/${again.id}`, { folder_id: other.id })).toMatchObject({ status: 200, body: { folder: { id: other.id } } });
     expect((await restore(`/folders/${sub.id}`, {})).body).toEqual(part.body);
     expect(await faultsOf(tenant)).toEqual([]);
   });
