@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { release, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { endAll, isAlive, markedProcesses, type MarkedProcess, startTime } from '../pkg/local/processes.ts';
 
@@ -7,6 +7,14 @@ import { endAll, isAlive, markedProcesses, type MarkedProcess, startTime } from 
 const GRACE_MS = 3_000;
 /** What starts others goes first and at once, so that it starts none again. */
 const STARTERS = new Set(['supervisor', 'node']);
+
+/** A folder of runs on a file system in memory (tmpfs) on Linux. */
+const IN_MEMORY = join('/dev/shm', `carrel-test-${userInfo().uid}`);
+const GIBIBYTE = 2 ** 30;
+/** What the stores of a run hold at most, by far. */
+const DATA_BYTES = 6 * GIBIBYTE;
+/** The programs of a run hold half of this. */
+const MEMORY_BYTES = 12 * GIBIBYTE;
 
 /**
  * All processes of one run of the tests: those that carry its id (`CARREL_TEST_RUN`) in their environment, and those of platforms
@@ -16,17 +24,27 @@ const STARTERS = new Set(['supervisor', 'node']);
  */
 export class TestRun {
   readonly id: string;
-  readonly #folders: readonly string[];
+  readonly #temporary: string;
+  readonly #onDisk: string;
+  readonly #inMemory: string;
+  #data: string;
 
   private constructor(id: string, root: string) {
     this.id = id;
-    this.#folders = [join(tmpdir(), `carrel-test-${id}`), join(root, '.carrel', 'test', id)];
+    this.#temporary = join(tmpdir(), `carrel-test-${id}`);
+    this.#onDisk = join(root, '.carrel', 'test', id);
+    this.#inMemory = join(IN_MEMORY, id);
+    this.#data = this.#onDisk;
   }
 
-  /** Begins a run of this process; its temporary files lie in a folder that goes with it. */
-  static begin(root: string): TestRun {
+  /**
+   * Begins a run of this process; its temporary files and the data of its stores lie in folders that go with it. `inMemory`: the data
+   * lie in memory where there is enough. Nothing of a run outlives the machine, so no test can tell; a measurement could.
+   */
+  static begin(root: string, { inMemory = false } = {}): TestRun {
     const run = new TestRun(`${process.pid}-${startTime(process.pid)}`, root);
-    for (const folder of run.#folders) mkdirSync(folder, { recursive: true });
+    if (inMemory && hasMemory()) run.#data = run.#inMemory;
+    for (const folder of [run.#temporary, run.#data]) mkdirSync(folder, { recursive: true });
     return run;
   }
 
@@ -36,13 +54,18 @@ export class TestRun {
       ...markedProcesses().map(({ environment }) => environment['CARREL_TEST_RUN'] ?? ''),
       ...namesIn(tmpdir()).map((name) => /^carrel-test-(\d+-\d+)$/.exec(name)?.[1] ?? ''),
       ...namesIn(join(root, '.carrel', 'test')),
+      ...namesIn(IN_MEMORY),
     ];
     return [...new Set(ids)].filter((id) => isRunId(id) && !isRunning(id)).map((id) => new TestRun(id, root));
   }
 
   /** What makes a process, and all that it starts, one of this run. */
   get environment(): Record<string, string> {
-    return { CARREL_TEST_RUN: this.id, TMPDIR: this.#folders[0] ?? tmpdir() };
+    return { CARREL_TEST_RUN: this.id, CARREL_TEST_DATA: this.#data, TMPDIR: this.#temporary };
+  }
+
+  get #folders(): string[] {
+    return [this.#temporary, this.#onDisk, this.#inMemory];
   }
 
   processes(): MarkedProcess[] {
@@ -80,6 +103,21 @@ export class TestRun {
     );
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     return met;
+  }
+}
+
+/**
+ * Whether the stores' data go into memory. Each tenant's schema is some hundred files, which Postgres creates and removes there for less than half
+ * of the CPU time. tmpfs keeps extended attributes, which the object store needs, since Linux 6.6. Where memory is scarce the data go to the disk.
+ */
+function hasMemory(): boolean {
+  const [major = 0, minor = 0] = release().split('.').map(Number.parseFloat);
+  if (process.platform !== 'linux' || major < 6 || (major === 6 && minor < 6)) return false;
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    return bavail * bsize >= DATA_BYTES && process.availableMemory() >= MEMORY_BYTES;
+  } catch {
+    return false; // there is none
   }
 }
 

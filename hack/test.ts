@@ -31,7 +31,7 @@ for (const left of TestRun.abandoned(root)) {
   const ended = await left.end();
   if (ended > 0) say(`ended ${ended} processes that a killed run of the tests had left`);
 }
-const run = TestRun.begin(root);
+const run = TestRun.begin(root, { inMemory: true });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void interrupt(signal));
 const parent = process.ppid;
 setInterval(() => {

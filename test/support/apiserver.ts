@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
-import { testBackends } from './backends.ts';
+import { makeScratch, testBackends } from './backends.ts';
 import { freePort } from './ports.ts';
 import type { SharedAccess, SharedName } from './shared-cluster-access.ts';
 import { waitFor } from './wait.ts';
@@ -39,7 +38,7 @@ export interface ApiServer extends ApiAccess {
 
 /** A control plane of its own for one test file: etcd and kube-apiserver on free ports of loopback, with their data in a new folder. */
 export async function startApiServer(): Promise<ApiServer> {
-  const dir = mkdtempSync(join(tmpdir(), 'kube-'));
+  const dir = await makeScratch('kube');
   const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
   const token = randomBytes(16).toString('hex');
   const etcd = new ChildProgram('etcd', await programPath('etcd'), dir, etcdArguments(dir, client, peer));

@@ -46,11 +46,11 @@ export function runBackends(): TestBackends | undefined {
 }
 
 /**
- * A new folder of this run, which `hack/test.ts` names (`CARREL_TEST_RUN`) and whose folders it removes in the end. A jest that was
+ * A new folder for data of this run, within the one that `hack/test.ts` names (`CARREL_TEST_DATA`) and removes in the end. A jest that was
  * started by hand is a run of its own: the next `hack/test.ts` ends what it has left.
  */
-export async function makeScratch(): Promise<string> {
-  const folder = join(ROOT, '.carrel', 'test', process.env['CARREL_TEST_RUN'] ?? `${process.pid}-${startTime(process.pid)}`);
+export async function makeScratch(name = 'scratch'): Promise<string> {
+  const folder = process.env['CARREL_TEST_DATA'] ?? join(ROOT, '.carrel', 'test', `${process.pid}-${startTime(process.pid)}`);
   await mkdir(folder, { recursive: true });
-  return mkdtemp(join(folder, 'scratch-'));
+  return mkdtemp(join(folder, `${name}-`));
 }

@@ -1,11 +1,10 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openStateDirectory, paths } from '../../pkg/local/state-directory.ts';
 import { thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
-import { runBackends } from './backends.ts';
+import { makeScratch, runBackends } from './backends.ts';
 import { withCluster } from './cluster-template.ts';
 
 export interface TestStores extends StoreAddresses {
@@ -23,7 +22,7 @@ export interface TestStores extends StoreAddresses {
  * `durable`: a commit survives a kill; without it the stores are faster.
  */
 export async function stores({ durable = false }: { durable?: boolean } = {}): Promise<TestStores> {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-stores-'));
+  const folder = await makeScratch('stores');
   const stateDirectory = await withCluster(await openStateDirectory(folder), runBackends()?.cluster);
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const running = await startStores({ stateDirectory, machine: thisMachine(root), durable });
