@@ -135,10 +135,13 @@ export interface Tree {
   readonly target: FolderRecord | null;
 }
 
-/** `$3`: the ids of the folders that are locked. A tree is held if all of its folders are. */
+/**
+ * `$3`: the ids of the folders that are locked. A tree is held if all of its folders are. EXCEPT reads either side once; `<> ALL` in a plan without the
+ * parameter's value compares each folder with each.
+ */
 const FIND_TREE = `
   SELECT ${FOLDER_COLUMNS}, d.id = ANY ($3::bigint[]) AND (d.uuid <> $1 OR NOT EXISTS (
-    SELECT FROM folders b WHERE b.ancestry <@ d.ancestry AND b.id <> ALL ($3::bigint[]))) AS "isHeld"
+    SELECT b.id FROM folders b WHERE b.ancestry <@ d.ancestry EXCEPT SELECT unnest($3::bigint[]))) AS "isHeld"
   FROM folders ${FOLDER_JOINS} WHERE d.uuid IN ($1, $2)`;
 
 const LOCK_TREE = `
