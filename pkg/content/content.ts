@@ -7,6 +7,7 @@ import { DownloadLinks } from './downloads/download-links.service.ts';
 import { fileEndpoints } from './files/files.endpoints.ts';
 import { Files } from './files/files.service.ts';
 import { folderEndpoints } from './folders/folders.endpoints.ts';
+import { FolderCopies } from './folders/folder-copies.service.ts';
 import { FolderLists } from './folders/folder-lists.service.ts';
 import { FolderTrash } from './folders/folder-trash.service.ts';
 import { Folders } from './folders/folders.service.ts';
@@ -44,6 +45,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const { tenant, addresses, settings, clock } = services;
     const { apiUrl } = addresses;
     const deps = { ...services, tenantId: tenant.id, apiUrl, bucket: settings.bucket };
+    const tasks = new TaskRequests(services);
     const files = new Files(deps);
     const blobs = new Blobs(deps);
     const transfers = new Transfers({ clock, limits });
@@ -69,8 +71,13 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...downloadEndpoints(downloads),
         ...versionEndpoints(versions),
         ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions }), apiUrl),
-        ...folderEndpoints({ folders: new Folders(deps), lists: new FolderLists(deps), trash: new FolderTrash(deps) }),
-        ...trashEndpoints({ ...services, tasks: new TaskRequests(services) }),
+        ...folderEndpoints({
+          folders: new Folders(deps),
+          lists: new FolderLists(deps),
+          trash: new FolderTrash(deps),
+          copies: new FolderCopies({ ...deps, tasks }),
+        }),
+        ...trashEndpoints({ ...services, tasks }),
         ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
         ...shareEndpoints(new Shares({ ...deps, passwords, appUrl: addresses.appUrl })),
         ...shareDownloadEndpoints(shareDownloads),

@@ -43,11 +43,11 @@ export const fileCreatedRows = (source: string): string =>
   eventRows(`'file.created'`, `(SELECT s.event_uuid, s.event_head || ${isoOf('s.created_at')} || s.event_tail FROM ${source} s)`);
 
 /**
- * For a statement that changes files: writes an event of each row of `source`, whose expressions `fields` are the fields of `data` in their order, as
+ * For a statement that makes or changes many files: writes an event of each row of `source`, whose expressions `fields` are the fields of `data` in their order, as
  * SQL that gives JSON. `timestamp` is a parameter. Gives common table expressions, of which `delivery` has the deliveries.
  */
 export const fileEventRows = (
-  event: 'file.updated' | 'file.deleted',
+  event: 'file.created' | 'file.updated' | 'file.deleted',
   timestamp: string,
   { source, fields }: { readonly source: string; readonly fields: readonly (readonly [name: string, json: string])[] },
 ): string => {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type Permission, permissionsOf, type Role } from '../api/actor.ts';
+import type { ProblemCode } from '../api/error-catalogue.ts';
 import { Problem } from '../api/problem.ts';
 import { type JobContext, NextTurn, type Processor, processor, type WorkerServices } from '../api/processor.ts';
 import type { Sql } from '../store/postgres/pool.ts';
@@ -7,6 +8,7 @@ import type { TaskKind } from './task-kind.ts';
 import {
   type ItemEnd,
   endItems,
+  endQueued,
   endTask,
   lockTask,
   nextItems,
@@ -20,7 +22,7 @@ import {
 const TURN_MS = 10_000;
 
 /** Another person or program has ended the task, or its owner is gone. */
-class TaskOver extends Error {
+export class TaskOver extends Error {
   override readonly name = 'TaskOver';
 }
 
@@ -43,6 +45,8 @@ export interface HeldTask<Arguments> extends Omit<RunningTask, 'arguments'> {
   next(most: StepSize): Promise<TaskItem[]>;
   /** What became of items. */
   end(items: readonly ItemEnd[]): Promise<void>;
+  /** The same of all that are queued. */
+  endRest(error: { readonly code: ProblemCode; readonly message: string }): Promise<void>;
   /** Each item has ended. */
   succeed(): Promise<void>;
 }
@@ -97,6 +101,7 @@ async function stepOf<Arguments extends z.ZodType, T>(
       arguments: kind.arguments.parse(task.arguments),
       next: (most) => nextItems(tx, task.id, most),
       end: (items) => endItems(tx, task.id, items),
+      endRest: (error) => endQueued(tx, task.id, error),
       succeed: () => endTask(tx, uuid, 'succeeded', now(), null),
     });
   });

@@ -104,6 +104,17 @@ export async function endItems(tx: Sql, taskId: number, items: readonly ItemEnd[
   );
 }
 
+/** All that are queued fail. One statement. */
+export async function endQueued(tx: Sql, taskId: number, { code, message }: { code: ProblemCode; message: string }): Promise<void> {
+  await tx.query(
+    `WITH ended AS (
+       UPDATE task_items SET state = 'failed', error_code = $2, error_message = left($3, 1000) WHERE task_id = $1 AND state = 'queued' RETURNING id
+     )
+     UPDATE tasks t SET done = t.done + c.count, failed = t.failed + c.count FROM (SELECT count(*)::int AS count FROM ended) c WHERE t.id = $1`,
+    [taskId, code, message],
+  );
+}
+
 const ITEMS_PER_STATEMENT = 10_000;
 
 /** Deletes a task that has ended, its items in several transactions where they are many. False: it has not ended. */

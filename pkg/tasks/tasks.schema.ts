@@ -3,7 +3,7 @@ import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { queryBoolean, Timestamp, Uuid } from '../api/schemas.ts';
 
 /** What people may request; the feature that does it declares it (`taskKind`). */
-export const TASK_KINDS = ['empty_trash'] as const;
+export const TASK_KINDS = ['empty_trash', 'copy_folder'] as const;
 export type TaskKindName = (typeof TASK_KINDS)[number];
 
 export const TASK_STATES = ['queued', 'running', 'succeeded', 'failed', 'canceled'] as const;
@@ -33,7 +33,10 @@ export const TaskView = z
     created_at: Timestamp,
     started_at: Timestamp.nullable(),
     ended_at: Timestamp.nullable(),
-    result: z.null().describe('what it made, by kind'),
+    result: z
+      .object({ folder_id: Uuid })
+      .nullable()
+      .describe('of copy_folder: the copy, which is there from the beginning; of others null'),
     error: TaskError.nullable().describe('why it failed'),
     cancelable: z.boolean(),
     retry_of: Uuid.nullable().describe('the job whose failed items this one tries again'),

@@ -1,5 +1,5 @@
 import type { GrantSource } from '../../access/permission-sets.ts';
-import type { Database } from '../../store/postgres/database.ts';
+import type { Database, Executor } from '../../store/postgres/database.ts';
 
 const GRANTS_OF = `
   SELECT p.permission_level || ':' || p.resource_type || '/' || coalesce(f.uuid, d.uuid) AS entry, p.expires_at AS "endsAt"
@@ -10,11 +10,12 @@ const GRANTS_OF = `
     AND (p.expires_at IS NULL OR p.expires_at > $2)
     AND coalesce(f.uuid, d.uuid) IS NOT NULL`;
 
-/** A user's live grants, direct and through groups: content's part of a permission set. */
-export const grantSource = (db: Database): GrantSource => ({
-  async grantsOf(userId, now) {
-    const rows = await db.prepared<{ entry: string; endsAt: Date | null }>('content-grants-of', GRANTS_OF, [userId, now]);
-    const ends = rows.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
-    return { entries: [...new Set(rows.map(({ entry }) => entry))], endsAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
-  },
-});
+/** A user's live grants, direct and through groups, and when the soonest of them ends. One statement. */
+export async function grantsOf(sql: Pick<Executor, 'prepared'>, userId: number, now: Date): ReturnType<GrantSource['grantsOf']> {
+  const rows = await sql.prepared<{ entry: string; endsAt: Date | null }>('content-grants-of', GRANTS_OF, [userId, now]);
+  const ends = rows.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
+  return { entries: [...new Set(rows.map(({ entry }) => entry))], endsAt: ends.length === 0 ? null : new Date(Math.min(...ends)) };
+}
+
+/** Content's part of a permission set. */
+export const grantSource = (db: Database): GrantSource => ({ grantsOf: (userId, now) => grantsOf(db, userId, now) });

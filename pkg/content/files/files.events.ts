@@ -25,7 +25,7 @@ export const fileUpdated = (file: FileRecord, changes: EventData<'file.updated'>
  * The same as SQL for a statement that changes many files (`fileEventRows`): wants rows `f` of files as they are afterwards, with
  * `folder_uuid`, and `o` of their owners.
  */
-const createdFields = [
+export const createdFields = [
   ['id', jsonOf.text('f.uuid')],
   ['name', jsonOf.text('f.name')],
   ['size', 'f.size'],

@@ -5,12 +5,15 @@ import {
   ChildPage,
   ChildQuery,
   FolderChanges,
+  FolderCopy,
   FolderPage,
   FolderQuery,
   FolderRestoration,
   FolderView,
   NewFolder,
 } from './folders.schema.ts';
+import { TaskView } from '../../tasks/tasks.schema.ts';
+import type { FolderCopies } from './folder-copies.service.ts';
 import type { FolderLists } from './folder-lists.service.ts';
 import type { FolderTrash } from './folder-trash.service.ts';
 import type { Folders } from './folders.service.ts';
@@ -32,7 +35,17 @@ const CHILDREN = {
 } as const;
 const CHANGE_ERRORS = ['not_found', 'forbidden', 'name_conflict', 'conflict', 'precondition_failed'] as const;
 
-export const folderEndpoints = ({ folders, lists, trash }: { folders: Folders; lists: FolderLists; trash: FolderTrash }): Endpoint[] => [
+export const folderEndpoints = ({
+  folders,
+  lists,
+  trash,
+  copies,
+}: {
+  folders: Folders;
+  lists: FolderLists;
+  trash: FolderTrash;
+  copies: FolderCopies;
+}): Endpoint[] => [
   endpoint({
     method: 'post',
     path: '/folders',
@@ -124,6 +137,20 @@ export const folderEndpoints = ({ folders, lists, trash }: { folders: Folders; l
       else await trash.trash(actor, params.id, request.ifMatch);
       return reply(204);
     },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/folders/{id}/copy',
+    operationId: 'copyFolder',
+    summary: 'Copy a folder with all that is in it: the copy is there at once, and a job fills it',
+    tag: 'folders',
+    caller: { permission: 'write:folders' },
+    params: z.object({ id: Uuid }),
+    body: FolderCopy,
+    replies: { 202: TaskView },
+    errors: ['not_found', 'forbidden', 'name_conflict', 'conflict'],
+    idempotent: true,
+    handle: async ({ actor, params, body }) => reply(202, await copies.copy(actor, params.id, body)),
   }),
   endpoint({
     method: 'post',

@@ -72,6 +72,15 @@ export const ChildQuery = z.object({
 });
 export type ChildQuery = z.output<typeof ChildQuery>;
 
+export const FolderCopy = z
+  .strictObject({
+    parent_id: Uuid.nullable().optional().describe("where to, null for the caller's root; left out, the folder that the caller is shown"),
+    name: Name.optional().describe("left out, the folder's"),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where the name is taken: 409, or another name'),
+  })
+  .meta({ id: 'FolderCopy' });
+export type FolderCopy = z.output<typeof FolderCopy>;
+
 export const FolderRestoration = z
   .strictObject({
     parent_id: Uuid.nullable().optional().describe('where to, null for the root of its owner; left out, where it was'),

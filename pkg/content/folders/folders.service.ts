@@ -1,20 +1,19 @@
 import type { Actor } from '../../api/actor.ts';
 import type { RequestInfo } from '../../api/endpoint.ts';
-import { invalid, Problem } from '../../api/problem.ts';
+import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import type { Events } from '../../events/events.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Database, Tx } from '../../store/postgres/database.ts';
-import { CheckViolation } from '../../store/postgres/errors.ts';
+import type { Database } from '../../store/postgres/database.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { hiddenAncestors, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
-import { nameConflict, orNameConflict } from '../names/name-conflict.ts';
-import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
+import { orNameConflict } from '../names/name-conflict.ts';
 import { destination, FolderMoves, requireChangeable } from './folder-moves.ts';
-import { findChild, findFolder, insertFolder, lockTree, openFolder } from './folders.sql.ts';
+import { findFolder, lockTree, openFolder } from './folders.sql.ts';
 import { folderSeenBy, presentFolder } from './folders.view.ts';
+import { makeFolder } from './new-folder.ts';
 import type { FolderChanges, FolderView, NewFolder } from './folders.schema.ts';
 
 /**
@@ -47,33 +46,9 @@ export class Folders {
   async create(actor: Actor, input: NewFolder): Promise<{ created: boolean; folder: FolderView }> {
     return this.#transactions.run(actor, async (tx, granted) => {
       const parent = input.parent_id ? await openFolder(tx, actor, granted, input.parent_id, 'parent_id') : null;
-      const ownerId = parent?.ownerIsSystem ? parent.ownerId : actor.userId;
-      for (let attempt = 0; attempt <= NAME_ATTEMPTS; attempt += 1) {
-        const name = attempt === 0 || input.on_conflict === 'reuse' ? input.name : alternativeName(input.name, attempt);
-        const path = pathOf(parent?.path ?? null, name);
-        const fault = pathFault(path, hiddenAncestors(actor, parent?.ancestors ?? [], granted));
-        if (fault !== null) throw invalid('name', fault);
-        const uuid = await this.#insert(tx, { name, path, parentId: parent?.id ?? null, ownerId });
-        const present =
-          uuid === null && input.on_conflict === 'reuse' ? await findChild(tx, { parentId: parent?.id ?? null, ownerId, name }) : null;
-        const folder = uuid === null ? present : await findFolder(tx, uuid);
-        if (folder) return { created: uuid !== null, folder: presentFolder(folderSeenBy(actor, granted, folder)) };
-        if (input.on_conflict === 'fail') break;
-      }
-      throw nameConflict();
+      const { created, folder } = await makeFolder(tx, { actor, granted, random: this.#random }, parent, input);
+      return { created, folder: presentFolder(folderSeenBy(actor, granted, folder)) };
     });
-  }
-
-  /** The folder's uuid; null: its name is taken. */
-  async #insert(tx: Tx, row: { name: string; path: string; parentId: number | null; ownerId: number }): Promise<Uuid | null> {
-    const uuid = this.#random.uuid();
-    try {
-      return (await insertFolder(tx, { uuid, ...row })) ? uuid : null;
-    } catch (error) {
-      if (error instanceof CheckViolation && error.constraint === 'folders_depth_check')
-        throw invalid('parent_id', 'is too deep to hold another folder');
-      throw error;
-    }
   }
 
   async read(actor: Actor, id: string): Promise<FolderView> {

@@ -52,7 +52,7 @@ const LOCK = find(`${FOLDER_COLUMNS}, ${unchangedSince('d', 'folders')}`);
 const LOCKED = { share: `${LOCK} FOR SHARE OF d`, update: `${LOCK} FOR UPDATE OF d` } as const;
 
 /** One statement. `lock`: until the end of the transaction the folder stays as it is; one more where it was changed while the lock was waited for. */
-export async function findFolder(sql: Executor, uuid: string, lock?: 'share' | 'update'): Promise<FolderRecord | null> {
+export async function findFolder(sql: Pick<Executor, 'prepared'>, uuid: string, lock?: 'share' | 'update'): Promise<FolderRecord | null> {
   if (lock) {
     const [locked] = await sql.prepared<FolderRecord & { isUnchanged: boolean }>(`content-folder-${lock}`, LOCKED[lock], [uuid]);
     if (!locked) return null;

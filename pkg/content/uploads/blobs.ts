@@ -13,6 +13,7 @@ import type { Objects } from '../../store/s3/objects.ts';
 import { FIRST_BUFFER_BYTES } from '../../store/s3/upload.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import type { Reservation } from './quota-reservation.service.ts';
+import { copyObject } from '../objects/copy-object.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
 
 /** An object in the bucket that no row refers to yet. */
@@ -36,9 +37,6 @@ export interface BlobOptions {
   readonly contentType: string;
   readonly signal: AbortSignal;
 }
-
-/** What S3 copies in one request (S3 API, CopyObject). */
-const COPY_MAX_BYTES = 5 * 1024 ** 3;
 
 /** The whole content where it is small, else all of it as it comes. */
 async function smallOrStream(source: Readable): Promise<Buffer | AsyncIterable<Buffer>> {
@@ -155,11 +153,7 @@ export class Blobs {
     if (size > quota.remainingBytes) throw new Problem('quota_exceeded');
     if (reservation.needsHold(size)) await reservation.hold(quota.ownerId, size);
     this.#begun.set(key, 'sending');
-    if (size <= COPY_MAX_BYTES) await this.#objects.copy(from.key, key);
-    else {
-      const { body } = await this.#objects.get(from.key, { signal });
-      await this.#objects.put(key, body, { contentType, signal, owner: uploader, contentLength: size });
-    }
+    await copyObject(this.#objects, from, key, { signal, contentType, uploader });
     this.#begun.set(key, 'stored');
     return { key, size, checksum, reservation: reservation.id };
   }

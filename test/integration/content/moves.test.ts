@@ -177,3 +177,74 @@ test('a temporary admin of a file cannot make that permanent by a move', async (
   }
   expect((await move(ada, file, open)).status).toBe(200);
 });
+
+describe('a copy of a folder', () => {
+  const copy = (person: Person, id: string, body: object = {}): Promise<ApiReply> => person.api.post(`/folders/${id}/copy`, body);
+
+  test('is there at once, under the name that is asked for or another, and a job fills it', async () => {
+    const { ada, bob, folder } = await writerBob();
+    await folderOf(bob, 'shared');
+    const [own, inner] = [await folderOf(bob, 'own'), await folderOf(ada, 'inner', folder.id)];
+    await bob.api.get('/folders');
+
+    const counted = await tenant.counting(() => copy(bob, folder.id, { parent_id: own.id, name: 'copy' }));
+    const replies = [
+      await copy(ada, folder.id),
+      await copy(ada, folder.id, { on_conflict: 'rename' }),
+      await copy(bob, folder.id),
+      await copy(bob, folder.id, { name: 'other' }),
+      await copy(bob, inner.id, { name: 'beside' }),
+    ];
+
+    const sql = counted.sql.filter((text) => !/^(START TRANSACTION|BEGIN|COMMIT|ROLLBACK)/i.test(text));
+    expect([counted.reply.status, sql.length]).toEqual([202, 9]);
+    expect(counted.reply.body).toMatchObject({ kind: 'copy_folder', state: 'queued', cancelable: true });
+    expect(replies.map(({ status, body }) => [status, body.error])).toEqual([
+      [409, 'name_conflict'],
+      [202, null],
+      [409, 'name_conflict'],
+      [202, null],
+      [202, null],
+    ]);
+    const made = await Promise.all(
+      [counted.reply, ...replies].flatMap(({ body }) =>
+        body.result ? [tenant.db.query('SELECT path, owner_id FROM folders WHERE uuid = $1', [body.result.folder_id])] : [],
+      ),
+    );
+    expect(made.map(([row]) => row?.path)).toEqual(['/own/copy', '/shared (1)', '/other', '/shared/beside']);
+    expect((await bob.api.get(`/folders/${counted.reply.body.result.folder_id}`)).body.owner.id).toBe(bob.user.id);
+  });
+
+  test('is refused into itself, below it, where nobody may write or where nothing is', async () => {
+    const { ada, bob, folder } = await writerBob();
+    const [inner, closed] = [await folderOf(ada, 'inner', folder.id), await folderOf(ada, 'closed')];
+    await grant(ada, `/folders/${closed.id}`, bob, 'read');
+    const nobodys = '00000000-0000-4000-8000-000000000000';
+
+    const refused = [
+      await copy(ada, folder.id, { parent_id: folder.id }),
+      await copy(bob, folder.id, { parent_id: inner.id }),
+      await copy(bob, folder.id, { parent_id: closed.id }),
+      await copy(bob, nobodys),
+      await copy(bob, folder.id, { parent_id: nobodys }),
+      await copy(await tenant.user(), folder.id),
+      await copy(ada, folder.id, { on_conflict: 'replace' }),
+      await copy(await tenant.user({ roles: ['viewer'] }), folder.id),
+    ];
+
+    expect(refused.map(({ status }) => status)).toEqual([409, 409, 403, 404, 404, 404, 400, 403]);
+    expect((await ada.api.get('/jobs')).body.data).toEqual([]);
+  });
+
+  test('is made ten times of 50 that race for its name, each under one of its own', async () => {
+    const ada = await tenant.user();
+    const folder = await folderOf(ada, 'raced');
+
+    const replies = await Promise.all(Array.from({ length: 50 }, () => copy(ada, folder.id, { on_conflict: 'rename' })));
+
+    expect(replies.map(({ status }) => status).filter((status) => status === 202)).toHaveLength(10);
+    expect(replies.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(40);
+    const names = (await ada.api.get('/folders', { query: { q: 'raced' } })).body.data.map(({ name }: { name: string }) => name);
+    expect(names.toSorted()).toEqual(['raced', ...Array.from({ length: 10 }, (_, n) => `raced (${n + 1})`)].toSorted());
+  });
+});

@@ -168,6 +168,10 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     const [{ body }, { user }] = [await tenant.admin.post('/folders', { name: 'granted' }), await tenant.user()];
     return (key) => tenant.admin.post(`/folders/${body.id}/permissions`, { user_id: user.id, permission_level: 'read' }, keyed(key));
   },
+  copyFolder: async () => {
+    const { body } = await tenant.admin.post('/folders', { name: 'copied' });
+    return (key) => tenant.admin.post(`/folders/${body.id}/copy`, { name: 'copy' }, keyed(key));
+  },
   cancelJob: async () => {
     const { body } = await tenant.admin.delete('/trash');
     return (key) => tenant.admin.post(`/jobs/${body.id}/cancel`, undefined, keyed(key));

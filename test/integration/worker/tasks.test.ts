@@ -1,5 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { payloadSchema } from '../../../pkg/events/catalogue.ts';
 import type { Api } from '../../support/api.ts';
+import { addMetadata, tagFiles } from '../../support/tags-and-metadata.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
@@ -100,4 +102,160 @@ test('50 files that are restored while their trash is emptied are each there or 
   expect(await quotaOf(tenant, user.id)).toBe(live.length);
   expect((await api.get('/trash')).body.data).toEqual([]);
   expect(await faultsOf(tenant)).toEqual([]);
+});
+
+describe('a folder that is copied', () => {
+  type Person = Awaited<ReturnType<typeof tenant.user>>;
+  const folder = async ({ api }: Person, name: string, parent_id: string | null = null): Promise<string> =>
+    (await api.post('/folders', { name, parent_id })).body.id;
+  const upload = async ({ api }: Person, folder_id: string, name: string, content = 'x'): Promise<string> =>
+    (await api.upload('/files', { name, file: Buffer.from(content), fields: { folder_id } })).body.id;
+  const grant = async (by: Person, id: string, to: Person): Promise<string> =>
+    (await by.api.post(`/folders/${id}/permissions`, { permission_level: 'read', user_id: to.user.id })).body.id;
+  /** Ada's folder `src`, which Bob reads. */
+  const shared = async (): Promise<{ ada: Person; bob: Person; src: string; granted: string }> => {
+    const [ada, bob] = [await tenant.user(), await tenant.user()];
+    const src = await folder(ada, 'src');
+    return { ada, bob, src, granted: await grant(ada, src, bob) };
+  };
+  const copy = async ({ api }: Person, id: string, name = 'copy') =>
+    (await api.post(`/folders/${id}/copy`, { parent_id: null, name })).body;
+  const filesOf = async ({ user }: Person) =>
+    tenant.db.query<{ path: string; size: number; version: number }>(
+      `SELECT f.path, f.size, f.version_number AS version FROM files f JOIN users u ON u.id = f.owner_id WHERE u.uuid = $1 ORDER BY f.path`,
+      [user.id],
+    );
+  /** Locks rows until it is released. */
+  const held = async (sql: string, id: string): Promise<{ release(): Promise<void> }> => {
+    const [locked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = tenant.db.transaction(async (tx) => {
+      await tx.query(sql, [id]);
+      locked.resolve();
+      await over.promise;
+    });
+    await Promise.race([locked.promise, holding]);
+    return { release: async () => (over.resolve(), holding) };
+  };
+
+  test('is the copier’s: all that is live in it, its metadata and their own tags, the present contents and one event a file', async () => {
+    const { ada, bob, src } = await shared();
+    const deep = await folder(ada, 'deep', await folder(ada, 'sub', src));
+    const files = [await upload(ada, src, 'a', '1'), await upload(ada, deep, 'b', '22'), await upload(ada, deep, 'gone')];
+    await upload(ada, await folder(ada, 'trashed', src), 'c');
+    await ada.api.upload(`/files/${files[1]}`, { method: 'PUT', name: 'b', file: Buffer.from('second') });
+    await ada.api.delete(`/files/${files[2]}`);
+    await ada.api.delete(`/folders/${(await ada.api.get('/folders', { query: { q: 'trashed' } })).body.data[0].id}`);
+    await addMetadata(tenant, files, [{ key: 'course', value: 'history' }]);
+    await tagFiles(tenant, ada.user.id, ['adas'], files);
+    await tagFiles(tenant, bob.user.id, ['bobs'], files);
+    await tenant.db.query('DELETE FROM webhooks');
+    await addWebhook(tenant, { events: ['file.created'] });
+    const before = (await writtenEvents(tenant)).length;
+
+    const job = await copy(bob, src);
+    const end = await endOf(bob.api, job.id);
+
+    expect(end).toMatchObject({ state: 'succeeded', progress: { done: 4, total: 4, failed: 0 }, result: job.result });
+    expect(await filesOf(bob)).toEqual([
+      { path: '/copy/a', size: 1, version: 1 },
+      { path: '/copy/sub/deep/b', size: 6, version: 1 },
+    ]);
+    const { data } = (await bob.api.get('/files', { query: { owner: bob.user.id, include: 'tags,metadata', sort: 'name' } })).body;
+    expect((await bob.api.get(`/files/${data[1].id}/download`)).bytes.toString()).toBe('second');
+    expect(data.map((file: { tags: { name: string }[] }) => file.tags.map(({ name }) => name))).toEqual([['bobs'], ['bobs']]);
+    expect(data.map((file: { metadata: { value: string }[] }) => file.metadata.map(({ value }) => value))).toEqual([
+      ['history'],
+      ['history'],
+    ]);
+    expect((await ada.api.get(`/folders/${job.result.folder_id}`)).status).toBe(404);
+    expect(await quotaOf(tenant, bob.user.id)).toBe(7);
+    const events = (await writtenEvents(tenant)).slice(before);
+    expect(events.map(({ event, data: { name, owner_id } }) => [event, name, owner_id])).toEqual([
+      ['file.created', 'a', bob.user.id],
+      ['file.created', 'b', bob.user.id],
+    ]);
+    expect(events.flatMap(({ payload }) => payloadSchema('file.created').safeParse(JSON.parse(payload)).error?.issues ?? [])).toEqual([]);
+    expect(await tenant.db.query('SELECT FROM storage_reservations')).toEqual([]);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('fills the copier’s quota exactly, and what did not fit is copied when it is tried again', async () => {
+    const { ada, bob, src } = await shared();
+    for (const [name, content] of Object.entries({ a: '333', b: '4444', c: '22' })) await upload(ada, src, name, content);
+    const quota = (bytes: number) => tenant.db.query('UPDATE users SET storage_quota = $2 WHERE uuid = $1', [bob.user.id, bytes]);
+    await quota(5);
+
+    const job = await copy(bob, src);
+    const end = await endOf(bob.api, job.id);
+    const failed = (await bob.api.get(`/jobs/${job.id}/items`, { query: { state: 'failed' } })).body.data;
+    await quota(9);
+    const retry = (await bob.api.post(`/jobs/${job.id}/retry`)).body;
+
+    expect(end).toMatchObject({ state: 'succeeded', progress: { done: 3, total: 3, failed: 1 } });
+    expect(failed.map(({ target, error }: Record<string, Record<string, string>>) => [target?.name, error?.code])).toEqual([
+      ['b', 'quota_exceeded'],
+    ]);
+    expect(await endOf(bob.api, retry.id)).toMatchObject({
+      retry_of: job.id,
+      state: 'succeeded',
+      progress: { done: 1, total: 1, failed: 0 },
+    });
+    expect((await filesOf(bob)).map(({ path }) => path)).toEqual(['/copy/a', '/copy/b', '/copy/c']);
+    expect(await quotaOf(tenant, bob.user.id)).toBe(9);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('by a worker that is killed when the contents are copied and the files are not made has each file once', async () => {
+    const ada = await tenant.user();
+    const src = await folder(ada, 'src');
+    await upload(ada, src, 'f');
+    await tenant.db.query(
+      `WITH one AS (SELECT f.* FROM files f JOIN folders d ON d.id = f.folder_id WHERE d.uuid = $1), more AS (
+         INSERT INTO files (uuid, name, path, size, checksum, owner_id, folder_id, blob_container, blob_name)
+         SELECT gen_random_uuid(), 'f' || n, '/src/f' || n, 1, checksum, owner_id, folder_id, blob_container, blob_name FROM one, generate_series(1, 119) n
+         RETURNING id, size, checksum, blob_name, owner_id
+       ), version AS (
+         INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, size, checksum, blob_name, owner_id FROM more
+       ) UPDATE users SET storage_used = storage_used + 119 WHERE id = (SELECT owner_id FROM one)`,
+      [src],
+    );
+    const objects = await objectCount(tenant);
+    const quota = await held('SELECT FROM users WHERE uuid = $1 FOR NO KEY UPDATE', ada.user.id);
+    const job = await copy(ada, src);
+    const target = await held('SELECT FROM folders WHERE uuid = $1 FOR UPDATE', job.result.folder_id);
+    await quota.release();
+
+    await waitFor('the contents of the first 100', async () => (await objectCount(tenant)) === objects + 100);
+    await worker.end('SIGKILL');
+    await target.release();
+    await worker.start();
+
+    expect(await endOf(ada.api, job.id)).toMatchObject({ state: 'succeeded', progress: { done: 120, total: 120, failed: 0 } });
+    expect((await filesOf(ada)).filter(({ path }) => path.startsWith('/copy/'))).toHaveLength(120);
+    expect(await quotaOf(tenant, ada.user.id)).toBe(240);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('makes no file once it is canceled, or once the copier may not read it any more', async () => {
+    const { ada, bob, src, granted } = await shared();
+    await upload(ada, src, 'a', 'secret');
+    const objects = await objectCount(tenant);
+    platform.stores.signal('versitygw', 'SIGSTOP');
+    const [canceled, revoked] = [await copy(ada, src), await copy(bob, src)];
+    await waitFor('both to copy contents', async () => (await tenant.db.query('SELECT FROM storage_reservations')).length === 2);
+
+    const cancel = await ada.api.post(`/jobs/${canceled.id}/cancel`);
+    await ada.api.delete(`/folders/${src}/permissions/${granted}`);
+    platform.stores.signal('versitygw', 'SIGCONT');
+    const end = await endOf(bob.api, revoked.id);
+
+    expect([cancel.status, cancel.body.state]).toEqual([202, 'canceled']);
+    expect(end).toMatchObject({ state: 'succeeded', progress: { done: 1, total: 1, failed: 1 } });
+    expect((await bob.api.get(`/jobs/${revoked.id}/items`)).body.data[0].error.code).toBe('not_found');
+    await waitFor('what was copied for nothing to go', async () => (await objectCount(tenant)) === objects);
+    await waitFor('the quota', async () => (await tenant.db.query('SELECT FROM storage_reservations')).length === 0);
+    expect([await filesOf(bob), (await filesOf(ada)).length]).toEqual([[], 1]);
+    expect((await ada.api.get(`/jobs/${canceled.id}`)).body).toMatchObject({ state: 'canceled', progress: { done: 0 } });
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
 });

@@ -1,0 +1,266 @@
+import { permissionSet } from '../../access/permission-sets.ts';
+import { Problem } from '../../api/problem.ts';
+import type { JobContext, WorkerServices } from '../../api/processor.ts';
+import { isNotCommitted } from '../../store/postgres/errors.ts';
+import { insertJob } from '../../store/postgres/job-store.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
+import { WAKE_CHANNEL } from '../../store/redis/redis.ts';
+import { newContentKey } from '../../store/s3/content-key.ts';
+import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
+import { dayOf, lastWriteOf } from '../../store/s3/upload-day.ts';
+import { type HeldTask, requireRequester, TaskOver, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
+import { type ItemEnd, planTo, type TaskItem } from '../../tasks/task-steps.sql.ts';
+import { grantsOf } from '../access/grants-of-user.sql.ts';
+import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import { copyObject } from '../objects/copy-object.ts';
+import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
+import { clearCaches, withoutPreparing } from '../trash/empty-trash.processor.ts';
+import { countInPlaceOf, releaseReservation, reserve } from '../uploads/quota-reservation.sql.ts';
+import { UNKNOWN_TYPE } from '../uploads/uploads.schema.ts';
+import { COPY_FOLDER } from './copy-folder-task.ts';
+import {
+  type Conditions,
+  type CopiedBlob,
+  type CopiedTree,
+  copyFiles,
+  copyFolders,
+  holdFolders,
+  type Made,
+  planFiles,
+  planFolders,
+  type SourceFile,
+  sourceFiles,
+} from './copy-folder.sql.ts';
+import { findFolder } from './folders.sql.ts';
+
+/** Of a step: 100 contents are copied between two transactions, so a crash costs no more. */
+const STEP = { files: 100, folders: 1_000 };
+/** The contents of a step, where it is more than one. */
+const STEP_BYTES = 2 * 1024 ** 3;
+/** Contents that the store copies at once for one task. */
+const COPIES_AT_ONCE = 8;
+
+type Arguments = { readonly source: string; readonly copy: string };
+type Task = HeldTask<Arguments>;
+type Steps = TaskSteps<Arguments>;
+
+/** Who copies what, as it is now. */
+interface Copier {
+  /** The uuid of the task, also that of its reservation. */
+  readonly task: string;
+  readonly userId: number;
+  readonly userUuid: string;
+  readonly tree: CopiedTree;
+}
+
+type CopyableFile = SourceFile & { readonly key: string };
+
+/** Files of a step whose quota is reserved. */
+interface Batch {
+  readonly copier: Copier;
+  /** Of the keys of the contents. */
+  readonly day: string;
+  readonly files: readonly CopyableFile[];
+}
+
+/** The reservation had expired, and others have taken the quota. */
+class QuotaTaken extends Error {
+  override readonly name = 'QuotaTaken';
+}
+
+/**
+ * Copies what is live in a folder: first its folders, the highest first, then its files, whose contents the store copies between two transactions.
+ *
+ * Invariants:
+ * - The copier reads the folder and writes the copy at each step, before and after contents are copied; what they may no longer do fails, item by item.
+ * - The copier's quota is never exceeded: contents are reserved before they are copied, and counted in the transaction that makes them files. What does
+ *   not fit is a failed item, and a smaller one behind it is copied.
+ * - An item's folder or file, its metadata, event, quota and state are one transaction. Contents that no file was made of are deleted, after a crash by the sweep.
+ * - What comes to the folder after its items were found is not copied, and neither is the copy itself, wherever it is.
+ */
+export const copyFolder = taskProcessor({
+  kind: COPY_FOLDER,
+  create: (services) => async (steps) => {
+    for (let more = true; more;) {
+      steps.yieldTurn();
+      const batch = await steps.step((tx, task) => next(services, tx, task));
+      if (batch === 'more') continue;
+      if (batch === 'ended') more = false;
+      else await copyBatch(services, steps, batch);
+    }
+  },
+});
+
+/** A step without contents; or the files whose contents are to be copied next. */
+async function next({ clock }: WorkerServices, tx: Sql, task: Task): Promise<Batch | 'more' | 'ended'> {
+  const now = clock.now();
+  const copier = await copierOf(tx, task, now);
+  if (copier instanceof Problem) {
+    if (!task.isPlanned) throw copier;
+    await task.endRest({ code: copier.code, message: copier.message });
+    await task.succeed();
+    return 'ended';
+  }
+  if (!task.isPlanned) {
+    if (task.cursor === null) await planFolders(tx, task, copier.tree);
+    await planTo(tx, task.id, await planFiles(tx, task, copier.tree, typeof task.cursor === 'number' ? task.cursor : 0));
+    return 'more';
+  }
+  const items = await task.next(STEP);
+  const [first] = items;
+  if (!first) {
+    await task.succeed();
+    return 'ended';
+  }
+  if (first.targetType === 'file') return reserved(tx, task, copier, items, now);
+  await holdFolders(tx, parentsOf(items));
+  const made = await copyFolders(tx, task.id, idsOf(items), copier.tree);
+  await task.end(made.map(endOf));
+  return 'more';
+}
+
+/** Four statements. A Problem: they may not, or one of the two folders is not there. */
+async function copierOf(tx: Sql, task: Task, now: Date): Promise<Copier | Problem> {
+  try {
+    const requester = await requireRequester(tx, task, 'write:files');
+    const sql = withoutPreparing(tx);
+    const granted = permissionSet((await grantsOf(sql, requester.userId, now)).entries);
+    const [source, copy] = [await findFolder(sql, task.arguments.source), await findFolder(sql, task.arguments.copy)];
+    if (!source) throw new Problem('not_found', 'The folder is not there any more.');
+    if (!copy) throw new Problem('not_found', 'The folder of the copy is not there any more.');
+    requireLevel(levelOn('folder', requester, source, granted), 'read');
+    requireLevel(levelOn('folder', requester, copy, granted), 'write');
+    return { ...requester, task: task.uuid, tree: { source, copy } };
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+/** The files of which contents can be copied, with as much quota reserved; those that cannot have ended. */
+async function reserved(tx: Sql, task: Task, copier: Copier, items: readonly TaskItem[], now: Date): Promise<Batch | 'more'> {
+  const found = await sourceFiles(tx, task.id, idsOf(items), copier.tree);
+  const there = upTo(
+    STEP_BYTES,
+    found.filter((file): file is CopyableFile => file.key !== null && file.hasFolder),
+  );
+  const files = await reserve(tx, { id: task.uuid, ownerId: copier.userId, now }, there);
+  const fitting = new Set(files);
+  await task.end([
+    ...found
+      .filter(({ key, hasFolder }) => key === null || !hasFolder)
+      .map(({ id, key, hasFolder }) => ({ id, ...faultOf({ isThere: key !== null, hasFolder, fits: true }) })),
+    ...there.filter((file) => !fitting.has(file)).map(({ id }) => ({ id, ...OVER_QUOTA })),
+  ]);
+  if (files.length === 0) return 'more';
+  const day = dayOf(now);
+  await insertJob(tx, { kind: SWEEP_OBJECTS.kind, queue: SWEEP_OBJECTS.queue, payload: { day }, dueAt: lastWriteOf(day) });
+  return { copier, day, files };
+}
+
+/** The first ones, one at least. */
+function upTo<T extends { readonly size: number }>(bytes: number, files: readonly T[]): T[] {
+  let sum = 0;
+  return files.filter(({ size }, at) => (sum += size) <= bytes || at === 0);
+}
+
+/** Has the contents copied, and makes files of them. */
+async function copyBatch(services: WorkerServices, { context, step }: Steps, { copier, day, files }: Batch): Promise<void> {
+  const { objects } = await context.storage();
+  const blobs = files.map((file) => ({ ...file, from: file.key, key: newContentKey(day, services.random) }));
+  let isCommitting = false;
+  try {
+    const missing = await copyContents(objects, context, copier, blobs);
+    isCommitting = true;
+    const { used, deliveries } = await step((tx, task) => commit(services, tx, task, objects.bucket, blobs, missing));
+    await discard(
+      services,
+      objects,
+      blobs.filter(({ id }) => !used.has(id)),
+    );
+    if (deliveries > 0) await context.redis.publish(WAKE_CHANNEL, '').catch(() => undefined);
+  } catch (error) {
+    // Where it is unknown whether the transaction was committed, the sweep compares objects and rows.
+    const isLost = !isCommitting || error instanceof TaskOver || error instanceof QuotaTaken || isNotCommitted(error);
+    if (isLost) await discard(services, objects, blobs);
+    await context.transaction((tx) => releaseReservation(tx, copier.task)).catch(() => undefined); // else it expires
+    if (!(error instanceof QuotaTaken)) throw error;
+  }
+}
+
+/** Gives the items whose content is gone. */
+async function copyContents(
+  objects: Objects,
+  { signal }: JobContext,
+  { userUuid }: Copier,
+  blobs: readonly (CopiedBlob & { readonly from: string })[],
+): Promise<ReadonlySet<number>> {
+  const missing = new Set<number>();
+  const queue = blobs.values();
+  const copyNext = async (): Promise<void> => {
+    for (const { id, from, size, key, mimeType } of queue) {
+      signal.throwIfAborted();
+      try {
+        await copyObject(objects, { key: from, size }, key, { signal, contentType: mimeType ?? UNKNOWN_TYPE, uploader: userUuid });
+      } catch (error) {
+        if (!(error instanceof ObjectMissing)) throw error;
+        missing.add(id);
+      }
+    }
+  };
+  // All have ended before anything is deleted: none writes an object afterwards.
+  const ended = await Promise.allSettled(Array.from({ length: COPIES_AT_ONCE }, copyNext));
+  const failure = ended.find((one) => one.status === 'rejected');
+  if (failure) throw failure.reason;
+  return missing;
+}
+
+/** Makes files of contents; gives the items of those that were made. */
+async function commit(
+  { clock }: WorkerServices,
+  tx: Sql,
+  task: Task,
+  bucket: string,
+  blobs: readonly (CopiedBlob & Pick<SourceFile, 'copyIn'>)[],
+  missing: ReadonlySet<number>,
+): Promise<{ readonly used: ReadonlySet<number>; readonly deliveries: number }> {
+  const now = clock.now();
+  const copier = await copierOf(tx, task, now);
+  if (copier instanceof Problem) {
+    await releaseReservation(tx, task.uuid);
+    return { used: new Set(), deliveries: 0 };
+  }
+  const stored = blobs.filter(({ id }) => !missing.has(id));
+  await holdFolders(tx, [...new Set(stored.map(({ copyIn }) => copyIn))]);
+  const made = await copyFiles(tx, task.id, stored, copier.tree, { userId: copier.userId, bucket, now });
+  const used = new Set(made.filter(({ isMade }) => isMade).map(({ id }) => id));
+  const bytes = stored.reduce((sum, { id, size }) => (used.has(id) ? sum + size : sum), 0);
+  if (!(await countInPlaceOf(tx, { id: task.uuid, ownerId: copier.userId, now }, bytes))) throw new QuotaTaken();
+  await task.end([...made.map(endOf), ...[...missing].map((id) => ({ id, ...GONE }))]);
+  await clearCaches(tx);
+  return { used, deliveries: made[0]?.deliveries ?? 0 };
+}
+
+async function discard({ log }: WorkerServices, objects: Objects, blobs: readonly CopiedBlob[]): Promise<void> {
+  if (blobs.length === 0) return;
+  await objects
+    .delete(blobs.map(({ key }) => key))
+    .catch((error: unknown) => log.warn({ err: error }, 'could not delete contents that were copied for nothing; the sweep will'));
+}
+
+const parentsOf = (items: readonly TaskItem[]): string[] => [...new Set(items.flatMap(({ copyIn }) => (copyIn === null ? [] : [copyIn])))];
+
+const idsOf = (items: readonly { readonly id: number }[]): number[] => items.map(({ id }) => id);
+
+const OVER_QUOTA = { code: 'quota_exceeded', message: 'Your storage quota would be exceeded.' } as const;
+const GONE = { code: 'not_found', message: 'It is not there any more.' } as const;
+
+const endOf = (made: Made): ItemEnd => (made.isMade ? { id: made.id, code: null } : { id: made.id, ...faultOf(made) });
+
+const faultOf = ({ isThere, hasFolder, fits }: Omit<Conditions, 'id'>): Omit<ItemEnd, 'id'> => {
+  if (!isThere) return GONE;
+  if (!hasFolder) return { code: 'not_found', message: 'The folder that the copy was to be in is not there.' };
+  return fits
+    ? { code: 'name_conflict', message: 'The name is taken in the folder of the copy.' }
+    : { code: 'validation_failed', message: 'The path of the copy would be too long, or too deep.' };
+};

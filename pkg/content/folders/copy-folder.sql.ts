@@ -1,0 +1,178 @@
+import { fileEventRows } from '../../events/events.ts';
+import type { Json } from '../../store/postgres/job-store.ts';
+import { MAX_FOLDER_DEPTH } from '../../store/postgres/migrations/tenant/0002-files.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
+import { PLANNED_COLUMNS, type RunningTask } from '../../tasks/task-steps.sql.ts';
+import { createdFields } from '../files/files.events.ts';
+import { PATH_MAX_CHARACTERS } from '../names/names.policy.ts';
+import type { FolderRecord } from './folders.sql.ts';
+import { stateOf } from './tree-files.sql.ts';
+
+const FILES_PER_STATEMENT = 10_000;
+
+/** The folders of a copy: what is copied, and what it becomes. */
+export interface CopiedTree {
+  readonly source: Pick<FolderRecord, 'id' | 'uuid' | 'ancestry'>;
+  readonly copy: Pick<FolderRecord, 'uuid' | 'ancestry'>;
+}
+
+/** The uuid (version 8) of a copy: that of the same thing by the same task is the same. */
+const copyOf = (task: string, uuid: string): string =>
+  `overlay(overlay(md5(${task}::text || ${uuid}::text) PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid`;
+
+/** $1 the task, $2 its uuid, $3 the folder, $4 its ancestry, $5 the copy, $6 its ancestry: a copy that has come below the folder is not copied again. */
+const PLAN_FOLDERS = `
+  WITH item AS (
+    INSERT INTO task_items (${PLANNED_COLUMNS}, copy, copy_in)
+    SELECT $1, nlevel(d.ancestry) - nlevel($4::ltree), 'folder', d.uuid, d.name, ${copyOf('$2', 'd.uuid')},
+      CASE WHEN p.id = $3 THEN $5::uuid ELSE ${copyOf('$2', 'p.uuid')} END
+    FROM folders d JOIN folders p ON p.id = d.parent_id
+    WHERE d.ancestry <@ $4::ltree AND d.id <> $3 AND d.deleted_at IS NULL AND NOT d.ancestry <@ $6::ltree ORDER BY d.depth, d.id
+    ON CONFLICT DO NOTHING RETURNING id
+  )
+  UPDATE tasks t SET total = t.total + (SELECT count(*) FROM item) WHERE t.id = $1`;
+
+export const planFolders = (tx: Sql, { id, uuid }: Pick<RunningTask, 'id' | 'uuid'>, { source, copy }: CopiedTree): Promise<unknown> =>
+  tx.query(PLAN_FOLDERS, [id, uuid, source.id, source.ancestry, copy.uuid, copy.ancestry]);
+
+/** $1 the task, $2 its uuid, $3 the folder, $4 the copy, $5 the file after which it begins. Files come after all folders. */
+const PLAN_FILES = `
+  WITH folder AS MATERIALIZED (
+    SELECT d.id, i.copy FROM task_items i JOIN folders d ON d.uuid = i.target WHERE i.task_id = $1 AND i.target_type = 'folder'
+    UNION ALL SELECT $3::bigint, $4::uuid
+  ), batch AS MATERIALIZED (
+    SELECT f.id, f.uuid, f.name, d.copy FROM folder d JOIN files f ON f.folder_id = d.id WHERE f.id > $5 AND ${stateOf('f').live}
+    ORDER BY f.id LIMIT ${FILES_PER_STATEMENT}
+  ), item AS (
+    INSERT INTO task_items (${PLANNED_COLUMNS}, copy, copy_in)
+    SELECT $1, ${MAX_FOLDER_DEPTH + 1}, 'file', b.uuid, b.name, ${copyOf('$2', 'b.uuid')}, b.copy FROM batch b ORDER BY b.id
+    ON CONFLICT DO NOTHING RETURNING id
+  ), counted AS (
+    UPDATE tasks t SET total = t.total + (SELECT count(*) FROM item) WHERE t.id = $1
+  )
+  SELECT b.id FROM batch b ORDER BY b.id OFFSET ${FILES_PER_STATEMENT - 1}`;
+
+/** The cursor after them; null: no more are there. */
+export async function planFiles(
+  tx: Sql,
+  { id, uuid }: Pick<RunningTask, 'id' | 'uuid'>,
+  { source, copy }: CopiedTree,
+  after: number,
+): Promise<Json> {
+  const [last] = await tx.query<{ id: number }>(PLAN_FILES, [id, uuid, source.id, copy.uuid, after]);
+  return last?.id ?? null;
+}
+
+/** Holds folders as and where they are until the end of the transaction. One statement. */
+export const holdFolders = (tx: Sql, uuids: readonly string[]): Promise<unknown> =>
+  tx.query('SELECT FROM folders WHERE uuid = ANY ($1::uuid[]) AND deleted_at IS NULL ORDER BY id FOR SHARE', [uuids]);
+
+/** What stands in the way of an item's copy; all hold where nothing does. */
+export interface Conditions {
+  readonly id: number;
+  /** It is where it was found. */
+  readonly isThere: boolean;
+  /** The folder that its copy is to be in. */
+  readonly hasFolder: boolean;
+  /** Its path is not too long, and the folder that it is to be in not too deep. */
+  readonly fits: boolean;
+}
+
+export interface Made extends Conditions {
+  readonly isMade: boolean;
+}
+
+/** $1 the task, $2 items, $3 the ancestry of the folder that is copied. */
+const COPY_FOLDERS = `
+  WITH candidate AS MATERIALIZED (
+    SELECT i.id, i.copy, d.name, p.id AS parent_id, p.owner_id, p.path || '/' || d.name AS path, d.id IS NOT NULL AS is_there, p.id IS NOT NULL AS has_folder,
+      char_length(p.path || '/' || d.name) <= ${PATH_MAX_CHARACTERS} AND p.depth < ${MAX_FOLDER_DEPTH} AS fits
+    FROM task_items i LEFT JOIN folders d ON d.uuid = i.target AND d.deleted_at IS NULL AND d.ancestry <@ $3::ltree
+      LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
+    WHERE i.task_id = $1 AND i.id = ANY ($2::bigint[])
+  ), made AS (
+    INSERT INTO folders (uuid, name, path, parent_id, owner_id)
+    SELECT c.copy, c.name, c.path, c.parent_id, c.owner_id FROM candidate c WHERE c.is_there AND c.has_folder AND c.fits ORDER BY c.id
+    ON CONFLICT DO NOTHING RETURNING uuid
+  )
+  SELECT c.id, c.is_there AS "isThere", c.has_folder AS "hasFolder", coalesce(c.fits, true) AS fits, m.uuid IS NOT NULL AS "isMade"
+  FROM candidate c LEFT JOIN made m ON m.uuid = c.copy`;
+
+/** Copies folders into folders that are held. A copy belongs to the owner of the one that it is in. One statement. */
+export const copyFolders = (tx: Sql, taskId: number, items: readonly number[], { source }: CopiedTree): Promise<Made[]> =>
+  tx.query<Made>(COPY_FOLDERS, [taskId, items, source.ancestry]);
+
+/** A file to copy, as it is before its content is copied; without one where it is not there. */
+export interface SourceFile {
+  readonly id: number;
+  readonly key: string | null;
+  /** bytes */
+  readonly size: number;
+  /** Hex SHA-256. */
+  readonly checksum: string;
+  readonly mimeType: string | null;
+  readonly copyIn: string;
+  readonly hasFolder: boolean;
+}
+
+const BELOW_SOURCE = (ancestry: string): string =>
+  `f.deleted_at IS NULL AND f.folder_id IN (SELECT s.id FROM folders s WHERE s.ancestry <@ ${ancestry}::ltree)`;
+
+/** One statement. */
+export const sourceFiles = (tx: Sql, taskId: number, items: readonly number[], { source }: CopiedTree): Promise<SourceFile[]> =>
+  tx.query<SourceFile>(
+    `SELECT i.id, f.blob_name AS key, f.size, f.checksum, f.mime_type AS "mimeType", i.copy_in AS "copyIn", p.id IS NOT NULL AS "hasFolder"
+     FROM task_items i LEFT JOIN files f ON f.uuid = i.target AND ${BELOW_SOURCE('$3')} LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
+     WHERE i.task_id = $1 AND i.id = ANY ($2::bigint[]) ORDER BY i.id`,
+    [taskId, items, source.ancestry],
+  );
+
+/** A content that is in the store, for the copy of an item. */
+export interface CopiedBlob {
+  readonly id: number;
+  readonly key: string;
+  readonly size: number;
+  readonly checksum: string;
+  readonly mimeType: string | null;
+}
+
+/**
+ * $1 the task, $2 the contents, $3 the ancestry of the folder that is copied, $4 the copier, $5 the bucket, $6 the time. Items that have ended meanwhile
+ * are left out.
+ */
+const COPY_FILES = `
+  WITH candidate AS MATERIALIZED (
+    SELECT b.*, i.copy, f.id AS source_id, f.name, f.extension, p.id AS folder_id, p.path || '/' || f.name AS path,
+      char_length(p.path || '/' || f.name) <= ${PATH_MAX_CHARACTERS} AS fits
+    FROM jsonb_to_recordset($2::jsonb) AS b (id bigint, key text, size bigint, checksum text, "mimeType" text)
+      JOIN task_items i ON i.task_id = $1 AND i.id = b.id AND i.state = 'queued'
+      LEFT JOIN files f ON f.uuid = i.target AND ${BELOW_SOURCE('$3')} LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
+  ), file AS (
+    INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name)
+    SELECT c.copy, c.name, c.path, c.extension, c."mimeType", c.size, c.checksum, $4, c.folder_id, $5, c.key FROM candidate c
+    WHERE c.source_id IS NOT NULL AND c.folder_id IS NOT NULL AND c.fits ORDER BY c.id
+    ON CONFLICT DO NOTHING RETURNING f.id, f.uuid, f.name, f.size, f.owner_id, f.created_at
+  ), made AS (
+    SELECT f.id, c.source_id, c.size, c.checksum, c.key FROM file f JOIN candidate c ON c.copy = f.uuid
+  ), version AS (
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT m.id, 1, m.size, m.checksum, m.key, $4 FROM made m
+  ), tag AS (
+    INSERT INTO file_tags (file_id, tag_id)
+    SELECT m.id, l.tag_id FROM made m JOIN file_tags l ON l.file_id = m.source_id JOIN tags t ON t.id = l.tag_id WHERE t.owner_id = $4
+  ), metadata AS (
+    INSERT INTO file_metadata (file_id, key, value, value_type)
+    SELECT m.id, e.key, e.value, e.value_type FROM made m JOIN file_metadata e ON e.file_id = m.source_id
+  ), ${fileEventRows('file.created', '$6', { source: 'file f JOIN users o ON o.id = f.owner_id ORDER BY f.id', fields: createdFields })}
+  SELECT c.id, c.source_id IS NOT NULL AS "isThere", c.folder_id IS NOT NULL AS "hasFolder", coalesce(c.fits, true) AS fits,
+    f.id IS NOT NULL AS "isMade", (SELECT count(*)::int FROM delivery) AS deliveries
+  FROM candidate c LEFT JOIN file f ON f.uuid = c.copy`;
+
+/** Makes files of contents, in folders that are held, each with version 1, metadata, the copier's own tags and its event. One statement. */
+export const copyFiles = (
+  tx: Sql,
+  taskId: number,
+  blobs: readonly CopiedBlob[],
+  { source }: CopiedTree,
+  by: { readonly userId: number; readonly bucket: string; readonly now: Date },
+): Promise<(Made & { readonly deliveries: number })[]> =>
+  tx.query(COPY_FILES, [taskId, JSON.stringify(blobs), source.ancestry, by.userId, by.bucket, by.now.toISOString()]);
