@@ -151,6 +151,13 @@ export interface TenantSpec {
   };
   /** How long what is deleted can be restored at least; it goes for ever up to a day later. What is in the trash keeps the time that it had. */
   trashRetention: string;
+  /** What is kept of a file's versions. What is beyond it goes for ever within two days; what was replaced before a change goes with the limits of then. */
+  versions: {
+    /** How many, the current one included. */
+    keep: number;
+    /** How long after they were replaced. Left out, their age does not matter. */
+    days?: number;
+  };
   /** Not used yet. */
   schedules?: ({
     name: string;

@@ -82,6 +82,7 @@ export async function createServices(config: ServerConfig, features: readonly Fe
       defaultQuota: config.CARREL_DEFAULT_USER_QUOTA_BYTES,
       maxUploadBytes: config.CARREL_MAX_UPLOAD_BYTES,
       trashRetentionMs: config.CARREL_TRASH_RETENTION_SECONDS * 1000,
+      versions: { keep: config.CARREL_VERSIONS_KEEP, days: config.CARREL_VERSIONS_DAYS },
       egressAllow: config.CARREL_EGRESS_ALLOW,
     },
     db,

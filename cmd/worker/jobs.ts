@@ -4,6 +4,7 @@ import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.
 import { sweepObjects } from '../../pkg/content/objects/sweep-objects.processor.ts';
 import { emptyOwnTrash } from '../../pkg/content/trash/empty-own-trash.processor.ts';
 import { emptyTrash } from '../../pkg/content/trash/empty-trash.processor.ts';
+import { expireVersions } from '../../pkg/content/versions/expire-versions.processor.ts';
 import { deleteExpiredEvents } from '../../pkg/events/retention.ts';
 import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
@@ -19,6 +20,7 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     purgeObjects,
     sweepObjects,
     emptyTrash,
+    expireVersions,
     clearCaches,
     submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS }),
     emptyOwnTrash,

@@ -30,6 +30,7 @@ import { Blobs } from './uploads/blobs.ts';
 import { uploadEndpoints } from './uploads/uploads.endpoints.ts';
 import { Uploads } from './uploads/uploads.service.ts';
 import { versionEndpoints } from './versions/versions.endpoints.ts';
+import { VersionSchedule } from './versions/version-schedule.ts';
 import { Versions } from './versions/versions.service.ts';
 
 export type { TransferLimits } from './transfers/transfer-limits.ts';
@@ -49,9 +50,17 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const files = new Files(deps);
     const blobs = new Blobs(deps);
     const transfers = new Transfers({ clock, limits });
-    const uploads = new Uploads({ ...deps, files, blobs, transfers, maxBytes: settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES });
+    const schedule = new VersionSchedule(deps);
+    const uploads = new Uploads({
+      ...deps,
+      versions: schedule,
+      files,
+      blobs,
+      transfers,
+      maxBytes: settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES,
+    });
     const downloads = new Downloads({ ...deps, files, transfers });
-    const versions = new Versions({ ...deps, files, downloads });
+    const versions = new Versions({ ...deps, schedule, files, downloads });
     let hashing: Passwords | undefined;
     // Made when a link first has a password: most servers never need it.
     const passwords = (): Passwords => (hashing ??= new Passwords());

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
+import { EXPIRE_VERSIONS } from '../../pkg/content/versions/versions.jobs.ts';
 import type { TestTenant } from '../support/server.ts';
 import { invariantFaults } from '../support/invariants.ts';
 import type { ArrivedEvent, Arrivals } from './arrivals.ts';
@@ -11,7 +12,7 @@ import type { AwaitedEvent } from './change-log.ts';
  * - the event of every acknowledged change has arrived, with the right name and data;
  * - every event that was written has arrived with the bytes that were written, and nothing else has;
  * - rows and events tell the same story: each file, version, deletion and person has its one event, acknowledged or not;
- * - no delivery is left, and no work but that which empties the trash one day, and rows, quotas and objects fit together.
+ * - no delivery is left, and no work but that which empties the trash and deletes old versions one day, and rows, quotas and objects fit together.
  */
 export async function inconsistencies(tenant: TestTenant, acknowledged: readonly AwaitedEvent[], arrivals: Arrivals): Promise<string[]> {
   const arrived = [...arrivals.taken.values()];
@@ -91,8 +92,8 @@ const lists = (data: ArrivedEvent['data'], change: string): boolean => (data.cha
 async function leftovers({ db }: TestTenant): Promise<string[]> {
   const rows = await db.query<{ fault: string }>(
     `SELECT format('delivery %s is %s: %s', uuid, state, log) AS fault FROM carrel.deliveries WHERE state <> 'delivered'
-     UNION ALL SELECT format('work %s is left: %s', kind, last_error) FROM carrel.work WHERE kind <> $1`,
-    [EMPTY_TRASH.kind],
+     UNION ALL SELECT format('work %s is left: %s', kind, last_error) FROM carrel.work WHERE kind <> ALL ($1)`,
+    [[EMPTY_TRASH.kind, EXPIRE_VERSIONS.kind]],
   );
   return rows.map(({ fault }) => fault);
 }

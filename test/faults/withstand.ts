@@ -14,6 +14,7 @@ import { seeded } from './seeded.ts';
 import { startServerProcess } from './server-process.ts';
 import { inconsistencies } from './consistency.ts';
 import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
+import { EXPIRE_VERSIONS } from '../../pkg/content/versions/versions.jobs.ts';
 
 export interface Withstood {
   /** A sentence for each thing that is not as it must be; see consistency.ts. */
@@ -119,7 +120,7 @@ async function untilQuiet(platform: TestPlatform, { db }: TestTenant, limitMs: n
   await waitFor('the last delivery', () => none('carrel.deliveries', `state = 'pending'`), limitMs);
   await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'objects.sweep'`);
   // What was deleted stays in the trash for its time.
-  await waitFor('the last work', () => none('carrel.work', `kind <> '${EMPTY_TRASH.kind}'`), limitMs);
+  await waitFor('the last work', () => none('carrel.work', `kind NOT IN ('${EMPTY_TRASH.kind}', '${EXPIRE_VERSIONS.kind}')`), limitMs);
 }
 
 const seconds = (since: number): string => `${Math.round((performance.now() - since) / 1000)} s`;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { job } from '../../api/job.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { endOfDay } from '../../events/daily-jobs.ts';
 
 /** Deletes for ever what is past its time in the trash. */
 export const EMPTY_TRASH = job({
@@ -10,5 +9,4 @@ export const EMPTY_TRASH = job({
 });
 
 /** When all that goes to the trash on the day (UTC) of `now` has been there for its time. */
-export const emptiedAt = (now: Date, retentionMs: number): Date =>
-  new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS + retentionMs);
+export const emptiedAt = (now: Date, retentionMs: number): Date => new Date(endOfDay(now).getTime() + retentionMs);

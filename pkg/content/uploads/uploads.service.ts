@@ -25,6 +25,7 @@ import { nameConflict } from '../names/name-conflict.ts';
 import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
 import type { Transfers } from '../transfers/transfer-limits.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
+import type { VersionSchedule } from '../versions/version-schedule.ts';
 import { copyFields, countBytes, insertFile, insertVersion, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
 import { type FilePart, readForm } from './multipart.ts';
 import { NewFiles } from './new-files.ts';
@@ -79,6 +80,7 @@ export class Uploads {
   readonly #transfers: Transfers;
   readonly #events: Events;
   readonly #newFiles: NewFiles;
+  readonly #versions: VersionSchedule;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
@@ -93,6 +95,7 @@ export class Uploads {
     blobs: Blobs;
     transfers: Transfers;
     events: Events;
+    versions: VersionSchedule;
     clock: Clock;
     random: Random;
     log: Logger;
@@ -109,6 +112,7 @@ export class Uploads {
     this.#transfers = deps.transfers;
     this.#events = deps.events;
     this.#newFiles = new NewFiles(deps);
+    this.#versions = deps.versions;
     this.#clock = deps.clock;
     this.#random = deps.random;
     this.#log = deps.log;
@@ -124,6 +128,7 @@ export class Uploads {
       const now = await this.#reauthenticate(actor);
       const stored = await this.#storeAtOnce(now, form.file, fields);
       if (stored) return { created: true, file: stored };
+      if (fields.on_conflict === 'replace') await this.#versions.ensure();
       return this.#transactions.run(now, async (tx, granted) => {
         const { created, file } = await this.#commit(tx, now, granted, form.file, fields);
         return { created, file: fileSeenBy(now, granted, file) };
@@ -144,6 +149,7 @@ export class Uploads {
         return { mimeType, blob: await this.#store(actor, destination, part, mimeType, target) };
       });
       const comment = versionFields(form.fields).comment ?? null;
+      await this.#versions.ensure();
       const now = await this.#reauthenticate(actor);
       return this.#transactions.run(now, async (tx, granted) => {
         const locked = await this.#files.lock(tx, now, granted, id, 'write', { ifMatch: request.ifMatch });

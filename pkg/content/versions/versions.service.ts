@@ -19,6 +19,7 @@ import { fileSeenBy, presentFile } from '../files/files.view.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
 import { countBytes, insertVersion } from '../uploads/uploads.sql.ts';
 import type { VersionQuery, VersionView } from './versions.schema.ts';
+import type { VersionSchedule } from './version-schedule.ts';
 import { deleteVersion, findVersion, VERSION_COLUMNS, VERSION_TABLES, VERSIONS } from './versions.sql.ts';
 import { presentVersion } from './versions.view.ts';
 
@@ -40,6 +41,7 @@ export class Versions {
   readonly #downloads: Downloads;
   readonly #events: Events;
   readonly #jobs: JobRequests;
+  readonly #schedule: VersionSchedule;
   readonly #clock: Clock;
 
   constructor(deps: {
@@ -49,6 +51,7 @@ export class Versions {
     downloads: Downloads;
     events: Events;
     jobs: JobRequests;
+    schedule: VersionSchedule;
     clock: Clock;
   }) {
     this.#db = deps.db;
@@ -58,6 +61,7 @@ export class Versions {
     this.#downloads = deps.downloads;
     this.#events = deps.events;
     this.#jobs = deps.jobs;
+    this.#schedule = deps.schedule;
     this.#clock = deps.clock;
   }
 
@@ -95,6 +99,7 @@ export class Versions {
    * Throws `not_found`, `forbidden` below write, `quota_exceeded`, `precondition_failed` for the file's entity tag.
    */
   async restore(actor: Actor, fileId: Uuid, number: number, { comment, ifMatch }: Restoration): Promise<FileView> {
+    await this.#schedule.ensure();
     return this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.#files.lock(tx, actor, granted, fileId, 'write', { ifMatch });
       if (file.version === number) return presentFile(fileSeenBy(actor, granted, file));

@@ -21,6 +21,7 @@ export const tenantWith = (spec: Spec = {}, status?: NonNullable<Tenant['status'
     storage: { defaultUserQuota: '10Gi' },
     limits: { requestsPerUserPerMinute: 100, requestsPerTenantPerMinute: 1000, requestsPerIpPerHour: 10000 },
     trashRetention: '30d',
+    versions: { keep: 50 },
     suspended: false,
     deletionPolicy: 'Retain',
     ...spec,

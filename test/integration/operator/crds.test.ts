@@ -96,6 +96,7 @@ describe('a Tenant is refused with a message that says what to do', () => {
     ['a helper that is no address', 'ok', { helpers: { pdfOptimizeUrl: 'ftp://h/' } }, 'must be an http or https address'],
     ['a limit of none', 'ok', { limits: { requestsPerUserPerMinute: 0 } }, 'should be greater than or equal to 1'],
     ['a retention in weeks', 'ok', { trashRetention: '4w' }, 'spec.trashRetention in body should match'],
+    ['no version at all', 'ok', { versions: { keep: 0 } }, 'spec.versions.keep in body should be greater than or equal to 1'],
     ['a schedule without cron', 'ok', { schedules: [{ name: 'a', job: 'trash' }] }, 'cron: Required value'],
     [
       'two schedules of one name',
@@ -215,6 +216,7 @@ test('a resource of one line gets its defaults', async () => {
     storage: { defaultUserQuota: '10Gi' },
     limits: { requestsPerUserPerMinute: 100, requestsPerTenantPerMinute: 1000, requestsPerIpPerHour: 10000 },
     trashRetention: '30d',
+    versions: { keep: 50 },
     suspended: false,
     deletionPolicy: 'Retain',
   });

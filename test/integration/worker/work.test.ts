@@ -1,6 +1,10 @@
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect, test } from '@jest/globals';
 import { markedProcesses } from '../../../pkg/local/processes.ts';
+import { JobRequests } from '../../../pkg/events/job-requests.ts';
+import { WorkerNotifier } from '../../../pkg/events/worker-notifier.ts';
+import { VersionSchedule } from '../../../pkg/content/versions/version-schedule.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
@@ -165,6 +169,59 @@ test('what has been in the trash for 30 days is deleted for ever, with its objec
   expect((await api.post(`/folders/${old}/restore`)).status).toBe(404);
   await waitFor('the quota to be shown', async () => (await api.get(`/users/${user.id}`)).body.storage_used === 4);
   expect(await faultsOf(tenant)).toEqual([]);
+});
+
+test('of a file’s versions those beyond the number to keep go for ever, and those replaced too long ago; the current one and what shares its object stay', async () => {
+  const tenant = await platform.tenant();
+  const { api, user } = await tenant.user();
+  const file = async (name: string, versions: number): Promise<string> => {
+    const { id } = (await api.upload('/files', { name, file: Buffer.from('1') })).body;
+    for (let n = 2; n <= versions; n += 1) await api.upload(`/files/${id}`, { method: 'PUT', name, file: Buffer.from('x'.repeat(n)) });
+    return id;
+  };
+  const [many, few, trashed] = [await file('many', 6), await file('few', 2), await file('trashed', 4)];
+  await api.post(`/files/${many}/versions/2/restore`);
+  await api.delete(`/files/${trashed}`);
+  const numbers = async (id: string): Promise<number[]> =>
+    (await api.get(`/files/${id}/versions`)).body.data.map(({ version_number: number }: { version_number: number }) => number);
+  const scheduled = await tenant.db.query(
+    `SELECT payload, due_at = date_trunc('day', requested_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' + interval '1 day' AS "isTonight"
+     FROM carrel.work WHERE kind = 'versions.expire'`,
+  );
+
+  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'versions.expire', payload: { keep: 3, days: null } }));
+  await waitFor('the purge of versions 1, 3 and 4', async () => (await objectCount(tenant)) === 9);
+  const first = [await numbers(many), await numbers(few)];
+  await platform.pool.query(
+    `UPDATE "tenant_${tenant.slug}".file_versions SET created_at = created_at - interval '8 days' WHERE version_number IN (2, 7)`,
+  );
+  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'versions.expire', payload: { keep: 3, days: 7 } }));
+  await waitFor('the purge of version 6 of one file and 1 of the other', async () => (await objectCount(tenant)) === 7);
+
+  expect(scheduled).toEqual([{ payload: { keep: 50, days: null }, isTonight: true }]);
+  expect(first).toEqual([
+    [7, 6, 5],
+    [2, 1],
+  ]);
+  expect(await numbers(many)).toEqual([7, 5]);
+  expect(await numbers(few)).toEqual([2]);
+  expect((await api.get(`/files/${many}/download`)).bytes.toString()).toBe('xx');
+  await api.post(`/files/${trashed}/restore`);
+  expect(await numbers(trashed)).toEqual([4, 3, 2, 1]);
+  await waitFor('the quota to be shown', async () => (await api.get(`/users/${user.id}`)).body.storage_used === 2 + 5 + 2 + 10);
+  expect(await faultsOf(tenant)).toEqual([]);
+});
+
+test('what was replaced on a day is looked at in the night after, and again when the days to keep it are over', async () => {
+  const tenant = await platform.tenant();
+  const clock = { ...systemClock, now: () => new Date('2031-05-06T07:08:09Z') };
+  const jobs = new JobRequests({ notifier: new WorkerNotifier({ redis: tenant.redis, log: silentLogger }) });
+  const schedule = new VersionSchedule({ db: tenant.db, jobs, clock, settings: { versions: { keep: 3, days: 10 } } });
+  await Promise.all([schedule.ensure(), schedule.ensure()]);
+
+  expect(await tenant.db.query(`SELECT payload, due_at AS due FROM carrel.work WHERE kind = 'versions.expire' ORDER BY due_at`)).toEqual(
+    ['2031-05-07T00:00:00Z', '2031-05-17T00:00:00Z'].map((due) => ({ payload: { keep: 3, days: 10 }, due: new Date(due) })),
+  );
 });
 
 test('a sweep deletes nothing where the marker says that the objects are another tenant’s, or says nothing', async () => {

@@ -97,6 +97,7 @@ test('the ConfigMap holds sizes in bytes, times in seconds, and no limit of an u
     CARREL_TENANT_SLUG: 'north',
     CARREL_DEFAULT_USER_QUOTA_BYTES: '10737418240',
     CARREL_TRASH_RETENTION_SECONDS: '2592000',
+    CARREL_VERSIONS_KEEP: '50',
   });
   expect(data).not.toHaveProperty('CARREL_MAX_UPLOAD_BYTES');
 });

@@ -26,6 +26,8 @@ export const configMap = (
     CARREL_DEFAULT_USER_QUOTA_BYTES: bytes(tenant.spec.storage.defaultUserQuota),
     ...(tenant.spec.storage.maxUploadSize === undefined ? {} : { CARREL_MAX_UPLOAD_BYTES: bytes(tenant.spec.storage.maxUploadSize) }),
     CARREL_TRASH_RETENTION_SECONDS: String(periodMs(tenant.spec.trashRetention) / 1000),
+    CARREL_VERSIONS_KEEP: String(tenant.spec.versions.keep),
+    ...(tenant.spec.versions.days === undefined ? {} : { CARREL_VERSIONS_DAYS: String(tenant.spec.versions.days) }),
     CARREL_TRUSTED_PROXIES: String(settings.trustedProxies),
     CARREL_LOG_LEVEL: settings.logLevel,
     ...(settings.egressAllow === '' ? {} : { CARREL_EGRESS_ALLOW: settings.egressAllow }),

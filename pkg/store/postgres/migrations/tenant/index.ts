@@ -24,6 +24,7 @@ import { folderTrash } from './0036-folder-trash.ts';
 import { trashExpiry } from './0037-trash-expiry.ts';
 import { shareLists } from './0038-share-lists.ts';
 import { tasks } from './0039-tasks.ts';
+import { filesWithVersions } from './0041-files-with-versions.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -53,4 +54,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   trashExpiry,
   shareLists,
   tasks,
+  filesWithVersions,
 ];

@@ -1,0 +1,53 @@
+import type { Sql } from '../../store/postgres/pool.ts';
+import { KEYS_PER_JOB, PURGE_OBJECTS } from '../objects/objects.jobs.ts';
+
+/** What of a file's versions is kept. */
+export interface VersionLimits {
+  /** The newest, the current one included. */
+  readonly keep: number;
+  /** Null: the age does not matter. */
+  readonly replacedBefore: Date | null;
+}
+
+const FILES_PER_BATCH = 100;
+
+/** $1 versions to keep, $2 the time before which they were replaced. The current one has no successor, and is the first. */
+const EXPIRED = `
+  SELECT v.* FROM (
+    SELECT v.id, v.size, v.blob_name, row_number() OVER newest AS place, lag(v.created_at) OVER newest AS replaced_at
+    FROM file_versions v WHERE v.file_id = f.id WINDOW newest AS (ORDER BY v.version_number DESC)
+  ) v WHERE v.place > $1 OR v.replaced_at < $2::timestamptz`;
+
+const LOCK = `
+  SELECT f.id FROM files f WHERE f.version_number > 1 AND f.id > $3 AND f.deleted_at IS NULL AND EXISTS (${EXPIRED})
+  ORDER BY f.id LIMIT ${FILES_PER_BATCH} FOR UPDATE`;
+
+/** The next files, by id, that have versions to delete; `next`: the id to go on after, null at the end. One statement. */
+export async function lockFilesWithExpired(
+  tx: Sql,
+  { keep, replacedBefore }: VersionLimits,
+  after: number,
+): Promise<{ files: number[]; next: number | null }> {
+  const files = (await tx.query<{ id: number }>(LOCK, [keep, replacedBefore, after])).map(({ id }) => id);
+  return { files, next: files.length === FILES_PER_BATCH ? (files.at(-1) ?? null) : null };
+}
+
+const DELETE = `
+  WITH expired AS MATERIALIZED (
+    SELECT v.id, v.size, v.blob_name, f.id AS file_id, f.owner_id FROM files f CROSS JOIN LATERAL (${EXPIRED}) v WHERE f.id = ANY ($3::bigint[])
+  ), deleted AS (
+    DELETE FROM file_versions v USING expired e WHERE v.id = e.id
+  ), freed AS (
+    UPDATE users u SET storage_used = u.storage_used - s.bytes
+    FROM (SELECT owner_id, sum(size) AS bytes FROM expired GROUP BY owner_id) s WHERE u.id = s.owner_id
+  ), unnamed AS (
+    SELECT DISTINCT e.blob_name FROM expired e WHERE NOT EXISTS (
+      SELECT FROM file_versions v WHERE v.file_id = e.file_id AND v.blob_name = e.blob_name AND v.id NOT IN (SELECT id FROM expired))
+  )
+  INSERT INTO carrel.work (kind, payload, line)
+  SELECT '${PURGE_OBJECTS.kind}', jsonb_build_object('keys', jsonb_agg(k.blob_name)), '${PURGE_OBJECTS.queue}'
+  FROM (SELECT blob_name, (row_number() OVER () - 1) / ${KEYS_PER_JOB} AS job FROM unnamed) k GROUP BY k.job`;
+
+/** Deletes versions of locked files, frees the quota of their owners, and requests that objects which no version has are deleted. One statement. */
+export const deleteExpiredVersions = (tx: Sql, { keep, replacedBefore }: VersionLimits, files: readonly number[]): Promise<unknown> =>
+  tx.query(DELETE, [keep, replacedBefore, files]);
