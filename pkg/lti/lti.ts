@@ -10,6 +10,7 @@ import { Logins } from './login/login.service.ts';
 import { LoginStates } from './login/login-state.ts';
 import { ltiRoutes } from './pages/lti.routes.ts';
 import { PlatformKeys } from './launch/platform-keys.ts';
+import { TokenVerifier } from './launch/token-verifier.ts';
 import { UserSync } from './launch/user-sync.ts';
 import { UnknownValues } from './login/unknown-values.ts';
 
@@ -26,9 +27,9 @@ export const lti: Feature = {
     const states = new LoginStates({ ...deps, paths });
     const unknown = new UnknownValues({ sql: db.tables, log });
     const logins = new Logins({ db, states, unknown, redirectUri, origins });
-    const keys = new PlatformKeys(deps);
+    const verifier = new TokenVerifier({ ...deps, keys: new PlatformKeys(deps), origins, unknown });
     const [users, courses] = [new UserSync(deps), new CourseSync(deps)];
-    const launches = new Launches({ ...deps, states, keys, users, courses, origins, unknown });
+    const launches = new Launches({ ...deps, states, verifier, users, courses });
     return {
       pages: ltiRoutes({ ...deps, logins, launches, entries: new Entries(deps), redirectUri }),
       endpoints: [...launchViewEndpoints(new LaunchViews(deps)), ...gradeEndpoints(new Grades(deps))],

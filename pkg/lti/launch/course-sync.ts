@@ -32,23 +32,14 @@ export class CourseSync {
     this.#random = deps.random;
   }
 
-  /** Whether `sync` would change nothing: the course exists, its title is as before, and the user has the role and its access. */
-  isUnchanged({ course }: LaunchContext, { context, roles }: LaunchMessage): boolean {
-    if (!context) return true;
-    if (!course || course.folderId === null) return false;
-    const role = courseRole(roles);
-    const isRenamed = context.isTitled && course.platformTitle !== context.title;
-    return course.role === role && course.mayWrite === writesAs(role) && !isRenamed;
-  }
-
   /** Creates or updates group, folder, membership and grant. No statement if nothing changed. `tx` is one of TaggedCache. */
-  async sync(tx: Tx, launchContext: LaunchContext, user: SyncedUser, message: LaunchMessage): Promise<void> {
+  async sync(tx: Tx, { registration, isCourseUnchanged }: LaunchContext, user: SyncedUser, message: LaunchMessage): Promise<void> {
     const { context, roles } = message;
-    if (!context || this.isUnchanged(launchContext, message)) return;
+    if (!context || isCourseUnchanged) return;
     const role = courseRole(roles);
     const system = await tx.users.find({ isSystem: true });
     if (!system) throw new Error('the tenant has no system user');
-    const group = await this.#group(tx, launchContext.registration.platformId, context, system.id);
+    const group = await this.#group(tx, registration.platformId, context, system.id);
     await tx.query(
       'INSERT INTO group_members (group_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (group_id, user_id) DO UPDATE SET role = excluded.role',
       [group.id, user.id, role],

@@ -63,21 +63,8 @@ export function unverifiedToken(text: string | undefined): UnverifiedToken {
   }
 }
 
-/** The claims that select what the verification needs: nothing else may rely on them before it. */
-export function unverifiedSelection({ claims }: UnverifiedToken): {
-  issuer: string;
-  subject: string;
-  deploymentId: string;
-  contextId: string;
-} {
-  const context = claims[`${LTI}/context`] as { id?: unknown } | null | undefined;
-  return {
-    issuer: storable(claims.iss, ISSUER_MAX),
-    subject: storable(claims.sub),
-    deploymentId: storable(claims[`${LTI}/deployment_id`]),
-    contextId: storable(context?.id),
-  };
-}
+/** The issuer that the token names, not proved: it may select which registered origin is asked, and nothing else. */
+export const unverifiedIssuer = ({ claims }: UnverifiedToken): string => storable(claims.iss, ISSUER_MAX);
 
 /** The claims, once their signature is verified (docs/design/lti.md, A launch; 1EdTech Security Framework §5.1.3). Throws LaunchError. */
 export async function requireSignature({ text, claims }: UnverifiedToken, keys: PlatformKeys, keySetAddress: string): Promise<JWTPayload> {

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Role } from '../../api/actor.ts';
 import type { Events } from '../../events/events.ts';
 import { userChanges, userCreated, userUpdated } from '../../accounts/users/users.events.ts';
@@ -12,6 +11,7 @@ import type { LaunchMessage } from './id-token.ts';
 import type { LaunchContext } from './launch.sql.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
 import { LaunchError } from '../launch-error.ts';
+import { type Profile, profileIn } from './profile.ts';
 import { roleOf } from './roles.policy.ts';
 
 export interface SyncedUser {
@@ -19,16 +19,6 @@ export interface SyncedUser {
   readonly uuid: string;
   readonly roles: readonly Role[];
 }
-
-/** The claims about the user that fit the user's columns. */
-interface Profile {
-  readonly name: string | undefined;
-  readonly email: string | undefined;
-}
-
-const Email = z.email().max(255);
-
-const profileIn = ({ name, email }: LaunchMessage): Profile => ({ name, email: Email.safeParse(email).data });
 
 /** The claim if it differs from the previous launch's. A missing claim is no change: an LMS may stop sending it. */
 const changedClaim = (claim: string | undefined, before: string | null): string | undefined => (claim === before ? undefined : claim);
@@ -59,15 +49,6 @@ export class UserSync {
     this.#events = deps.events;
     this.#random = deps.random;
     this.#defaultQuota = deps.defaultQuota;
-  }
-
-  /** The user, if `sync` would change nothing: the user exists, has the role, and name and e-mail address are as before. Throws LaunchError `user_inactive`. */
-  unchanged(context: LaunchContext, message: LaunchMessage): SyncedUser | undefined {
-    const user = activeUser(context);
-    if (!user?.roles.includes(roleOf(message.roles)) || user.hasPlatformAddress) return undefined;
-    const { name, email } = profileIn(message);
-    const change = changedClaim(name, user.platformName) ?? changedClaim(email, user.platformEmail);
-    return change === undefined ? user : undefined;
   }
 
   /** Creates the user, or updates roles, name and contact address. `tx` is one of TaggedCache. Throws LaunchError `user_inactive`. */

@@ -37,13 +37,14 @@ test('ten first launches of one person give user.created once', async () => {
   expect((await eventsOf((await personOf('reported-once'))?.uuid)).map(({ event }) => event)).toEqual(['user.created']);
 });
 
-/** What `change` does while a launch has looked up what it needs and waits, holding nothing: for its table, or for its registration. */
+/** What `change` does while a launch has looked up what it needs and waits, holding nothing: for its user, or for its registration. */
 async function meanwhile(change: (tx: Tx) => Promise<unknown>, opened: Partial<Launch>, by = at): Promise<PageShown> {
   const browser = new Browser();
   const form = await toTheForm(browser, by.lms.open(by.clientId, opened));
   if ('ended' in form) throw new Error(form.ended.text);
   const page = await tenant.db.transaction(async (tx) => {
-    await tx.query('LOCK TABLE lti_launches IN EXCLUSIVE MODE');
+    const subject = opened.user?.id ?? '';
+    await tx.query('SELECT FROM users WHERE id IN (SELECT user_id FROM lti_identities WHERE subject = $1) FOR UPDATE', [subject]);
     const [{ pid } = { pid: 0 }] = await tx.query<{ pid: number }>(
       'SELECT pg_backend_pid() AS pid FROM lti_tools WHERE id = $1 FOR UPDATE',
       [by.toolId],

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { range } from '../../support/wait.ts';
-import { Browser, follow, toTheForm } from '../../support/lms/browser.ts';
+import { Browser, follow, type PageShown, toTheForm } from '../../support/lms/browser.ts';
 import { LTI } from '../../support/lms/claims.ts';
 import { FAULTS, ODDITIES } from '../../support/lms/faults.ts';
 import { LAUNCH_ERRORS } from '../../../pkg/lti/launch-error.ts';
 import { lmsSuite } from '../../support/lms/lms-suite.ts';
 import { REFUSED } from './refused.ts';
-import { registeredLms } from '../../support/lms/registration.ts';
+import { registeredLms, type Registration } from '../../support/lms/registration.ts';
 
 const { tenant, at } = lmsSuite();
 
@@ -124,6 +124,55 @@ test('a registration that is deactivated between login and launch refuses the la
   await own.lms.stop();
 
   expect([page.status, page.code]).toEqual([403, 'registration_inactive']);
+});
+
+/** Up to the form of a launch that is about to be posted. */
+async function aboutToLaunch(by: Registration): Promise<() => Promise<PageShown>> {
+  const browser = new Browser();
+  const form = await toTheForm(browser, by.lms.open(by.clientId));
+  if ('ended' in form) throw new Error(form.ended.text);
+  return () => browser.post(form.action, form.fields);
+}
+
+const setTool = ({ toolId }: Registration, changes: string) => tenant.db.query(`UPDATE lti_tools SET ${changes} WHERE id = $1`, [toolId]);
+const setPlatform = ({ platformId }: Registration, changes: string) =>
+  tenant.db.query(`UPDATE lti_platforms SET ${changes} WHERE id = $1`, [platformId]);
+
+test.each<[string, (own: Registration) => Promise<unknown>, string]>([
+  ['has the keys of another', (own) => setPlatform(own, `jwks_endpoint = '${at.lms.jwksEndpoint}'`), 'key_unknown'],
+  ['has another issuer', (own) => setPlatform(own, `issuer = 'https://moved.example'`), 'issuer_mismatch'],
+  ['has another client id', (own) => setTool(own, `client_id = 'now ' || id`), 'audience_mismatch'],
+  ['is of another platform', (own) => setTool(own, `platform_id = ${at.platformId}`), 'key_unknown'],
+  ['lists no deployment', (own) => tenant.db.query('DELETE FROM lti_deployments WHERE tool_id = $1', [own.toolId]), 'unknown_deployment'],
+  ['is deactivated', (own) => setTool(own, 'is_active = false'), 'registration_inactive'],
+  ['is of a deactivated platform', (own) => setPlatform(own, 'is_active = false'), 'registration_inactive'],
+  ['is deleted', (own) => tenant.db.query('DELETE FROM lti_tools WHERE id = $1', [own.toolId]), 'registration_inactive'],
+])('a registration that somebody has launched by, and that then %s, refuses the next launch at once', async (_name, change, code) => {
+  const own = await registeredLms(tenant);
+  await follow(new Browser(), own.lms.open(own.clientId));
+  const post = await aboutToLaunch(own);
+  await change(own);
+  const before = await traces();
+
+  const page = await post();
+  await own.lms.stop();
+
+  expect(page.code).toBe(code);
+  expect(await traces()).toEqual(before);
+});
+
+test('a registration that is put right accepts the next launch at once, and the refusal that it had made till then is not noted', async () => {
+  const own = await registeredLms(tenant);
+  const [first, second] = [await aboutToLaunch(own), await aboutToLaunch(own)];
+  await setTool(own, `client_id = 'mistyped'`);
+  const refused = await first();
+  await setTool(own, `client_id = '${own.clientId}'`);
+
+  const { reply: accepted, sql } = await tenant.counting(second);
+  await own.lms.stop();
+
+  expect([refused.code, accepted.status]).toEqual(['audience_mismatch', 303]);
+  expect(sql.filter((text) => text.includes('unknown_values'))).toEqual([]);
 });
 
 test('a body that is not a form is a readable 415', async () => {

@@ -82,7 +82,7 @@ test('warm, a launch by storage costs one statement more than one by cookie, and
 
   const { reply, sql } = await tenant.counting(launch);
 
-  expect([reply.status, sql.length, at.lms.keySetRequests]).toEqual([303, 4, keySets]);
+  expect([reply.status, sql.length, at.lms.keySetRequests]).toEqual([303, 3, keySets]);
 });
 
 test('the cookie has priority: the frame is not read', async () => {

@@ -43,8 +43,8 @@ test('an unknown deployment is noted once an hour, for one statement, and its la
 
   expect([page.status, page.code, again.code]).toEqual([403, 'unknown_deployment', 'unknown_deployment']);
   expect(page.text).toContain('Its id is campus 7');
-  // Login initiation, the look-up, the note.
-  expect(sql).toHaveLength(3);
+  // Login initiation, the registration, the look-up, the note.
+  expect(sql).toHaveLength(4);
   expect(noted.map(({ id }) => id)).toEqual(['campus 7']);
   expect(notedAgain).toEqual(noted);
   expect([later?.id, others]).toEqual(['campus 7', []]);
