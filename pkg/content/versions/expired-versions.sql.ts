@@ -3,8 +3,8 @@ import { KEYS_PER_JOB, PURGE_OBJECTS } from '../objects/objects.jobs.ts';
 
 /** What of a file's versions is kept. */
 export interface VersionLimits {
-  /** The newest, the current one included. */
-  readonly keep: number;
+  /** The newest, the current one included. Null: any number. */
+  readonly keep: number | null;
   /** Null: the age does not matter. */
   readonly replacedBefore: Date | null;
 }
@@ -16,7 +16,7 @@ const EXPIRED = `
   SELECT v.* FROM (
     SELECT v.id, v.size, v.blob_name, row_number() OVER newest AS place, lag(v.created_at) OVER newest AS replaced_at
     FROM file_versions v WHERE v.file_id = f.id WINDOW newest AS (ORDER BY v.version_number DESC)
-  ) v WHERE v.place > $1 OR v.replaced_at < $2::timestamptz`;
+  ) v WHERE v.place > $1::int OR v.replaced_at < $2::timestamptz`;
 
 const LOCK = `
   SELECT f.id FROM files f WHERE f.version_number > 1 AND f.id > $3 AND f.deleted_at IS NULL AND EXISTS (${EXPIRED})

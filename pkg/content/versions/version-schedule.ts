@@ -16,11 +16,13 @@ export class VersionSchedule {
 
   constructor(deps: { db: Database; jobs: JobRequests; clock: Clock; settings: Pick<TenantSettings, 'versions'> }) {
     const { keep, days = null } = deps.settings.versions;
-    const schedule = (dueAt: Date): Promise<void> => deps.jobs.schedule(deps.db.tables, EXPIRE_VERSIONS, { keep, days }, dueAt);
+    const schedule = (limits: { keep: number | null; days: number | null }, dueAt: Date): Promise<void> =>
+      deps.jobs.schedule(deps.db.tables, EXPIRE_VERSIONS, limits, dueAt);
     this.#jobs = new DailyJobs(deps.clock, async (now) => {
       const end = endOfDay(now);
-      await schedule(end);
-      if (days !== null) await schedule(new Date(end.getTime() + days * DAY_MS));
+      await schedule({ keep, days }, end);
+      // Without the number, which may be another by then.
+      if (days !== null) await schedule({ keep: null, days }, new Date(end.getTime() + days * DAY_MS));
     });
   }
 
