@@ -12,6 +12,7 @@ import { dayOf, lastWriteOf } from '../../store/s3/upload-day.ts';
 import type { Objects } from '../../store/s3/objects.ts';
 import { FIRST_BUFFER_BYTES } from '../../store/s3/upload.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
+import { mediaTypeOf } from './media-type.ts';
 import type { Reservation } from './quota-reservation.service.ts';
 import { copyObject } from '../objects/copy-object.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
@@ -38,17 +39,20 @@ export interface BlobOptions {
   readonly signal: AbortSignal;
 }
 
-/** The whole content where it is small, else all of it as it comes. */
-async function smallOrStream(source: Readable): Promise<Buffer | AsyncIterable<Buffer>> {
+/** The whole content where it is small, else all of it as it comes, and its first bytes. */
+async function smallOrStream(source: Readable): Promise<{ content: Buffer | AsyncIterable<Buffer>; head: Buffer }> {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
   const read: Buffer[] = [];
   for (let bytes = 0; bytes <= FIRST_BUFFER_BYTES;) {
     const next = await chunks.next();
-    if (next.done) return Buffer.concat(read, bytes);
+    if (next.done) {
+      const content = Buffer.concat(read, bytes);
+      return { content, head: content };
+    }
     read.push(next.value);
     bytes += next.value.length;
   }
-  return continued(read, chunks);
+  return { content: continued(read, chunks), head: read[0] ?? Buffer.alloc(0) };
 }
 
 async function* continued(read: readonly Buffer[], chunks: AsyncIterator<Buffer, undefined>): AsyncGenerator<Buffer> {
@@ -96,13 +100,18 @@ export class Blobs {
     return newContentKey(day, this.#random);
   }
 
-  /** Stores content in the bucket, counted and hashed. What is small is read first and then sent; memory does not grow with the size of what is not. */
-  async store(key: string, source: Readable, options: BlobOptions): Promise<StoredBlob> {
-    const content = await smallOrStream(source);
+  /**
+   * Stores content in the bucket, counted and hashed, with the media type that its first bytes may tell better than `contentType`. What is small is read
+   * first and then sent; memory does not grow with the size of what is not.
+   */
+  async store(key: string, source: Readable, given: BlobOptions): Promise<{ blob: StoredBlob; mimeType: string }> {
+    const { content, head } = await smallOrStream(source);
+    const mimeType = await mediaTypeOf(given.contentType, head);
+    const options = { ...given, contentType: mimeType };
     this.#begun.set(key, 'sending');
     const blob = await (Buffer.isBuffer(content) ? this.#storeSmall(key, content, options) : this.#storeStream(key, content, options));
     this.#begun.set(key, 'stored');
-    return blob;
+    return { blob, mimeType };
   }
 
   async #storeSmall(key: string, content: Buffer, { quota, reservation, contentType, signal }: BlobOptions): Promise<StoredBlob> {

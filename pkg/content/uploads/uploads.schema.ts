@@ -38,8 +38,8 @@ export function uploadName(part: FilePart): string {
 }
 
 /**
- * The media type of an uploaded file called `name`: the client's or, if the client's says nothing, that of the extension.
- * Downloads are neither run nor sniffed, so that a wrong one does no harm. Throws `validation_failed`.
+ * The media type that an uploaded file called `name` claims: the client's or, if the client's says nothing, that of the extension.
+ * Its first bytes may tell another (media-type.ts). Throws `validation_failed`.
  */
 export function uploadType(part: FilePart, name: string): string {
   if (part.mimeType.length > MIME_TYPE_MAX_CHARACTERS)

@@ -143,10 +143,10 @@ export class Uploads {
     requireMatch(request.ifMatch, fileEtag(file));
     return this.#upload(actor, request, async (destination) => {
       const form = await this.#read(request, destination, VERSION_FIELDS, async (part) => {
-        const mimeType = uploadType(part, file.name);
+        const claimed = uploadType(part, file.name);
         const target = await findUploadTarget(this.#db.tables, file.ownerId, this.#clock.now());
         if (!target) throw new Problem('not_found');
-        return { mimeType, blob: await this.#store(actor, destination, part, mimeType, target) };
+        return this.#store(actor, destination, part, claimed, target);
       });
       const comment = versionFields(form.fields).comment ?? null;
       await this.#versions.ensure();
@@ -253,7 +253,7 @@ export class Uploads {
   /** Refuses before the bytes flow whatever can be refused then. */
   async #receive(actor: Actor, destination: UploadDestination, part: FilePart): Promise<Upload> {
     const name = uploadName(part);
-    const mimeType = uploadType(part, name);
+    const claimed = uploadType(part, name);
     const fields = uploadFields(part.fields);
     const target = await findUploadTarget(this.#db.tables, actor.userId, this.#clock.now(), {
       ...(fields.folder_id === undefined ? {} : { folderId: fields.folder_id }),
@@ -264,7 +264,7 @@ export class Uploads {
       const granted = await actor.permissionSet();
       requireLevel(target.folder && levelOn('folder', actor, target.folder, granted), 'write');
     }
-    return { name, mimeType, target, blob: await this.#store(actor, destination, part, mimeType, target) };
+    return { name, target, ...(await this.#store(actor, destination, part, claimed, target)) };
   }
 
   #store(
@@ -273,7 +273,7 @@ export class Uploads {
     part: FilePart,
     contentType: string,
     quota: UploadTarget,
-  ): Promise<StoredBlob> {
+  ): Promise<Pick<Upload, 'blob' | 'mimeType'>> {
     return this.#blobs.store(key, part.stream, { quota, reservation, contentType, uploader: actor.userUuid, signal: part.signal });
   }
 

@@ -63,6 +63,17 @@ describe('an upload', () => {
     expect([up.body.mime_type, version.body.mime_type]).toEqual([expected, expected]);
   });
 
+  test.each([1, 20 * 1024 * 1024])('with the first bytes of a PNG image is one, whatever its name says (%i bytes more)', async (more) => {
+    const { api } = await tenant.user();
+    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010802000000', 'hex'), Buffer.alloc(more)]);
+    const up = await api.upload('/files', { file: png, name: 'report.pdf', type: 'application/pdf' });
+    const text = await api.upload('/files', { file: Buffer.from('x'), name: 'notes.txt', type: 'text/plain' });
+    const version = await api.upload(`/files/${text.body.id}`, { method: 'PUT', file: png, name: 'notes.txt', type: 'text/plain' });
+
+    const down = await api.get(`/files/${up.body.id}/download`);
+    expect([up.body.mime_type, down.headers['content-type'], version.body.mime_type]).toEqual(['image/png', 'image/png', 'image/png']);
+  });
+
   test('costs two statements: what there is room for, and the file with its version, quota and event', async () => {
     const { api } = await tenant.user();
     const folder = await api.post('/folders', { name: 'counted' });
