@@ -4,6 +4,7 @@ import { Entries } from './pages/entry.service.ts';
 import { gradeEndpoints } from './grades/grades.endpoints.ts';
 import { Grades } from './grades/grades.service.ts';
 import { Launches } from './launch/launch.service.ts';
+import { LaunchOpener } from './launch/launch-opener.ts';
 import { launchViewEndpoints } from './launch/launch-view.endpoints.ts';
 import { LaunchViews } from './launch/launch-view.service.ts';
 import { Logins } from './login/login.service.ts';
@@ -29,7 +30,7 @@ export const lti: Feature = {
     const logins = new Logins({ db, states, unknown, redirectUri, origins });
     const verifier = new TokenVerifier({ ...deps, keys: new PlatformKeys(deps), origins, unknown });
     const [users, courses] = [new UserSync(deps), new CourseSync(deps)];
-    const launches = new Launches({ ...deps, states, verifier, users, courses });
+    const launches = new Launches({ ...deps, states, verifier, opener: new LaunchOpener(deps), users, courses });
     return {
       pages: ltiRoutes({ ...deps, logins, launches, entries: new Entries(deps), redirectUri }),
       endpoints: [...launchViewEndpoints(new LaunchViews(deps)), ...gradeEndpoints(new Grades(deps))],

@@ -7,8 +7,7 @@ import type { Group } from '../../store/postgres/tables.ts';
 import { grantsTag } from '../../access/tags.ts';
 import { FOLDERS_TAG } from '../../content/content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import type { LaunchMessage } from './id-token.ts';
-import { COURSE_FOLDER, type LaunchContext } from './launch.sql.ts';
+import { COURSE_FOLDER, type LaunchContext, type NewLaunch } from './launch.sql.ts';
 import type { SyncedUser } from './user-sync.ts';
 import { courseRole, type CourseRole } from './roles.policy.ts';
 
@@ -33,7 +32,7 @@ export class CourseSync {
   }
 
   /** Creates or updates group, folder, membership and grant. No statement if nothing changed. `tx` is one of TaggedCache. */
-  async sync(tx: Tx, { registration, isCourseUnchanged }: LaunchContext, user: SyncedUser, message: LaunchMessage): Promise<void> {
+  async sync(tx: Tx, { isCourseUnchanged }: LaunchContext, user: SyncedUser, { registration, message }: NewLaunch): Promise<void> {
     const { context, roles } = message;
     if (!context || isCourseUnchanged) return;
     const role = courseRole(roles);

@@ -187,10 +187,12 @@ function agsOf(claim: unknown): LaunchMessage['ags'] {
 
 /**
  * An address for later; Moodle sends "" where there is none. Where it leads is checked when it is dialled.
- * The URL standard passes over control characters, which the database does not.
+ * The URL standard passes over control characters and halves of surrogate pairs, which the database does not.
  */
 const urlOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.length <= URL_MAX && /^https?:\/\/\P{Cc}+$/u.test(value) && URL.canParse(value) ? value : undefined;
+  typeof value === 'string' && value.length <= URL_MAX && /^https?:\/\/\P{Cc}+$/u.test(value) && URL.canParse(value)
+    ? value.toWellFormed()
+    : undefined;
 
 /** An id that fits its column; '' for anything else. */
 const storable = (value: unknown, max = ID_MAX): string =>

@@ -8,13 +8,14 @@ import type { Database } from '../../store/postgres/database.ts';
 import { ForeignKeyViolation } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { CourseSync } from './course-sync.ts';
-import { type LaunchMessage, unverifiedIssuer, type UnverifiedToken, unverifiedToken } from './id-token.ts';
-import { type LaunchContext, type NewLaunch, openLaunch, openUnchanged, type Outcome, requireUnused } from './launch.sql.ts';
+import { unverifiedIssuer, type UnverifiedToken, unverifiedToken } from './id-token.ts';
+import { type LaunchContext, type NewLaunch, openLaunch, type Outcome, requireUnused } from './launch.sql.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
 import type { Login, LoginStates } from '../login/login-state.ts';
 import { profileIn } from './profile.ts';
 import type { SyncedUser, UserSync } from './user-sync.ts';
-import type { TokenVerifier } from './token-verifier.ts';
+import type { TokenVerifier, Verified } from './token-verifier.ts';
+import type { LaunchOpener } from './launch-opener.ts';
 import { LaunchError } from '../launch-error.ts';
 import { activeOfIssuer } from '../login/active-registrations.sql.ts';
 import { roleOf } from './roles.policy.ts';
@@ -64,6 +65,7 @@ export class Launches {
   readonly #cache: TaggedCache;
   readonly #states: LoginStates;
   readonly #verifier: TokenVerifier;
+  readonly #opener: LaunchOpener;
   readonly #users: UserSync;
   readonly #courses: CourseSync;
   readonly #tokens: Tokens;
@@ -75,6 +77,7 @@ export class Launches {
     cache: TaggedCache;
     states: LoginStates;
     verifier: TokenVerifier;
+    opener: LaunchOpener;
     users: UserSync;
     courses: CourseSync;
     tokens: Tokens;
@@ -85,6 +88,7 @@ export class Launches {
     this.#cache = deps.cache;
     this.#states = deps.states;
     this.#verifier = deps.verifier;
+    this.#opener = deps.opener;
     this.#users = deps.users;
     this.#courses = deps.courses;
     this.#tokens = deps.tokens;
@@ -137,16 +141,16 @@ export class Launches {
   /** Verifies the token and opens the launch; `isAnew`: the registration has changed since it was read. */
   async #opened(response: AuthenticationResponse, token: UnverifiedToken, login: Login, isAnew = false): Promise<Opened> {
     const { registration, message } = isAnew ? await this.#verifier.verifyAnew(token, login) : await this.#verifier.verify(token, login);
-    const launch = this.#newLaunch(response, token.text, login, message);
-    const found = await openUnchanged(this.#db.tables, registration, launch);
+    const launch = this.#newLaunch(response, token.text, login, { registration, message });
+    const found = await this.#opener.open(launch);
     // Of a registration that changes twice while one launch is verified nothing can be said.
     if (!found?.context.registration.isActive || (isAnew && !found.context.registration.isCurrent))
       throw new LaunchError('registration_inactive');
     const { context, outcome } = found;
-    const { toolId, toolUrl, isCurrent, isDeployed } = context.registration;
+    const { toolUrl, isCurrent, isDeployed } = context.registration;
     if (!isCurrent) return this.#opened(response, token, login, true);
     if (!isDeployed) {
-      await noteUnknownDeployment(this.#db.tables, toolId, message.deploymentId);
+      await noteUnknownDeployment(this.#db.tables, registration.toolId, message.deploymentId);
       throw new LaunchError('unknown_deployment', `Its id is ${message.deploymentId}; add it to deploymentIds of the registration.`);
     }
     if (outcome) requireOpened(outcome);
@@ -154,7 +158,7 @@ export class Launches {
     return { launch, toolUrl, user };
   }
 
-  #newLaunch({ state = '', from }: AuthenticationResponse, idToken: string, login: Login, message: LaunchMessage): NewLaunch {
+  #newLaunch({ state = '', from }: AuthenticationResponse, idToken: string, login: Login, { registration, message }: Verified): NewLaunch {
     const launchedAt = this.#clock.now();
     return {
       launchId: this.#random.uuid(),
@@ -162,6 +166,7 @@ export class Launches {
       state: sha256Hex(state),
       nonce: sha256Hex(login.nonce),
       idToken,
+      registration,
       message,
       profile: profileIn(message),
       from,
@@ -172,14 +177,13 @@ export class Launches {
 
   /** Syncs user and course, and opens the launch, in one transaction. */
   #openChanged(context: LaunchContext, launch: NewLaunch): Promise<SyncedUser> {
-    const { registration, isUserUnchanged } = context;
-    const { message } = launch;
+    const { isUserUnchanged } = context;
     if (context.user?.isActive === false) throw new LaunchError('user_inactive');
     return this.#cache.transaction(this.#db, async (tx) => {
-      await requireUnused(tx, registration, launch);
-      const user = isUserUnchanged && context.user ? context.user : await this.#users.sync(tx, context, message);
-      await this.#courses.sync(tx, context, user, message);
-      requireOpened(await openLaunch(tx, registration, user.id, launch));
+      await requireUnused(tx, launch);
+      const user = isUserUnchanged && context.user ? context.user : await this.#users.sync(tx, context, launch);
+      await this.#courses.sync(tx, context, user, launch);
+      requireOpened(await openLaunch(tx, user.id, launch));
       return user;
     });
   }

@@ -25,11 +25,9 @@ export interface LaunchContext {
   readonly isCourseUnchanged: boolean;
 }
 
+/** What the statement that opens a launch finds of its registration. */
 export interface LaunchRegistration {
-  readonly toolId: number;
-  readonly platformId: number;
   readonly toolUrl: string;
-  readonly issuer: string;
   readonly isActive: boolean;
   /** Whether it still is the one that the token was verified against. */
   readonly isCurrent: boolean;
@@ -53,6 +51,8 @@ export const COURSE_FOLDER = `
 
 /** A verified launch, and the session that it opens. */
 export interface NewLaunch {
+  /** That the token was verified against. */
+  readonly registration: Registration;
   readonly launchId: string;
   readonly sessionId: string;
   /** SHA-256: a reader of the row can use neither. */
@@ -66,75 +66,106 @@ export interface NewLaunch {
   readonly expiresAt: Date;
 }
 
-/** Inserts the launch and its session, or neither: `person` is the user whose they are, locked, or nobody. */
+/** The columns of `recordOf`. */
+const LAUNCH = `
+  SELECT * FROM json_to_recordset($1) AS l (
+    launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text, context_id text,
+    resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[], ags_lineitems_url text,
+    ags_lineitem_url text, ags_scopes text[], nrps_url text, return_url text, platform_url text, launched_at timestamptz, expires_at timestamptz,
+    role text, course_role text, title text, name text, email text, ip text, user_agent text)`;
+
+function recordOf({ registration, message, profile, ...launch }: NewLaunch): Readonly<Record<string, unknown>> {
+  return {
+    launch_id: launch.launchId,
+    session_id: launch.sessionId,
+    tool_id: registration.toolId,
+    platform_id: registration.platformId,
+    issuer: registration.issuer,
+    client_id: registration.clientId,
+    jwks_endpoint: registration.jwksEndpoint,
+    subject: message.subject,
+    context_id: message.context?.id,
+    resource_link_id: message.resourceLinkId,
+    deployment_id: message.deploymentId,
+    launch_token: launch.idToken,
+    state_token: launch.state,
+    nonce: launch.nonce,
+    roles: message.roles,
+    ags_lineitems_url: message.ags?.lineitems,
+    ags_lineitem_url: message.ags?.lineitem,
+    ags_scopes: message.ags?.scopes ?? [],
+    nrps_url: message.nrpsUrl,
+    return_url: message.returnUrl,
+    platform_url: message.platformUrl,
+    launched_at: launch.launchedAt,
+    expires_at: launch.expiresAt,
+    role: roleOf(message.roles),
+    course_role: courseRole(message.roles),
+    title: message.context?.isTitled ? message.context.title : undefined,
+    name: profile.name,
+    email: profile.email,
+    ip: launch.from.ip,
+    user_agent: launch.from.userAgent,
+  };
+}
+
+/** Inserts launch and session of each row of `person`, a launch with its locked user, or neither. In the order of the states: two calls could otherwise deadlock. */
 const INSERT = `
-  launch AS (
+  inserted AS (
     INSERT INTO lti_launches (
       launch_id, tool_id, platform_id, user_id, context_id, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
       ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, launched_at, expires_at)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19 FROM person
-    ON CONFLICT DO NOTHING RETURNING launch_id),
+    SELECT launch_id, tool_id, platform_id, subject, context_id, resource_link_id, deployment_id, launch_token, state_token, nonce, roles,
+      ags_lineitems_url, ags_lineitem_url, ags_scopes, nrps_url, return_url, platform_url, launched_at, expires_at
+    FROM person ORDER BY state_token ON CONFLICT DO NOTHING RETURNING launch_id),
   session AS (
     INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at, capped_to, ip, user_agent)
-    SELECT $20, person.id, launch.launch_id, $18, $18, $19, ARRAY[$21::text], $22, $23 FROM person, launch RETURNING id)`;
+    SELECT session_id, user_id, launch_id, launched_at, launched_at, expires_at, ARRAY[role], ip, user_agent
+    FROM person JOIN inserted USING (launch_id) RETURNING launch_id)`;
 
-function insertValues({ toolId, platformId }: { toolId: number; platformId: number }, launch: NewLaunch): unknown[] {
-  const { message } = launch;
-  return [
-    launch.launchId,
-    toolId,
-    platformId,
-    message.subject,
-    message.context?.id ?? null,
-    message.resourceLinkId,
-    message.deploymentId,
-    launch.idToken,
-    launch.state,
-    launch.nonce,
-    message.roles,
-    message.ags?.lineitems ?? null,
-    message.ags?.lineitem ?? null,
-    message.ags?.scopes ?? [],
-    message.nrpsUrl ?? null,
-    message.returnUrl ?? null,
-    message.platformUrl ?? null,
-    launch.launchedAt,
-    launch.expiresAt,
-    launch.sessionId,
-    roleOf(message.roles),
-    launch.from.ip,
-    launch.from.userAgent,
-  ];
-}
-
-/** FOR SHARE on the user's row (as in Sessions): deactivating the user waits for this statement, or this statement for it. */
-const OPEN_UNCHANGED = `
-  WITH context AS (
-    SELECT p.id AS "platformId", t.tool_url AS "toolUrl", p.issuer, t.is_active AND p.is_active AS "isActive",
-      (p.id, p.issuer, t.client_id, p.jwks_endpoint) = ($3, $24, $25, $26) AS "isCurrent",
-      EXISTS (SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id AND d.deployment_id = $7) AS "isDeployed",
-      u.id AS "userId", u.uuid AS "userUuid", u.roles AS "userRoles", u.is_active AS "userIsActive",
-      coalesce($21 = ANY (u.roles), false) AND i.email_given IS NULL
-        AND ($27::text IS NULL OR i.name_said IS NOT DISTINCT FROM $27)
-        AND ($28::text IS NULL OR i.email_said IS NOT DISTINCT FROM $28) AS "isUserUnchanged",
-      $5::text IS NULL OR coalesce(
-        c.id IS NOT NULL AND m.role = $29 AND ($30::text IS NULL OR g.title_said IS NOT DISTINCT FROM $30)
-        AND ($29 = 'instructor') = EXISTS (
-          SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id), false) AS "isCourseUnchanged"
-    FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
-    LEFT JOIN lti_identities i ON i.platform_id = p.id AND i.subject = $4
-    LEFT JOIN users u ON u.id = i.user_id
-    LEFT JOIN groups g ON g.platform_id = p.id AND g.context_id = $5
-    LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = u.id
-    LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true
-    WHERE t.id = $2),
+/**
+ * FOR SHARE on the user's row (as in Sessions): deactivating the user waits for this statement, or this statement for it. OFFSET 0 has each launch
+ * looked up by itself, through indexes: Postgres takes the array for a hundred launches and would read whole tables for them.
+ */
+const openUnchangedText = (ofLocked: '' | 'SKIP LOCKED'): string => `
+  WITH launch AS (${LAUNCH}),
+  context AS (
+    SELECT * FROM launch l CROSS JOIN LATERAL (
+      SELECT t.tool_url, t.is_active AND p.is_active AS is_active,
+        (p.id, p.issuer, t.client_id, p.jwks_endpoint) = (l.platform_id, l.issuer, l.client_id, l.jwks_endpoint) AS is_current,
+        EXISTS (
+          SELECT FROM lti_deployments d WHERE d.tool_id = t.id AND d.platform_id = p.id AND d.deployment_id = l.deployment_id) AS is_deployed,
+        u.id AS user_id, u.uuid AS user_uuid, u.roles AS user_roles, u.is_active AS user_is_active,
+        coalesce(l.role = ANY (u.roles), false) AND i.email_given IS NULL
+          AND (l.name IS NULL OR i.name_said IS NOT DISTINCT FROM l.name)
+          AND (l.email IS NULL OR i.email_said IS NOT DISTINCT FROM l.email) AS is_user_unchanged,
+        l.context_id IS NULL OR coalesce(
+          c.id IS NOT NULL AND m.role = l.course_role AND (l.title IS NULL OR g.title_said IS NOT DISTINCT FROM l.title)
+          AND (l.course_role = 'instructor') = EXISTS (
+            SELECT FROM permissions w WHERE w.resource_type = 'folder' AND w.resource_id = c.id AND w.user_id = u.id), false) AS is_course_unchanged
+      FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id
+      LEFT JOIN lti_identities i ON i.platform_id = p.id AND i.subject = l.subject
+      LEFT JOIN users u ON u.id = i.user_id
+      LEFT JOIN groups g ON g.platform_id = p.id AND g.context_id = l.context_id
+      LEFT JOIN group_members m ON m.group_id = g.id AND m.user_id = u.id
+      LEFT JOIN LATERAL (${COURSE_FOLDER}) c ON true
+      WHERE t.id = l.tool_id OFFSET 0) found),
   person AS (
-    SELECT u.id FROM context JOIN users u ON u.id = context."userId"
-    WHERE context."isActive" AND "isCurrent" AND "isDeployed" AND "isUserUnchanged" AND "isCourseUnchanged" AND u.is_active FOR SHARE OF u),
+    SELECT context.* FROM context JOIN users u ON u.id = context.user_id
+    WHERE context.is_active AND is_current AND is_deployed AND is_user_unchanged AND is_course_unchanged AND u.is_active
+    FOR SHARE OF u ${ofLocked}),
   ${INSERT}
-  SELECT context.*, EXISTS (SELECT FROM person) AS "isLocked", EXISTS (SELECT FROM session) AS "isOpened" FROM context`;
+  SELECT launch_id AS "launchId", tool_url AS "toolUrl", is_active AS "isActive", is_current AS "isCurrent", is_deployed AS "isDeployed",
+    user_id AS "userId", user_uuid AS "userUuid", user_roles AS "userRoles", user_is_active AS "userIsActive",
+    is_user_unchanged AS "isUserUnchanged", is_course_unchanged AS "isCourseUnchanged",
+    launch_id IN (SELECT launch_id FROM person) AS "isLocked", launch_id IN (SELECT launch_id FROM session) AS "isOpened"
+  FROM context`;
 
-interface OpenedRow extends Omit<LaunchRegistration, 'toolId'>, Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged'> {
+const OPEN_TOGETHER = openUnchangedText('SKIP LOCKED');
+const OPEN_ALONE = openUnchangedText('');
+
+interface OpenedRow extends LaunchRegistration, Pick<LaunchContext, 'isUserUnchanged' | 'isCourseUnchanged'> {
+  readonly launchId: string;
   readonly userId: number | null;
   readonly userUuid: string;
   readonly userRoles: readonly Role[];
@@ -146,34 +177,39 @@ interface OpenedRow extends Omit<LaunchRegistration, 'toolId'>, Pick<LaunchConte
 /** `used`: the state or nonce was used before; `inactive`: the user was deactivated. */
 export type Outcome = 'opened' | 'used' | 'inactive';
 
+/** The context of a launch; `outcome` is undefined where something is new, so that the launch was not to be opened. */
+export interface Found {
+  readonly context: LaunchContext;
+  readonly outcome: Outcome | undefined;
+}
+
 /**
  * Reads the launch's context, and inserts the launch and its session if the registration still is the one that the token was verified against and
- * user and course are unchanged; else `outcome` is undefined. One statement, so that exactly one of several racing posts opens a session.
+ * user and course are unchanged. One statement, so that exactly one of several racing posts opens a session.
  * undefined: the registration was deleted. Throws ForeignKeyViolation if it is deleted meanwhile.
  */
-export async function openUnchanged(
-  sql: Executor,
-  registration: Registration,
-  launch: NewLaunch,
-): Promise<{ context: LaunchContext; outcome: Outcome | undefined } | undefined> {
-  const { message, profile } = launch;
-  const [row] = await sql.prepared<OpenedRow>('lti-open-unchanged', OPEN_UNCHANGED, [
-    ...insertValues(registration, launch),
-    registration.issuer,
-    registration.clientId,
-    registration.jwksEndpoint,
-    profile.name ?? null,
-    profile.email ?? null,
-    courseRole(message.roles),
-    message.context?.isTitled ? message.context.title : null,
-  ]);
-  if (!row) return undefined;
-  const { platformId, toolUrl, issuer, isActive, isCurrent, isDeployed, isUserUnchanged, isCourseUnchanged } = row;
+export async function openAlone(sql: Executor, launch: NewLaunch): Promise<Found | undefined> {
+  const [row] = await sql.prepared<OpenedRow>('lti-open-alone', OPEN_ALONE, [JSON.stringify([recordOf(launch)])]);
+  return row && foundIn(row);
+}
+
+/** The same of several launches in one statement, which waits for no user's row: undefined for those whose user is locked. */
+export async function openTogether(sql: Executor, launches: readonly NewLaunch[]): Promise<(Found | undefined)[]> {
+  const rows = await sql.prepared<OpenedRow>('lti-open-together', OPEN_TOGETHER, [JSON.stringify(launches.map(recordOf))]);
+  const found = new Map(rows.map((row) => [row.launchId, foundIn(row)]));
+  return launches.map(({ launchId }) => {
+    const one = found.get(launchId);
+    return one?.outcome === 'inactive' ? undefined : one;
+  });
+}
+
+function foundIn(row: OpenedRow): Found {
+  const { toolUrl, isActive, isCurrent, isDeployed, isUserUnchanged, isCourseUnchanged } = row;
   const { userId: id, userUuid: uuid, userRoles: roles, userIsActive } = row;
   const isToOpen = isActive && isCurrent && isDeployed && isUserUnchanged && isCourseUnchanged;
   return {
     context: {
-      registration: { toolId: registration.toolId, platformId, toolUrl, issuer, isActive, isCurrent, isDeployed },
+      registration: { toolUrl, isActive, isCurrent, isDeployed },
       ...(id === null ? {} : { user: { id, uuid, roles, isActive: userIsActive } }),
       isUserUnchanged,
       isCourseUnchanged,
@@ -183,16 +219,13 @@ export async function openUnchanged(
 }
 
 const OPEN = `
-  WITH person AS (SELECT id FROM users WHERE id = $24 AND is_active FOR SHARE),
+  WITH person AS (SELECT l.*, u.id AS user_id FROM (${LAUNCH}) l JOIN users u ON u.id = $2 AND u.is_active FOR SHARE OF u),
   ${INSERT}
   SELECT EXISTS (SELECT FROM person) AS "isLocked", EXISTS (SELECT FROM session) AS "isOpened"`;
 
 /** Inserts the launch and its session, or neither, after user and course were synced. Throws ForeignKeyViolation if the registration was deleted. */
-export async function openLaunch(tx: Tx, registration: LaunchRegistration, userId: number, launch: NewLaunch): Promise<Outcome> {
-  const [row] = await tx.prepared<Pick<OpenedRow, 'isLocked' | 'isOpened'>>('lti-open', OPEN, [
-    ...insertValues(registration, launch),
-    userId,
-  ]);
+export async function openLaunch(tx: Tx, userId: number, launch: NewLaunch): Promise<Outcome> {
+  const [row] = await tx.prepared<Pick<OpenedRow, 'isLocked' | 'isOpened'>>('lti-open', OPEN, [JSON.stringify([recordOf(launch)]), userId]);
   return outcomeOf(row ?? { isLocked: false, isOpened: false });
 }
 
@@ -213,7 +246,7 @@ export async function findRegistration(sql: Executor, toolId: number): Promise<R
  * Locks the registration until the end of the transaction, so that it cannot be deleted meanwhile, and refuses a response that was posted before.
  * Two racing posts may both pass; `openLaunch` then decides. Throws LaunchError `registration_inactive`, `launch_used`.
  */
-export async function requireUnused(tx: Tx, { toolId }: LaunchRegistration, { state }: NewLaunch): Promise<void> {
+export async function requireUnused(tx: Tx, { registration: { toolId }, state }: Pick<NewLaunch, 'registration' | 'state'>): Promise<void> {
   const [registration] = await tx.query<{ isUsed: boolean }>(
     `SELECT EXISTS (SELECT FROM lti_launches l WHERE l.state_token = $2) AS "isUsed"
      FROM lti_tools t JOIN lti_platforms p ON p.id = t.platform_id WHERE t.id = $1 FOR KEY SHARE OF t, p`,

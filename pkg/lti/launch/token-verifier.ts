@@ -22,7 +22,7 @@ export interface Verified {
  *
  * Invariants:
  * - A kept registration refuses no token: before a refusal it is read again, and the token verified again if it has changed.
- * - A kept registration alone opens no launch: the statement that opens it compares the registration (`openUnchanged`), and `verifyAnew` follows if
+ * - A kept registration alone opens no launch: the statement that opens it compares the registration (`LaunchOpener`), and `verifyAnew` follows if
  *   it has changed.
  */
 export class TokenVerifier {

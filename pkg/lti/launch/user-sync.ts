@@ -8,7 +8,7 @@ import { userTag } from '../../access/tags.ts';
 import { PROFILES_TAG, USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { LaunchMessage } from './id-token.ts';
-import type { LaunchContext } from './launch.sql.ts';
+import type { LaunchContext, NewLaunch, Registration } from './launch.sql.ts';
 import { sha256Hex } from '../../runtime/sha256.ts';
 import { LaunchError } from '../launch-error.ts';
 import { type Profile, profileIn } from './profile.ts';
@@ -52,11 +52,11 @@ export class UserSync {
   }
 
   /** Creates the user, or updates roles, name and contact address. `tx` is one of TaggedCache. Throws LaunchError `user_inactive`. */
-  async sync(tx: Tx, context: LaunchContext, message: LaunchMessage): Promise<SyncedUser> {
+  async sync(tx: Tx, context: LaunchContext, { registration, message }: NewLaunch): Promise<SyncedUser> {
     const role = roleOf(message.roles);
-    const { platformId } = context.registration;
+    const { platformId } = registration;
     const present = activeUser(context);
-    const user = present ?? (await this.#create(tx, context, message, role));
+    const user = present ?? (await this.#create(tx, registration, message, role));
     if (!present && user.roles.includes(role)) return user;
     return this.#update(tx, user, role, { platformId, subject: message.subject }, profileIn(message));
   }
@@ -94,8 +94,7 @@ export class UserSync {
     return changed;
   }
 
-  async #create(tx: Tx, { registration }: LaunchContext, message: LaunchMessage, role: Role): Promise<SyncedUser> {
-    const { platformId, issuer } = registration;
+  async #create(tx: Tx, { platformId, issuer }: Registration, message: LaunchMessage, role: Role): Promise<SyncedUser> {
     const hash = sha256Hex(JSON.stringify([issuer, message.subject])).slice(0, 32);
     const profile = profileIn(message);
     const row = {

@@ -37,28 +37,78 @@ test('ten first launches of one person give user.created once', async () => {
   expect((await eventsOf((await personOf('reported-once'))?.uuid)).map(({ event }) => event)).toEqual(['user.created']);
 });
 
-/** What `change` does while a launch has looked up what it needs and waits, holding nothing: for its user, or for its registration. */
-async function meanwhile(change: (tx: Tx) => Promise<unknown>, opened: Partial<Launch>, by = at): Promise<PageShown> {
+/** A launch up to the form that its browser is about to post. */
+async function aboutToLaunch(opened: Partial<Launch>, by = at): Promise<() => Promise<PageShown>> {
   const browser = new Browser();
   const form = await toTheForm(browser, by.lms.open(by.clientId, opened));
   if ('ended' in form) throw new Error(form.ended.text);
+  return () => browser.post(form.action, form.fields);
+}
+
+const lockedUser = (tx: Tx, subject = ''): Promise<unknown> =>
+  tx.query('SELECT FROM users WHERE id IN (SELECT user_id FROM lti_identities WHERE subject = $1) FOR UPDATE', [subject]);
+
+async function untilBlocked(tx: Tx): Promise<void> {
+  const [{ pid } = { pid: 0 }] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  await waitFor('a launch to wait', async () => {
+    const blocked = await tenant.db.query('SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))', [pid]);
+    return blocked.length > 0;
+  });
+}
+
+/** What `change` does while a launch has looked up what it needs and waits, holding nothing: for its user, or for its registration. */
+async function meanwhile(change: (tx: Tx) => Promise<unknown>, opened: Partial<Launch>, by = at): Promise<PageShown> {
+  const post = await aboutToLaunch(opened, by);
   const page = await tenant.db.transaction(async (tx) => {
-    const subject = opened.user?.id ?? '';
-    await tx.query('SELECT FROM users WHERE id IN (SELECT user_id FROM lti_identities WHERE subject = $1) FOR UPDATE', [subject]);
-    const [{ pid } = { pid: 0 }] = await tx.query<{ pid: number }>(
-      'SELECT pg_backend_pid() AS pid FROM lti_tools WHERE id = $1 FOR UPDATE',
-      [by.toolId],
-    );
-    const posted = browser.post(form.action, form.fields);
-    await waitFor('the launch to wait', async () => {
-      const blocked = await tenant.db.query('SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))', [pid]);
-      return blocked.length > 0;
-    });
+    await lockedUser(tx, opened.user?.id);
+    await tx.query('SELECT FROM lti_tools WHERE id = $1 FOR UPDATE', [by.toolId]);
+    const posted = post();
+    await untilBlocked(tx);
     await change(tx);
     return { posted };
   });
   return page.posted;
 }
+
+test('a launch whose person is locked waits alone: those that come with it do not', async () => {
+  const ids = range(6).map((number) => `beside-${number}`);
+  for (const id of ids) await launch({ user: { id } });
+  const [held, ...others] = await Promise.all(ids.map((id) => aboutToLaunch({ user: { id } })));
+  if (!held) throw new Error('no launch is prepared');
+
+  const { waiting, pages } = await tenant.db.transaction(async (tx) => {
+    await lockedUser(tx, ids[0]);
+    const waiting = held();
+    const pages = await Promise.all(others.map((post) => post()));
+    await untilBlocked(tx);
+    return { waiting: { waiting }, pages };
+  });
+
+  expect(pages.map(({ status }) => status)).toEqual(others.map(() => 303));
+  expect((await waiting.waiting).status).toBe(303);
+});
+
+test('a launch by a registration that is deleted meanwhile is refused alone: those that come with it are not', async () => {
+  const own = await registeredLms(tenant);
+  const ids = range(5).map((number) => `not-too-late-${number}`);
+  await launch({ user: { id: 'alone' } }, own);
+  for (const id of ids) await launch({ user: { id } });
+  const others = await Promise.all(ids.map((id) => aboutToLaunch({ user: { id } })));
+  const late = await aboutToLaunch({ user: { id: 'alone' } }, own);
+
+  const { posted } = await tenant.db.transaction(async (tx) => {
+    await tx.query('SELECT FROM lti_tools WHERE id = $1 FOR UPDATE', [own.toolId]);
+    const posted = Promise.all([late(), ...others.map((post) => post())]);
+    await untilBlocked(tx);
+    await tx.ltiTools.delete({ id: own.toolId });
+    return { posted: { posted } };
+  });
+  const [refused, ...pages] = await posted.posted;
+  await own.lms.stop();
+
+  expect(refused?.code).toBe('registration_inactive');
+  expect(pages.map(({ status }) => status)).toEqual(others.map(() => 303));
+});
 
 test.each([true, false])('a registration that is deleted while somebody launches (known: %s) lets nobody in', async (isKnown) => {
   const own = await registeredLms(tenant);

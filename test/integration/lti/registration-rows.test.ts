@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newToolKey, type ToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
-import { type LaunchRegistration, type NewLaunch, requireUnused } from '../../../pkg/lti/launch/launch.sql.ts';
+import { type Registration as LaunchedBy, requireUnused } from '../../../pkg/lti/launch/launch.sql.ts';
 import { type Registration, removeRegistration, syncRegistration } from '../../../pkg/lti/registrations/registration.sql.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
@@ -148,9 +148,9 @@ test('a first launch beside the removal of its registration waits for it without
     await tx.query('SELECT FROM lti_platforms WHERE issuer = $1 FOR NO KEY UPDATE', [issuer]);
     removal = removeRegistration(rows, 'ns/launched');
     await waitFor('the removal, which has deleted the tool, to wait for the platform', () => waiting(1));
-    const context = { toolId: tool?.id } as LaunchRegistration;
+    const context = { toolId: tool?.id } as LaunchedBy;
     launch = server
-      .transaction((own) => requireUnused(own as Tx, context, { state: 'state' } as NewLaunch))
+      .transaction((own) => requireUnused(own as Tx, { registration: context, state: 'state' }))
       .catch((error: unknown) => error);
     await waitFor('the launch to wait for the tool', () => waiting(2));
   });
