@@ -17,7 +17,7 @@ import { alternativeName, NAME_ATTEMPTS } from '../names/names.policy.ts';
 import { nameConflict, orNameConflict } from '../names/name-conflict.ts';
 import { TrashSchedule } from '../trash/trash-schedule.ts';
 import { destination, FolderMoves, type Parent, requireChangeable } from './folder-moves.ts';
-import { findParent, type FolderRecord, lockTree, type Tree } from './folders.sql.ts';
+import { findParent, type FolderRecord, freeName, lockTree, type Tree } from './folders.sql.ts';
 import { folderSeenBy, presentFolder } from './folders.view.ts';
 import { purgeTree, restoreTree, trashTree } from './trash.sql.ts';
 import type { FolderRestoration, FolderView } from './folders.schema.ts';
@@ -76,7 +76,7 @@ export class FolderTrash {
   }
 
   /**
-   * Takes a folder out of the trash; a live one is left as it is. Five statements, one more to another place or name. Throws `not_found`, `forbidden`,
+   * Takes a folder out of the trash; a live one is left as it is. Five statements, one more to another place or name, three more with `rename`. Throws `not_found`, `forbidden`,
    * `precondition_failed`, `name_conflict`, `conflict` (its folder is in the trash), `validation_failed` (too deep, too long a path).
    */
   async restore(actor: Actor, id: Uuid, input: FolderRestoration, ifMatch: RequestInfo['ifMatch']): Promise<FolderView> {
@@ -106,8 +106,12 @@ export class FolderTrash {
       return { ...moved, deletedAt: null, trashedWith: null, expiresAt: null, revision: moved.revision + 1 };
     };
     if (on_conflict !== 'rename') return orNameConflict(as(folder.name));
-    for (let attempt = 0; attempt <= NAME_ATTEMPTS; attempt += 1) {
-      const restored = await unlessTaken(tx, () => as(attempt === 0 ? folder.name : alternativeName(folder.name, attempt)));
+    const location = { parentId: parent?.id ?? null, ownerId: folder.ownerId };
+    const names = Array.from({ length: NAME_ATTEMPTS + 1 }, (_, at) => (at === 0 ? folder.name : alternativeName(folder.name, at)));
+    // Each attempt writes all below it, so it is made for a name that is free; a further one where somebody takes that name meanwhile.
+    for (const _ of names) {
+      const name = await freeName(tx, location, names);
+      const restored = name === null ? undefined : await unlessTaken(tx, () => as(name));
       if (restored) return restored;
     }
     throw nameConflict();

@@ -94,6 +94,21 @@ export async function findChild(
   return row ?? null;
 }
 
+/** The first of these names that no live folder of a parent, or of an owner's root, has; null: each is taken. One statement. */
+export async function freeName(
+  sql: Executor,
+  { parentId, ownerId }: { readonly parentId: number | null; readonly ownerId: number },
+  names: readonly string[],
+): Promise<string | null> {
+  const location = parentId === null ? 'd.parent_id IS NULL AND d.owner_id = $1' : 'd.parent_id = $1';
+  const [free] = await sql.query<{ name: string }>(
+    `SELECT n.name FROM unnest($2::text[]) WITH ORDINALITY n (name, at)
+     WHERE NOT EXISTS (SELECT FROM folders d WHERE ${location} AND d.name = n.name AND d.deleted_at IS NULL) ORDER BY n.at LIMIT 1`,
+    [parentId ?? ownerId, names],
+  );
+  return free?.name ?? null;
+}
+
 /** A live folder into which the actor may write, held where it is until the end of the transaction. Throws `not_found`, `forbidden`. */
 export async function openFolder(sql: Executor, actor: Actor, granted: Granted, uuid: string, field: string): Promise<FolderRecord> {
   return requireOpen(actor, granted, await findFolder(sql, uuid, 'share'), field);

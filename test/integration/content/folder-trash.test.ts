@@ -117,11 +117,14 @@ describe('a folder that is deleted', () => {
 
     const file = await restore(`/files/${files.a.id}`, { folder_id: other.id });
     const part = await restore(`/folders/${sub.id}`, { parent_id: null });
-    const whole = await restore(path, { parent_id: other.id, on_conflict: 'rename' });
+    const taken = [`${top.name} (1)`, `${top.name} (2)`];
+    for (const name of taken) await folder(bob.api, other.id, name);
+    const { reply: whole, sql } = await tenant.counting(() => restore(path, { parent_id: other.id, on_conflict: 'rename' }));
 
     expect(file).toMatchObject({ status: 200, body: { path: `/${other.name}/a.txt`, folder: { id: other.id } } });
     expect(part).toMatchObject({ status: 200, body: { path: '/sub', depth: 0 } });
-    expect(whole).toMatchObject({ status: 200, body: { path: `/${other.name}/${top.name} (1)`, depth: 1, parent_id: other.id } });
+    expect(whole).toMatchObject({ status: 200, body: { path: `/${other.name}/${top.name} (3)`, depth: 1, parent_id: other.id } });
+    expect(sql.filter((text) => text.includes('substr(d.path'))).toHaveLength(1);
     expect((await bob.api.get(`/folders/${top.id}`)).body).toEqual(whole.body);
     expect((await bob.api.get(`/files/${files.b.id}`)).body.path).toBe('/sub/b.txt');
     const again = await upload(bob.api, other.id, 'again.txt');
