@@ -20,11 +20,14 @@ export const LONGEST = [
   'test/integration/worker/work.test.ts',
   'test/faults/fairness.test.ts',
   'test/integration/worker/webhooks-ours.test.ts',
+  'test/integration/chart/install.test.ts',
   'test/faults/changes.test.ts',
   'test/integration/operator/webhook-health.test.ts',
   'test/integration/worker/webhooks-receivers.test.ts',
   'test/integration/kube/reflector.test.ts',
   'test/integration/operator/hosts.test.ts',
+  'test/integration/operator/operator-settings.test.ts',
+  'test/integration/server/fuzz.test.ts',
   'test/integration/worker/outages.test.ts',
   'test/integration/store/outage.test.ts',
   'test/integration/content/races.test.ts',
@@ -36,6 +39,9 @@ export const LONGEST = [
   'test/integration/content/stalled-uploads.test.ts',
   'test/integration/operator/deletion.test.ts',
   'test/integration/operator/tenant-scoped.test.ts',
+  // The unit tests that take seconds.
+  'pkg/kube/leader.test.ts',
+  'hack/test-run.test.ts',
 ];
 
 /** The position of a file in LONGEST; the other files on real back ends come after them, and unit tests last. */
