@@ -1,4 +1,4 @@
-import { MigrationError, Umzug } from 'umzug';
+import type { Umzug } from 'umzug';
 import { backOffMs } from '../../../runtime/backoff.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
@@ -58,11 +58,11 @@ const isRace = (error: unknown): boolean => {
  * `to` up: the last to apply, all when left out. `to` down: the first to take back, 0 for all.
  */
 export async function migrateUp<Context>(run: MigrationRun<Context>): Promise<void> {
-  await unwrapped(() => umzug(run).up());
+  await unwrapped(async () => (await umzug(run)).up());
 }
 
 export async function migrateDown<Context>(run: MigrationRun<Context>, to: string | 0): Promise<void> {
-  await unwrapped(() => umzug(run).down({ to }));
+  await unwrapped(async () => (await umzug(run)).down({ to }));
 }
 
 /** What the migration itself threw, instead of umzug's wrapper. */
@@ -70,11 +70,14 @@ async function unwrapped(migrate: () => Promise<unknown>): Promise<void> {
   try {
     await migrate();
   } catch (error) {
+    const { MigrationError } = await import('umzug');
     throw error instanceof MigrationError ? (error.cause ?? error) : error;
   }
 }
 
-function umzug<Context>(run: MigrationRun<Context>): Umzug<object> {
+/** umzug brings a command line and 150 files of its own: programs that migrate nothing do without them. */
+async function umzug<Context>(run: MigrationRun<Context>): Promise<Umzug<object>> {
+  const { Umzug } = await import('umzug');
   const table = `${quoteIdentifier(run.schema)}.schema_migrations`;
   const applied = async (sql: Sql): Promise<string[]> =>
     (await sql.query<{ name: string }>(`SELECT name FROM ${table} ORDER BY name`)).map(({ name }) => name);
