@@ -71,9 +71,10 @@ test.each([
 });
 
 test('hostile text of a megabyte is shown at once', () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (const text of ['<'.repeat(1e6), '<script '.repeat(1e5), '<a '.repeat(3e5)]) shownText(text, ['s3cret']);
-  expect(performance.now() - started).toBeLessThan(500);
+  // CPU time: other programs of a busy machine take none of it.
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(500);
 });
 
 test.each([
