@@ -39,52 +39,43 @@ const VERSION_TTL_SECONDS = 86_400;
 /** Longer than any transaction may last (the role's statement and idle-in-transaction time-outs). */
 const PENDING_SECONDS = 120;
 
+// A stored value is `<time of its last activity> <versions of its tags>\n<value>`; the time is an ISO string, 24 characters.
 // Several look-ups at once. KEYS: the values, then of each the versions of its tags. ARGV: a fresh version, its lifetime, the time now,
-// then of each how many tags it has and the seconds to slide (0: none). Replies with {versions, value} of each.
+// then of each how many tags it has and the seconds to slide (0: none). Replies of each with what is stored (a hit), {versions} (a miss),
+// or nil while a tag is pending. Values are never stored under a pending version, so what is served needs no such check.
 const LOOKUP = defineScript(
   `local count = (#ARGV - 3) / 2
-   local versions = redis.call('MGET', unpack(KEYS, count + 1))
-   local function lookup(value, first, last, slide)
-     for i = first, last do
-       if not versions[i] then
-         versions[i] = ARGV[1]
-         redis.call('SET', KEYS[count + i], ARGV[1], 'EX', ARGV[2])
-       elseif string.sub(versions[i], 1, 7) == 'pending' then
-         return {false, false}
+   local stored = redis.call('MGET', unpack(KEYS))
+   local function lookup(i, first, last, slide)
+     for j = first, last do
+       if not stored[j] then
+         stored[j] = ARGV[1]
+         redis.call('SET', KEYS[j], ARGV[1], 'EX', ARGV[2])
        end
      end
-     local present = table.concat(versions, ' ', first, last)
-     local cached = redis.call('HMGET', value, 'versions', 'value', 'last_activity')
-     if cached[1] ~= present then return {present, false} end
-     if slide ~= '0' and string.sub(cached[3] or '', 1, 19) ~= string.sub(ARGV[3], 1, 19) then
-       redis.call('HSET', value, 'last_activity', ARGV[3])
-       redis.call('EXPIRE', value, slide)
+     local versions, value = table.concat(stored, ' ', first, last), stored[i]
+     if not value or string.sub(value, 26, 26 + #versions) ~= versions .. '\\n' then
+       for j = first, last do
+         if string.sub(stored[j], 1, 7) == 'pending' then return false end
+       end
+       return {versions}
      end
-     return {present, cached[2]}
+     if slide ~= '0' and string.sub(value, 1, 19) ~= string.sub(ARGV[3], 1, 19) then
+       value = ARGV[3] .. string.sub(value, 25)
+       redis.call('SET', KEYS[i], value, 'EX', slide)
+     end
+     return value
    end
-   local found, first = {}, 1
+   local found, first = {}, count + 1
    for i = 1, count do
      local last = first + tonumber(ARGV[2 + 2 * i]) - 1
-     found[i] = lookup(KEYS[i], first, last, ARGV[3 + 2 * i])
+     found[i] = lookup(i, first, last, ARGV[3 + 2 * i])
      first = last + 1
    end
    return found`,
 );
 
-// KEYS: the value. ARGV: the versions of its tags, itself, its lifetime, the time now.
-const PUT = defineScript(
-  `redis.call('DEL', KEYS[1])
-   redis.call('HSET', KEYS[1], 'versions', ARGV[1], 'value', ARGV[2], 'last_activity', ARGV[4])
-   redis.call('EXPIRE', KEYS[1], ARGV[3])
-   return 1`,
-);
-
-// KEYS: values. When each was put or hit last.
-const ACTIVITIES = defineScript(
-  `local times = {}
-   for i = 1, #KEYS do times[i] = redis.call('HMGET', KEYS[i], 'last_activity')[1] end
-   return times`,
-);
+const TIME_CHARACTERS = 24;
 
 /** A pending version is `pending mark:deadline mark:deadline …`; expired marks are dropped whenever it is written. */
 const LIVE_MARKS = `
@@ -126,7 +117,8 @@ const RENEW = defineScript(
 
 const versionKey = (tag: string): string => `g:${tag}`;
 const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
-const valueKey = (key: string): string => `c:${key}`;
+/** `c:` has the hashes of the release before. */
+const valueKey = (key: string): string => `v:${key}`;
 
 /** Gives tags new versions, so that no value cached under the old ones is served again. `keyPrefix` is the tenant's, for a client without one. */
 export async function invalidateTags(redis: Redis, random: Random, tags: readonly string[], keyPrefix = ''): Promise<void> {
@@ -134,6 +126,9 @@ export async function invalidateTags(redis: Redis, random: Random, tags: readonl
   const keys = tags.map((tag) => `${keyPrefix}${versionKey(tag)}`);
   await redis.eval(RENEW.call(keys, ['-', random.base64url(12), VERSION_TTL_SECONDS, seconds(systemClock)]));
 }
+
+/** What LOOKUP replies of one entry. */
+type Found = string | readonly [versions: string] | null;
 
 export class TaggedCache {
   readonly #redis: Redis;
@@ -211,8 +206,8 @@ export class TaggedCache {
   /** When each of these values was put or, where hits extend it, hit last; undefined: it is not cached. One round trip. Never throws. */
   async lastActivities(entries: readonly Pick<CacheEntry, 'key'>[]): Promise<(Date | undefined)[]> {
     try {
-      const times = (await this.#redis.eval(ACTIVITIES.call(entries.map(({ key }) => valueKey(key))))) as readonly Reply[];
-      return times.map((time) => (typeof time === 'string' ? new Date(time) : undefined));
+      const [stored] = await this.#redis.run([['mget', ...entries.map(({ key }) => valueKey(key))]]);
+      return (stored as readonly Reply[]).map((text) => (typeof text === 'string' ? new Date(text.slice(0, TIME_CHARACTERS)) : undefined));
     } catch {
       return entries.map(() => undefined);
     }
@@ -225,16 +220,16 @@ export class TaggedCache {
     const now = this.#clock.now().toISOString();
     return {
       call: LOOKUP.call(keys, [this.#fresh(), VERSION_TTL_SECONDS, now, ...sizes]),
-      read: (reply) => entries.map((entry, index) => this.#found(entry, (reply as Reply[])[index] as (string | null)[])),
+      read: (reply) => entries.map((entry, index) => this.#found(entry, (reply as Reply[])[index] as Found)),
     };
   }
 
-  #found(entry: CacheEntry, [versions, value]: readonly (string | null)[]): CacheLookup {
-    if (typeof versions !== 'string') return NO_CACHE;
-    return {
-      value: value ?? undefined,
-      put: (loaded, ttlSeconds) => this.#put(entry.key, versions, loaded, ttlSeconds),
-    };
+  #found({ key }: CacheEntry, found: Found): CacheLookup {
+    if (found === null) return NO_CACHE;
+    if (typeof found !== 'string') return { value: undefined, put: (loaded, ttlSeconds) => this.#put(key, found[0], loaded, ttlSeconds) };
+    const end = found.indexOf('\n');
+    const versions = (): string => found.slice(TIME_CHARACTERS + 1, end);
+    return { value: found.slice(end + 1), put: (loaded, ttlSeconds) => this.#put(key, versions(), loaded, ttlSeconds) };
   }
 
   /** A version is no secret: it need only be unique. */
@@ -246,7 +241,8 @@ export class TaggedCache {
   async #put(key: string, versions: string, value: string, ttlSeconds: number): Promise<void> {
     if (ttlSeconds < 1) return;
     try {
-      await this.#redis.eval(PUT.call([valueKey(key)], [versions, value, Math.floor(ttlSeconds), this.#clock.now().toISOString()]));
+      const stored = `${this.#clock.now().toISOString()} ${versions}\n${value}`;
+      await this.#redis.set(valueKey(key), stored, { ttlSeconds: Math.floor(ttlSeconds) });
     } catch {
       // the value is loaded again next time
     }

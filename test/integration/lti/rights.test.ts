@@ -119,10 +119,10 @@ test('a launch’s session that a server of the release before opened holds no a
   const sid = String(decodeJwt(String(api.token)).sid);
   await tenant.db.tables.sessions.update({ id: sid }, { cappedTo: null });
   await api.get('/users/me');
-  const key = `c:session:${user.id}:${sid}`;
-  const value = await tenant.redisAdmin.hget(key, 'value');
+  const key = `v:session:${user.id}:${sid}`;
+  const [activity, value] = String(await tenant.redisAdmin.get(key)).split('\n');
   const copy = { ...JSON.parse(String(value)), roles: ['admin'], permissions: ['read:users'] };
-  await tenant.redisAdmin.hset(key, 'value', JSON.stringify(copy));
+  await tenant.redisAdmin.set(key, `${activity}\n${JSON.stringify(copy)}`);
 
   expect((await api.get('/users')).status).toBe(403);
 });
