@@ -1,14 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { Counter } from 'prom-client';
+import { AdmissionBatches } from './admission-batches.ts';
 import { ANONYMOUS_SHARES, NETWORK_SHARE, type AnonymousKind } from './rate-limits.ts';
 import type { Actor } from '../api/actor.ts';
 import { Problem } from '../api/problem.ts';
 import type { Sessions } from '../access/sessions.ts';
 import type { AccessClaims } from '../access/tokens.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { type CacheEntry, type CacheLookup, type TaggedCache, NO_CACHE } from '../store/redis/tagged-cache.ts';
-import { joinCalls, type Redis, type Reply } from '../store/redis/redis.ts';
-import type { Limit, RateLimiter, RateLimitDecision } from '../store/redis/rate-limiter.ts';
+import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
+import type { Redis } from '../store/redis/redis.ts';
+import type { Decision, RequestLimit } from '../store/redis/request-limiter.ts';
 import type { Context } from './request-state.ts';
 
 /** docs/design/api-conventions.md, Rate limits. */
@@ -44,18 +46,14 @@ export interface Admission {
  * - While Redis is unavailable, requests are still admitted: this process counts the limits, and the session is read from its row.
  */
 export class RequestAdmission {
-  readonly #redis: Redis;
-  readonly #rateLimiter: RateLimiter;
-  readonly #cache: TaggedCache;
+  readonly #batches: AdmissionBatches;
   readonly #sessions: Sessions;
   readonly #limits: Limits;
   readonly #withoutRedis: Counter;
   readonly #lookups: Counter<'cache' | 'result'>;
 
-  constructor(deps: { redis: Redis; rateLimiter: RateLimiter; cache: TaggedCache; sessions: Sessions; limits: Limits; metrics: Metrics }) {
-    this.#redis = deps.redis;
-    this.#rateLimiter = deps.rateLimiter;
-    this.#cache = deps.cache;
+  constructor(deps: { redis: Redis; cache: TaggedCache; clock: Clock; sessions: Sessions; limits: Limits; metrics: Metrics }) {
+    this.#batches = new AdmissionBatches(deps);
     this.#sessions = deps.sessions;
     this.#limits = deps.limits;
     this.#withoutRedis = new Counter({
@@ -88,54 +86,44 @@ export class RequestAdmission {
     from: { readonly address: string; readonly network: string },
     by: Requester,
     wanted?: Wanted,
-  ): Promise<Admission & { decision: RateLimitDecision }> {
+  ): Promise<Admission & { decision: Decision }> {
     const claims = typeof by === 'string' || 'linkOf' in by ? undefined : by;
-    const limits = this.#rateLimiter.command([
-      ...this.#limitsOf(from.network, by),
-      { key: `address:${from.address}`, max: this.#limits.addressPerHour, windowSeconds: 3600 },
-    ]);
+    const limits = this.#limitsOf(from, by);
     const entries = claims ? [...this.#sessions.entries(claims), ...(wanted ? [wanted.entry] : [])] : [];
-    const lookups = entries.length > 0 ? this.#cache.command(entries) : undefined;
-    const caches = ['session', 'permissions', ...(wanted ? [wanted.cache] : [])];
-    let decision: RateLimitDecision;
-    let looked: CacheLookup[] = [];
-    try {
-      if (lookups) {
-        const [limited = null, cached = null] = (await this.#redis.eval(joinCalls(limits.call, lookups.call))) as readonly Reply[];
-        decision = limits.read(limited);
-        looked = lookups.read(cached);
-      } else decision = limits.read(await this.#redis.eval(limits.call));
-      looked.forEach((lookup, index) =>
-        this.#lookups.inc({ cache: caches[index] as string, result: lookup.value === undefined ? 'miss' : 'hit' }),
-      );
-    } catch {
-      this.#withoutRedis.inc();
-      decision = limits.without();
-    }
-    const [session = NO_CACHE, permissions = NO_CACHE, found = NO_CACHE] = looked;
+    const answer = await this.#batches.ask(limits, entries);
+    if (!answer) this.#withoutRedis.inc();
+    const { decision, lookups } = answer ?? { decision: this.#batches.takeLocally(limits), lookups: [] };
+    const caches = ['session', 'permissions', wanted?.cache ?? ''];
+    lookups.forEach(({ value }, index) =>
+      this.#lookups.inc({ cache: caches[index] as string, result: value === undefined ? 'miss' : 'hit' }),
+    );
+    const [session = NO_CACHE, permissions = NO_CACHE, found = NO_CACHE] = lookups;
     return { decision, found, authenticate: async () => claims && this.#sessions.authenticate(claims, [session, permissions]) };
   }
 
-  #limitsOf(network: string, by: Requester): Limit[] {
-    const { tenantPerMinute, userPerMinute } = this.#limits;
+  #limitsOf({ address, network }: { readonly address: string; readonly network: string }, by: Requester): RequestLimit[] {
+    const { tenantPerMinute, userPerMinute, addressPerHour } = this.#limits;
+    const ofAddress = { key: `address:${address}`, max: addressPerHour, windowSeconds: 3600 };
     if (typeof by === 'string') {
       const { key, share } = ANONYMOUS_SHARES[by];
       const max = Math.ceil(tenantPerMinute * share);
       return [
         { key, max, windowSeconds: 60 },
         { key: `${key}:${network}`, max: Math.ceil(max * NETWORK_SHARE), windowSeconds: 60 },
+        ofAddress,
       ];
     }
     const userUuid = 'linkOf' in by ? by.linkOf : by.userUuid;
     return [
       { key: `user:${userUuid}`, max: userPerMinute, windowSeconds: 60 },
       { key: 'tenant', max: tenantPerMinute, windowSeconds: 60 },
+      ofAddress,
     ];
   }
 }
 
 /** The headers of every API reply (docs/design/api-conventions.md, Rate limits): from the tightest limit, the reset in Unix seconds. */
-function setLimitHeaders(res: ServerResponse, { tightest }: RateLimitDecision): void {
+function setLimitHeaders(res: ServerResponse, { tightest }: Decision): void {
   res.setHeader('X-RateLimit-Limit', String(tightest.limit.max));
   res.setHeader('X-RateLimit-Remaining', String(tightest.remaining));
   res.setHeader('X-RateLimit-Reset', String(Math.ceil(tightest.freeAt / 1000)));

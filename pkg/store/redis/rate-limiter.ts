@@ -1,9 +1,10 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import { defineScript, type Redis, type Reply, type ScriptCall } from './redis.ts';
+import { defineScript, type Redis } from './redis.ts';
 
 /**
- * Rate limits over a sliding window: in any span of `windowSeconds` at most `max` calls are taken.
+ * Rate limits over a sliding window: in any span of `windowSeconds` at most `max` calls are taken. Those of guesses, which are taken back or counted by
+ * member, are exact logs; requests are counted by request-limiter.ts.
  *
  * Invariants:
  * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
@@ -94,33 +95,21 @@ export class RateLimiter {
 
   /** One round trip. `limits` is not empty. */
   async take(limits: readonly Limit[]): Promise<RateLimitDecision> {
-    const { call, read, without } = this.command(limits);
-    try {
-      return read(await this.#redis.eval(call));
-    } catch {
-      return without();
-    }
-  }
-
-  /** The same as one command of `redis.run`, to share a round trip: `read` takes the reply, `without` decides when there is none. */
-  command(limits: readonly Limit[]): { call: ScriptCall; read: (reply: Reply) => RateLimitDecision; without: () => RateLimitDecision } {
     const now = this.#clock.now().getTime();
     this.#calls += 1;
     const name = `${this.#series}.${this.#calls}`;
     const args = [now, name, ...limits.flatMap(({ max, windowSeconds, member = '' }) => [max, windowSeconds * 1000, member])];
-    return {
-      call: TAKE.call(limits.map(logKey), args),
-      read: (reply) => {
-        const rows = reply as [number, number, number, number][];
-        // A member that was counted already belongs to earlier calls.
-        const states = rows.map(([count, waitMs, newest, isCounted], index) =>
-          limitState(limits[index] as Limit, { count, waitMs, newest, isNew: isCounted === 0 }),
-        );
-        const made = states.filter(({ isNew }) => isNew).map(({ limit }) => limit);
-        return decide(states, () => this.#undo(made, name));
-      },
-      without: () => this.#local.take(limits, now),
-    };
+    try {
+      const rows = (await this.#redis.eval(TAKE.call(limits.map(logKey), args))) as [number, number, number, number][];
+      // A member that was counted already belongs to earlier calls.
+      const states = rows.map(([count, waitMs, newest, isCounted], index) =>
+        limitState(limits[index] as Limit, { count, waitMs, newest, isNew: isCounted === 0 }),
+      );
+      const made = states.filter(({ isNew }) => isNew).map(({ limit }) => limit);
+      return decide(states, () => this.#undo(made, name));
+    } catch {
+      return this.#local.take(limits, now);
+    }
   }
 
   async #undo(limits: readonly Limit[], name: string): Promise<void> {

@@ -31,8 +31,12 @@ export function defineScript(lua: string): Script {
     sha: createHash('sha1').update(lua).digest('hex'),
     call: (keys, args = []) => ({ script, keys, args }),
   };
+  SCRIPTS.set(script.sha, lua);
   return script;
 }
+
+/** All that were defined, by hash. */
+const SCRIPTS = new Map<string, string>();
 
 const joins = new Map<string, Script>();
 
@@ -72,7 +76,8 @@ export interface Redis {
   delete(...keys: readonly string[]): Promise<number>;
   /** All in one round trip, replies in the same order. Not a transaction; a reply that is an error is thrown once all have run. */
   run(commands: readonly Command[]): Promise<Reply[]>;
-  eval(call: ScriptCall): Promise<Reply>;
+  /** A function is called once, when the command leaves with its batch or fails before: until then the call can gather what it is for. */
+  eval(call: ScriptCall | (() => ScriptCall)): Promise<Reply>;
   /** Channels have no prefix. */
   publish(channel: string, message: string): Promise<void>;
   /** Over a connection of its own, subscribed again whenever that was lost. Resolves when subscribed; the result ends it. */
@@ -132,30 +137,16 @@ class IoRedis implements Redis {
     return keys.length === 0 ? 0 : ((await this.#one(['del', ...keys])) as number);
   }
 
-  async eval(call: ScriptCall): Promise<Reply> {
+  async eval(call: ScriptCall | (() => ScriptCall)): Promise<Reply> {
     return this.#one(call);
   }
 
   async run(commands: readonly Command[]): Promise<Reply[]> {
-    if (commands.length === 0) return [];
-    const replies = await this.#send(commands.map(toWords));
-    // A script that this Redis has not seen (first use, restart) is sent again in full; the other commands are not repeated.
-    const unknown = commands.flatMap((command, index) =>
-      'script' in command && isUnknownScript(replies[index]) ? [{ command, index }] : [],
-    );
-    if (unknown.length > 0) {
-      const again = await this.#send(unknown.map(({ command }) => ['eval', command.script.lua, ...toWords(command).slice(2)]));
-      unknown.forEach(({ index }, at) => (replies[index] = again[at] as Answer));
-    }
-    return replies.map((reply) => {
-      if (reply instanceof Error) throw translateError(reply);
-      return reply;
-    });
+    return commands.length === 0 ? [] : this.#replies(commands);
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    const [reply] = await this.#send([['publish', channel, message]]);
-    if (reply instanceof Error) throw translateError(reply);
+    await this.#send([['publish', channel, message]]).then(thrown);
   }
 
   async subscribe(channel: string, onMessage: (message: string) => void): Promise<() => Promise<void>> {
@@ -177,8 +168,7 @@ class IoRedis implements Redis {
   }
 
   async ping(): Promise<void> {
-    const [reply] = await this.#send([['ping']]);
-    if (reply instanceof Error) throw translateError(reply);
+    await this.#send([['ping']]).then(thrown);
   }
 
   async close(): Promise<void> {
@@ -186,38 +176,50 @@ class IoRedis implements Redis {
     await Promise.resolve();
   }
 
-  async #one(command: Command): Promise<Reply> {
-    const [reply] = await this.run([command]);
+  async #one(command: Sendable): Promise<Reply> {
+    const [reply] = await this.#replies([command]);
     return reply ?? null;
   }
 
-  async #send(words: readonly Words[]): Promise<Answer[]> {
+  async #replies(commands: readonly Sendable[]): Promise<Reply[]> {
+    const exchange = await this.#send(commands);
+    // A script that this Redis has not seen (first use, restart) is sent again in full; the other commands are not repeated.
+    const unknown = exchange.flatMap(({ words, answer }, index) => (isUnknownScript(answer) ? [{ words, index }] : []));
+    if (unknown.length > 0) {
+      const again = await this.#send(unknown.map(({ words }) => inFull(words)));
+      unknown.forEach(({ index }, at) => (exchange[index] = again[at] as Exchanged));
+    }
+    return thrown(exchange);
+  }
+
+  async #send(commands: readonly Sendable[]): Promise<Exchanged[]> {
     await this.#tried;
     const started = performance.now();
     const batch = (this.#batch ??= this.#newBatch());
-    const from = batch.words.push(...words) - words.length;
-    const replies = await batch.replies;
-    this.#options.observe?.({ commands: words.map(([name]) => String(name)), ms: performance.now() - started });
-    return replies.slice(from, from + words.length);
+    const from = batch.commands.push(...commands) - commands.length;
+    const exchanged = (await batch.exchanged).slice(from, from + commands.length);
+    this.#options.observe?.({ commands: exchanged.map(({ words: [name] }) => String(name)), ms: performance.now() - started });
+    return exchanged;
   }
 
   #newBatch(): Batch {
-    const words: Words[] = [];
+    const commands: Sendable[] = [];
     const [beforeLast, last] = this.#answered;
-    const replies = this.#exchange(words, beforeLast);
-    this.#answered = [last, replies];
-    return { words, replies };
+    const exchanged = this.#exchange(commands, beforeLast);
+    this.#answered = [last, exchanged];
+    return { commands, exchanged };
   }
 
   /** The time-out is that of the batch's first command, and begins before the batch may be sent. */
-  async #exchange(words: readonly Words[], beforeLast: Promise<unknown>): Promise<Answer[]> {
+  async #exchange(commands: readonly Sendable[], beforeLast: Promise<unknown>): Promise<Exchanged[]> {
     const late = Promise.withResolvers<Error>();
     const timer = setTimeout(() => late.resolve(LATE), this.#options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS);
-    const isLate = await Promise.race([beforeLast.then(turnEnded), late.promise]);
+    const isLate = await Promise.race([beforeLast.then(turnEnded, turnEnded), late.promise]);
     this.#batch = undefined;
+    const words = commands.map(toWords);
     const answers = isLate ?? (await Promise.race([this.#exec(words), late.promise]));
     clearTimeout(timer);
-    return answers instanceof Error ? words.map(() => answers) : answers;
+    return words.map((sent, index) => ({ words: sent, answer: answers instanceof Error ? answers : (answers[index] as Answer) }));
   }
 
   async #exec(words: readonly Words[]): Promise<Answer[]> {
@@ -250,8 +252,14 @@ class IoRedis implements Redis {
   }
 }
 
+/** A function makes its call when the batch leaves. */
+type Sendable = Command | Words | (() => ScriptCall);
 type Answer = Reply | Error;
 type Words = readonly (string | number)[];
+interface Exchanged {
+  readonly words: Words;
+  readonly answer: Answer;
+}
 
 /**
  * The commands of all requests that came while two batches were on their way, or else in one turn of the event loop: one write and one read, here
@@ -259,8 +267,8 @@ type Words = readonly (string | number)[];
  * most: Redis answers a connection in order anyway.
  */
 interface Batch {
-  readonly words: Words[];
-  readonly replies: Promise<Answer[]>;
+  readonly commands: Sendable[];
+  readonly exchanged: Promise<Exchanged[]>;
 }
 
 /** One for all: an error is made for the caller from it. */
@@ -268,10 +276,14 @@ const LATE = new Error('Redis did not answer in time');
 
 const turnEnded = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const toWords = (command: Command): (string | number)[] =>
-  'script' in command ? ['evalsha', command.script.sha, command.keys.length, ...command.keys, ...command.args] : [...command];
+function toWords(command: Sendable): Words {
+  if (typeof command === 'function') return toWords(command());
+  if (!('script' in command)) return command;
+  return ['evalsha', command.script.sha, command.keys.length, ...command.keys, ...command.args];
+}
 
-const isUnknownScript = (reply: Answer | undefined): boolean => reply instanceof Error && reply.message.startsWith('NOSCRIPT');
+const inFull = ([, sha, ...rest]: Words): Words => ['eval', SCRIPTS.get(String(sha)) ?? '', ...rest];
+const isUnknownScript = (answer: Answer): boolean => answer instanceof Error && answer.message.startsWith('NOSCRIPT');
 
 /** Replies of a server that is there and cannot serve: loading, busy, full, a replica, a wrong or withdrawn password. */
 const CANNOT_SERVE = /^(LOADING|BUSY|OOM|MASTERDOWN|READONLY|CLUSTERDOWN|TRYAGAIN|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS)\b/;
@@ -281,3 +293,9 @@ function translateError(error: Error): Error {
   if (error.name === 'ReplyError' && !CANNOT_SERVE.test(error.message)) return error;
   return new StoreUnavailableError('redis', error);
 }
+
+const thrown = (exchange: readonly Exchanged[]): Reply[] =>
+  exchange.map(({ answer }) => {
+    if (answer instanceof Error) throw translateError(answer);
+    return answer;
+  });

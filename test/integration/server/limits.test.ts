@@ -1,4 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Redis } from '../../../pkg/store/redis/redis.ts';
+import { type Decision, type RequestLimit, RequestLimiter } from '../../../pkg/store/redis/request-limiter.ts';
 import { type ApiReply, sendRaw } from '../../support/api.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { startTenant, type TestTenant } from '../../support/server.ts';
@@ -254,4 +257,72 @@ test('a token that does not hold still counts against its address', async () => 
   const replies = await Promise.all(range(10).map(() => tenant.anonymous.as('a.b.c').get('/users/me')));
 
   expect(countBy(replies, ({ status }) => status)).toEqual({ 401: 5, 429: 5 });
+});
+
+/** Counts requests by one call. */
+async function counted(redis: Redis, limiter: RequestLimiter, requests: readonly (readonly RequestLimit[])[]): Promise<Decision[]> {
+  const { call, read } = limiter.command(requests);
+  return read(await redis.eval(call));
+}
+
+test('requests of one call are counted one after the other, each against all of its limits or, refused by one, against none', async () => {
+  const { redis } = await start();
+  const clock = new ManualClock();
+  const limiter = new RequestLimiter({ clock });
+  const [ada, ben] = ['ada', 'ben'].map((key) => ({ key, max: 2, windowSeconds: 60 })) as [RequestLimit, RequestLimit];
+  const tenant = { key: 'tenant', max: 3, windowSeconds: 60 };
+
+  const first = await counted(redis, limiter, [
+    [ada, tenant],
+    [ada, tenant],
+    [ada, tenant],
+    [ben, tenant],
+    [ben, tenant],
+  ]);
+  await clock.advance(59_999);
+  const [early] = await counted(redis, limiter, [[ben, tenant]]);
+  await clock.advance(1);
+  const [late] = await counted(redis, limiter, [[ben, tenant]]);
+
+  expect(first.map(({ allowed, tightest: { limit, remaining, waitMs } }) => [allowed, limit.key, remaining, waitMs])).toEqual([
+    [true, 'ada', 1, 0],
+    [true, 'ada', 0, 0],
+    [false, 'ada', 0, 60_000],
+    [true, 'tenant', 0, 0],
+    [false, 'tenant', 0, 60_000],
+  ]);
+  expect([early?.allowed, early?.tightest.waitMs, late?.allowed]).toEqual([false, 1, true]);
+});
+
+test('of requests that come at any times, no window has more than its limit, and none is refused that a window longer by a twentieth would take', async () => {
+  const { redis } = await start();
+  const limits = [
+    { key: 'few', max: 5, windowSeconds: 20 },
+    { key: 'many', max: 12, windowSeconds: 60 },
+  ];
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ afterMs: fc.nat(4_000), requests: fc.integer({ min: 1, max: 3 }) }), { minLength: 30 }),
+      async (steps) => {
+        const clock = new ManualClock();
+        const limiter = new RequestLimiter({ clock });
+        const own = limits.map((limit) => ({ ...limit, key: `${limit.key}:${runs}` }));
+        runs += 1;
+        const taken: number[] = [];
+        const since = (ms: number): number => taken.filter((at) => at > clock.monotonic() - ms).length;
+        for (const { afterMs, requests } of steps) {
+          await clock.advance(afterMs);
+          for (const { allowed, tightest } of await counted(redis, limiter, Array(requests).fill(own))) {
+            const isFull = (longer: number): boolean =>
+              limits.some(({ max, windowSeconds }) => since(windowSeconds * 1000 * longer) >= max);
+            expect(allowed ? isFull(1) : !isFull(1.05)).toBe(false);
+            if (allowed) taken.push(clock.monotonic());
+            else expect(tightest.waitMs).toBeGreaterThan(0);
+          }
+        }
+      },
+    ),
+    { numRuns: 10 },
+  );
 });

@@ -304,6 +304,19 @@ test('a limit is kept in Redis for two windows from when its log began, a call l
   expect(await admin.zcard(log)).toBe(2);
 });
 
+test('a call that is made by a function is made once, when its batch leaves', async () => {
+  const redis = await tenantRedis('gathered');
+  const script = defineScript('return {#KEYS, ARGV[1]}');
+  const keys: string[] = [];
+  let made = 0;
+  const reply = redis.eval(() => script.call(keys, [(made += 1)]));
+  keys.push('a', 'b');
+
+  expect(await reply).toEqual([2, '1']);
+  await admin.script('FLUSH');
+  expect(await redis.eval(() => script.call(keys, [(made += 1)]))).toEqual([2, '2']);
+});
+
 test('a command that waits for the batches before it waits no longer than one time-out', async () => {
   const relay = await startRelay(running.redis.address);
   opened.push(relay);

@@ -1,0 +1,92 @@
+import type { Clock } from '../runtime/clock.ts';
+import { joinCalls, type Redis, type Reply, type ScriptCall } from '../store/redis/redis.ts';
+import { type Decision, type RequestLimit, RequestLimiter } from '../store/redis/request-limiter.ts';
+import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
+
+/** The keys of this many requests fit into the stack of Lua many times over, and no other tenant waits long for them. */
+const REQUESTS_MAX = 64;
+
+export interface Answer {
+  readonly decision: Decision;
+  /** Of the entries, in their order. */
+  readonly lookups: readonly CacheLookup[];
+}
+
+/** Requests that ask Redis together. */
+interface Batch {
+  readonly requests: (readonly RequestLimit[])[];
+  /** By key: what several requests want is looked up once. */
+  readonly entries: Map<string, CacheEntry>;
+  readonly answers: Promise<Answers>;
+}
+
+/**
+ * Counts requests against their limits and looks up what they want: one script call for all requests that came since the last one left.
+ *
+ * Invariant: a request is answered only by a call that left after the request came, so what ended before the request came is not served.
+ */
+export class AdmissionBatches {
+  readonly #redis: Redis;
+  readonly #limiter: RequestLimiter;
+  readonly #cache: TaggedCache;
+  #gathering: Batch | undefined;
+
+  constructor(deps: { redis: Redis; cache: TaggedCache; clock: Clock }) {
+    this.#redis = deps.redis;
+    this.#limiter = new RequestLimiter(deps);
+    this.#cache = deps.cache;
+  }
+
+  /** Undefined while Redis does not answer: then `takeLocally` decides. */
+  async ask(limits: readonly RequestLimit[], entries: readonly CacheEntry[]): Promise<Answer | undefined> {
+    if (this.#gathering?.requests.length === REQUESTS_MAX) this.#gathering = undefined;
+    const batch = (this.#gathering ??= this.#newBatch());
+    const position = batch.requests.push(limits) - 1;
+    for (const entry of entries) batch.entries.set(entry.key, entry);
+    try {
+      const { decisions, lookups } = await batch.answers;
+      return { decision: decisions[position] as Decision, lookups: entries.map(({ key }) => lookups.get(key) ?? NO_CACHE) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  takeLocally(limits: readonly RequestLimit[]): Decision {
+    return this.#limiter.takeLocally(limits);
+  }
+
+  #newBatch(): Batch {
+    const requests: (readonly RequestLimit[])[] = [];
+    const entries = new Map<string, CacheEntry>();
+    let command: BatchCommand | undefined;
+    const reply = this.#redis.eval(() => {
+      if (this.#gathering?.requests === requests) this.#gathering = undefined;
+      command = this.#command(requests, [...entries.values()]);
+      return command.call;
+    });
+    return { requests, entries, answers: reply.then((found) => (command as BatchCommand).read(found)) };
+  }
+
+  #command(requests: Batch['requests'], entries: readonly CacheEntry[]): BatchCommand {
+    const limits = this.#limiter.command(requests);
+    if (entries.length === 0) return { call: limits.call, read: (reply) => ({ decisions: limits.read(reply), lookups: new Map() }) };
+    const lookups = this.#cache.command(entries);
+    return {
+      call: joinCalls(limits.call, lookups.call),
+      read: (reply) => {
+        const [counted = null, cached = null] = reply as readonly Reply[];
+        const found = lookups.read(cached);
+        return { decisions: limits.read(counted), lookups: new Map(entries.map(({ key }, at) => [key, found[at] ?? NO_CACHE])) };
+      },
+    };
+  }
+}
+
+interface Answers {
+  readonly decisions: readonly Decision[];
+  readonly lookups: ReadonlyMap<string, CacheLookup>;
+}
+interface BatchCommand {
+  readonly call: ScriptCall;
+  readonly read: (reply: Reply) => Answers;
+}

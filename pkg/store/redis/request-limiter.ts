@@ -1,0 +1,153 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { type Limit, LocalRateLimiter } from './rate-limiter.ts';
+import { defineScript, type Reply, type ScriptCall } from './redis.ts';
+
+/**
+ * Rate limits of requests over a sliding window, made to cost little: Redis counts calls that come closely as one group.
+ *
+ * Invariants:
+ * - In any span of `windowSeconds` at most `max` calls are taken. A call counts until the last call of its group leaves the window: at most a
+ *   twentieth of the window longer than by itself, and not at all longer where calls are further apart.
+ * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
+ * - When Redis does not answer, this process counts by itself; it never stops counting.
+ */
+export type RequestLimit = Omit<Limit, 'member'>;
+
+export interface Decision {
+  readonly allowed: boolean;
+  /** When refused, the limit that refuses longest; else the one with the fewest calls left. */
+  readonly tightest: RequestLimitState;
+}
+
+/** A limit after a call. */
+export interface RequestLimitState {
+  readonly limit: RequestLimit;
+  readonly remaining: number;
+  /** Until one call is taken again; 0 when one is now. */
+  readonly waitMs: number;
+  /** When the whole limit is free again, in ms since the epoch. */
+  readonly freeAt: number;
+}
+
+const GROUPS_OF_WINDOW = 20;
+
+// KEYS: the limits. ARGV: now in ms, then of each limit its max and its window in ms, then of each request how many limits it has and which.
+// Stored of each: {all calls, when the last group began, then of each group the time of its last call and how many calls it has}.
+// Replies with the time of the last call of each limit, then of each request, in their order, with {calls, wait} of each of its limits.
+const COUNT = defineScript(
+  `local now, limits, replies = tonumber(ARGV[1]), {}, {}
+   local stored = redis.call('MGET', unpack(KEYS))
+   for i = 1, #KEYS do
+     local calls, window = stored[i] and cmsgpack.unpack(stored[i]) or {0, 0}, tonumber(ARGV[2 * i + 1])
+     while calls[3] and calls[3] <= now - window do
+       table.remove(calls, 3)
+       calls[1] = calls[1] - table.remove(calls, 3)
+     end
+     limits[i] = {calls = calls, max = tonumber(ARGV[2 * i]), window = window}
+   end
+   local function wait(limit)
+     local calls, ms, group = limit.calls, 0, 3
+     local left = calls[1]
+     while left >= limit.max and calls[group] do
+       ms = math.max(1, calls[group] + limit.window - now)
+       left, group = left - calls[group + 1], group + 2
+     end
+     return ms
+   end
+   local function count(limit)
+     local calls, last = limit.calls, #limit.calls
+     if last > 2 and now - calls[2] < limit.window / ${GROUPS_OF_WINDOW} then
+       calls[last - 1], calls[last] = math.max(now, calls[last - 1]), calls[last] + 1
+     else
+       calls[2], calls[last + 1], calls[last + 2] = now, now, 1
+     end
+     calls[1], limit.counted = calls[1] + 1, true
+   end
+   local at = 2 + 2 * #KEYS
+   while at <= #ARGV do
+     local first, last, refused = at + 1, at + tonumber(ARGV[at]), false
+     for j = first, last do
+       local limit = limits[tonumber(ARGV[j])]
+       refused = refused or limit.calls[1] >= limit.max
+     end
+     for j = first, last do
+       local limit = limits[tonumber(ARGV[j])]
+       if not refused then count(limit) end
+       replies[#replies + 1], replies[#replies + 2] = limit.calls[1], refused and wait(limit) or 0
+     end
+     at = last + 1
+   end
+   local newest = {}
+   for i = 1, #KEYS do
+     local calls = limits[i].calls
+     if limits[i].counted then redis.call('SET', KEYS[i], cmsgpack.pack(calls), 'PX', 2 * limits[i].window) end
+     newest[i] = calls[#calls - 1]
+   end
+   return {newest, replies}`,
+);
+
+export class RequestLimiter {
+  readonly #clock: Clock;
+  readonly #local = new LocalRateLimiter();
+
+  constructor(deps: { clock: Clock }) {
+    this.#clock = deps.clock;
+  }
+
+  /** Counts requests, each against its limits, one after the other, by one call of a script. `read` gives their decisions in the same order. */
+  command(requests: readonly (readonly RequestLimit[])[]): { call: ScriptCall; read: (reply: Reply) => Decision[] } {
+    const positions = new Map<string, number>();
+    const limits: RequestLimit[] = [];
+    const taken: number[] = [];
+    for (const wanted of requests) {
+      taken.push(wanted.length);
+      for (const limit of wanted) {
+        let position = positions.get(limit.key);
+        if (position === undefined) positions.set(limit.key, (position = limits.push(limit)));
+        taken.push(position);
+      }
+    }
+    const args = limits.flatMap(({ max, windowSeconds }) => [max, windowSeconds * 1000]);
+    return {
+      call: COUNT.call(
+        limits.map(({ key }) => `n:${key}`),
+        [this.#now(), ...args, ...taken],
+      ),
+      read: (reply) => {
+        const [newest, replies] = reply as readonly [number[], number[]];
+        let at = 0;
+        return requests.map((wanted) =>
+          decisionOf(
+            wanted.map((limit) => {
+              const [calls = 0, waitMs = 0] = [replies[at++], replies[at++]];
+              return stateOf(limit, calls, waitMs, newest[(positions.get(limit.key) ?? 0) - 1] ?? 0);
+            }),
+          ),
+        );
+      },
+    };
+  }
+
+  /** The decision on one request while Redis does not answer. */
+  takeLocally(limits: readonly RequestLimit[]): Decision {
+    return this.#local.take(limits, this.#now());
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime();
+  }
+}
+
+const stateOf = (limit: RequestLimit, calls: number, waitMs: number, newest: number): RequestLimitState => ({
+  limit,
+  remaining: Math.max(0, limit.max - calls),
+  waitMs,
+  freeAt: newest + limit.windowSeconds * 1000,
+});
+
+function decisionOf(states: readonly RequestLimitState[]): Decision {
+  const isTighter = (one: RequestLimitState, other: RequestLimitState): boolean =>
+    one.waitMs === other.waitMs ? one.remaining < other.remaining : one.waitMs > other.waitMs;
+  const tightest = states.reduce((one, other) => (isTighter(other, one) ? other : one));
+  return { allowed: tightest.waitMs === 0, tightest };
+}
