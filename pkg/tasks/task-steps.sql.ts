@@ -89,19 +89,24 @@ export const nextItems = (tx: Sql, id: number, { files, folders }: StepSize): Pr
     [id, files, folders],
   );
 
-/** One statement. An item that has ended already stays as it is, and counts once. */
+/**
+ * One statement for each way in which they ended. An item that has ended already stays as it is, and counts once. By ids alone: the planner takes few for
+ * the items of a task that it has not seen lately, and would compare each of them with each outcome.
+ */
 export async function endItems(tx: Sql, taskId: number, items: readonly ItemEnd[]): Promise<void> {
-  if (items.length === 0) return;
-  await tx.query(
-    `WITH ended AS (
-       UPDATE task_items i SET state = CASE WHEN e.code IS NULL THEN 'succeeded' ELSE 'failed' END, error_code = e.code, error_message = left(e.message, 1000)
-       FROM unnest($2::bigint[], $3::text[], $4::text[]) e (id, code, message)
-       WHERE i.task_id = $1 AND i.id = e.id AND i.state = 'queued' RETURNING i.state
-     )
-     UPDATE tasks t SET done = t.done + c.done, failed = t.failed + c.failed
-     FROM (SELECT count(*)::int AS done, count(*) FILTER (WHERE state = 'failed')::int AS failed FROM ended) c WHERE t.id = $1`,
-    [taskId, items.map(({ id }) => id), items.map(({ code }) => code), items.map(({ message }) => message ?? null)],
-  );
+  for (const [first, ...others] of Map.groupBy(items, ({ code, message }) => `${code} ${message}`).values()) {
+    if (!first) continue;
+    const ids = [first, ...others].map(({ id }) => id);
+    await tx.query(
+      `WITH ended AS (
+         UPDATE task_items SET state = CASE WHEN $3::text IS NULL THEN 'succeeded' ELSE 'failed' END, error_code = $3, error_message = left($4, 1000)
+         WHERE task_id = $1 AND id = ANY ($2::bigint[]) AND state = 'queued' RETURNING id
+       )
+       UPDATE tasks t SET done = t.done + c.count, failed = t.failed + CASE WHEN $3::text IS NULL THEN 0 ELSE c.count END
+       FROM (SELECT count(*)::int AS count FROM ended) c WHERE t.id = $1`,
+      [taskId, ids, first.code, first.message ?? null],
+    );
+  }
 }
 
 /** All that are queued fail. One statement. */

@@ -154,8 +154,18 @@ async function reserved(tx: Sql, task: Task, copier: Copier, items: readonly Tas
   ]);
   if (files.length === 0) return 'more';
   const day = dayOf(now);
-  await insertJob(tx, { kind: SWEEP_OBJECTS.kind, queue: SWEEP_OBJECTS.queue, payload: { day }, dueAt: lastWriteOf(day) });
+  await sweepLater(tx, day);
   return { copier, day, files };
+}
+
+/** The day's objects are compared with the rows once it is over, also where a server has not requested that. */
+async function sweepLater(tx: Sql, day: string): Promise<void> {
+  const dueAt = lastWriteOf(day);
+  const [present] = await tx.query(
+    'SELECT FROM carrel.work WHERE line = $1 AND tenant = current_user AND due_at = $2 AND kind = $3 LIMIT 1',
+    [SWEEP_OBJECTS.queue, dueAt, SWEEP_OBJECTS.kind],
+  );
+  if (!present) await insertJob(tx, { kind: SWEEP_OBJECTS.kind, queue: SWEEP_OBJECTS.queue, payload: { day }, dueAt });
 }
 
 /** The first ones, one at least. */

@@ -137,7 +137,7 @@ export interface CopiedBlob {
 }
 
 /**
- * $1 the task, $2 the contents, $3 the ancestry of the folder that is copied, $4 the copier, $5 the bucket, $6 the time. Items that have ended meanwhile
+ * $1 the task, $2 the contents, $3 the ancestry of the folder that is copied, $4 the copier, $5 the bucket, $6 the time, $7 the ids of the contents. Items that have ended meanwhile
  * are left out.
  */
 const COPY_FILES = `
@@ -145,7 +145,7 @@ const COPY_FILES = `
     SELECT b.*, i.copy, f.id AS source_id, f.name, f.extension, p.id AS folder_id, p.path || '/' || f.name AS path,
       char_length(p.path || '/' || f.name) <= ${PATH_MAX_CHARACTERS} AS fits
     FROM jsonb_to_recordset($2::jsonb) AS b (id bigint, key text, size bigint, checksum text, "mimeType" text)
-      JOIN task_items i ON i.task_id = $1 AND i.id = b.id AND i.state = 'queued'
+      JOIN task_items i ON i.task_id = $1 AND i.id = b.id AND i.id = ANY ($7::bigint[]) AND i.state = 'queued'
       LEFT JOIN files f ON f.uuid = i.target AND ${BELOW_SOURCE('$3')} LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
   ), file AS (
     INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name)
@@ -175,4 +175,12 @@ export const copyFiles = (
   { source }: CopiedTree,
   by: { readonly userId: number; readonly bucket: string; readonly now: Date },
 ): Promise<(Made & { readonly deliveries: number })[]> =>
-  tx.query(COPY_FILES, [taskId, JSON.stringify(blobs), source.ancestry, by.userId, by.bucket, by.now.toISOString()]);
+  tx.query(COPY_FILES, [
+    taskId,
+    JSON.stringify(blobs),
+    source.ancestry,
+    by.userId,
+    by.bucket,
+    by.now.toISOString(),
+    blobs.map(({ id }) => id),
+  ]);
