@@ -56,3 +56,34 @@ test('refresh tokens of a live session are deleted a day after they expired', as
     return (await over()).length === 0;
   });
 });
+
+test('what has expired is found by an index: nobody who comes pays for all who are there', async () => {
+  const { user } = await tenant.user();
+  const { toolId, platformId } = at;
+  const { id } = (await tenant.db.tables.users.find({ email: user.email })) ?? { id: 0 };
+  const session = `0${randomUUID().slice(1)}`;
+  const inserts: [string, string, unknown[]][] = [
+    ['sessions', `INSERT INTO sessions (id, user_id, expires_at) VALUES ($1, $2, now() + interval '1 hour')`, [session, id]],
+    [
+      'refresh_tokens',
+      `INSERT INTO refresh_tokens (token_hash, session_id, expires_at) VALUES ('0', $1, now() + interval '1 hour')`,
+      [session],
+    ],
+    [
+      'lti_launches',
+      `INSERT INTO lti_launches (launch_id, tool_id, platform_id) SELECT gen_random_uuid(), $1, $2 FROM generate_series(1, 16)`,
+      [toolId, platformId],
+    ],
+  ];
+
+  const wholeReads: unknown[] = [];
+  await tenant.db.transaction(async (tx) => {
+    for (const [table, insert, values] of inserts) {
+      await tx.query(insert, values);
+      const of = 'schemaname = current_schema() AND relname = $1';
+      wholeReads.push(...(await tx.query(`SELECT relname AS table, seq_scan AS reads FROM pg_stat_xact_user_tables WHERE ${of}`, [table])));
+    }
+  });
+
+  expect(wholeReads).toEqual(inserts.map(([table]) => ({ table, reads: 0 })));
+});

@@ -25,6 +25,7 @@ import { trashExpiry } from './0037-trash-expiry.ts';
 import { shareLists } from './0038-share-lists.ts';
 import { tasks } from './0039-tasks.ts';
 import { filesWithVersions } from './0041-files-with-versions.ts';
+import { purgeByIndex } from './0042-purge-by-index.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -55,4 +56,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   shareLists,
   tasks,
   filesWithVersions,
+  purgeByIndex,
 ];
