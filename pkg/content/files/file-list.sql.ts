@@ -1,5 +1,6 @@
 import { PAGE_LIMIT_MAX } from '../../api/paging.ts';
 import { integerKey, keyset, type KeysetRequest, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
+import { seenFrom } from '../folders/folders.sql.ts';
 import { filesWith } from '../metadata/metadata-filter.sql.ts';
 import { nameContains } from '../names/names.sql.ts';
 import { taggedFiles } from '../tags/tag-filter.sql.ts';
@@ -140,7 +141,7 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
   return `
     WITH RECURSIVE seen AS MATERIALIZED (
       SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
-      WHERE r.owner_id = ${me}${granted ? ` OR r.uuid = ANY (${granted.folders})` : ''}
+      WHERE ${seenFrom(me, granted?.folders)}
     ), ${GUESTS}, ${[...(filtered?.expressions ?? []), ...ways.map(([name, sql]) => `${name} AS (${sql})`)].join(', ')},
     picked AS MATERIALIZED (
       SELECT * FROM (${ways.map(([name]) => `TABLE ${name}`).join(' UNION ALL ')}) f ORDER BY ${order} LIMIT ${params.add(request.limit + 1)}

@@ -1,7 +1,7 @@
 import { type KeysetRequest, keyset, integerKey, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
 import { LISTED_COLUMNS, type ListedRow } from '../files/files.sql.ts';
 import { nameContains } from '../names/names.sql.ts';
-import { FOLDER_COLUMNS, FOLDER_JOINS, type FolderRecord } from './folders.sql.ts';
+import { FOLDER_COLUMNS, FOLDER_JOINS, type FolderRecord, seenFrom } from './folders.sql.ts';
 import { FOLDER_SORT_FIELDS, type FolderQuery } from './folders.schema.ts';
 
 export type FolderSort = (typeof FOLDER_SORT_FIELDS)[number] | 'id';
@@ -40,8 +40,9 @@ export function folderList(viewer: FolderViewer, query: FolderQuery, parent: { r
   if (parent !== null) conditions.push(`d.parent_id = ${params.add(parent.id)}`);
   else if (query.parent_id === 'root') conditions.push(`d.owner_id = ${me()} AND d.parent_id IS NULL`);
   else
-    conditions.push(`d.id IN (SELECT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
-      WHERE r.owner_id = ${me()} OR r.uuid = ANY (${params.add(viewer.folders)}::uuid[]))`);
+    conditions.push(
+      `d.id IN (SELECT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry WHERE ${seenFrom(me(), `${params.add(viewer.folders)}::uuid[]`)})`,
+    );
   const order = FOLDERS.orderBy(request);
   const sql = `
     WITH picked AS MATERIALIZED (

@@ -35,6 +35,15 @@ export interface FolderRecord {
 /** When a file or folder in the trash is deleted for ever; null for a live one. */
 export const expiryOf = (alias: string): string => `coalesce(${alias}.expires_at, ${alias}.deleted_at + interval '30 days')`;
 
+/**
+ * Of folders `r`: those that a person sees with all below them. Of their own the highest alone, since what is below is read from there; and those
+ * granted. `me` is a parameter, `granted` an expression of uuids (left out: none).
+ */
+export const seenFrom = (me: string, granted?: string): string =>
+  `(r.owner_id = ${me} AND NOT EXISTS (SELECT FROM folders u WHERE u.id = r.parent_id AND u.owner_id = ${me})${
+    granted === undefined ? '' : ` OR r.uuid = ANY (${granted})`
+  })`;
+
 /** The columns of a FolderRecord; wants `d FOLDER_JOINS`, `d` being of folders. */
 export const FOLDER_COLUMNS = `d.id, d.uuid, d.name, d.path, d.depth, d.is_system AS "isSystem", d.revision, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
     d.deleted_at AS "deletedAt",

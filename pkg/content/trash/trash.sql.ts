@@ -1,7 +1,7 @@
 import { keyset, type KeysetRequest, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
 import type { Ancestor } from '../access/inherited-access.policy.ts';
 import { ancestorsOf } from '../files/files.sql.ts';
-import { expiryOf } from '../folders/folders.sql.ts';
+import { expiryOf, seenFrom } from '../folders/folders.sql.ts';
 import { TRASH_SORT_FIELDS } from './trash.schema.ts';
 
 export interface TrashedRow {
@@ -54,7 +54,7 @@ export function trashList(viewer: TrashViewer, request: KeysetRequest<TrashSort>
   const trashed = 'deleted_at IS NOT NULL AND trashed_with IS NULL';
   const sql = `
     WITH seen AS MATERIALIZED (
-      SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry WHERE r.owner_id = ${me} OR r.uuid = ANY (${folders}::uuid[])
+      SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry WHERE ${seenFrom(me, `${folders}::uuid[]`)}
     ), picked AS MATERIALIZED (
       SELECT * FROM (
         ${page(`SELECT 'folder' AS type, id, uuid, name, path, deleted_at, expires_at, 0::bigint AS size, owner_id, id AS folder_id FROM folders

@@ -250,6 +250,20 @@ describe('a page of files', () => {
     expect(await names(viewer.api, { limit: 3 })).toEqual(['of a guest', '20000.txt', '19990.txt']);
   });
 
+  test('of a person with 400 folders in each other reads 3,000 blocks at most, since it reads each folder once', async () => {
+    const { api, user } = await tenant.user();
+    const top = await folder(api, 'top');
+    for (const level of range(40))
+      await tenant.db.query(
+        `INSERT INTO folders (uuid, name, path, parent_id, owner_id)
+         SELECT gen_random_uuid(), n::text, d.path || '/' || n, d.id, d.owner_id FROM folders d, generate_series(1, 10) n
+         WHERE d.owner_id = (SELECT owner_id FROM folders WHERE uuid = $1) AND d.depth = $2 AND d.name IN ('top', '1')`,
+        [top.id, level],
+      );
+
+    expect(await blocksOf(user.id)).toBeLessThan(3_000);
+  });
+
   test("has a guest's file once, however many of the folders above it are the viewer's", async () => {
     const [owner, guest] = await Promise.all([tenant.user(), tenant.user()]);
     const outer = await folder(owner.api, 'outer');
