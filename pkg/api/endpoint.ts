@@ -104,6 +104,8 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly counts?: 'login' | 'refresh' | ((params: Out<P>) => string | undefined);
   /** A GET whose JSON replies are cached, per user and parameters, for REPLY_TTL_SECONDS or until a write invalidates one of these tags. */
   readonly cached?: { readonly tags: readonly string[] };
+  /** A GET whose 200 is a stream of server-sent events, each with the reply's JSON as its data, where `Accept` names EVENT_STREAM. */
+  readonly followed?: boolean;
   /** For a GET that is not `cached`, with a token: what its handler reads from the cache, looked up in the request's first round trip to Redis. */
   readonly record?: (params: Out<P>) => CacheEntry;
   readonly handle: (request: {
@@ -144,6 +146,7 @@ export interface Endpoint {
   /** A function: the uuid of the user whom the parameters authenticate; undefined if they authenticate nobody. */
   readonly counts?: 'login' | 'refresh' | ((params: unknown) => string | undefined);
   readonly cached?: { readonly tags: readonly string[] };
+  readonly followed?: boolean;
   readonly record?: (params: unknown) => CacheEntry;
   readonly handle: (request: {
     actor: Actor | undefined;
@@ -177,6 +180,13 @@ export const hasField = (shape: ReplyShape, field: string): boolean =>
 export const isStream = (shape: ReplyShape): shape is { readonly stream: string } => shape !== null && 'stream' in shape;
 
 export const isStreamBody = (body: Endpoint['body']): body is StreamBody => body !== undefined && 'stream' in body;
+
+/** The media type of server-sent events (HTML, Server-sent events). */
+export const EVENT_STREAM = 'text/event-stream';
+
+/** Whether the client asks for server-sent events. */
+export const wantsEvents = ({ method, headers }: Pick<RequestInfo, 'method' | 'headers'>): boolean =>
+  method === 'GET' && (headers['accept'] ?? '').split(',').some((range) => range.split(';')[0]?.trim().toLowerCase() === EVENT_STREAM);
 
 /** What any endpoint may answer. */
 export const COMMON_ERRORS: readonly ProblemCode[] = [

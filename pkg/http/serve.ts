@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor } from '../api/actor.ts';
-import { type Endpoint, problemsOf, type Reply, type ReplyHeaders, type RequestInfo, type Traffic } from '../api/endpoint.ts';
+import { type Endpoint, EVENT_STREAM, problemsOf, type Reply, type ReplyHeaders, type RequestInfo, type Traffic } from '../api/endpoint.ts';
 import { noneMatchHits, parseEntityTags } from '../api/etag.ts';
 import { foreignCursor } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
@@ -217,7 +217,7 @@ function requireDeclared(endpoint: Endpoint, reply: Reply): void {
       ? reply.body !== undefined
       : 'stream' in shape
         ? !isBytes(reply.body) && reply.body !== undefined
-        : !isShape(shape, reply.body)
+        : !(endpoint.followed && isEventStream(reply)) && !isShape(shape, reply.body)
   )
     throw new TypeError(`${endpoint.path}: the body of its ${reply.status} is not what it declares`);
   const headers = new Set<string>([...successHeaders(endpoint, reply.status, false), ...OF_CONTENT].map((name) => name.toLowerCase()));
@@ -228,6 +228,7 @@ function requireDeclared(endpoint: Endpoint, reply: Reply): void {
 /** Headers that the OpenAPI document states by the media type of a reply. */
 const OF_CONTENT = ['Content-Type', 'Content-Length'];
 
+const isEventStream = ({ body, headers }: Reply): boolean => body instanceof Readable && headers?.['content-type'] === EVENT_STREAM;
 const isBytes = (body: unknown): boolean => body instanceof Readable || Buffer.isBuffer(body) || typeof body === 'string';
 const isShape = (shape: z.ZodType, body: unknown): boolean => strict(shape).safeParse(JSON.parse(JSON.stringify(body))).success;
 

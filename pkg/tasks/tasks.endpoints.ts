@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint, reply } from '../api/endpoint.ts';
+import { type Endpoint, endpoint, EVENT_STREAM, reply, wantsEvents } from '../api/endpoint.ts';
 import { Uuid } from '../api/schemas.ts';
+import type { TaskFollowers } from './task-followers.ts';
 import { TaskItemPage, TaskItemQuery, TaskPage, TaskQuery, TaskView } from './tasks.schema.ts';
 import type { Tasks } from './tasks.service.ts';
 
 const ById = z.object({ id: Uuid });
 const OWN = { tag: 'jobs', caller: 'user' } as const;
 
-export const taskEndpoints = (tasks: Tasks): Endpoint[] => [
+export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[] => [
   endpoint({
     ...OWN,
     method: 'get',
@@ -24,11 +25,17 @@ export const taskEndpoints = (tasks: Tasks): Endpoint[] => [
     method: 'get',
     path: '/jobs/{id}',
     operationId: 'getJob',
-    summary: 'Show how far a job is',
+    summary: 'Show how far a job is; as server-sent events until it ends',
     params: ById,
     replies: { 200: TaskView },
+    followed: true,
     errors: ['not_found'],
-    handle: async ({ actor, params }) => reply(200, await tasks.get(actor, params.id)),
+    handle: async ({ actor, params, request }) => {
+      const task = await tasks.get(actor, params.id);
+      if (!wantsEvents(request)) return reply(200, task);
+      const stream = followers.follow(actor, task, (now) => tasks.get(now, params.id), request.signal);
+      return reply(200, stream, { 'content-type': EVENT_STREAM });
+    },
   }),
   endpoint({
     ...OWN,

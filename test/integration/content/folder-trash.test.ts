@@ -343,6 +343,30 @@ describe('a job', () => {
     expect((await carl.api.get('/jobs', { query: { kind: 'dance' } })).status).toBe(400);
   });
 
+  test('is followed by server-sent events until it ends, five at once, and no longer than its session', async () => {
+    const [carl, dora] = [await tenant.user(), await tenant.user()];
+    const [{ id }, other] = [(await empty(carl)).body, (await empty(dora)).body];
+    const follow = (by: Api, of: string) =>
+      by.raw('GET', `/jobs/${of}`, { headers: { accept: 'application/json;q=0.1, text/event-stream' } });
+    const eventsOf = ({ bytes }: ApiReply): { state: string }[] =>
+      [...bytes.toString().matchAll(/^data: (.*)$/gm)].map(([, text = '']) => JSON.parse(text));
+
+    const six = range(6).map(() => follow(carl.api, id));
+    const refused = await Promise.race(six);
+    await carl.api.post(`/jobs/${id}/cancel`);
+    const followed = (await Promise.all(six)).filter(({ status }) => status === 200);
+    const cut = follow(dora.api, other.id);
+    await tenant.admin.patch(`/users/${dora.user.id}`, { is_active: false });
+    await cut.catch(() => undefined);
+
+    expect([refused.status, refused.body.error]).toEqual([429, 'rate_limit_exceeded']);
+    expect(followed.map(({ headers }) => headers['content-type'])).toEqual(range(5).map(() => 'text/event-stream'));
+    const { body: job } = await carl.api.get(`/jobs/${id}`);
+    expect(followed.map((reply) => eventsOf(reply).at(-1))).toEqual(range(5).map(() => job));
+    expect((await follow(carl.api, id)).status).toBe(200);
+    expect((await follow(tenant.admin, NOBODYS)).status).toBe(404);
+  });
+
   test('is tried again for what failed, once of 50 times', async () => {
     const carl = await tenant.user();
     const { id } = (await empty(carl)).body;
