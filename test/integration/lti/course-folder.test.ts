@@ -30,3 +30,26 @@ test('who made a folder in a course has no power over it once the LMS says that 
   expect((await learner.delete(`/files/${file.body.id}`)).status).toBe(403);
   expect((await learner.get(`/files/${file.body.id}`)).status).toBe(200);
 });
+
+test('a copy in a course is the course’s, a copy of its folder belongs to whoever copies it, and a learner copies nothing into it', async () => {
+  const [{ api: teacher, folderId }, { api: learner }] = [await inCourse('copies', INSTRUCTOR), await inCourse('reads', LEARNER)];
+  const week = (await teacher.post('/folders', { name: 'Week 2', parent_id: folderId })).body;
+  const copyOf = (by: Api, id: string, body: object) => by.post(`/folders/${id}/copy`, body);
+
+  const replies = [
+    await copyOf(teacher, week.id, { name: 'Week 3' }),
+    await copyOf(learner, folderId, { name: 'mine' }),
+    await copyOf(learner, week.id, { name: 'Week 4' }),
+  ];
+
+  expect(replies.map(({ status }) => status)).toEqual([202, 202, 403]);
+  const copies = await tenant.db.query<{ name: string; isSystem: boolean; ofSystem: boolean }>(
+    `SELECT d.name, d.is_system AS "isSystem", u.is_system AS "ofSystem" FROM folders d JOIN users u ON u.id = d.owner_id
+     WHERE d.uuid = ANY ($1::uuid[]) ORDER BY d.id`,
+    [replies.flatMap(({ body }) => (body.result ? [body.result.folder_id] : []))],
+  );
+  expect(copies).toEqual([
+    { name: 'Week 3', isSystem: false, ofSystem: true },
+    { name: 'mine', isSystem: false, ofSystem: false },
+  ]);
+});

@@ -228,8 +228,12 @@ describe('a folder that is copied', () => {
     await waitFor('the contents of the first 100', async () => (await objectCount(tenant)) === objects + 100);
     await worker.end('SIGKILL');
     await target.release();
+    const gone = await folder(ada, 'gone before it begins');
+    const unable = await copy(ada, gone, 'copy of what is gone');
+    await ada.api.delete(`/folders/${gone}`, { query: { permanent: true } });
     await worker.start();
 
+    expect(await endOf(ada.api, unable.id)).toMatchObject({ state: 'failed', error: { code: 'not_found' }, progress: { total: 0 } });
     expect(await endOf(ada.api, job.id)).toMatchObject({ state: 'succeeded', progress: { done: 120, total: 120, failed: 0 } });
     expect((await filesOf(ada)).filter(({ path }) => path.startsWith('/copy/'))).toHaveLength(120);
     expect(await quotaOf(tenant, ada.user.id)).toBe(240);
