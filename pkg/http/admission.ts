@@ -29,6 +29,9 @@ export interface Wanted {
   readonly entry: CacheEntry;
 }
 
+/** What is looked up for each token, in this order. */
+const CACHES = ['session', 'permissions'];
+
 /** A request that was admitted. */
 export interface Admission {
   /** What was wanted, as far as it was looked up: for whoever sends a token, while Redis answers. */
@@ -51,6 +54,8 @@ export class RequestAdmission {
   readonly #limits: Limits;
   readonly #withoutRedis: Counter;
   readonly #lookups: Counter<'cache' | 'result'>;
+  /** Of `#lookups`, by cache and result: to find one by its labels costs more than to count. */
+  readonly #counters = new Map<string, Counter.Internal>();
 
   constructor(deps: { redis: Redis; cache: TaggedCache; clock: Clock; sessions: Sessions; limits: Limits; metrics: Metrics }) {
     this.#batches = new AdmissionBatches(deps);
@@ -93,12 +98,17 @@ export class RequestAdmission {
     const answer = await this.#batches.ask(limits, entries);
     if (!answer) this.#withoutRedis.inc();
     const { decision, lookups } = answer ?? { decision: this.#batches.takeLocally(limits), lookups: [] };
-    const caches = ['session', 'permissions', wanted?.cache ?? ''];
-    lookups.forEach(({ value }, index) =>
-      this.#lookups.inc({ cache: caches[index] as string, result: value === undefined ? 'miss' : 'hit' }),
-    );
+    lookups.forEach((lookup, index) => this.#count(CACHES[index] ?? wanted?.cache ?? '', lookup));
     const [session = NO_CACHE, permissions = NO_CACHE, found = NO_CACHE] = lookups;
     return { decision, found, authenticate: async () => claims && this.#sessions.authenticate(claims, [session, permissions]) };
+  }
+
+  #count(cache: string, { value }: CacheLookup): void {
+    const result = value === undefined ? 'miss' : 'hit';
+    const key = `${cache} ${result}`;
+    let counter = this.#counters.get(key);
+    if (!counter) this.#counters.set(key, (counter = this.#lookups.labels(cache, result)));
+    counter.inc();
   }
 
   #limitsOf({ address, network }: { readonly address: string; readonly network: string }, by: Requester): RequestLimit[] {

@@ -5,7 +5,7 @@ import type { RequestAdmission } from './admission.ts';
 import { replyLingering } from './lingering-close.ts';
 import { errorBody, problemOf } from './middleware/errors.ts';
 import { readForm } from './request/form.ts';
-import type { Context, Middleware } from './request-state.ts';
+import type { Context, Handler } from './request-state.ts';
 
 /** A page of text loads only our styles. Any site may frame it: it shows nothing but what the request sent. */
 const PAGE_HEADERS = {
@@ -20,7 +20,7 @@ export interface PageDeps {
 }
 
 /** A page as Koa middleware: host, limits, parameters, handler; every failure is a readable page. */
-export function servePage(route: PageRoute, deps: PageDeps): Middleware {
+export function servePage(route: PageRoute, deps: PageDeps): Handler {
   return async (ctx) => {
     ctx.state.route = route.path;
     ctx.set(PAGE_HEADERS);

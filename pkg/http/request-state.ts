@@ -1,4 +1,4 @@
-import type { DefaultContext, Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
+import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Logger } from '../runtime/log.ts';
 
 /** The state of a request. */
@@ -16,4 +16,4 @@ export interface RequestState {
 }
 
 export type Context = ParameterizedContext<RequestState, DefaultContext>;
-export type Middleware = KoaMiddleware<RequestState, DefaultContext>;
+export type Handler = (ctx: Context) => Promise<void>;

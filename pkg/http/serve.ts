@@ -19,7 +19,7 @@ import { successHeaders } from './openapi/headers.ts';
 import { cacheReply, cachedReply, replyEntry } from './reply-cache.ts';
 import { type Body, jsonSchemaOf, readBody } from './request/body.ts';
 import { parseQuery, queryForms, strict } from './request/validate.ts';
-import type { Context, Middleware } from './request-state.ts';
+import type { Context, Handler } from './request-state.ts';
 
 export interface ServeDeps {
   readonly admission: RequestAdmission;
@@ -36,7 +36,7 @@ export interface ServeDeps {
 const EMPTY = z.object({});
 
 /** An endpoint as Koa middleware: the steps of a request, in order. `readable`: a GET below its path shows what it creates, by its id. */
-export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): Middleware {
+export function serve(endpoint: Endpoint, deps: ServeDeps, readable: boolean): Handler {
   const bodySchema = jsonSchemaOf(endpoint);
   const shapes = {
     params: strict(endpoint.params ?? EMPTY),
@@ -180,7 +180,7 @@ const trafficOf = ({ req, res }: Context): Traffic => ({
 });
 
 /** The steps of a request; with `exact`, a problem that the endpoint does not declare is an error. */
-function declared(endpoint: Endpoint, deps: ServeDeps, way: (ctx: Context) => Promise<void>): Middleware {
+function declared(endpoint: Endpoint, deps: ServeDeps, way: (ctx: Context) => Promise<void>): Handler {
   if (!deps.exact) return way;
   const codes = new Set(problemsOf(endpoint));
   return async (ctx) => {

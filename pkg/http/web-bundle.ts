@@ -5,7 +5,7 @@ import { lookup } from 'mrmime';
 import { z } from 'zod';
 import { escapeHtml, PageProblem, type WebPages, type WebScript } from '../api/page.ts';
 import type { Logger } from '../runtime/log.ts';
-import type { Middleware } from './request-state.ts';
+import type { Context } from './request-state.ts';
 
 /** What Vite says of each script: its file, its styles. */
 const Manifest = z.record(
@@ -69,22 +69,20 @@ export class WebBundle implements WebPages {
     return html(title, built ? stylesOf(built) : '', body);
   }
 
-  /** Answers for the files of the build; everything else goes on. Not counted against limits: browsers keep them for a year. */
-  get middleware(): Middleware {
-    return async (ctx, next) => {
-      const asset = this.#assets.get(ctx.path);
-      if (!asset || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
-      ctx.state.route = '/assets/{file}';
-      ctx.set({ 'Cache-Control': IMMUTABLE, ETag: asset.etag });
-      ctx.status = 200;
-      if (ctx.fresh) {
-        ctx.status = 304;
-        return undefined;
-      }
-      ctx.type = asset.type;
-      ctx.body = asset.body;
-      return undefined;
-    };
+  /** Answers for the files of the build; false: the request is for something else. Not counted against limits: browsers keep them for a year. */
+  serve(ctx: Context): boolean {
+    const asset = this.#assets.get(ctx.path);
+    if (!asset || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return false;
+    ctx.state.route = '/assets/{file}';
+    ctx.set({ 'Cache-Control': IMMUTABLE, ETag: asset.etag });
+    ctx.status = 200;
+    if (ctx.fresh) {
+      ctx.status = 304;
+      return true;
+    }
+    ctx.type = asset.type;
+    ctx.body = asset.body;
+    return true;
   }
 }
 

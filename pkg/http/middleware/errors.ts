@@ -4,7 +4,7 @@ import { Problem } from '../../api/problem.ts';
 import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { replyLingering } from '../lingering-close.ts';
-import type { Context, Middleware } from '../request-state.ts';
+import type { Context } from '../request-state.ts';
 
 /** Seconds after which a client may try again when a store is unavailable. */
 const RETRY_AFTER_SECONDS = 2;
@@ -43,21 +43,14 @@ export const errorBody = (problem: Problem | PageProblem, requestId: string): Er
 });
 
 /** Writes every failure in one shape. Internal errors are logged with their stack. */
-export const errors: Middleware = async (ctx, next) => {
-  try {
-    await next();
-  } catch (error) {
-    if (ctx.res.closed && (error as Error).name === 'AbortError') return;
-    const problem = problemOf(error);
-    if (problem.code === 'internal') ctx.state.log().error({ err: problem.cause ?? problem }, 'a request failed');
-    else if (problem.code === 'unavailable') ctx.state.log().warn({ err: problem.cause }, 'a store is unavailable');
-    if (ctx.headerSent) {
-      ctx.res.destroy();
-      return;
-    }
-    writeProblem(ctx, problem);
-  }
-};
+export function writeError(ctx: Context, error: unknown): void {
+  if (ctx.res.closed && (error as Error).name === 'AbortError') return;
+  const problem = problemOf(error);
+  if (problem.code === 'internal') ctx.state.log().error({ err: problem.cause ?? problem }, 'a request failed');
+  else if (problem.code === 'unavailable') ctx.state.log().warn({ err: problem.cause }, 'a store is unavailable');
+  if (ctx.headerSent) ctx.res.destroy();
+  else writeProblem(ctx, problem);
+}
 
 function writeProblem(ctx: Context, problem: Problem): void {
   ctx.status = problem.status;

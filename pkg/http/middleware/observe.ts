@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Middleware } from '../request-state.ts';
+import type { Context } from '../request-state.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 
 /** A request id from the client must match this; any other is replaced. */
@@ -16,7 +16,7 @@ export const NO_ROUTE = '(none)';
 const CLIENT_CLOSED_REQUEST = 499;
 
 /** Gives a request its id, address and logger; measures rate, errors and duration by route; logs one line when the request ends. */
-export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; random: Random }): Middleware {
+export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; random: Random }): (ctx: Context) => void {
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request line to the end of the reply',
@@ -28,7 +28,15 @@ export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; ran
   // The fields below hold no secrets: to look for some would cost more than the rest of the line.
   const requests = deps.log.child({}, { redact: [] });
 
-  return async (ctx, next) => {
+  const durations = new Map<string, { observe(seconds: number): void }>();
+  const durationOf = (method: string, route: string, status: string): { observe(seconds: number): void } => {
+    const key = `${method} ${route} ${status}`;
+    let child = durations.get(key);
+    if (!child) durations.set(key, (child = duration.labels({ method, route, status })));
+    return child;
+  };
+
+  return (ctx) => {
     const started = deps.clock.monotonic();
     const given = ctx.get('x-request-id');
     ctx.state.requestId = REQUEST_ID.test(given) ? given : deps.random.uuid();
@@ -41,7 +49,7 @@ export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; ran
     ctx.res.once('close', () => {
       const ms = deps.clock.monotonic() - started;
       const status = ctx.res.headersSent ? ctx.res.statusCode : CLIENT_CLOSED_REQUEST;
-      duration.observe({ method: ctx.method, route: ctx.state.route, status: `${Math.floor(status / 100)}xx` }, ms / 1000);
+      durationOf(ctx.method, ctx.state.route, `${Math.floor(status / 100)}xx`).observe(ms / 1000);
       requests.info(
         {
           request_id: ctx.state.requestId,
@@ -56,6 +64,5 @@ export function observe(deps: { log: Logger; metrics: Metrics; clock: Clock; ran
         'request',
       );
     });
-    await next();
   };
 }

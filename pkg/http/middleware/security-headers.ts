@@ -1,4 +1,4 @@
-import type { Middleware } from '../request-state.ts';
+import type { ServerResponse } from 'node:http';
 
 /** What every reply says unless its endpoint says otherwise. */
 const DEFAULTS = {
@@ -9,10 +9,9 @@ const DEFAULTS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-export const securityHeaders = (options: { https: boolean }): Middleware => {
+export function securityHeaders(options: { https: boolean }): (res: ServerResponse) => void {
   const headers = Object.entries({ ...DEFAULTS, ...(options.https ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}) });
-  return (ctx, next) => {
-    for (const [name, value] of headers) ctx.res.setHeader(name, value);
-    return next();
+  return (res) => {
+    for (const [name, value] of headers) res.setHeader(name, value);
   };
-};
+}
