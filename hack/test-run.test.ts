@@ -48,6 +48,17 @@ test('the programs of a platform whose state lies in a folder of a killed run en
   expect(existsSync(folder)).toBe(false);
 });
 
+test('the data of a run go with it, also where they lie in memory', async () => {
+  const run = TestRun.begin(root, { inMemory: true });
+  const { CARREL_TEST_DATA: data = '' } = run.environment;
+  mkdirSync(join(data, 'stores'));
+
+  await run.end();
+
+  expect(data).toContain(run.id);
+  expect(existsSync(data)).toBe(false);
+});
+
 test('another run does not end a run that is still active', async () => {
   const run = TestRun.begin(root);
   const pid = await stubborn({ ...run.environment });
