@@ -1,3 +1,5 @@
+import { archiveEndpoints } from './archives/archives.endpoints.ts';
+import { FolderArchives } from './archives/folder-archives.service.ts';
 import { grantSource } from './access/grants-of-user.sql.ts';
 import type { Feature } from '../feature/feature.ts';
 import { downloadEndpoints } from './downloads/downloads.endpoints.ts';
@@ -61,6 +63,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     });
     const downloads = new Downloads({ ...deps, files, transfers });
     const versions = new Versions({ ...deps, schedule, files, downloads });
+    const archives = new FolderArchives({ ...deps, transfers });
     let hashing: Passwords | undefined;
     // Made when a link first has a password: most servers never need it.
     const passwords = (): Passwords => (hashing ??= new Passwords());
@@ -79,7 +82,8 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
         ...uploadEndpoints({ files, uploads, apiUrl }),
         ...downloadEndpoints(downloads),
         ...versionEndpoints(versions),
-        ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions }), apiUrl),
+        ...archiveEndpoints(archives),
+        ...downloadLinkEndpoints(new DownloadLinks({ ...deps, files, downloads, versions, archives }), apiUrl),
         ...folderEndpoints({
           folders: new Folders(deps),
           lists: new FolderLists(deps),

@@ -8,7 +8,7 @@ import type { DownloadLinks } from './download-links.service.ts';
 const DownloadLinkView = z
   .object({
     url: z.url().meta({
-      description: 'downloads the file without a token; whoever has the link can read the file',
+      description: 'downloads the file or folder without a token; whoever has the link can read it',
       example: 'https://files.example.org/api/v1/tickets/dGlja2V0',
     }),
     expires_in: z.int().meta({ description: 'seconds', example: 60 }),
@@ -47,10 +47,23 @@ export const downloadLinkEndpoints = (links: DownloadLinks, apiUrl: string): End
       reply(201, { url: `${apiUrl}/tickets/${await links.issue(actor, params.id, params.number)}`, expires_in: DOWNLOAD_LINK_SECONDS }),
   }),
   endpoint({
+    method: 'post',
+    path: '/folders/{id}/ticket',
+    operationId: 'createFolderTicket',
+    summary: 'Create a link that downloads a folder as a ZIP archive without a token, for 60 s',
+    tag: 'folders',
+    caller: { permission: 'read:files' },
+    params: z.object({ id: Uuid }),
+    replies: { 201: DownloadLinkView },
+    errors: ['not_found'],
+    handle: async ({ actor, params }) =>
+      reply(201, { url: `${apiUrl}/tickets/${await links.issueForFolder(actor, params.id)}`, expires_in: DOWNLOAD_LINK_SECONDS }),
+  }),
+  endpoint({
     method: 'get',
     path: '/tickets/{ticket}',
     operationId: 'downloadByTicket',
-    summary: 'Download the file, or the version, of a download link, whole or one range of it',
+    summary: 'Download the file, the version or the folder of a download link; a file whole or one range of it',
     tag: 'files',
     caller: 'anyone',
     counts: ({ ticket }) => links.holder(ticket),

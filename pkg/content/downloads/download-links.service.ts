@@ -7,14 +7,23 @@ import type { Sessions } from '../../access/sessions.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { SealError, type Sealer } from '../../runtime/sealing.ts';
 import type { Files } from '../files/files.service.ts';
+import type { FolderArchives } from '../archives/folder-archives.service.ts';
 import type { Versions } from '../versions/versions.service.ts';
 import type { Downloads } from './downloads.service.ts';
 
-/** The sealed content of a link; `until` in milliseconds since the epoch. */
-const SealedLink = z.object({ file: z.uuid(), version: z.int().optional(), user: z.uuid(), session: z.uuid(), until: z.int() });
+/** The sealed content of a link, to a file or a folder; `until` in milliseconds since the epoch. */
+const SealedLink = z.object({
+  file: z.uuid().optional(),
+  version: z.int().optional(),
+  folder: z.uuid().optional(),
+  user: z.uuid(),
+  session: z.uuid(),
+  until: z.int(),
+});
+type Link = z.output<typeof SealedLink>;
 
 /**
- * Download links: an address that downloads one file, or one version of it, for a minute, for clients that send no Authorization header (a link in a frame, a player).
+ * Download links: an address that downloads one file, one version of it, or a folder's archive, for a minute, for clients that send no Authorization header (a link in a frame, a player).
  *
  * Invariants:
  * - A link serves what its session may read when it is used: it ends with the session, the user's account and their permission.
@@ -26,6 +35,7 @@ export class DownloadLinks {
   readonly #files: Files;
   readonly #downloads: Downloads;
   readonly #versions: Versions;
+  readonly #archives: FolderArchives;
   readonly #sessions: Sessions;
   readonly #sealer: Sealer;
   readonly #clock: Clock;
@@ -35,6 +45,7 @@ export class DownloadLinks {
     files: Files;
     downloads: Downloads;
     versions: Versions;
+    archives: FolderArchives;
     sessions: Sessions;
     sealer: Sealer;
     clock: Clock;
@@ -43,6 +54,7 @@ export class DownloadLinks {
     this.#files = deps.files;
     this.#downloads = deps.downloads;
     this.#versions = deps.versions;
+    this.#archives = deps.archives;
     this.#sessions = deps.sessions;
     this.#sealer = deps.sealer;
     this.#clock = deps.clock;
@@ -56,14 +68,18 @@ export class DownloadLinks {
   async issue(actor: Actor, fileId: string, version?: number): Promise<string> {
     const file = await this.#files.read(actor, fileId);
     if (version !== undefined) await this.#versions.get(actor, fileId, version);
+    return this.#seal(actor, { file: file.uuid, ...(version === undefined ? {} : { version }) });
+  }
+
+  /** The same of a link to the archive of a folder that the actor may read. One statement. Throws `not_found`. */
+  async issueForFolder(actor: Actor, folderId: string): Promise<string> {
+    const folder = await this.#archives.read(actor, folderId);
+    return this.#seal(actor, { folder: folder.uuid });
+  }
+
+  #seal(actor: Actor, target: Pick<Link, 'file' | 'version' | 'folder'>): string {
     const until = this.#clock.now().getTime() + DOWNLOAD_LINK_SECONDS * 1000;
-    const link: z.output<typeof SealedLink> = {
-      file: file.uuid,
-      ...(version === undefined ? {} : { version }),
-      user: actor.userUuid,
-      session: actor.sessionId,
-      until,
-    };
+    const link: Link = { ...target, user: actor.userUuid, session: actor.sessionId, until };
     return this.#sealer.seal(JSON.stringify(link), this.#associatedData());
   }
 
@@ -73,14 +89,17 @@ export class DownloadLinks {
     if (!link) throw noSuchLink();
     try {
       const actor = await this.#sessions.authenticate({ userUuid: link.user, sessionId: link.session });
-      if (actor.permissions.has('read:files'))
-        return link.version === undefined
-          ? await this.#downloads.open(actor, link.file, request)
-          : await this.#versions.open(actor, link.file, link.version, request);
+      if (actor.permissions.has('read:files')) return await this.#send(actor, link, request);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error;
     }
     throw noSuchLink();
+  }
+
+  #send(actor: Actor, { file, version, folder }: Link, request: RequestInfo): Promise<Reply> {
+    if (folder !== undefined) return this.#archives.open(actor, folder, request);
+    if (file === undefined) throw noSuchLink();
+    return version === undefined ? this.#downloads.open(actor, file, request) : this.#versions.open(actor, file, version, request);
   }
 
   /** uuid of the user who requested the link, while it is valid; asks no store. */
@@ -88,7 +107,7 @@ export class DownloadLinks {
     return this.#opened(sealed)?.user;
   }
 
-  #opened(sealed: string): z.output<typeof SealedLink> | undefined {
+  #opened(sealed: string): Link | undefined {
     let text: string;
     try {
       text = this.#sealer.open(sealed, this.#associatedData());

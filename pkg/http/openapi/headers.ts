@@ -1,4 +1,4 @@
-import { type Endpoint, hasField, problemsOf } from '../../api/endpoint.ts';
+import { type Endpoint, hasField, isStream, problemsOf, type ReplyShape } from '../../api/endpoint.ts';
 
 interface HeaderDescription {
   readonly description: string;
@@ -66,6 +66,8 @@ const servesRanges = (endpoint: Endpoint): boolean => problemsOf(endpoint).inclu
 /** Whether it serves the file of a share link. */
 export const isShared = (endpoint: Endpoint): boolean => problemsOf(endpoint).includes('share_password_required');
 
+const isArchive = (shape: ReplyShape): boolean => shape !== null && isStream(shape) && shape.stream === 'application/zip';
+
 /** The headers of a success; `created`: the reply of this endpoint has a Location. */
 export function successHeaders(endpoint: Endpoint, status: number, created: boolean): HeaderName[] {
   const shape = endpoint.replies[status] ?? null;
@@ -78,7 +80,8 @@ export function successHeaders(endpoint: Endpoint, status: number, created: bool
     ...(status === 201 && created ? (['Location'] as const) : []),
     ...(endpoint.idempotent ? (['Idempotency-Replayed'] as const) : []),
     ...(endpoint.setsCookie ? (['Set-Cookie'] as const) : []),
-    ...(content ? (['Accept-Ranges', 'Content-Disposition'] as const) : []),
+    ...(content ? (['Accept-Ranges'] as const) : []),
+    ...(content || isArchive(shape) ? (['Content-Disposition'] as const) : []),
     ...(content && isShared(endpoint) ? (['X-Share-Download'] as const) : []),
     ...(status === 206 ? (['Content-Range'] as const) : []),
   ];

@@ -237,6 +237,7 @@ test('every POST whose description has the header gives the first reply again, a
       .sort(),
   ).toEqual([
     'changePassword',
+    'createFolderTicket',
     'createPasswordReset',
     'createTicket',
     'createVersionTicket',

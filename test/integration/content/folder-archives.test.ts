@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { fromBufferPromise } from 'yauzl';
+import type { Api } from '../../support/api.ts';
+import { heldBytes } from '../../support/memory.ts';
+import { serverSuite } from '../../support/server-suite.ts';
+import { inParallel, range, waitFor } from '../../support/wait.ts';
+
+const tenant = serverSuite({ transfers: { perPerson: 2 } });
+
+const folder = async (api: Api, name: string, parent_id: string | null = null): Promise<string> =>
+  (await api.post('/folders', { name, parent_id })).body.id;
+const file = async (api: Api, folder_id: string, name: string, content: string | Buffer): Promise<string> =>
+  (await api.upload('/files', { name, file: Buffer.from(content), fields: { folder_id } })).body.id;
+
+/** What a ZIP archive holds, by path: a file's content, null for a folder. Throws where the archive is damaged or has an entry twice. */
+async function entriesOf(archive: Buffer): Promise<Record<string, string | null>> {
+  const zip = await fromBufferPromise(archive, { lazyEntries: true });
+  const entries: Record<string, string | null> = {};
+  for await (const entry of zip.eachEntry()) {
+    if (entry.fileName in entries) throw new Error(`${entry.fileName} is in the archive twice`);
+    const content = entry.fileName.endsWith('/') ? null : await buffer(await zip.openReadStreamPromise(entry));
+    entries[entry.fileName] = content && content.toString();
+  }
+  return entries;
+}
+
+const begun: (() => void)[] = [];
+afterEach(() => {
+  for (const end of begun.splice(0)) end();
+});
+
+/** A download of which nothing is read beyond the first bytes. */
+async function unread(api: Api, path: string): Promise<IncomingMessage> {
+  const sent = request(`${api.url}${path}`, { agent: false, headers: { authorization: `Bearer ${api.token}` } }).end();
+  sent.on('error', () => undefined);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined);
+  begun.push(() => response.destroy());
+  await once(response, 'readable');
+  return response;
+}
+
+describe('the archive of a folder', () => {
+  test('holds what is live in it and below, with its own name on top, for two statements and one a folder', async () => {
+    const { api } = await tenant.user();
+    const top = await folder(api, 'Übung 1', await folder(api, 'above'));
+    const [below, empty] = [await folder(api, '第二', top), await folder(api, 'empty', top)];
+    const large = 'large '.repeat(20_000);
+    await file(api, top, 'large.txt', large);
+    for (const n of range(20)) await file(api, below, `${n}.txt`, `content ${n}`);
+    await file(api, below, 'nothing', '');
+    const trashed = await file(api, top, 'trashed.txt', 'x');
+    await api.delete(`/files/${trashed}`);
+    await api.delete(`/folders/${await folder(api, 'trashed', top)}`);
+
+    const { reply, sql } = await tenant.counting(() => api.get(`/folders/${top}/zip`));
+
+    expect(reply.status).toBe(200);
+    expect(reply.headers).toMatchObject({
+      'content-type': 'application/zip',
+      'content-disposition': `attachment; filename="_bung 1.zip"; filename*=UTF-8''%C3%9Cbung%201.zip`,
+      'x-content-type-options': 'nosniff',
+    });
+    expect(await entriesOf(reply.bytes)).toEqual({
+      'Übung 1/': null,
+      'Übung 1/large.txt': large,
+      'Übung 1/第二/': null,
+      'Übung 1/第二/nothing': '',
+      ...Object.fromEntries(range(20).map((n) => [`Übung 1/第二/${n}.txt`, `content ${n}`])),
+      'Übung 1/empty/': null,
+    });
+    expect([sql.length, (await api.head(`/folders/${empty}/zip`)).status]).toEqual([5, 200]);
+  });
+
+  test('is for whoever may read the folder, by a link without a token too, and not while it is in the trash', async () => {
+    const [owner, reader, stranger] = [await tenant.user(), await tenant.user(), await tenant.user()];
+    const id = await folder(owner.api, 'shared');
+    await file(owner.api, id, 'a.txt', 'a');
+    await owner.api.post(`/folders/${id}/permissions`, { user_id: reader.user.id, permission_level: 'read' });
+    const ticket = await reader.api.post(`/folders/${id}/ticket`);
+    const byLink = await tenant.anonymous.raw('GET', ticket.body.url);
+    const refused = [
+      await stranger.api.get(`/folders/${id}/zip`),
+      await stranger.api.post(`/folders/${id}/ticket`),
+      await tenant.anonymous.get(`/folders/${id}/zip`),
+    ];
+    await owner.api.delete(`/folders/${id}`);
+    const after = [await owner.api.get(`/folders/${id}/zip`), await tenant.anonymous.raw('GET', ticket.body.url)];
+
+    expect([ticket.status, ticket.body.expires_in, byLink.status]).toEqual([201, 60, 200]);
+    expect(await entriesOf(byLink.bytes)).toEqual({ 'shared/': null, 'shared/a.txt': 'a' });
+    expect([...refused, ...after].map(({ status }) => status)).toEqual([404, 404, 401, 404, 404]);
+  });
+
+  test('breaks off where a file cannot be read, rather than to leave it out', async () => {
+    const { api } = await tenant.user();
+    const id = await folder(api, 'damaged');
+    const large = await file(api, id, 'b.txt', Buffer.alloc(100_000));
+    for (const name of ['a.txt', 'c.txt']) await file(api, id, name, name);
+    const [row] = await tenant.db.query<{ key: string }>('SELECT blob_name AS key FROM files WHERE uuid = $1', [large]);
+    await tenant.objects.delete([row?.key ?? '']);
+
+    // Before the first bytes have gone out it can still be an error.
+    const outcome = await api.get(`/folders/${id}/zip`).then(
+      ({ status }) => status,
+      () => 'broken off',
+    );
+    expect([500, 'broken off']).toContain(outcome);
+  });
+
+  test('is one transfer of its user, and none any more when the client has gone; memory does not grow with it', async () => {
+    const { api } = await tenant.user();
+    const id = await folder(api, 'much');
+    await inParallel(range(4), 2, (n) => file(api, id, `${n}.bin`, Buffer.alloc(15 << 20, n)));
+    const before = heldBytes();
+    const two = [await unread(api, `/folders/${id}/zip`), await unread(api, `/folders/${id}/zip`)];
+    const third = await api.get(`/folders/${id}/zip`);
+    const held = heldBytes() - before;
+    for (const response of two) response.destroy();
+    const whole = await waitFor('a slot', async () => {
+      const reply = await api.get(`/folders/${id}/zip`);
+      return reply.status === 200 && reply;
+    });
+
+    expect(third).toMatchObject({ status: 429, body: { error: 'too_many_transfers' } });
+    expect(held).toBeLessThan(20 << 20);
+    expect(whole.bytes.length).toBeGreaterThan(60 << 20);
+  });
+});
