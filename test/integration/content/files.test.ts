@@ -47,6 +47,25 @@ describe('metadata', () => {
     expect(redisTrips).toBe(1);
   });
 
+  test('of files that are asked for together, none of them cached, each reply has its own', async () => {
+    const { api } = await tenant.user();
+    const other = await tenant.user();
+    const ids: string[] = [];
+    for (const at of range(6)) ids.push((await put(api, `together ${at}`)).id);
+    const foreign = await put(other.api, 'foreign');
+    const none = '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11';
+    const asked = [...ids, none, foreign.id, ids[0]?.toUpperCase() ?? ''];
+
+    const replies = await Promise.all(asked.map((id) => api.get(`/files/${id}`)));
+
+    expect(replies.map(({ status, body }) => (status === 200 ? body.name : status))).toEqual([
+      ...range(6).map((at) => `together ${at}`),
+      404,
+      404,
+      'together 0',
+    ]);
+  });
+
   test('is a 304 for a client that has it, until it changes', async () => {
     const { api } = await tenant.user();
     const { id } = await put(api, 'a');
