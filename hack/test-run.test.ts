@@ -23,8 +23,8 @@ async function stubborn(environment: Record<string, string>): Promise<number> {
   return child.pid as number;
 }
 
-/** No process has this pid, since the kernel gives none above 4,194,304. */
-const DEAD_RUN = '4999999-1';
+/** No process has this pid, since the kernel gives none above 4,194,304; another run of this test has another. */
+const DEAD_RUN = `${5_000_000 + process.pid}-1`;
 
 test('a run whose runner was killed is found by the processes that carry its id, and ending it ends them', async () => {
   const pid = await stubborn({ CARREL_TEST_RUN: DEAD_RUN });
