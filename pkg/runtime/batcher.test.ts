@@ -20,6 +20,46 @@ test('items that are submitted while a call is running go together with the next
   ]);
 });
 
+test('as many calls run at once as are allowed; what is submitted meanwhile goes with the next one', async () => {
+  const calls: number[][] = [];
+  const running: PromiseWithResolvers<void>[] = [];
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const same = new Batcher<number, number>(
+    async (items) => {
+      calls.push([...items]);
+      running.push(Promise.withResolvers());
+      await running.at(-1)?.promise;
+      return items;
+    },
+    { atOnce: 2 },
+  );
+
+  const results: Promise<number>[] = [];
+  for (const [one, other] of [
+    [1, 2],
+    [3, 4],
+    [5, 6],
+  ] as const) {
+    results.push(same.submit(one), same.submit(other));
+    await turn();
+  }
+  const before = calls.length;
+  running[0]?.resolve();
+  await results[0];
+  await turn();
+  for (const { resolve } of running) resolve();
+
+  expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect([before, calls]).toEqual([
+    2,
+    [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ],
+  ]);
+});
+
 test('450 items go in calls of at most 200', async () => {
   const sizes: number[] = [];
   const same = new Batcher<number, number>(async (items) => {

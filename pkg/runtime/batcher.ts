@@ -8,29 +8,34 @@ interface Pending<Item, Result> {
 
 /**
  * Turns many single calls into few batched calls: items that are submitted in the same turn of the event loop go together, and items that are
- * submitted while a call is running go with the next one. A busy caller makes few large calls, and an idle one does not wait.
+ * submitted while `atOnce` calls are running go with the next one. A busy caller makes few large calls, and an idle one does not wait.
  */
 export class Batcher<Item, Result> {
   readonly #call: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #atOnce: number;
   #pending: Pending<Item, Result>[] = [];
-  #isRunning = false;
+  #running = 0;
+  #isScheduled = false;
 
   /** `call` returns one result for each item, in their order. When it throws, each of its items rejects with that error. */
-  constructor(call: (items: readonly Item[]) => Promise<readonly Result[]>) {
+  constructor(call: (items: readonly Item[]) => Promise<readonly Result[]>, { atOnce = 1 }: { readonly atOnce?: number } = {}) {
     this.#call = call;
+    this.#atOnce = atOnce;
   }
 
   submit(item: Item): Promise<Result> {
     const result = Promise.withResolvers<Result>();
     this.#pending.push({ item, result });
-    if (!this.#isRunning) {
-      this.#isRunning = true;
+    if (!this.#isScheduled && this.#running < this.#atOnce) {
+      this.#isScheduled = true;
       setImmediate(() => void this.#run());
     }
     return result.promise;
   }
 
   async #run(): Promise<void> {
+    this.#isScheduled = false;
+    this.#running += 1;
     while (this.#pending.length > 0) {
       const batch = this.#pending.splice(0, MAX_BATCH);
       try {
@@ -40,6 +45,6 @@ export class Batcher<Item, Result> {
         for (const { result } of batch) result.reject(error);
       }
     }
-    this.#isRunning = false;
+    this.#running -= 1;
   }
 }

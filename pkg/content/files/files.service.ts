@@ -65,7 +65,7 @@ export class Files {
   readonly #schedule: TrashSchedule;
   readonly #records = new DecodedValues(cachedRecord);
   /** Files that several requests read together, none of them cached, cost one statement. It begins after each of their look-ups. */
-  readonly #loads = new Batcher<string, FileRecord | null>((ids) => findFiles(this.#db.tables, ids));
+  readonly #loads = new Batcher<string, FileRecord | null>((ids) => findFiles(this.#db.tables, ids), { atOnce: 3 });
 
   constructor(deps: {
     db: Database;
