@@ -54,7 +54,10 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   const handle = async (ctx: Context): Promise<void> => {
     const { path, method } = ctx;
     const isApi = path === BASE_PATH || path.startsWith(`${BASE_PATH}/`);
-    await guardTenant(ctx, isApi, deps);
+    const refusal = refusalOf(ctx.req);
+    if (refusal) return refuse(ctx, isApi, refusal, deps);
+    // The API checks X-Tenant-ID after the token (`serve`).
+    if (!isApi) requireTenant(ctx.req, deps.tenant);
     if (deps.web.serve(ctx)) return;
     const { handler, params, methods } = (isApi ? api : outside).match(method, path);
     if (!handler) return noEndpoint(ctx, isApi, methods, deps);
@@ -75,14 +78,10 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
 
 const CLIENT_WENT_AWAY = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ECANCELED']);
 
-/** Refuses malformed requests, and pages for another tenant; they are counted like any request. The API checks X-Tenant-ID after the token (`serve`). */
-async function guardTenant(ctx: Context, isApi: boolean, deps: AppDeps): Promise<void> {
-  const refusal = refusalOf(ctx.req);
-  if (refusal) {
-    if (isApi) await deps.admission.admit(ctx, 'api');
-    throw refusal;
-  }
-  if (!isApi) requireTenant(ctx.req, deps.tenant);
+/** A malformed request; counted like any other. */
+async function refuse(ctx: Context, isApi: boolean, refusal: Problem, deps: AppDeps): Promise<never> {
+  if (isApi) await deps.admission.admit(ctx, 'api');
+  throw refusal;
 }
 
 /** 404, or 405 with `Allow` where another method is taken. Counted like any request. */

@@ -31,6 +31,7 @@ const MEMBER = /^([^[\]]*)\[(.*)\]$/s;
 
 /** Query parameters as one object. A parameter that is sent twice and is no list, or not as percent-encoded UTF-8, is a 400. */
 export function parseQuery(search: string, { lists, objects }: QueryForms = NO_FORMS): Record<string, unknown> {
+  if (search === '') return {};
   const query = new Map<string, unknown>();
   for (const pair of search.replace(/^\?/, '').split('&')) {
     if (pair === '') continue;
