@@ -4,6 +4,7 @@ import type { Logger } from '../../runtime/log.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { isAbandoned, observedClient, types } from './client.ts';
 import { attributesOf, type NewOf, type RowOf, type TableDefinition } from './columns.ts';
+import { whenFree } from './connection-limit.ts';
 import { SerializationFailure, sqlState, translateError } from './errors.ts';
 import {
   CONNECT_TIMEOUT_MS,
@@ -51,12 +52,13 @@ export class Database implements Sql {
   readonly #sequelize: Sequelize;
   readonly #models: ReadonlyMap<string, ModelStatic<Model>>;
   readonly #log: Logger;
+  readonly #closing = new AbortController();
   /** How often a prepared statement went stale. */
   readonly #renewals = new Map<string, number>();
 
   constructor(options: ConnectionOptions) {
     this.#log = options.log;
-    this.#sequelize = connect(options);
+    this.#sequelize = connect(options, this.#closing.signal);
     this.#models = new Map(Object.entries(definitions).map(([name, definition]) => [name, define(this.#sequelize, name, definition)]));
     this.tables = this.#executor();
   }
@@ -119,6 +121,7 @@ export class Database implements Sql {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#sequelize.close();
   }
 
@@ -171,7 +174,8 @@ export class Database implements Sql {
   }
 }
 
-function connect(options: ConnectionOptions): Sequelize {
+/** `signal`: the database closes. */
+function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
   const sequelize = new Sequelize(options.url, {
     dialect: 'postgres',
     dialectModule: { ...pg, types, Client: observedClient(options.observe) },
@@ -191,6 +195,9 @@ function connect(options: ConnectionOptions): Sequelize {
   const manager = connectionManager(sequelize);
   // Sequelize scans pg_type on each connect while this map is empty; our parsers need none of what it would find.
   manager.nameOidMap = { int8: { oid: 20 } };
+  // Below the pool, so that whoever waits for a connection also gets one that another statement gives back.
+  const logIn = manager._connect.bind(manager);
+  manager._connect = (config) => whenFree(() => logIn(config), { limitMs: CONNECT_TIMEOUT_MS, signal });
   return sequelize;
 }
 
@@ -200,6 +207,7 @@ const define = (sequelize: Sequelize, name: string, definition: TableDefinition)
 /** What Sequelize has and does not declare. */
 interface ConnectionManager {
   nameOidMap: Record<string, { oid: number }>;
+  _connect(config: object): Promise<pg.Client>;
   getConnection(options: { type: 'read' | 'write' }): Promise<pg.Client>;
   releaseConnection(connection: pg.Client): void;
 }

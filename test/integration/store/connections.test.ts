@@ -3,7 +3,8 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { boundConnections, ensureTenantDatabase } from '../../../pkg/store/postgres/provisioning.ts';
 import { BASIC_CONNECTIONS, type ClaimRequest } from '../../../pkg/store/postgres/registry.ts';
 import { storeSuite } from '../../support/store-suite.ts';
-import { newTenant } from '../../support/tenant.ts';
+import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
+import { newTenant, openDatabase } from '../../support/tenant.ts';
 
 const { running, pool, registry, shard } = storeSuite();
 
@@ -82,4 +83,38 @@ test('what a role may hold is brought down to the bound, is counted from then on
   await pool.query(`ALTER ROLE "${login.role}" CONNECTION LIMIT 40`);
   expect(await ensureTenantDatabase(shard, { ...login, tenantId, connections: 20 })).toMatchObject({ changed: true });
   expect(await limit()).toBe(20);
+});
+
+test('a server whose role has no connection left goes on with those it has, and waits for one that another server gives back', async () => {
+  const login = await newTenant(running, shard);
+  await pool.query(`ALTER ROLE "${login.role}" CONNECTION LIMIT 3`);
+  const [ending, starting] = [openDatabase(login), openDatabase(login)];
+  try {
+    await Promise.all([1, 2].map(() => ending.query('SELECT pg_sleep(0.1)')));
+
+    const beside = await Promise.all(Array.from({ length: 20 }, () => starting.query<{ n: number }>('SELECT 1 AS n, pg_sleep(0.01)')));
+    await starting.query('SELECT 1');
+    const held = starting.transaction((tx) => tx.query('SELECT pg_sleep(0.3)'));
+    const waiting = starting.ping();
+    await ending.close();
+
+    expect(beside).toHaveLength(20);
+    await Promise.all([held, waiting]);
+  } finally {
+    await Promise.all([ending.close().catch(() => {}), starting.close()]);
+  }
+});
+
+test('a log-in that the role’s limit refuses for seconds fails, and says why', async () => {
+  const login = await newTenant(running, shard);
+  await pool.query(`ALTER ROLE "${login.role}" CONNECTION LIMIT 0`);
+  const db = openDatabase(login);
+  try {
+    const refused = await db.ping().catch((error: unknown) => error);
+
+    expect(refused).toBeInstanceOf(StoreUnavailableError);
+    expect(String((refused as Error).cause)).toContain('too many connections for role');
+  } finally {
+    await db.close();
+  }
 });
