@@ -32,6 +32,8 @@ if (reason !== undefined) {
 const started = performance.now();
 let last = started;
 let passed = 0;
+/** What is being done, as a line that may fail. */
+let current = 'the cluster’s programs are built';
 let failed = 0;
 let installation: Installation | undefined;
 let cluster: OneNodeCluster | undefined;
@@ -41,12 +43,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 try {
   const binaries = await nodeBinaries(say);
   last = performance.now();
+  current = 'the cluster starts';
   cluster = await OneNodeCluster.claim(binaries, say);
   // What is written by others goes with the cluster too.
   process.env['TMPDIR'] = cluster.layout.scratch;
   installation = new Installation(cluster, say);
   await cluster.start(say);
   for (const { title, run } of STEPS) {
+    current = title;
     if (run === tenantIsDeleted) printMemory(cluster);
     await run(installation);
     passed += 1;
@@ -55,7 +59,7 @@ try {
 } catch (error) {
   if (!isInterrupted) {
     failed += 1;
-    say(`✘ ${STEPS[passed]?.title ?? 'the end'}`);
+    say(`✘ ${current}`);
     process.stderr.write(
       `${error instanceof LocalError ? error.message : String(error instanceof Error ? (error.stack ?? error) : error)}\n`,
     );

@@ -170,7 +170,7 @@ readinessProbe: { httpGet: { path: /readyz, port: ops }, periodSeconds: 5, timeo
 livenessProbe: { httpGet: { path: /healthz, port: ops }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }
 {{- end -}}
 
-{{/* Names of cluster-wide objects: two releases of one name in two namespaces must not take each other's. */}}
+{{/* Names of the operator's cluster-wide objects. They have the release's name alone, so a second release in the cluster needs a name of its own. */}}
 {{- define "carrel.clusterName" -}}
 {{ include "carrel.fullname" . }}-operator
 {{- end -}}

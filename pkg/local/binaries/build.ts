@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { SourceUnavailable } from './source-unavailable.ts';
 import { lastLine, run } from './run.ts';
 
+/** A build that lasts longer hangs, for example at a proxy of modules that does not answer. Less than others wait for it (cache.ts). */
+const BUILD_LIMIT_MS = 40 * 60_000;
+
 /**
  * Builds `main` of the Go module in the folder `module` into the file `into`: static, without paths of this machine.
  * Works on a copy of the module, since `go build -mod=mod` may write go.mod. Throws SourceUnavailable with the compiler's last line.
@@ -24,6 +27,7 @@ export async function buildWithGo(options: {
     const { code, output } = await run(options.compiler, ['build', ...flags, '-o', options.into, options.main], {
       cwd: folder,
       env: { ...options.env, CGO_ENABLED: '0', GOWORK: 'off' },
+      timeoutMs: BUILD_LIMIT_MS,
       onLine: options.onLine,
     });
     if (code !== 0) throw new SourceUnavailable(`go build failed (${lastLine(output)})`);

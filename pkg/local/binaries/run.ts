@@ -31,6 +31,9 @@ export function run(command: string, args: readonly string[], options: RunOption
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid }),
     });
+    // A program that exits leaves no build behind.
+    const end = (): void => void child.kill();
+    process.once('exit', end);
     let stdout = '';
     let output = '';
     const keep = (text: string): void => {
@@ -42,8 +45,12 @@ export function run(command: string, args: readonly string[], options: RunOption
     });
     child.stderr.setEncoding('utf8').on('data', keep);
     if (options.onLine) createInterface({ input: child.stderr }).on('line', options.onLine);
-    child.once('error', (error) => resolve({ code: null, stdout, output: error.message }));
-    child.once('close', (code) => resolve({ code, stdout, output }));
+    const done = (code: number | null, text: string): void => {
+      process.off('exit', end);
+      resolve({ code, stdout, output: text });
+    };
+    child.once('error', (error) => done(null, error.message));
+    child.once('close', (code) => done(code, output));
   });
 }
 
