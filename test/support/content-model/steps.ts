@@ -1,0 +1,256 @@
+import fc from 'fast-check';
+import type { Api, ApiReply } from '../api.ts';
+import { ContentModel, type File, type Folder, type Grant, type Item, LEVELS, type OnConflict, Refused } from './content-model.ts';
+
+export interface Person {
+  readonly id: string;
+  readonly api: Api;
+}
+
+/** What a step makes of its numbers: which person, item or name they mean depends on what is there. */
+export interface Choice {
+  readonly verb: Verb;
+  /** 0 to 2: this person; to 5: who owns what it is about; to 11: whom that is shared with; to 14: who owns a folder above it. */
+  readonly actor: number;
+  readonly item: number;
+  readonly location: number;
+  readonly name: number;
+  readonly option: number;
+}
+
+/** One request, and what it does to the model. */
+export interface Step {
+  readonly actor: number;
+  readonly says: string;
+  readonly send: (api: Api) => Promise<ApiReply>;
+  /** Throws Refused. */
+  readonly apply: (body: ApiReply['body']) => unknown;
+}
+
+const NAMES = ['a', 'b', 'c.txt', 'notes.tar'];
+const TEXTS = ['x', 'short text', 'y'.repeat(120), 'z'.repeat(400)];
+/** How often each is chosen, against the others. */
+const VERBS = {
+  createFolder: 2,
+  upload: 2,
+  newVersion: 1,
+  copy: 1,
+  change: 6,
+  trash: 1,
+  restore: 1,
+  purge: 1,
+  restoreVersion: 1,
+  deleteVersion: 1,
+  grant: 3,
+  changeGrant: 1,
+  revoke: 1,
+};
+type Verb = keyof typeof VERBS;
+
+export const choices: fc.Arbitrary<Choice> = fc.record({
+  verb: fc.oneof(...Object.entries(VERBS).map(([verb, weight]) => ({ arbitrary: fc.constant(verb as Verb), weight }))),
+  actor: fc.nat(14),
+  item: fc.nat(1_000),
+  location: fc.nat(1_000),
+  name: fc.nat(1_000),
+  option: fc.nat(1_000),
+});
+
+const pick = <T>(list: readonly T[], at: number): T | undefined => list[at % list.length];
+const onConflicts = (option: number, ...of: OnConflict[]): OnConflict => pick(['fail', ...of], option) ?? 'fail';
+
+/** What a choice means here and now. Null: there is none yet. */
+interface Subjects {
+  readonly actor: number;
+  readonly item: Item | null;
+  readonly file: File | null;
+  readonly grant: Grant | null;
+  /** The folder that something is put into; null: the root. */
+  readonly location: Folder | null;
+}
+
+function subjectsOf(model: ContentModel, people: readonly Person[], choice: Choice): Subjects {
+  const { verb, option } = choice;
+  const all = [...model.items.values()];
+  const isWanted = ({ trashed }: Item): boolean => (verb === 'restore' ? trashed !== null : trashed === null);
+  // Mostly what can be done, now and then what is refused.
+  const items = option % 6 === 0 ? all : all.filter(isWanted);
+  const item = pick(items, choice.item) ?? null;
+  const files = items.filter((each): each is File => each.kind === 'file');
+  const file = pick(files, choice.item) ?? null;
+  const grant = pick(model.grants, choice.item) ?? null;
+  const ofVerb = { newVersion: file, copy: file, restoreVersion: file, deleteVersion: file, changeGrant: grant?.item, revoke: grant?.item };
+  const actor = actorOf(model, people, choice.actor, ofVerb[verb as keyof typeof ofVerb] ?? item);
+  const folders = items.filter((each): each is Folder => each.kind === 'folder' && each.trashed === null);
+  const shared = folders.filter((folder) => folder.owner !== actor && model.can(actor, folder, 'write'));
+  const own = folders.filter((folder) => folder.owner === actor);
+  const location = pick([[], shared, shared, shared, own, folders][choice.location % 6] ?? [], choice.location) ?? null;
+  return { actor, item, file, grant, location };
+}
+
+function actorOf(model: ContentModel, people: readonly Person[], choice: number, subject: Item | null): number {
+  const fixed = choice % people.length;
+  if (choice < people.length || !subject) return fixed;
+  if (choice < 2 * people.length) return subject.owner;
+  const chain = [subject, ...model.above(subject)];
+  return (
+    pick(
+      model.grants.filter(({ item }) => chain.includes(item)),
+      fixed,
+    )?.user ?? fixed
+  );
+}
+
+/** Null where there is nothing yet to do this with. */
+export function stepOf(model: ContentModel, people: readonly Person[], choice: Choice): Step | null {
+  const subjects = subjectsOf(model, people, choice);
+  const step = stepBy(model, people, choice, subjects);
+  return step && { ...step, actor: subjects.actor };
+}
+
+function stepBy(
+  model: ContentModel,
+  people: readonly Person[],
+  choice: Choice,
+  { actor, item, file, grant, location }: Subjects,
+): Omit<Step, 'actor'> | null {
+  const { verb, option } = choice;
+  const name = pick(NAMES, choice.name) as string;
+  const text = pick(TEXTS, option) as string;
+  const add = (made: Item, id: string): void => void model.items.set(id, { ...made, id });
+  switch (verb) {
+    case 'createFolder': {
+      const onConflict = onConflicts(option, 'rename', 'reuse');
+      return {
+        says: `creates the folder ${name} in ${location?.id}, ${onConflict}`,
+        send: (api) => api.post('/folders', { name, parent_id: location?.id ?? null, on_conflict: onConflict }),
+        apply: ({ id }) => {
+          const { folder, created } = model.createFolder(actor, name, location?.id ?? null, onConflict);
+          if (created) add(folder, id);
+        },
+      };
+    }
+    case 'upload': {
+      const onConflict = onConflicts(choice.item, 'rename', 'replace');
+      const fields = { on_conflict: onConflict, ...(location ? { folder_id: location.id } : {}) };
+      return {
+        says: `uploads ${name} of ${text.length} bytes to ${location?.id}, ${onConflict}`,
+        send: (api) => api.upload('/files', { file: Buffer.from(text), name, fields }),
+        apply: ({ id }) => {
+          const made = model.upload(actor, name, text, location?.id ?? null, onConflict);
+          if (made.created) add(made.file, id);
+        },
+      };
+    }
+    case 'newVersion':
+      return (
+        (file && {
+          says: `writes ${text.length} bytes to ${file.id}`,
+          send: (api) => api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.from(text), name }),
+          apply: () => model.newVersion(actor, file.id, text),
+        }) ??
+        null
+      );
+    case 'copy': {
+      if (!file) return null;
+      const onConflict = onConflicts(option, 'rename');
+      const to = choice.location % 3 === 0 ? undefined : (location?.id ?? null);
+      const as = option % 2 === 0 ? name : undefined;
+      return {
+        says: `copies ${file.id} to ${to} as ${as}, ${onConflict}`,
+        send: (api) => api.post(`/files/${file.id}/copy`, { on_conflict: onConflict, ...given({ folder_id: to, name: as }) }),
+        apply: ({ id }) => add(model.copy(actor, file.id, as, to, onConflict).file, id),
+      };
+    }
+    case 'change': {
+      if (!item) return null;
+      const to = option % 3 === 0 ? undefined : (location?.id ?? null);
+      const as = option % 2 === 0 || to === undefined ? name : undefined;
+      return {
+        says: `moves ${item.kind} ${item.id} to ${to} as ${as}`,
+        send: (api) => api.patch(pathOf(item), given({ name: as, [locationField(item)]: to })),
+        apply: () => model.change(actor, item.id, as, to),
+      };
+    }
+    case 'trash':
+      return item
+        ? { says: `deletes ${item.kind} ${item.id}`, send: (api) => api.delete(pathOf(item)), apply: () => model.trash(actor, item.id) }
+        : null;
+    case 'purge':
+      return item
+        ? {
+            says: `deletes ${item.kind} ${item.id} for ever`,
+            send: (api) => api.delete(pathOf(item), { query: { permanent: true } }),
+            apply: () => model.purge(actor, item.id),
+          }
+        : null;
+    case 'restore': {
+      if (!item) return null;
+      const onConflict = onConflicts(choice.name, 'rename');
+      const to = option % 3 === 0 ? (location?.id ?? null) : undefined;
+      return {
+        says: `restores ${item.kind} ${item.id} to ${to}, ${onConflict}`,
+        send: (api) => api.post(`${pathOf(item)}/restore`, { on_conflict: onConflict, ...given({ [locationField(item)]: to }) }),
+        apply: () => model.restore(actor, item.id, to, onConflict),
+      };
+    }
+    case 'restoreVersion':
+    case 'deleteVersion': {
+      if (!file) return null;
+      const number = 1 + (option % (file.current + 1));
+      const path = `/files/${file.id}/versions/${number}`;
+      return verb === 'restoreVersion'
+        ? {
+            says: `restores ${path}`,
+            send: (api) => api.post(`${path}/restore`, {}),
+            apply: () => model.restoreVersion(actor, file.id, number),
+          }
+        : { says: `deletes ${path}`, send: (api) => api.delete(path), apply: () => model.deleteVersion(actor, file.id, number) };
+    }
+    case 'grant': {
+      if (!item) return null;
+      const [user, level] = [choice.name % people.length, pick(LEVELS, option) ?? 'read'] as const;
+      return {
+        says: `grants ${level} on ${item.kind} ${item.id} to ${user}`,
+        send: (api) => api.post(`${pathOf(item)}/permissions`, { permission_level: level, user_id: people[user]?.id }),
+        apply: ({ id }) => {
+          const made = model.grant(actor, item.id, user, level);
+          if (made.created) model.grants.push({ ...made.grant, id });
+        },
+      };
+    }
+    case 'changeGrant': {
+      if (!grant) return null;
+      const level = pick(LEVELS, option) ?? 'read';
+      return {
+        says: `changes grant ${grant.id} to ${level}`,
+        send: (api) => api.patch(grantPath(grant), { permission_level: level }),
+        apply: () => model.changeGrant(actor, grant, level),
+      };
+    }
+    case 'revoke':
+      return grant
+        ? { says: `revokes ${grant.id}`, send: (api) => api.delete(grantPath(grant)), apply: () => model.revoke(actor, grant) }
+        : null;
+  }
+}
+
+/** Sends it and applies it to the model. What differs between the two, in words; null: nothing. */
+export async function take(step: Step, person: Person): Promise<string | null> {
+  const { status, body } = await step.send(person.api);
+  const answer = status < 300 ? 'success' : `${status} ${body?.error}`;
+  try {
+    // Also where the server refused it, so that the difference has what the model says.
+    step.apply(body ?? {});
+    return status < 300 ? null : `${answer} (${body?.message}); the model allows it`;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return status >= 400 && body?.error === error.code ? null : `${answer} (${body?.message}); the model says ${error.code}`;
+  }
+}
+
+const pathOf = ({ kind, id }: Item): string => `/${kind}s/${id}`;
+const locationField = ({ kind }: Item): string => (kind === 'file' ? 'folder_id' : 'parent_id');
+const grantPath = ({ item, id }: Grant): string => `${pathOf(item)}/permissions/${id}`;
+const given = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
