@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { beforeAll, expect, test } from '@jest/globals';
+import { CATALOGUE, type ProblemCode } from '../../../pkg/api/error-catalogue.ts';
+import type { Api, ApiReply } from '../../support/api.ts';
+import { fixture } from '../../support/fixture.ts';
+import { lmsSuite } from '../../support/lms/lms-suite.ts';
+import { type Described, type Document, operationsOf, parametersOf, type Schema, schemaChecker } from '../../support/openapi.ts';
+import type { Cases, Request } from '../../support/operations/case.ts';
+import { CASES } from '../../support/operations/cases.ts';
+import { type Person, TRANSFERS, World } from '../../support/operations/world.ts';
+import { startTenant } from '../../support/server.ts';
+import { range, waitFor } from '../../support/wait.ts';
+
+/** What every operation may answer: other tests show these, of all operations or of what they share. */
+const SHARED = new Set<ProblemCode>([
+  'validation_failed',
+  'tenant_mismatch',
+  'request_timeout',
+  'headers_too_large',
+  'rate_limit_exceeded',
+  'internal',
+  'unavailable',
+  'suspended',
+  'unauthenticated',
+  'payload_too_large',
+  'unsupported_media_type',
+  'idempotency_key_reused',
+]);
+const NOBODY = randomUUID();
+
+const { tenant, at } = lmsSuite({ transfers: { perPerson: TRANSFERS, leastBytesPerSecond: 0 } });
+const other = fixture(
+  () => startTenant(),
+  (started) => started.stop(),
+);
+let document: Document;
+let check: (schema: Schema, value: unknown) => string;
+let world: World;
+let cyd: Person;
+let powerless: Api;
+beforeAll(async () => {
+  document = (await tenant.anonymous.get('/openapi.json')).body as Document;
+  check = schemaChecker(document);
+  world = new World(tenant, at, await tenant.user(), await tenant.user());
+  cyd = await tenant.user();
+  const { user, password } = await tenant.user();
+  await tenant.db.query(`UPDATE users SET roles = '{}' WHERE uuid = $1`, [user.id]);
+  powerless = await tenant.anonymous.login(user.email, password);
+});
+
+interface Operation extends Described {
+  readonly cases: Cases;
+  /** Errors of its own. */
+  readonly codes: readonly ProblemCode[];
+}
+
+function operations(): Operation[] {
+  return operationsOf(document).map((operation) => {
+    const enums = Object.values(operation.responses).flatMap(
+      ({ content }) =>
+        (content?.['application/json']?.schema.properties as { error?: { enum?: ProblemCode[] } } | undefined)?.error?.enum ?? [],
+    );
+    const cases = CASES[operation.operationId];
+    if (!cases) throw new Error(`${operation.operationId} has no cases in test/support/operations/cases.ts`);
+    return { ...operation, cases, codes: enums.filter((code) => !SHARED.has(code)) };
+  });
+}
+
+const has = (operation: Operation, parameter: string): boolean => parametersOf(document, operation).some(({ name }) => name === parameter);
+
+function send({ method, path }: Described, { by, params = {}, query, headers, body, form }: Request): Promise<ApiReply> {
+  const api = by ?? world.ada.api;
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  if (form) {
+    const upload = { file: Buffer.from(form.text), name: form.name, fields: form.fields ?? {}, headers: headers ?? {} };
+    return api.upload(address, { ...upload, method: method.toUpperCase() as 'POST' | 'PUT' });
+  }
+  const json = body === undefined ? {} : { body: JSON.stringify(body) };
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return api.raw(method.toUpperCase(), address, { headers: { ...type, ...headers }, ...json, ...(query ? { query } : {}) });
+}
+
+/** Of each operation what it answered in place of what it should, in words. */
+async function wrongAnswers(of: (operation: Operation) => Promise<string[]>): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const operation of operations()) {
+    wrong.push(...(await of(operation)).map((what) => `${operation.operationId}: ${what}`));
+    await world.release();
+  }
+  return wrong;
+}
+
+async function unless(code: ProblemCode, sent: Promise<ApiReply>, when: string): Promise<string[]> {
+  const { status, body } = await sent;
+  const isRight = status === CATALOGUE[code].status && body?.error === code;
+  return isRight ? [] : [`${status} ${body?.error ?? ''} in place of ${code} ${when}`];
+}
+
+test('every operation succeeds, with a status and a body that the document has', async () => {
+  const wrong = await wrongAnswers(async (operation) => {
+    const { status, body } = await send(operation, await operation.cases.success(world));
+    const declared = operation.responses[String(status)];
+    if (status >= 300 || !declared) return [`${status} ${JSON.stringify(body)}`];
+    const schema = declared.content?.['application/json']?.schema;
+    const fault = schema ? check(schema, body) : '';
+    return fault === '' ? [] : [fault];
+  });
+
+  expect(wrong).toEqual([]);
+});
+
+test('every error that an operation declares is answered: by its cases, or where one of its requests goes wrong as those of all do', async () => {
+  const wrong = await wrongAnswers(async ({ codes, cases, ...operation }) => {
+    const answers: string[] = [];
+    for (const code of codes) {
+      const make = cases.errors?.[code];
+      if (make) answers.push(...(await unless(code, send(operation, await make(world)), 'in its case')));
+      else if (!isShown({ ...operation, codes, cases }, code)) answers.push(`no case of ${code}`);
+    }
+    return answers;
+  });
+
+  expect(wrong).toEqual([]);
+});
+
+/** Whether another test of this file has the error for this operation. */
+function isShown(operation: Operation, code: ProblemCode): boolean {
+  if (operation.cases.unseen?.[code] !== undefined) return true;
+  // Of two requests with one key at once: idempotency.test.ts.
+  if (code === 'conflict') return has(operation, 'Idempotency-Key');
+  if (code === 'not_found') return operation.path.includes('{');
+  if (code === 'forbidden') return !operation.cases.isOpen;
+  return code === 'precondition_failed' || code === 'too_many_transfers';
+}
+
+test('an id that nobody has is a 404, and so is the id of what the caller may not see', async () => {
+  const wrong = await wrongAnswers(async (operation) => {
+    const { cases, path } = operation;
+    const request = await cases.success(world);
+    const answers: string[] = [];
+    if (path.includes('{')) {
+      const params = Object.fromEntries(Object.keys(request.params ?? {}).map((name) => [name, unknown(name)]));
+      answers.push(...(await unless('not_found', send(operation, { ...request, params }), 'for an id of nobody')));
+    }
+    if (cases.stranger === 'same') return answers;
+    const code = cases.stranger ?? 'not_found';
+    return [...answers, ...(await unless(code, send(operation, { ...request, by: cyd.api }), 'for a stranger'))];
+  });
+
+  expect(wrong).toEqual([]);
+});
+
+const unknown = (parameter: string): string | number =>
+  ({ number: 999, token: '0'.repeat(64), ticket: 'x', key: 'unknown' })[parameter] ?? NOBODY;
+
+test('a token of another tenant, and no token, are a 401; a user without roles may do nothing that takes a permission', async () => {
+  const wrong = await wrongAnswers(async (operation) => {
+    if (operation.security.length === 0) return [];
+    const request = await operation.cases.success(world);
+    const answers: string[] = [];
+    for (const by of [tenant.anonymous, tenant.anonymous.as(other.admin.token)])
+      answers.push(...(await unless('unauthenticated', send(operation, { ...request, by }), 'for a stranger’s token')));
+    if (operation.codes.includes('forbidden') && !operation.cases.isOpen)
+      answers.push(...(await unless('forbidden', send(operation, { ...request, by: powerless }), 'for a user without roles')));
+    return answers;
+  });
+
+  expect(wrong).toEqual([]);
+});
+
+test('an If-Match that does not match is a 412 wherever it is taken, and a body of another shape is a 400 or 415', async () => {
+  const wrong = await wrongAnswers(async (operation) => {
+    const answers: string[] = [];
+    if (has(operation, 'If-Match')) {
+      const request = await operation.cases.success(world);
+      answers.push(
+        ...(await unless('precondition_failed', send(operation, { ...request, headers: { 'if-match': '"0"' } }), 'for If-Match')),
+      );
+    }
+    const accepted = operation.requestBody?.content;
+    if (accepted) {
+      const { form: _, ...request } = await operation.cases.success(world);
+      const code = accepted['application/json'] ? 'validation_failed' : 'unsupported_media_type';
+      answers.push(...(await unless(code, send(operation, { ...request, body: 'a text' }), 'for a text as body')));
+    }
+    return answers;
+  });
+
+  expect(wrong).toEqual([]);
+});
+
+test('a person with as many transfers as one may have at once gets 429 wherever that is declared', async () => {
+  const wrong = await wrongAnswers(async (operation) => {
+    // Those of a share link count to the link.
+    if (!operation.codes.includes('too_many_transfers') || operation.cases.errors?.too_many_transfers) return [];
+    // Nobody's downloads that are about to end count to them.
+    const fresh = new World(tenant, at, await tenant.user(), world.bob);
+    const { body, by = fresh.ada.api, ...request } = await operation.cases.success(fresh);
+    const isVersion = operation.operationId === 'putFile';
+    const made = isVersion
+      ? { ...request, by, form: { name: 'x', text: 'x' } }
+      : { ...request, by, ...(body === undefined ? {} : { body }) };
+    return whileUploading(fresh.ada.api, () => unless('too_many_transfers', send(operation, made), 'beside others'));
+  });
+
+  expect(wrong).toEqual([]);
+});
+
+/** While this person uploads as many files as they may at once, none of which ends. */
+async function whileUploading<T>(api: Api, work: () => Promise<T>): Promise<T> {
+  const gate = Promise.withResolvers<void>();
+  async function* bytes(): AsyncGenerator<Buffer> {
+    yield Buffer.alloc(1000);
+    await gate.promise;
+  }
+  const before = tenant.observed.sql.length;
+  const uploads = range(TRANSFERS).map(() => api.upload('/files', { file: Readable.from(bytes()), name: world.name() }));
+  const begun = (): number => tenant.observed.sql.slice(before).filter((sql) => sql.includes('storage_quota')).length;
+  try {
+    await waitFor('the uploads to begin', () => begun() >= TRANSFERS);
+    return await work();
+  } finally {
+    gate.resolve();
+    await Promise.allSettled(uploads);
+  }
+}

@@ -1,0 +1,228 @@
+import { byBob, file, folder, NOBODY, of, plus, readFile, readFolder, versions, type Cases, type Make } from './case.ts';
+import type { World } from './world.ts';
+
+/** By somebody whose space ends with a small file. */
+const full =
+  (form: boolean): Make =>
+  async (w) => {
+    const { api } = await w.person(['member'], 8);
+    if (form) return { by: api, form: { name: 'x', text: 'more than 8 bytes' } };
+    const { body } = await api.upload('/files', { file: Buffer.from('Hello.'), name: 'x' });
+    return { by: api, params: { id: body.id }, body: { name: 'y' } };
+  };
+
+const changes = (kind: 'file' | 'folder'): Cases => ({
+  success: async (w) => ({ ...of(await w[kind]()), body: { name: w.name() } }),
+  errors: {
+    forbidden: async (w) => byBob(w, { ...of(await w.shared(kind)), body: { name: w.name() } }),
+    name_conflict: async (w) => ({ ...of(await w[kind]()), body: { name: (await w[kind]()).name } }),
+    ...(kind === 'file'
+      ? {}
+      : {
+          conflict: async (w: World) => {
+            const { id } = await w.folder();
+            const below = await w.folder({ parent_id: id });
+            return { params: { id }, body: { parent_id: below.id } };
+          },
+        }),
+  },
+});
+
+const restores = (kind: 'file' | 'folder'): Cases => ({
+  success: async (w) => ({ ...of(await w.trashed(kind)), body: {} }),
+  errors: {
+    forbidden: async (w) => byBob(w, { ...of(await w.shared(kind)), body: {} }),
+    name_conflict: async (w) => {
+      const gone = await w.trashed(kind);
+      await w[kind]({ name: gone.name });
+      return { ...of(gone), body: {} };
+    },
+    conflict: async (w) => {
+      const { id } = await w.folder();
+      const inside = await w[kind](kind === 'file' ? { folder_id: id } : { parent_id: id });
+      await w.ada.api.delete(`/folders/${id}`);
+      return { ...of(inside), body: {} };
+    },
+  },
+});
+
+const deletes = (kind: 'file' | 'folder'): Cases => ({
+  success: kind === 'file' ? file : folder,
+  errors: { forbidden: kind === 'file' ? readFile : readFolder },
+});
+
+const downloads = (success: Make): Cases => ({
+  success,
+  errors: { range_not_satisfiable: plus(success, { headers: { range: 'bytes=1000-' } }) },
+});
+
+/** A tag is of a person: on what they may read, they put their own. */
+const tagged: Cases = { success: async (w) => ({ params: { id: (await w.file()).id, tag_id: (await w.tag()).id } }) };
+const tagChanges: Cases = {
+  success: async (w) => ({ ...of(await w.tag()), body: { name: w.name() } }),
+  errors: { name_conflict: async (w) => ({ ...of(await w.tag()), body: { name: (await w.tag()).name } }) },
+};
+
+const ticket: Make = async (w) => {
+  const { id } = await w.file();
+  const { body } = await w.ada.api.post(`/files/${id}/ticket`);
+  return { by: w.tenant.anonymous, params: { ticket: body.url.split('/').at(-1) } };
+};
+
+/** Files, versions, folders, trash, tags, metadata and jobs. */
+export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
+  listJobs: { success: () => ({}), stranger: 'same', isOpen: true, errors: { forbidden: () => ({ query: { all: 'true' } }) } },
+  getJob: { success: (w) => w.job() },
+  listJobItems: { success: (w) => w.job() },
+  cancelJob: {
+    success: (w) => w.job(),
+    errors: { conflict: (w) => w.failedJob() },
+  },
+  retryJob: {
+    success: (w) => w.failedJob(),
+    errors: { conflict: (w) => w.job() },
+  },
+
+  listTags: { success: () => ({}), stranger: 'same' },
+  createTag: {
+    success: (w) => ({ body: { name: w.name() } }),
+    stranger: 'same',
+    errors: { name_conflict: async (w) => ({ body: { name: (await w.tag()).name } }) },
+  },
+  getTag: { success: async (w) => of(await w.tag()) },
+  putTag: tagChanges,
+  updateTag: tagChanges,
+  deleteTag: { success: async (w) => of(await w.tag()) },
+  listFileTags: { success: file },
+  tagFile: tagged,
+  untagFile: tagged,
+
+  listFiles: {
+    success: () => ({}),
+    stranger: 'same',
+    errors: { not_found: () => ({ query: { folder_id: NOBODY } }) },
+  },
+  uploadFile: {
+    success: (w) => ({ form: { name: w.name(), text: 'Hello.' } }),
+    stranger: 'same',
+    errors: {
+      forbidden: async (w) => byBob(w, { form: { name: w.name(), text: 'x', fields: { folder_id: (await w.shared('folder')).id } } }),
+      not_found: (w) => ({ form: { name: w.name(), text: 'x', fields: { folder_id: NOBODY } } }),
+      name_conflict: async (w) => ({ form: { name: (await w.file()).name, text: 'x' } }),
+      quota_exceeded: full(true),
+    },
+  },
+  getFile: { success: file },
+  updateFile: changes('file'),
+  putFile: {
+    ...changes('file'),
+    errors: {
+      ...changes('file').errors,
+      quota_exceeded: async (w) => ({ ...(await full(false)(w)), body: undefined, form: { name: 'x', text: 'more than 8 bytes' } }),
+    },
+  },
+  deleteFile: deletes('file'),
+  restoreFile: restores('file'),
+  copyFile: {
+    success: async (w) => ({ ...of(await w.file()), body: { name: w.name() } }),
+    errors: {
+      forbidden: async (w) => ({
+        by: w.bob.api,
+        ...of(await w.shared('file')),
+        body: { folder_id: (await w.shared('folder')).id, name: w.name() },
+      }),
+      name_conflict: async (w) => ({ ...of(await w.file()), body: {} }),
+      quota_exceeded: full(false),
+    },
+  },
+  downloadFile: downloads(file),
+  listFileMetadata: { success: file },
+  putFileMetadata: {
+    success: async (w) => ({ params: { id: (await w.file()).id, key: 'term' }, body: { value: '1' } }),
+    errors: {
+      forbidden: async (w) => byBob(w, { params: { id: (await w.shared('file')).id, key: 'term' }, body: { value: '1' } }),
+      conflict: async (w) => {
+        const { id } = await w.file();
+        for (let at = 0; at < 100; at += 1) await w.ada.api.put(`/files/${id}/metadata/k${at}`, { value: '1' });
+        return { params: { id, key: 'one-more' }, body: { value: '1' } };
+      },
+      value_type_mismatch: async (w) => ({
+        params: { id: (await w.file()).id, key: 'term' },
+        body: { value: 'one', value_type: 'number' },
+      }),
+    },
+  },
+  deleteFileMetadata: {
+    success: async (w) => ({ params: await w.metadata() }),
+    errors: { forbidden: async (w) => byBob(w, { params: { id: (await w.shared('file')).id, key: 'term' } }) },
+  },
+  createTicket: { success: file },
+
+  listVersions: { success: file },
+  getVersion: { success: versions },
+  deleteVersion: {
+    success: versions,
+    errors: {
+      conflict: async (w) => ({ params: { id: (await w.versions()).id, number: 2 } }),
+      forbidden: async (w) => byBob(w, { params: { id: (await w.shared('file')).id, number: 1 } }),
+    },
+  },
+  downloadVersion: downloads(versions),
+  restoreVersion: {
+    success: plus(versions, { body: {} }),
+    errors: {
+      forbidden: async (w) => byBob(w, { params: { id: (await w.shared('file')).id, number: 1 }, body: {} }),
+      quota_exceeded: async (w) => {
+        const { api } = await w.person(['member'], 12);
+        const { body } = await api.upload('/files', { file: Buffer.from('Hello.'), name: 'x' });
+        await api.upload(`/files/${body.id}`, { method: 'PUT', file: Buffer.from('Hello.'), name: 'x' });
+        return { by: api, params: { id: body.id, number: 1 }, body: {} };
+      },
+    },
+  },
+  createVersionTicket: { success: versions },
+  downloadByTicket: {
+    success: ticket,
+    stranger: 'same',
+    errors: {
+      range_not_satisfiable: async (w) => ({
+        ...(await ticket(w)),
+        headers: { range: 'bytes=1000-' },
+      }),
+    },
+  },
+
+  createFolder: {
+    success: (w) => ({ body: { name: w.name() } }),
+    stranger: 'same',
+    errors: {
+      forbidden: async (w) => byBob(w, { body: { name: w.name(), parent_id: (await w.shared('folder')).id } }),
+      not_found: (w) => ({ body: { name: w.name(), parent_id: NOBODY } }),
+      name_conflict: async (w) => ({ body: { name: (await w.folder()).name } }),
+    },
+  },
+  listFolders: { success: () => ({}), stranger: 'same', errors: { not_found: () => ({ query: { parent_id: NOBODY } }) } },
+  listRootChildren: { success: () => ({}), stranger: 'same' },
+  listFolderChildren: { success: folder },
+  getFolder: { success: folder },
+  putFolder: changes('folder'),
+  updateFolder: changes('folder'),
+  deleteFolder: deletes('folder'),
+  restoreFolder: restores('folder'),
+  copyFolder: {
+    success: async (w) => ({ ...of(await w.folder()), body: { name: w.name() } }),
+    errors: {
+      forbidden: async (w) =>
+        byBob(w, { ...of(await w.shared('folder')), body: { parent_id: (await w.shared('folder')).id, name: w.name() } }),
+      name_conflict: async (w) => ({ ...of(await w.folder()), body: {} }),
+      conflict: async (w) => {
+        const { id } = await w.folder();
+        return { params: { id }, body: { parent_id: id, name: w.name() } };
+      },
+    },
+  },
+  downloadFolder: { success: folder },
+  createFolderTicket: { success: folder },
+  listTrash: { success: () => ({}), stranger: 'same' },
+  emptyTrash: { success: async (w) => ({ by: (await w.person()).api }), stranger: 'same' },
+};

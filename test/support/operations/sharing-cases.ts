@@ -1,0 +1,76 @@
+import { byBob, file, folder, of, plus, readFile, readFolder, type Cases, type Make, type Request } from './case.ts';
+import type { World } from './world.ts';
+
+const grants = (kind: 'file' | 'folder') => {
+  const reader = kind === 'file' ? readFile : readFolder;
+  const level = { permission_level: 'write' };
+  const grant: Make = async (w) => ({ params: await w.shared(kind) });
+  const own: Make = async (w) => byBob(w, { params: await w.shared(kind, 'admin') });
+  const list: Cases = { success: kind === 'file' ? file : folder, errors: { forbidden: reader } };
+  return {
+    list,
+    access: list,
+    create: {
+      success: async (w: World) => ({ ...of(await w[kind]()), body: { ...level, user_id: w.bob.user.id } }),
+      errors: { forbidden: async (w: World) => ({ ...(await reader(w)), body: { ...level, user_id: w.ada.user.id } }) },
+    },
+    update: { success: plus(grant, { body: level }), errors: { forbidden: plus(own, { body: level }) } },
+    remove: { success: grant, errors: { forbidden: async (w: World) => byBob(w, { params: await w.shared(kind) }) } },
+  } satisfies Record<string, Cases>;
+};
+const fileGrants = grants('file');
+const folderGrants = grants('folder');
+
+const share: Make = async (w) => of(await w.share());
+const link =
+  (fields: object, more: Request = {}): Make =>
+  async (w) => ({ by: w.tenant.anonymous, params: { token: (await w.share(fields)).token }, ...more });
+const PASSWORD = 'correct horse battery';
+const guarded = { password: PASSWORD };
+const sharedDownloads = (send: (password: string | undefined) => Request): Cases => ({
+  success: link({}, send(undefined)),
+  stranger: 'same',
+  errors: {
+    range_not_satisfiable: link({}, { ...send(undefined), headers: { range: 'bytes=1000-' } }),
+    too_many_transfers: async (w) => ({ by: w.tenant.anonymous, params: { token: await w.busyLink() }, ...send(undefined) }),
+    share_password_required: link(guarded, send(undefined)),
+    share_password_wrong: link(guarded, send('another password')),
+    too_many_attempts: async (w) => {
+      const request = await link(guarded, send(PASSWORD))(w);
+      const path = `/s/${request.params?.['token']}/download`;
+      for (let attempt = 0; attempt < 10; attempt += 1) await w.tenant.anonymous.get(path, { headers: { 'x-share-password': 'wrong' } });
+      return request;
+    },
+  },
+});
+
+/** Grants and share links. */
+export const SHARING_CASES: Readonly<Record<string, Cases>> = {
+  listFilePermissions: fileGrants.list,
+  listFileAccess: fileGrants.access,
+  createFilePermission: fileGrants.create,
+  updateFilePermission: fileGrants.update,
+  deleteFilePermission: fileGrants.remove,
+
+  listFolderPermissions: folderGrants.list,
+  listFolderAccess: folderGrants.access,
+  createFolderPermission: folderGrants.create,
+  updateFolderPermission: folderGrants.update,
+  deleteFolderPermission: folderGrants.remove,
+
+  listSharedWithMe: { success: () => ({}), stranger: 'same' },
+
+  createShare: {
+    success: async (w) => ({ ...of(await w.file()), body: {} }),
+    errors: { forbidden: async (w) => ({ ...(await readFile(w)), body: {} }) },
+  },
+  listFileShares: { success: file, errors: { forbidden: readFile } },
+  listShares: { success: () => ({}), stranger: 'same' },
+  getShare: { success: share },
+  putShare: { success: plus(share, { body: { max_downloads: 3 } }) },
+  updateShare: { success: plus(share, { body: { max_downloads: 3 } }) },
+  deleteShare: { success: share },
+  getSharedFile: { success: link({}), stranger: 'same' },
+  downloadSharedFile: sharedDownloads((password) => (password === undefined ? {} : { headers: { 'x-share-password': password } })),
+  downloadSharedFileWithPassword: sharedDownloads((password) => ({ body: password === undefined ? {} : { password } })),
+};

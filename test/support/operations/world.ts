@@ -1,0 +1,133 @@
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import type { Api, ApiReply } from '../api.ts';
+import { launched } from '../lms/launched.ts';
+import type { Registration } from '../lms/registration.ts';
+import type { TestTenant } from '../server.ts';
+import { range } from '../wait.ts';
+import { addWebhook } from '../webhooks.ts';
+
+/** What the tenant lets one person have in progress at once: more than the downloads that have not quite ended when the next request comes. */
+export const TRANSFERS = 6;
+
+export interface Person {
+  readonly api: Api;
+  readonly user: { readonly id: string; readonly email: string };
+  readonly password: string;
+}
+
+/** What cases begin with. Each is made anew whenever it is asked for. */
+export class World {
+  readonly tenant: TestTenant;
+  readonly at: Registration;
+  /** Owns what the makers below make. */
+  readonly ada: Person;
+  /** Another member. */
+  readonly bob: Person;
+  readonly #held: (() => Promise<void>)[] = [];
+
+  constructor(tenant: TestTenant, at: Registration, ada: Person, bob: Person) {
+    this.tenant = tenant;
+    this.at = at;
+    this.ada = ada;
+    this.bob = bob;
+  }
+
+  name = (): string => `n-${systemRandom.hex(5)}`;
+  person = (roles = ['member'], storage_quota?: number): Promise<Person> =>
+    this.tenant.user({ roles, ...(storage_quota === undefined ? {} : { storage_quota }) });
+
+  file = (fields: { folder_id?: string; name?: string } = {}): Promise<Body> => {
+    const { name = this.name(), ...rest } = fields;
+    return made(this.ada.api.upload('/files', { file: Buffer.from('Hello.'), name, fields: rest }));
+  };
+  folder = (fields: { parent_id?: string; name?: string } = {}): Promise<Body> =>
+    made(this.ada.api.post('/folders', { name: this.name(), ...fields }));
+  trashed = async (kind: 'file' | 'folder', fields: object = {}): Promise<Body> => {
+    const item = await this[kind](fields);
+    await made(this.ada.api.delete(`/${kind}s/${item.id}`));
+    return item;
+  };
+  /** A file with two versions. */
+  versions = async (): Promise<Body> => {
+    const file = await this.file();
+    await made(this.ada.api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.from('Hello again.'), name: 'x' }));
+    return file;
+  };
+  tag = (by = this.ada.api): Promise<Body> => made(by.post('/tags', { name: this.name() }));
+  metadata = async (): Promise<Body> => {
+    const { id } = await this.file();
+    await made(this.ada.api.put(`/files/${id}/metadata/term`, { value: '1' }));
+    return { id, key: 'term' };
+  };
+  /** Of ada's to bob, at this level. */
+  shared = async (kind: 'file' | 'folder', permission_level = 'read'): Promise<Body> => {
+    const item = await this[kind]();
+    const grant = await made(this.ada.api.post(`/${kind}s/${item.id}/permissions`, { permission_level, user_id: this.bob.user.id }));
+    return { id: item.id, permission_id: grant.id };
+  };
+  share = async (fields: object = {}): Promise<Body> => {
+    const { id } = await this.file();
+    return made(this.ada.api.post(`/files/${id}/share`, fields));
+  };
+  group = (): Promise<Body> => made(this.tenant.admin.post('/groups', { name: this.name() }));
+  /** Of a course: the LMS manages it. */
+  course = async (): Promise<Body> => {
+    const title = this.name();
+    await launched(this.tenant, this.at, { course: { id: title, title } });
+    const { data } = await made(this.tenant.admin.get('/groups', { query: { q: title } }));
+    return data[0];
+  };
+  webhook = (fields: object = {}): Promise<Body> =>
+    made(this.tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'], ...fields }));
+  managedWebhook = async (): Promise<Body> => ({ id: await addWebhook(this.tenant, { events: ['user.created'] }) });
+  delivery = async (): Promise<Body> => {
+    const { id } = await this.webhook();
+    const { id: delivery } = await made(this.tenant.admin.post(`/webhooks/${id}/test`, {}));
+    return { id, delivery };
+  };
+  /** That waits for a worker. Of somebody who has no other one. */
+  job = async (): Promise<{ by: Api; params: { id: string } }> => {
+    const { api } = await this.person();
+    const { id } = await made(api.post('/folders', { name: this.name() }));
+    const job = await made(api.post(`/folders/${id}/copy`, { name: this.name() }));
+    return { by: api, params: { id: job.id } };
+  };
+  /** That ended, one item of it failed. */
+  failedJob = async (): Promise<{ by: Api; params: { id: string } }> => {
+    const job = await this.job();
+    await this.tenant.db.query(
+      `WITH task AS (
+         UPDATE tasks SET state = 'succeeded', is_planned = true, total = 1, done = 1, failed = 1, started_at = now(), ended_at = now()
+         WHERE uuid = $1 RETURNING id
+       ) INSERT INTO task_items (task_id, rank, target_type, target, target_name, state, error_code, error_message)
+         SELECT id, 1, 'file', gen_random_uuid(), 'a', 'failed', 'quota_exceeded', 'no space' FROM task`,
+      [job.params.id],
+    );
+    return job;
+  };
+  /** The token of a share link by which as many downloads as may be are in progress until `release`. */
+  busyLink = async (): Promise<string> => {
+    const { id } = await made(this.ada.api.upload('/files', { file: Buffer.alloc(16 << 20), name: this.name() }));
+    const { token } = await made(this.ada.api.post(`/files/${id}/share`, {}));
+    for (const _ of range(TRANSFERS)) {
+      const response = await fetch(`${this.tenant.apiUrl}/s/${token}/download`);
+      this.#held.push(async () => response.body?.cancel());
+    }
+    return token;
+  };
+  /** Ends what a case has left in progress, and makes room for further webhooks. */
+  release = async (): Promise<void> => {
+    await this.tenant.db.query('DELETE FROM webhooks');
+    for (const end of this.#held.splice(0)) await end();
+  };
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- what the server sent, whatever that was
+export type Body = any;
+
+/** The body of a reply that is no error. Throws. */
+export async function made(sent: Promise<ApiReply>): Promise<Body> {
+  const { status, body } = await sent;
+  if (status >= 300) throw new Error(`a case could not begin: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
