@@ -19,6 +19,8 @@ import { grantEndpoints } from './grants/grants.endpoints.ts';
 import { Grants } from './grants/grants.service.ts';
 import { Passwords } from '../accounts/passwords.ts';
 import { LoginThrottle } from '../accounts/sign-in/login-throttle.ts';
+import { searchEndpoints } from './search/search.endpoints.ts';
+import { Search } from './search/search.service.ts';
 import { shareDownloadEndpoints } from './shares/share-downloads.endpoints.ts';
 import { ShareDownloads } from './shares/share-downloads.service.ts';
 import { sharePages } from './shares/share-page.ts';
@@ -90,6 +92,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
           trash: new FolderTrash(deps),
           copies: new FolderCopies({ ...deps, tasks }),
         }),
+        ...searchEndpoints(new Search(deps)),
         ...trashEndpoints({ ...services, tasks }),
         ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
         ...shareEndpoints(new Shares({ ...deps, passwords, appUrl: addresses.appUrl })),

@@ -180,13 +180,16 @@ function inFolder(viewer: Viewer, query: FileQuery, request: Request, params: Pa
 
 const uuids = (values: readonly string[], params: Parameters): string => `${params.add(values)}::uuid[]`;
 
+/** The condition that a file is of this media type, or with `type/*` of all of a type. */
+export const mimeMatches = (type: string, params: Parameters): string =>
+  type.endsWith('/*') ? `starts_with(f.mime_type, ${params.add(type.slice(0, -1))})` : `f.mime_type = ${params.add(type)}`;
+
 /** The conditions of a query, and where it names tags or metadata, how such a list is read. */
 function filters(query: FileQuery, me: string, params: Parameters): { readonly all: readonly string[]; readonly filtered?: FilteredList } {
   const conditions = [query.trashed ? 'f.deleted_at IS NOT NULL' : 'f.deleted_at IS NULL'];
   if (query.folder_id === 'root') conditions.push('f.folder_id IS NULL');
   if (query.q !== undefined) conditions.push(nameContains('f.name_search', params.add(query.q)));
-  if (query.mime_type?.endsWith('/*')) conditions.push(`starts_with(f.mime_type, ${params.add(query.mime_type.slice(0, -1))})`);
-  else if (query.mime_type !== undefined) conditions.push(`f.mime_type = ${params.add(query.mime_type)}`);
+  if (query.mime_type !== undefined) conditions.push(mimeMatches(query.mime_type, params));
   if (query.owner !== undefined) conditions.push(`f.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`);
   const named = [
     ...(query.tag ?? []).map((tag) => taggedFiles(tag, me, params)),

@@ -63,7 +63,7 @@ export type FileWithIncludes = z.output<typeof FileWithIncludes>;
 export const FilePage = pageOf(FileWithIncludes).meta({ id: 'FilePage' });
 
 const MIME_FILTER = new RegExp(`^[^/\\u0000${SPACES}]+/[^/\\u0000${SPACES}]+$`);
-const MimeFilter = z
+export const MimeFilter = z
   .string()
   .max(100)
   .regex(MIME_FILTER, 'must be type/subtype, or type/* for all of a type')

@@ -78,6 +78,12 @@ export const foldersById = async (sql: Executor, ids: readonly number[]): Promis
     ? []
     : sql.prepared<FolderRecord>('content-folders-by-id', FIND.replace('d.uuid = $1', 'd.id = ANY ($1::bigint[])'), [ids]);
 
+/** The same by their uuids. */
+export const foldersByUuid = async (sql: Executor, uuids: readonly string[]): Promise<FolderRecord[]> =>
+  uuids.length === 0
+    ? []
+    : sql.prepared<FolderRecord>('content-folders-by-uuid', FIND.replace('d.uuid = $1', 'd.uuid = ANY ($1::uuid[])'), [uuids]);
+
 /** Null: the name is taken. One statement; the depth is the database's to check. */
 export async function insertFolder(
   tx: Tx,

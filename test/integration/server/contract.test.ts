@@ -50,6 +50,7 @@ test('a parameter that an operation does not know is a 400 that names it', async
     const caller = needsToken ? tenant.admin : tenant.anonymous;
     const reply = await caller.raw(method, `${within(path, randomUUID())}?colour=red`);
 
-    expect([name, reply.status, reply.body.details]).toEqual([name, 400, [{ field: 'colour', message: 'is not known here' }]]);
+    const named = reply.body.details.filter(({ field }: { field: string }) => field === 'colour');
+    expect([name, reply.status, named]).toEqual([name, 400, [{ field: 'colour', message: 'is not known here' }]]);
   }
 });

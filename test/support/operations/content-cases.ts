@@ -192,6 +192,12 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
     },
   },
 
+  search: {
+    success: () => ({ query: { q: 'a' } }),
+    stranger: 'same',
+    errors: { not_found: () => ({ query: { q: 'a', folder_id: NOBODY } }) },
+  },
+
   createFolder: {
     success: (w) => ({ body: { name: w.name() } }),
     stranger: 'same',

@@ -1,0 +1,83 @@
+import type { Actor } from '../../api/actor.ts';
+import { type Page, page, pageRequest } from '../../api/paging.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import { type Granted, grantedAtLeast, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import { type FileRecord, findFiles } from '../files/files.sql.ts';
+import { fileSeenBy, presentFile } from '../files/files.view.ts';
+import { findFolder, type FolderRecord, foldersByUuid } from '../folders/folders.sql.ts';
+import { folderSeenBy, presentFolder } from '../folders/folders.view.ts';
+import type { FoundItem, SearchQuery } from './search.schema.ts';
+import { FOUND, type FoundRow, SCORE_MAX, searchPage } from './search.sql.ts';
+import { highlighted, wordsOf } from './words.policy.ts';
+
+/**
+ * Search by name, of what the actor may read.
+ *
+ * Invariants:
+ * - Nothing of what the actor may not see shows: not by an item, its rank, its path, nor by how many there are.
+ * - Work is bounded: 1,000 names at most are ranked.
+ */
+export class Search {
+  readonly #db: Database;
+
+  constructor(deps: { db: Database }) {
+    this.#db = deps.db;
+  }
+
+  /**
+   * The best first. Three statements at most: what is found, its files and its folders; one more with a folder.
+   * Throws `not_found` for a folder that the actor may not see.
+   */
+  async find(actor: Actor, query: SearchQuery): Promise<Page<FoundItem>> {
+    const request = pageRequest(query, FOUND.order);
+    const granted = await actor.permissionSet();
+    if (query.folder_id !== undefined) await this.#requireFolder(actor, granted, query.folder_id);
+    const words = wordsOf(query.q);
+    const { sql, params } = searchPage({ userId: actor.userId, ...grantedAtLeast(granted, 'read') }, words, query, request);
+    const rows = await this.#db.query<FoundRow>(sql, params);
+    const shown = rows.slice(0, request.limit);
+    const [files, folders] = await Promise.all([this.#files(shown), this.#folders(shown)]);
+    const items = shown.map((row) => {
+      const found = { rank: Math.round((row.score * 10_000) / (SCORE_MAX * words.length)) / 10_000 };
+      const file = files.get(row.uuid);
+      const folder = folders.get(row.uuid);
+      if (file && isReadable('file', actor, file, granted)) {
+        const view = presentFile(fileSeenBy(actor, granted, file));
+        return { type: 'file' as const, ...view, ...found, highlight: highlighted(view.name, words) };
+      }
+      if (folder && isReadable('folder', actor, folder, granted)) {
+        const view = presentFolder(folderSeenBy(actor, granted, folder));
+        return { type: 'folder' as const, ...view, ...found, highlight: highlighted(view.name, words) };
+      }
+      return undefined; // deleted or moved since it was found
+    });
+    const found = page(
+      request,
+      rows,
+      (_row, at) => items[at],
+      (row) => FOUND.valuesOf(request, row),
+    );
+    return { ...found, data: found.data.filter((item) => item !== undefined) };
+  }
+
+  async #requireFolder(actor: Actor, granted: Granted, id: string): Promise<void> {
+    const folder = await findFolder(this.#db.tables, id);
+    if (!folder) throw new Problem('not_found');
+    requireLevel(levelOn('folder', actor, folder, granted), 'read');
+  }
+
+  async #files(rows: readonly FoundRow[]): Promise<ReadonlyMap<string, FileRecord>> {
+    const uuids = rows.filter(({ kind }) => kind === 'file').map(({ uuid }) => uuid);
+    const files = uuids.length === 0 ? [] : await findFiles(this.#db.tables, uuids);
+    return new Map(files.flatMap((file) => (file ? [[file.uuid, file] as const] : [])));
+  }
+
+  async #folders(rows: readonly FoundRow[]): Promise<ReadonlyMap<string, FolderRecord>> {
+    const uuids = rows.filter(({ kind }) => kind === 'folder').map(({ uuid }) => uuid);
+    return new Map((await foldersByUuid(this.#db.tables, uuids)).map((folder) => [folder.uuid, folder]));
+  }
+}
+
+const isReadable = (kind: 'file' | 'folder', actor: Actor, item: FileRecord | FolderRecord, granted: Granted): boolean =>
+  item.deletedAt === null && levelOn(kind, actor, item, granted) !== null;

@@ -1,0 +1,136 @@
+import { integerKey, keyset, type KeysetRequest, Parameters, type Statement } from '../../store/postgres/keyset.ts';
+import { mimeMatches } from '../files/file-list.sql.ts';
+import { seenFrom } from '../folders/folders.sql.ts';
+import { nameContains } from '../names/names.sql.ts';
+import { taggedFiles } from '../tags/tag-filter.sql.ts';
+import type { SearchQuery } from './search.schema.ts';
+
+/** Who searches: what is theirs, and what is granted to them. */
+export interface Searcher {
+  readonly userId: number;
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+}
+
+/** What a search found: best first. */
+export interface FoundRow {
+  readonly kind: 'file' | 'folder';
+  readonly uuid: string;
+  /** 0 to SCORE_MAX a word. */
+  readonly score: number;
+  /** Unique among files and folders. */
+  readonly id: number;
+}
+
+type SearchSort = 'rank' | 'id';
+
+export const FOUND = keyset<FoundRow, SearchSort>({
+  keys: { rank: integerKey('r.score', ({ score }) => score), id: integerKey('r.id', ({ id }) => id) },
+  fields: [],
+  fallback: '-rank',
+  tieBreaker: 'id',
+});
+
+/** A name is ranked among so many. */
+const CANDIDATES_MAX = 1_000;
+/** A trigram index finds parts of three characters; shorter ones are looked for in so many of the newest names. */
+const INDEXED_PART = 3;
+const UNINDEXED_MAX = 50_000;
+/** Of one word: whole, at the beginning of a word, within one. The shorter of two names that fit alike comes first. */
+const POINTS = { whole: 3_000, prefix: 2_000, part: 1_000 };
+const LENGTH_MAX = 999;
+export const SCORE_MAX = POINTS.whole + LENGTH_MAX;
+
+/** ASCII alone, whatever the locale of the database; other signs count as letters here, so they make a word longer and its rank lower at most. */
+const SPACED = String.raw`' ' || regexp_replace(c.folded, '[\s!-/:-@\[-${'`'}{-~]+', ' ', 'g') || ' '`;
+
+/**
+ * The one statement of a page. Candidates are read in three ways, as in a list of files: what is the searcher's, what is granted to them, and what others have
+ * in folders that they see; and the folders that they see. The first 1,000 of them are ranked. By a part of three characters or more an index finds them
+ * where that is less than to read what they see; when all parts are shorter, the 50,000 newest of each way are read.
+ */
+export function searchPage(
+  searcher: Searcher,
+  words: readonly string[],
+  query: SearchQuery,
+  request: KeysetRequest<SearchSort>,
+): Statement {
+  const params = new Parameters();
+  const me = params.add(searcher.userId);
+  const folders = `${params.add(searcher.folders)}::uuid[]`;
+  const named = words.map((word) => params.add(word));
+  const location = query.folder_id === undefined ? undefined : params.add(query.folder_id);
+  const ofFilesAlone = [query.mime_type, query.size_min, query.size_max, query.tag].some((value) => value !== undefined);
+  const ways = [
+    ...(query.type === 'file' || ofFilesAlone ? [] : [foldersFound(named, query, params)]),
+    ...(query.type === 'folder' ? [] : filesFound(searcher, { words, named, me }, query, params)),
+  ];
+  const after = FOUND.after(request, params);
+  const sql = `
+    WITH seen AS MATERIALIZED (
+      SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
+      WHERE ${seenFrom(me, folders)}${location === undefined ? '' : ` AND b.ancestry <@ (SELECT t.ancestry FROM folders t WHERE t.uuid = ${location})`}
+    ), candidate AS MATERIALIZED (
+      SELECT * FROM (${ways.length === 0 ? NOTHING : ways.join(' UNION ALL ')}) c LIMIT ${CANDIDATES_MAX}
+    ), ranked AS (
+      SELECT c.kind, c.uuid, c.id, ${named.map(pointsOf).join(' + ')} + ${LENGTH_MAX} - least(length(c.folded), ${LENGTH_MAX}) AS score
+      FROM (SELECT c.*, ${SPACED} AS spaced FROM candidate c) c
+    )
+    SELECT r.kind, r.uuid, r.id, r.score FROM ranked r ${after.length === 0 ? '' : `WHERE ${after.join(' AND ')}`}
+    ORDER BY ${FOUND.orderBy(request)} LIMIT ${params.add(request.limit + 1)}`;
+  return { sql, params: params.values };
+}
+
+/** What is both a folder and has what files alone have. */
+const NOTHING = `SELECT 'file' AS kind, NULL::uuid AS uuid, 0::bigint AS id, '' AS folded WHERE false`;
+
+function pointsOf(word: string): string {
+  const folded = `carrel.fold(${word})`;
+  const { whole, prefix, part } = POINTS;
+  return `CASE WHEN strpos(c.spaced, ' ' || ${folded} || ' ') > 0 THEN ${whole} WHEN strpos(c.spaced, ' ' || ${folded}) > 0 THEN ${prefix} ELSE ${part} END`;
+}
+
+function foldersFound(named: readonly string[], query: SearchQuery, params: Parameters): string {
+  const folded = 'carrel.fold(d.name)';
+  return `(SELECT 'folder' AS kind, d.uuid, d.id * 2 + 1 AS id, ${folded} AS folded FROM folders d
+    WHERE d.id IN (TABLE seen) AND ${conditionsOf('d', folded, named, query, params).join(' AND ')} LIMIT ${CANDIDATES_MAX})`;
+}
+
+/** Files in the three ways. */
+function filesFound(
+  { files }: Searcher,
+  { words, named, me }: { readonly words: readonly string[]; readonly named: readonly string[]; readonly me: string },
+  query: SearchQuery,
+  params: Parameters,
+): string[] {
+  const granted = `${params.add(files)}::uuid[]`;
+  const isIndexed = words.some((word) => Array.from(word).length >= INDEXED_PART);
+  const conditions = [
+    ...conditionsOf('f', 'f.name_search', named, query, params),
+    ...(query.mime_type === undefined ? [] : [mimeMatches(query.mime_type, params)]),
+    ...(query.size_min === undefined ? [] : [`f.size >= ${params.add(query.size_min)}`]),
+    ...(query.size_max === undefined ? [] : [`f.size <= ${params.add(query.size_max)}`]),
+    ...(query.tag === undefined ? [] : [taggedFiles(query.tag, me, params).has]),
+    ...(query.folder_id === undefined ? [] : ['f.folder_id IN (TABLE seen)']),
+  ].join(' AND ');
+  const newest = (way: string): string =>
+    `(SELECT * FROM files f WHERE ${way} ORDER BY f.updated_at DESC, f.id DESC LIMIT ${UNINDEXED_MAX}) f WHERE`;
+  return [
+    `f.owner_id = ${me}`,
+    `f.uuid = ANY (${granted}) AND f.owner_id <> ${me}`,
+    `f.folder_id IN (TABLE seen) AND f.owner_id <> ${me} AND f.uuid <> ALL (${granted})`,
+  ].map(
+    (way) =>
+      `(SELECT 'file' AS kind, f.uuid, f.id * 2 AS id, f.name_search AS folded
+        FROM ${isIndexed ? `files f WHERE ${way} AND` : newest(way)} ${conditions} LIMIT ${CANDIDATES_MAX})`,
+  );
+}
+
+/** What files and folders are asked alike. */
+const conditionsOf = (alias: string, folded: string, named: readonly string[], query: SearchQuery, params: Parameters): string[] => [
+  `${alias}.deleted_at IS NULL`,
+  ...named.map((word) => nameContains(folded, word)),
+  ...(query.owner === undefined ? [] : [`${alias}.owner_id = (SELECT u.id FROM users u WHERE u.uuid = ${params.add(query.owner)})`]),
+  ...(query.created_after === undefined ? [] : [`${alias}.created_at > ${params.add(query.created_after)}::timestamptz`]),
+  ...(query.created_before === undefined ? [] : [`${alias}.created_at < ${params.add(query.created_before)}::timestamptz`]),
+];
