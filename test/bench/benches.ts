@@ -8,6 +8,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   fairness: async () => (await import('./fairness.ts')).fairness(),
   lists: () => onPlatform(async ({ stores }) => (await import('./lists.ts')).lists(stores)),
   metadata: () => onPlatform(async ({ stores }) => (await import('./metadata.ts')).metadata(stores)),
+  search: () => onPlatform(async ({ stores }) => (await import('./search.ts')).search(stores)),
   recovery: async () => (await import('./recovery.ts')).recovery(),
   transfers: () => onPlatform(async ({ stores }) => (await import('./transfers.ts')).transfers(stores)),
   uploads: () => onPlatform(async ({ stores }) => (await import('./uploads.ts')).uploads(stores)),

@@ -11,7 +11,7 @@ export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 
 /** Of `numbers`, the one that `percent` of 100 do not pass. */
-const percentile = (numbers: readonly number[], percent: number): number =>
+export const percentile = (numbers: readonly number[], percent: number): number =>
   numbers.toSorted((one, other) => one - other)[Math.ceil((numbers.length * percent) / 100) - 1] ?? 0;
 
 export interface Pace {

@@ -1,4 +1,5 @@
 import { PAGE_LIMIT_MAX } from '../../api/paging.ts';
+import type { Executor } from '../../store/postgres/database.ts';
 import { integerKey, keyset, type KeysetRequest, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
 import { seenFrom } from '../folders/folders.sql.ts';
 import { filesWith } from '../metadata/metadata-filter.sql.ts';
@@ -68,6 +69,14 @@ export function filesOf(rows: readonly PageRow[]): ListedFile[] {
     ...((folderId === null ? undefined : locations.get(folderId)) ?? { folder: null, ancestors: [] }),
   }));
 }
+
+const OF_UUIDS = `
+    WITH picked AS MATERIALIZED (SELECT ${LISTED_NAMES} FROM files f WHERE f.uuid = ANY ($1::uuid[]))
+    SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f`;
+
+/** Files by their uuids, in no order; also those in the trash. One statement; none for no uuids. */
+export const listedFiles = async (sql: Pick<Executor, 'prepared'>, uuids: readonly string[]): Promise<ListedFile[]> =>
+  uuids.length === 0 ? [] : filesOf(await sql.prepared<PageRow>('content-files-listed', OF_UUIDS, [uuids]));
 
 /** `name`: of a statement that is to be prepared. */
 export interface PageStatement extends Statement {

@@ -3,7 +3,8 @@ import { type Page, page, pageRequest } from '../../api/paging.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { type Granted, grantedAtLeast, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
-import { type FileRecord, findFiles } from '../files/files.sql.ts';
+import { listedFiles } from '../files/file-list.sql.ts';
+import type { ListedFile } from '../files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../files/files.view.ts';
 import { findFolder, type FolderRecord, foldersByUuid } from '../folders/folders.sql.ts';
 import { folderSeenBy, presentFolder } from '../folders/folders.view.ts';
@@ -67,10 +68,9 @@ export class Search {
     requireLevel(levelOn('folder', actor, folder, granted), 'read');
   }
 
-  async #files(rows: readonly FoundRow[]): Promise<ReadonlyMap<string, FileRecord>> {
+  async #files(rows: readonly FoundRow[]): Promise<ReadonlyMap<string, ListedFile>> {
     const uuids = rows.filter(({ kind }) => kind === 'file').map(({ uuid }) => uuid);
-    const files = uuids.length === 0 ? [] : await findFiles(this.#db.tables, uuids);
-    return new Map(files.flatMap((file) => (file ? [[file.uuid, file] as const] : [])));
+    return new Map((await listedFiles(this.#db.tables, uuids)).map((file) => [file.uuid, file]));
   }
 
   async #folders(rows: readonly FoundRow[]): Promise<ReadonlyMap<string, FolderRecord>> {
@@ -79,5 +79,5 @@ export class Search {
   }
 }
 
-const isReadable = (kind: 'file' | 'folder', actor: Actor, item: FileRecord | FolderRecord, granted: Granted): boolean =>
+const isReadable = (kind: 'file' | 'folder', actor: Actor, item: ListedFile | FolderRecord, granted: Granted): boolean =>
   item.deletedAt === null && levelOn(kind, actor, item, granted) !== null;

@@ -12,6 +12,8 @@ export function wordsOf(q: string): string[] {
 const PLAIN: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ı: 'i', þ: 'th' };
 const ACCENTS = /[\u0300-\u036f]/g;
 
+const ASCII = /^[\x20-\x7e]*$/;
+
 /** A character as words are compared: in lower case and without its accents. */
 function folded(character: string): string {
   const lower = character.toLowerCase();
@@ -24,7 +26,7 @@ const END = '\uE001';
 /** The name with each occurrence of a word between U+E000 and U+E001. What a name has of these characters itself is left out. */
 export function highlighted(name: string, words: readonly string[]): string {
   const characters = Array.from(name.replaceAll(/[\uE000\uE001]/g, ''));
-  const parts = characters.map(folded);
+  const parts = ASCII.test(name) ? Array.from(name.toLowerCase()) : characters.map(folded);
   const text = parts.join('');
   const isHit = characters.map(() => false);
   for (const word of words.map((each) => Array.from(each).map(folded).join('')).filter((each) => each !== ''))
