@@ -1,5 +1,6 @@
 import { clearCaches } from '../../pkg/api/caches.jobs.ts';
 import { copyFolder } from '../../pkg/content/folders/copy-folder.processor.ts';
+import { expireUploads } from '../../pkg/content/partial-uploads/expire-uploads.processor.ts';
 import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.ts';
 import { sweepObjects } from '../../pkg/content/objects/sweep-objects.processor.ts';
 import { emptyOwnTrash } from '../../pkg/content/trash/empty-own-trash.processor.ts';
@@ -21,6 +22,7 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     sweepObjects,
     emptyTrash,
     expireVersions,
+    expireUploads,
     clearCaches,
     submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS }),
     emptyOwnTrash,

@@ -7,7 +7,17 @@ import type { ProblemCode } from './error-catalogue.ts';
 /** Where the REST API begins, below the tenant's address. */
 export const BASE_PATH = '/api/v1';
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options';
+
+/** A header that a request may have. */
+export interface RequestHeader {
+  readonly name: string;
+  readonly description: string;
+  readonly required?: boolean;
+  readonly pattern?: string;
+  readonly maxLength?: number;
+  readonly example: string;
+}
 
 /**
  * Who may call: `anyone` without a token, `user` with one, or a user whose roles give a permission.
@@ -100,6 +110,9 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly idempotent?: boolean;
   /** Whether its replies may set a cookie. */
   readonly setsCookie?: boolean;
+  /** Headers of the request that the handler reads, and those of the replies (pkg/http/openapi/headers.ts), beside what follows from the declaration. */
+  readonly takes?: readonly RequestHeader[];
+  readonly gives?: readonly string[];
   /** For `caller: 'anyone'`: which limit a request counts against. Left out: the one of all that come without a token. */
   readonly counts?: 'login' | 'refresh' | ((params: Out<P>) => string | undefined);
   /** A GET whose JSON replies are cached, per user and parameters, for REPLY_TTL_SECONDS or until a write invalidates one of these tags. */
@@ -143,6 +156,8 @@ export interface Endpoint {
   readonly errors?: readonly ProblemCode[];
   readonly idempotent?: boolean;
   readonly setsCookie?: boolean;
+  readonly takes?: readonly RequestHeader[];
+  readonly gives?: readonly string[];
   /** A function: the uuid of the user whom the parameters authenticate; undefined if they authenticate nobody. */
   readonly counts?: 'login' | 'refresh' | ((params: unknown) => string | undefined);
   readonly cached?: { readonly tags: readonly string[] };
@@ -207,7 +222,7 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
       ...COMMON_ERRORS,
       ...(endpoint.caller === 'anyone' ? [] : (['unauthenticated'] as const)),
       ...(typeof endpoint.caller === 'object' ? (['forbidden'] as const) : []),
-      ...(endpoint.method === 'get' ? [] : (['payload_too_large'] as const)),
+      ...(endpoint.method === 'get' || endpoint.method === 'options' ? [] : (['payload_too_large'] as const)),
       ...(endpoint.body === undefined ? [] : (['unsupported_media_type'] as const)),
       ...(endpoint.idempotent ? (['idempotency_key_reused', 'conflict'] as const) : []),
       ...(endpoint.errors ?? []),

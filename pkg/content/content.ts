@@ -26,6 +26,8 @@ import { ShareDownloads } from './shares/share-downloads.service.ts';
 import { sharePages } from './shares/share-page.ts';
 import { ShareCookie, ShareProofs } from './shares/share-proof.ts';
 import { shareEndpoints } from './shares/shares.endpoints.ts';
+import { partialUploadEndpoints } from './partial-uploads/partial-uploads.endpoints.ts';
+import { PartialUploads } from './partial-uploads/partial-uploads.service.ts';
 import { Shares } from './shares/shares.service.ts';
 import { TaskRequests } from '../tasks/task-requests.ts';
 import { type TransferLimits, Transfers } from './transfers/transfer-limits.ts';
@@ -55,14 +57,8 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const blobs = new Blobs(deps);
     const transfers = new Transfers({ clock, limits });
     const schedule = new VersionSchedule(deps);
-    const uploads = new Uploads({
-      ...deps,
-      versions: schedule,
-      files,
-      blobs,
-      transfers,
-      maxBytes: settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES,
-    });
+    const maxBytes = settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES;
+    const uploads = new Uploads({ ...deps, versions: schedule, files, blobs, transfers, maxBytes });
     const downloads = new Downloads({ ...deps, files, transfers });
     const versions = new Versions({ ...deps, schedule, files, downloads });
     const archives = new FolderArchives({ ...deps, transfers });
@@ -82,6 +78,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
       endpoints: [
         ...fileEndpoints(files),
         ...uploadEndpoints({ files, uploads, apiUrl }),
+        ...partialUploadEndpoints(new PartialUploads({ ...deps, uploads, blobs, transfers, maxBytes })),
         ...downloadEndpoints(downloads),
         ...versionEndpoints(versions),
         ...archiveEndpoints(archives),

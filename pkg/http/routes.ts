@@ -24,7 +24,7 @@ export class Routes<H> {
   /** By number of segments; those with fewer parameters first. */
   readonly #templates = new Map<number, Template<H>[]>();
 
-  add(method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, handler: H): void {
+  add(method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options', path: string, handler: H): void {
     const methods = this.#methodsOf(path);
     methods.set(method.toUpperCase(), handler);
     if (method === 'get') methods.set('HEAD', handler);

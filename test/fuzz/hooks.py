@@ -59,7 +59,7 @@ def before_call(context, case, kwargs):
     case.headers["X-Forwarded-For"] = _network()
     # Bytes that stream are no part of what makes two requests the same (docs/decisions.md, Idempotency-Key): with the key of an earlier upload
     # a broken one gets that one's reply.
-    if case.operation.definition.raw.get("operationId") in ("uploadFile", "putFile") and not _is_valid(case):
+    if case.operation.definition.raw.get("operationId") in ("uploadFile", "putFile", "createUpload") and not _is_valid(case):
         case.headers.pop("Idempotency-Key", None)
     # Cases share their bodies, so what is changed is a copy.
     body = dict(case.body) if isinstance(case.body, dict) else None
@@ -98,6 +98,11 @@ OF_STATE = {
     "is too deep to hold this folder and those below it": "the same",
     "needs an e-mail address to sign in with; set email too": "of a person whom an LMS brought",
     "must be a string, or value_type must name its type": "without value_type a value is text",
+    "is required, or Upload-Defer-Length in its place": "of two headers one",
+    "must have a filename": "what Upload-Metadata says is in Base64",
+    "must have each key once": "the same",
+    "must have values in UTF-8": "the same",
+    "must be a media type": "the same",
     "must be re-sent when url moves to another origin ({} to clear)": "headers belong to the address that is there",
 }
 #: The same, with a part that changes.

@@ -74,9 +74,11 @@ function text(schema: Schema): fc.Arbitrary<string> {
     return fc
       .string({ unit: 'grapheme', minLength: least, maxLength: Math.min(Math.max(most, least), least + OPTIONAL_LENGTH) })
       .filter((value) => Array.from(value).length <= most && !value.includes('\0'));
+  // A pattern without a length bounds it itself.
+  const bound = schema.maxLength === undefined ? Infinity : most;
   return fc
     .stringMatching(new RegExp(schema.pattern))
-    .filter((value) => Array.from(value).length >= least && Array.from(value).length <= most && value.isWellFormed());
+    .filter((value) => Array.from(value).length >= least && Array.from(value).length <= bound && value.isWellFormed());
 }
 
 /** Headers that name a state or a tenant: with made-up values nearly every request would end at them. */

@@ -6,7 +6,7 @@ import type { Objects } from '../../pkg/store/s3/objects.ts';
  *
  * - what counts to a user is the sum of all versions of all files they own;
  * - a file is its newest version, which has the highest number;
- * - every version's object is there, with its size;
+ * - every version's object is there, with its size, and so is that of every segment of an upload that goes on;
  * - every object has a version, or work that waits will delete it (its purge, or the sweep of its day);
  * - paths, depths and ancestries follow the folders, and no folder is below itself;
  * - nothing live is in a trashed folder, and what went to the trash with a folder lies in it;
@@ -66,7 +66,9 @@ const rowFaults = async (db: Sql): Promise<string[]> => (await db.query<{ fault:
 async function objectFaults(db: Sql, objects: Objects): Promise<string[]> {
   const stored = new Map<string, number>();
   for await (const { key, size } of objects.list()) stored.set(key, size);
-  const versions = await db.query<{ key: string; size: number }>('SELECT blob_name AS key, size FROM file_versions');
+  const versions = await db.query<{ key: string; size: number }>(
+    `SELECT blob_name AS key, size FROM file_versions UNION ALL SELECT key, size FROM partial_upload_segments`,
+  );
   const awaited = await db.query<{ key: string }>(
     `SELECT jsonb_array_elements_text(payload->'keys') AS key FROM carrel.work WHERE kind = 'objects.purge'
      UNION ALL SELECT payload->>'day' || '/' FROM carrel.work WHERE kind = 'objects.sweep'`,

@@ -13,7 +13,7 @@ import type { Objects } from '../../store/s3/objects.ts';
 import { FIRST_BUFFER_BYTES } from '../../store/s3/upload.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { mediaTypeOf } from './media-type.ts';
-import type { Reservation } from './quota-reservation.service.ts';
+import type { QuotaReservation } from './quota-reservation.service.ts';
 import { copyObject } from '../objects/copy-object.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
 
@@ -32,7 +32,7 @@ export interface BlobOptions {
   /** Whose quota the content counts to, and how much of it remains: more bytes are refused with `quota_exceeded` as soon as they come. */
   readonly quota: { readonly ownerId: number; readonly remainingBytes: number };
   /** Reserves quota for the bytes that are sent to the store. */
-  readonly reservation: Reservation;
+  readonly reservation: QuotaReservation;
   /** uuid of the user whose share of memory the upload takes. */
   readonly uploader: string;
   readonly contentType: string;

@@ -16,6 +16,9 @@ const RENEW_AFTER_MS = RESERVATION_MS / 2;
 const UNAVAILABLE_LIMIT_MS = 60_000;
 const RETRY_MS = 500;
 
+/** What an upload asks of its reservation while bytes flow. */
+export type QuotaReservation = Pick<Reservation, 'id' | 'needsHold' | 'hold'>;
+
 /**
  * The quota that one upload reserves until its commit counts the bytes, or until it fails.
  *

@@ -29,7 +29,7 @@ export const uploadFields = read(UploadFields);
 export const versionFields = read(VersionFields);
 
 /** The name of an uploaded file, in NFC. Throws `validation_failed`. */
-export function uploadName(part: FilePart): string {
+export function uploadName(part: Pick<FilePart, 'name'>): string {
   if (part.name === undefined || part.name === '') throw invalid('file', 'needs a file name');
   const name = normalName(part.name);
   const fault = nameFault(name);
@@ -41,7 +41,7 @@ export function uploadName(part: FilePart): string {
  * The media type that an uploaded file called `name` claims: the client's or, if the client's says nothing, that of the extension.
  * Its first bytes may tell another (media-type.ts). Throws `validation_failed`.
  */
-export function uploadType(part: FilePart, name: string): string {
+export function uploadType(part: Pick<FilePart, 'mimeType'>, name: string): string {
   if (part.mimeType.length > MIME_TYPE_MAX_CHARACTERS)
     throw invalid('file', `its Content-Type must have at most ${MIME_TYPE_MAX_CHARACTERS} characters`);
   if (part.mimeType !== UNKNOWN_TYPE) return part.mimeType;

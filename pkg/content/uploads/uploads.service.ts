@@ -25,6 +25,7 @@ import { nameConflict } from '../names/name-conflict.ts';
 import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
 import type { Transfers } from '../transfers/transfer-limits.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
+import { alreadyReserved, contentLength, type Upload, type UploadDestination } from './upload.ts';
 import type { VersionSchedule } from '../versions/version-schedule.ts';
 import { copyFields, countBytes, insertFile, insertVersion, type UploadTarget, findUploadTarget } from './uploads.sql.ts';
 import { type FilePart, readForm } from './multipart.ts';
@@ -40,23 +41,6 @@ import {
   VERSION_FIELDS,
   versionFields,
 } from './uploads.schema.ts';
-
-interface Upload {
-  readonly name: string;
-  /** The field of the request that has the name, where it is not the file's. */
-  readonly nameField?: string;
-  readonly mimeType: string;
-  readonly blob: StoredBlob;
-  readonly target: UploadTarget;
-}
-
-/** The key of the new object, and the reservation of its owner's quota. */
-interface UploadDestination {
-  readonly key: string;
-  readonly reservation: Reservation;
-  /** Aborted when the client goes away or is too slow. */
-  readonly signal: AbortSignal;
-}
 
 /**
  * Uploads: multipart bytes go straight to S3, then one statement that uploads share (`NewFiles`), or one short transaction, makes them a file or a version.
@@ -201,6 +185,30 @@ export class Uploads {
     );
   }
 
+  /** Whether a file may be made of `part`, as far as it can be said before its content is here. Throws what `createReserved` does for it. */
+  async requireTarget(actor: Actor, part: Omit<FilePart, 'stream' | 'signal'>): Promise<void> {
+    await this.#target(actor, part);
+  }
+
+  /**
+   * As `create`, of content whose bytes are reserved as `reservation`. `also` is of the transaction that makes the file. Gives the file's id.
+   */
+  async createReserved(actor: Actor, part: FilePart, reservation: string, also: (tx: Tx, file: string) => Promise<void>): Promise<string> {
+    const key = await this.#blobs.newKey();
+    return this.#blobs.deletedUnlessCommitted(key, async () => {
+      const destination = { key, reservation: alreadyReserved(reservation), isReserved: true, signal: part.signal };
+      const upload = await this.#receive(actor, destination, part);
+      const fields = uploadFields(part.fields);
+      const now = await this.#reauthenticate(actor);
+      if (fields.on_conflict === 'replace') await this.#versions.ensure();
+      return this.#transactions.run(now, async (tx, granted) => {
+        const { file } = await this.#commit(tx, now, granted, upload, fields);
+        await also(tx, file.uuid);
+        return file.uuid;
+      });
+    });
+  }
+
   /** Runs an upload; if it fails, deletes its object and releases its reservation. */
   async #upload<T>(
     actor: Actor,
@@ -252,6 +260,12 @@ export class Uploads {
 
   /** Refuses before the bytes flow whatever can be refused then. */
   async #receive(actor: Actor, destination: UploadDestination, part: FilePart): Promise<Upload> {
+    const { name, claimed, target } = await this.#target(actor, part);
+    const quota = destination.isReserved ? { ...target, remainingBytes: Infinity } : target;
+    return { name, target, ...(await this.#store(actor, destination, part, claimed, quota)) };
+  }
+
+  async #target(actor: Actor, part: Omit<FilePart, 'stream' | 'signal'>): Promise<{ name: string; claimed: string; target: UploadTarget }> {
     const name = uploadName(part);
     const claimed = uploadType(part, name);
     const fields = uploadFields(part.fields);
@@ -264,7 +278,7 @@ export class Uploads {
       const granted = await actor.permissionSet();
       requireLevel(target.folder && levelOn('folder', actor, target.folder, granted), 'write');
     }
-    return { name, target, ...(await this.#store(actor, destination, part, claimed, target)) };
+    return { name, claimed, target };
   }
 
   #store(
@@ -376,10 +390,4 @@ export class Uploads {
     this.#cache.invalidate(tx, fileTag(file.uuid), USERS_TAG);
     return replaced;
   }
-}
-
-/** Bytes that will come, where the client says so. */
-function contentLength({ headers }: RequestInfo): number | undefined {
-  const length = headers['content-length'];
-  return length === undefined ? undefined : Number(length);
 }

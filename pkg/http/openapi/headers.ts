@@ -40,6 +40,17 @@ export const HEADERS = {
   'Content-Range': text('The range of bytes sent; with 416, the size of the file (RFC 9110 §14.4).', 'bytes 0-99/1048576'),
   'Content-Disposition': text('Save the file under this name (RFC 6266).', 'attachment; filename="thesis.pdf"'),
   'X-Share-Download': text('For the parameter `download` of later ranges, for 24 hours: they do not count again.', 'v1.p1.dGlja2V0'),
+  'Tus-Resumable': text('The version of tus that the server speaks.', '1.0.0'),
+  'Tus-Version': text('The versions of tus that the server speaks.', '1.0.0'),
+  'Tus-Extension': text('The extensions of tus that the server has.', 'creation,termination'),
+  'Tus-Max-Size': integer('The largest upload, in bytes.', 83_886_080_000),
+  'Tus-Checksum-Algorithm': text('The algorithms of Upload-Checksum.', 'sha256'),
+  'Upload-Offset': integer('Bytes of the upload that are stored.', 8_388_608),
+  'Upload-Length': integer('Bytes of the whole upload; absent while Upload-Defer-Length is there.', 20_000_000),
+  'Upload-Defer-Length': integer('1: the client has not said yet how long the upload is.', 1),
+  'Upload-Metadata': text('As the client sent it.', 'filename dGhlc2lzLnBkZg=='),
+  'Upload-Expires': text('When the upload expires unless more bytes come (RFC 9110 §5.6.7).', 'Sat, 31 Jan 2026 12:00:00 GMT'),
+  'X-Carrel-File': text('Id of the file that the upload has become.', '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11'),
   'Retry-After': integer('Seconds to wait.', 2),
   'WWW-Authenticate': text('How to authenticate (RFC 6750).', 'Bearer'),
   Allow: text('The methods that the path allows.', 'GET, HEAD, POST'),
@@ -84,16 +95,18 @@ export function successHeaders(endpoint: Endpoint, status: number, created: bool
     ...(content || isArchive(shape) ? (['Content-Disposition'] as const) : []),
     ...(content && isShared(endpoint) ? (['X-Share-Download'] as const) : []),
     ...(status === 206 ? (['Content-Range'] as const) : []),
+    ...((endpoint.gives ?? []) as HeaderName[]),
   ];
 }
 
-export function failureHeaders(status: number): HeaderName[] {
+export function failureHeaders(status: number, endpoint: Endpoint): HeaderName[] {
   return [
     ...ALWAYS,
     ...([409, 429, 503].includes(status) ? (['Retry-After'] as const) : []),
     ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
     ...(status === 405 ? (['Allow'] as const) : []),
     ...(status === 416 ? (['Content-Range'] as const) : []),
+    ...(endpoint.gives?.includes('Tus-Resumable') ? (['Tus-Resumable', 'Tus-Version'] as const) : []),
   ];
 }
 

@@ -50,15 +50,19 @@ const FIELD_VALUE = String.raw`^[\t -~\u0080-\u00ff]*$`;
 
 function headerParameters(endpoint: Endpoint): Json[] {
   const errors = problemsOf(endpoint);
-  const header = (name: string, description: string, pattern: string | undefined, example: string): Json => ({
+  const header = (name: string, description: string, pattern: string | undefined, example: string, maxLength?: number): Json => ({
     name,
     in: 'header',
     description,
-    schema: { type: 'string', ...(pattern === undefined ? {} : { pattern }) },
+    schema: { type: 'string', ...(pattern === undefined ? {} : { pattern }), ...(maxLength === undefined ? {} : { maxLength }) },
     example,
   });
   const statuses = Object.keys(endpoint.replies);
   return [
+    ...(endpoint.takes ?? []).map(({ name, description, pattern, maxLength, example, required = false }) => ({
+      ...header(name, description, pattern, example, maxLength),
+      required,
+    })),
     ...(errors.includes('precondition_failed')
       ? [header('If-Match', 'Proceed only if the current entity tag is one of these (RFC 9110 §13.1.1).', ENTITY_TAGS_PATTERN, '*')]
       : []),
@@ -147,7 +151,7 @@ function failures(endpoint: Endpoint): Json {
       status,
       {
         description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].meaning}`).join('\n\n'),
-        headers: headerRefs(failureHeaders(status)),
+        headers: headerRefs(failureHeaders(status, endpoint)),
         content: { 'application/json': { schema: errorSchema(status, codes), example: errorExample(status, codes) } },
       },
     ]),

@@ -137,6 +137,10 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
   createGroup: async () => (key) => tenant.admin.post('/groups', { name: 'walked' }, keyed(key)),
   createTag: async () => (key) => tenant.admin.post('/tags', { name: 'walked' }, keyed(key)),
   uploadFile: async () => (key) => tenant.admin.upload('/files', { name: 'walked.txt', file: Buffer.from('x'), ...keyed(key) }),
+  createUpload: async () => (key) =>
+    tenant.admin.raw('POST', '/files/uploads', {
+      headers: { 'tus-resumable': '1.0.0', 'upload-length': '5', 'upload-metadata': 'filename d2Fsa2Vk', 'idempotency-key': key },
+    }),
   copyFile: async () => {
     const { id } = await file('copied.txt');
     return (key) => tenant.admin.post(`/files/${id}/copy`, { name: 'copy.txt' }, keyed(key));

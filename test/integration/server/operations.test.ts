@@ -69,16 +69,20 @@ function operations(): Operation[] {
 
 const has = (operation: Operation, parameter: string): boolean => parametersOf(document, operation).some(({ name }) => name === parameter);
 
-function send({ method, path }: Described, { by, params = {}, query, headers, body, form }: Request): Promise<ApiReply> {
+function send({ method, path }: Described, { by, params = {}, query, headers, body, bytes, form }: Request): Promise<ApiReply> {
   const api = by ?? world.ada.api;
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
   if (form) {
     const upload = { file: Buffer.from(form.text), name: form.name, fields: form.fields ?? {}, headers: headers ?? {} };
     return api.upload(address, { ...upload, method: method.toUpperCase() as 'POST' | 'PUT' });
   }
-  const json = body === undefined ? {} : { body: JSON.stringify(body) };
-  const type = body === undefined ? {} : { 'content-type': 'application/json' };
-  return api.raw(method.toUpperCase(), address, { headers: { ...type, ...headers }, ...json, ...(query ? { query } : {}) });
+  const text = bytes?.text ?? (body === undefined ? undefined : JSON.stringify(body));
+  const type = text === undefined ? {} : { 'content-type': bytes?.type ?? 'application/json' };
+  return api.raw(method.toUpperCase(), address, {
+    headers: { ...type, ...headers },
+    ...(text === undefined ? {} : { body: text }),
+    ...(query ? { query } : {}),
+  });
 }
 
 /** Of each operation what it answered in place of what it should, in words. */
@@ -180,7 +184,7 @@ test('an If-Match that does not match is a 412 wherever it is taken, and a body 
     }
     const accepted = operation.requestBody?.content;
     if (accepted) {
-      const { form: _, ...request } = await operation.cases.success(world);
+      const { form: _, bytes: __, ...request } = await operation.cases.success(world);
       const code = accepted['application/json'] ? 'validation_failed' : 'unsupported_media_type';
       answers.push(...(await unless(code, send(operation, { ...request, body: 'a text' }), 'for a text as body')));
     }

@@ -11,6 +11,8 @@ export interface Request {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** In place of `body`: bytes of a media type. */
+  readonly bytes?: { readonly type: string; readonly text: string };
   /** In place of `body`: a form with a file. */
   readonly form?: { readonly name: string; readonly text: string; readonly fields?: Readonly<Record<string, string>> };
 }

@@ -26,6 +26,7 @@ import { shareLists } from './0038-share-lists.ts';
 import { tasks } from './0039-tasks.ts';
 import { filesWithVersions } from './0041-files-with-versions.ts';
 import { purgeByIndex } from './0042-purge-by-index.ts';
+import { partialUploads } from './0044-partial-uploads.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -57,4 +58,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   tasks,
   filesWithVersions,
   purgeByIndex,
+  partialUploads,
 ];

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { PassThrough, type Readable } from 'node:stream';
+
+/**
+ * The bytes of one request, in runs. They end where the request does, also where it breaks off or is stopped: what came before is worth keeping.
+ * The request's own stream is never destroyed: the reply still has to go out on that connection.
+ */
+export class ChunkBody {
+  readonly #source: Readable;
+  readonly #through = new PassThrough();
+  readonly #chunks: AsyncIterator<Buffer, undefined>;
+  readonly #hash = createHash('sha256');
+  readonly #signal: AbortSignal;
+  #rest: Buffer | undefined;
+  #isWhole = false;
+
+  /** `signal`: stops it. */
+  constructor(source: Readable, signal: AbortSignal) {
+    this.#source = source;
+    this.#signal = signal;
+    this.#chunks = this.#through[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
+    source.once('end', this.#onEnd).once('error', this.#stop).once('close', this.#stop);
+    signal.addEventListener('abort', this.#stop, { once: true });
+    if (source.readableEnded) this.#onEnd();
+    else source.pipe(this.#through);
+    if (signal.aborted || source.destroyed) this.#stop();
+  }
+
+  /** Whether all that the client sent has come. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** SHA-256 in Base64; once. */
+  digest(): string {
+    return this.#hash.digest('base64');
+  }
+
+  /** Waits for the next byte. False: there is none. */
+  async isMore(): Promise<boolean> {
+    while (this.#rest === undefined) {
+      const next = await this.#chunks.next();
+      if (next.done) return false;
+      if (next.value.length > 0) this.#rest = next.value;
+    }
+    return true;
+  }
+
+  /** The next bytes, `most` at most. */
+  async *run(most: number): AsyncGenerator<Buffer> {
+    for (let left = most; left > 0 && (await this.isMore());) {
+      const chunk = this.#rest as Buffer;
+      const taken = chunk.subarray(0, left);
+      this.#rest = taken.length < chunk.length ? chunk.subarray(left) : undefined;
+      left -= taken.length;
+      this.#hash.update(taken);
+      yield taken;
+    }
+  }
+
+  end(): void {
+    this.#source.off('end', this.#onEnd).off('error', this.#stop).off('close', this.#stop);
+    this.#signal.removeEventListener('abort', this.#stop);
+    this.#source.unpipe(this.#through);
+    this.#through.destroy();
+    // What is left is the reply's matter; an error of it is nobody's.
+    this.#source.on('error', () => undefined);
+  }
+
+  readonly #onEnd = (): void => {
+    this.#isWhole = true;
+    this.#finish();
+  };
+
+  readonly #stop = (): void => {
+    this.#source.unpipe(this.#through);
+    this.#finish();
+  };
+
+  #finish(): void {
+    if (!this.#through.writableEnded) this.#through.end();
+  }
+}

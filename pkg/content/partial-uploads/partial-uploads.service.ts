@@ -1,0 +1,301 @@
+import { Readable } from 'node:stream';
+import type { Actor } from '../../api/actor.ts';
+import type { RequestInfo } from '../../api/endpoint.ts';
+import { invalid, Problem } from '../../api/problem.ts';
+import { DailyJobs, endOfDay } from '../../events/daily-jobs.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
+import { isNotCommitted } from '../../store/postgres/errors.ts';
+import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
+import { requestPurge } from '../objects/objects.jobs.ts';
+import type { Transfers } from '../transfers/transfer-limits.ts';
+import type { Blobs } from '../uploads/blobs.ts';
+import type { Uploads } from '../uploads/uploads.service.ts';
+import { ChunkBody } from './chunk-body.ts';
+import { EXPIRE_UPLOADS } from './partial-uploads.jobs.ts';
+import {
+  addSegments,
+  completeUpload,
+  deleteUpload,
+  findUpload,
+  insertUpload,
+  type PartialUpload,
+  reserveUpload,
+  type Segment,
+  segmentsOf,
+  setLength,
+} from './partial-uploads.sql.ts';
+import { bytesIn, checksumIn, lengthIn, partOf } from './tus-headers.ts';
+
+const MIB = 1 << 20;
+/** Of a segment. As large as what is sent to the store by one request. */
+const SEGMENT_BYTES = 8 * MIB;
+/** A last segment that is smaller is joined with the bytes that come next, so that small requests do not make an object each. */
+const LEAST_SEGMENT_BYTES = MIB;
+/** After its last byte. */
+const EXPIRES_MS = 24 * 60 * 60 * 1000;
+/** Of one user, not complete and not expired. */
+const OPEN_MAX = 100;
+
+/** What one request has stored and no row names yet. */
+interface Pending {
+  readonly segments: Segment[];
+  /** Keys of `segments`, and of one that is being sent. */
+  readonly keys: string[];
+  /** The last segment before, whose bytes are in the first of `segments`. */
+  replaced: Segment | undefined;
+  /** Whether a transaction that names them was begun. */
+  isCommitting: boolean;
+}
+
+/**
+ * Uploads in several requests (tus 1.0). The bytes of each become segments, objects of up to 8 MiB; with the last byte the segments are read as one
+ * stream, which becomes a file as any upload does (`Uploads`).
+ *
+ * Invariants:
+ * - The offset is the sum of the segments that rows name, at every server: nothing of an upload is in a process.
+ * - A segment is added only behind the bytes that its request saw: of racing requests one adds, the others get `conflict`.
+ * - The offset becomes the length in the transaction that makes the file. Where that is refused, the last segment is not kept: the client may send it again.
+ * - With a checksum, no byte of a request is kept unless all of them are right.
+ * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires.
+ * - An object that no row names is deleted at once, after a crash by the sweep of its day; those of an expired upload by `EXPIRE_UPLOADS`.
+ */
+export class PartialUploads {
+  readonly #db: Database;
+  readonly #objects: Objects;
+  readonly #blobs: Blobs;
+  readonly #uploads: Uploads;
+  readonly #transfers: Transfers;
+  readonly #jobs: JobRequests;
+  readonly #expiry: DailyJobs;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Logger;
+  /** Of one file, in bytes. */
+  readonly maxBytes: number;
+
+  constructor(deps: {
+    db: Database;
+    objects: Objects;
+    blobs: Blobs;
+    uploads: Uploads;
+    transfers: Transfers;
+    jobs: JobRequests;
+    clock: Clock;
+    random: Random;
+    log: Logger;
+    maxBytes: number;
+  }) {
+    this.#db = deps.db;
+    this.#objects = deps.objects;
+    this.#blobs = deps.blobs;
+    this.#uploads = deps.uploads;
+    this.#transfers = deps.transfers;
+    this.#jobs = deps.jobs;
+    this.#clock = deps.clock;
+    this.#random = deps.random;
+    this.#log = deps.log;
+    this.maxBytes = deps.maxBytes;
+    this.#expiry = new DailyJobs(deps.clock, (now) =>
+      deps.jobs.schedule(deps.db.tables, EXPIRE_UPLOADS, {}, new Date(endOfDay(now).getTime() + EXPIRES_MS)),
+    );
+  }
+
+  /** Throws `not_found`, also for another's, and `upload_expired`. */
+  async get(actor: Actor, uuid: string): Promise<PartialUpload> {
+    const upload = await findUpload(this.#db.tables, uuid, actor.userId);
+    if (!upload) throw new Problem('not_found');
+    if (upload.expiresAt <= this.#clock.now()) throw new Problem('upload_expired');
+    return upload;
+  }
+
+  /** Begins an upload, with the first bytes of it where `hasBytes`. */
+  async create(actor: Actor, request: RequestInfo, hasBytes: boolean): Promise<PartialUpload> {
+    const length = lengthIn(request);
+    this.#requireSize(length ?? 0);
+    const metadata = request.headers['upload-metadata'] ?? '';
+    const checksum = checksumIn(request);
+    await this.#uploads.requireTarget(actor, partOf(metadata));
+    await this.#expiry.ensure();
+    const now = this.#clock.now();
+    const made = { uuid: this.#random.uuid(), userId: actor.userId, length, metadata, expiresAt: this.#expiresAt() };
+    const upload = await this.#db.transaction(async (tx) => {
+      await reserveUpload(tx, made, length ?? 0, now);
+      return insertUpload(tx, made, { now, most: OPEN_MAX });
+    });
+    if (!upload) throw new Problem('conflict', `You have ${OPEN_MAX} uploads that are not complete. Complete or delete one of them.`);
+    if (!hasBytes && length !== 0) return upload;
+    try {
+      return await this.#receive(actor, upload, request, checksum);
+    } catch (error) {
+      // The client does not learn its address.
+      await this.#delete(upload).catch((failure: unknown) => this.#log.warn({ err: failure }, 'could not delete an upload; it expires'));
+      throw error;
+    }
+  }
+
+  /** Adds the request's bytes. Throws `conflict` where the upload is not at their offset, and all that an upload of a file does. */
+  async append(actor: Actor, uuid: string, request: RequestInfo): Promise<PartialUpload> {
+    const offset = bytesIn(request, 'Upload-Offset');
+    if (offset === undefined) throw invalid('Upload-Offset', 'is required');
+    const checksum = checksumIn(request);
+    const length = bytesIn(request, 'Upload-Length');
+    let upload = await this.get(actor, uuid);
+    if (offset !== upload.received) throw this.#moved();
+    if (length !== undefined && length !== upload.length) upload = await this.#sized(upload, length);
+    await this.#expiry.ensure();
+    return upload.file === null ? this.#receive(actor, upload, request, checksum) : upload;
+  }
+
+  /** Deletes an upload with what is stored of it. The file that it has become stays. */
+  async delete(actor: Actor, uuid: string): Promise<void> {
+    await this.#delete(await this.get(actor, uuid));
+  }
+
+  #delete(upload: PartialUpload): Promise<void> {
+    return this.#db.transaction(async (tx) => requestPurge(this.#jobs, tx, await deleteUpload(tx, upload)));
+  }
+
+  async #sized(upload: PartialUpload, length: number): Promise<PartialUpload> {
+    if (upload.length !== null || length < upload.received)
+      throw invalid('Upload-Length', 'must not change, nor be less than what is stored');
+    this.#requireSize(length);
+    const isSet = await this.#db.transaction(async (tx) => {
+      await reserveUpload(tx, upload, length, this.#clock.now());
+      return setLength(tx, upload, length);
+    });
+    if (!isSet) throw this.#moved();
+    return { ...upload, length };
+  }
+
+  async #receive(actor: Actor, upload: PartialUpload, request: RequestInfo, checksum: string | undefined): Promise<PartialUpload> {
+    const most = (upload.length ?? this.maxBytes) - upload.received;
+    if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge();
+    const transfer = this.#transfers.begin('upload', actor.userUuid, request.traffic);
+    const body = new ChunkBody(request.stream, transfer.signal);
+    try {
+      const received = await this.#store(actor, upload, { body, checksum, signal: transfer.signal });
+      transfer.signal.throwIfAborted();
+      return received;
+    } finally {
+      body.end();
+      transfer.end();
+    }
+  }
+
+  /** Stores the bytes, a segment at a time; those of a checksum are added all at once. Gives the upload as it is then. */
+  async #store(
+    actor: Actor,
+    before: PartialUpload,
+    { body, checksum, signal }: { body: ChunkBody; checksum: string | undefined; signal: AbortSignal },
+  ): Promise<PartialUpload> {
+    let upload = before;
+    let pending = nothing();
+    try {
+      while (await body.isMore()) {
+        if (endOf(upload, pending) >= (upload.length ?? this.maxBytes)) throw tooLarge();
+        await this.#storeNext(actor, upload, pending, body);
+        // The last segment is added with the file; one without a successor yet may be the last.
+        if (checksum !== undefined || endOf(upload, pending) === upload.length) continue;
+        upload = await this.#add(upload, pending);
+        pending = nothing();
+      }
+      if (checksum !== undefined && (!body.isWhole || body.digest() !== checksum)) throw new Problem('checksum_mismatch');
+      if (endOf(upload, pending) === upload.length) {
+        const complete = await this.#complete(actor, upload, pending, signal);
+        await this.#discard(pending.keys);
+        return complete;
+      }
+      return pending.segments.length === 0 ? upload : await this.#add(upload, pending);
+    } catch (error) {
+      // Whether an unknown outcome was a commit the sweep decides by the rows.
+      if (!pending.isCommitting || error instanceof Problem || isNotCommitted(error)) await this.#discard(pending.keys);
+      // Another request has joined it with its own bytes, completed the upload or deleted it.
+      throw error instanceof ObjectMissing ? this.#moved() : error;
+    }
+  }
+
+  async #storeNext(actor: Actor, upload: PartialUpload, pending: Pending, body: ChunkBody): Promise<void> {
+    const last = pending.segments.length === 0 ? (await segmentsOf(this.#db.tables, upload)).at(-1) : undefined;
+    const joined = last !== undefined && last.size < LEAST_SEGMENT_BYTES ? last : undefined;
+    const left = (upload.length ?? this.maxBytes) - endOf(upload, pending);
+    const key = await this.#blobs.newKey();
+    pending.keys.push(key);
+    const bytes = Readable.from(this.#segment(joined, body.run(Math.min(left, SEGMENT_BYTES - (joined?.size ?? 0)))), {
+      objectMode: false,
+    });
+    const { size } = await this.#objects.put(key, bytes, { owner: actor.userUuid });
+    pending.segments.push({ key, size });
+    pending.replaced ??= joined;
+  }
+
+  async *#segment(joined: Segment | undefined, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    if (joined) yield* (await this.#objects.get(joined.key)).body as AsyncIterable<Buffer>;
+    yield* bytes;
+  }
+
+  async #add(upload: PartialUpload, pending: Pending): Promise<PartialUpload> {
+    const added = { ...upload, received: endOf(upload, pending), expiresAt: this.#expiresAt() };
+    pending.isCommitting = true;
+    await this.#db.transaction(async (tx) => {
+      await reserveUpload(tx, added, added.length ?? added.received, this.#clock.now());
+      if (!(await addSegments(tx, { ...upload, expiresAt: added.expiresAt }, pending.segments, pending.replaced))) throw this.#moved();
+    });
+    if (pending.replaced) await this.#discard([pending.replaced.key]);
+    return added;
+  }
+
+  /** Makes the file of the upload. */
+  async #complete(actor: Actor, upload: PartialUpload, pending: Pending, signal: AbortSignal): Promise<PartialUpload> {
+    const present = await segmentsOf(this.#db.tables, upload);
+    const sum = present.reduce((bytes, { size }) => bytes + size, 0);
+    if (sum !== upload.received) throw this.#moved();
+    const segments = [...present.filter(({ key }) => key !== pending.replaced?.key), ...pending.segments];
+    const stream = Readable.from(this.#contentOf(segments, signal), { objectMode: false });
+    const part = { ...partOf(upload.metadata), stream, signal };
+    const also = async (tx: Tx, file: string): Promise<void> => {
+      if (!(await completeUpload(tx, upload, file))) throw this.#moved();
+      await requestPurge(
+        this.#jobs,
+        tx,
+        present.map(({ key }) => key),
+      );
+    };
+    const file = await this.#uploads.createReserved(actor, part, upload.uuid, also);
+    return { ...upload, received: upload.length ?? upload.received, file };
+  }
+
+  async *#contentOf(segments: readonly Segment[], signal: AbortSignal): AsyncGenerator<Buffer> {
+    for (const { key } of segments) yield* (await this.#objects.get(key, { signal })).body as AsyncIterable<Buffer>;
+  }
+
+  async #discard(keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    await this.#objects
+      .delete(keys)
+      .catch((error: unknown) => this.#log.warn({ err: error, keys }, 'could not delete segments of an upload; the sweep will'));
+  }
+
+  #requireSize(bytes: number): void {
+    if (bytes > this.maxBytes) throw tooLarge();
+  }
+
+  #expiresAt(): Date {
+    return new Date(this.#clock.now().getTime() + EXPIRES_MS);
+  }
+
+  #moved(): Problem {
+    return new Problem('conflict', 'The upload is not at this offset. Ask for its offset (HEAD) and go on there.');
+  }
+}
+
+const nothing = (): Pending => ({ segments: [], keys: [], replaced: undefined, isCommitting: false });
+
+/** Bytes of an upload with what is pending. */
+const endOf = ({ received }: PartialUpload, { segments, replaced }: Pending): number =>
+  received + segments.reduce((sum, { size }) => sum + size, 0) - (replaced?.size ?? 0);
+
+const tooLarge = (): Problem => new Problem('payload_too_large', 'The upload is longer than it said, or than an upload may be.');
