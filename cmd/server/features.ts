@@ -1,4 +1,5 @@
 import { accountsFeature } from '../../pkg/accounts/accounts.ts';
+import { audit } from '../../pkg/audit/audit.ts';
 import { contentFeature } from '../../pkg/content/content.ts';
 import { COPY_FOLDER } from '../../pkg/content/folders/copy-folder-task.ts';
 import { metadata } from '../../pkg/content/metadata/metadata.ts';
@@ -20,6 +21,7 @@ export const FEATURES: readonly Feature[] = [
   metadata,
   usage,
   groups,
+  audit,
   webhooks,
   lti,
 ];

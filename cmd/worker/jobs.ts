@@ -1,4 +1,5 @@
 import { clearCaches } from '../../pkg/api/caches.jobs.ts';
+import { deleteExpiredAudit } from '../../pkg/audit/expire-audit.ts';
 import { copyFolder } from '../../pkg/content/folders/copy-folder.processor.ts';
 import { expireUploads } from '../../pkg/content/partial-uploads/expire-uploads.processor.ts';
 import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.ts';
@@ -35,5 +36,5 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
       retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
     }),
   ],
-  schedules: [deleteExpiredEvents],
+  schedules: [deleteExpiredEvents, deleteExpiredAudit],
 });

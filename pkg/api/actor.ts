@@ -15,7 +15,8 @@ export type Permission =
   | 'write:groups'
   | 'read:webhooks'
   | 'write:webhooks'
-  | 'write:grades';
+  | 'write:grades'
+  | 'read:audit';
 
 /** What a grant gives on one file or folder; cumulative, lowest first (docs/design/records.md, Grant). */
 export const LEVELS = ['read', 'write', 'admin'] as const;
@@ -55,7 +56,17 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: VIEWER,
   member: MEMBER,
   instructor: [...MEMBER, 'write:grades'],
-  admin: [...MEMBER, 'write:grades', 'read:users', 'write:users', 'read:groups', 'write:groups', 'read:webhooks', 'write:webhooks'],
+  admin: [
+    ...MEMBER,
+    'write:grades',
+    'read:users',
+    'write:users',
+    'read:groups',
+    'write:groups',
+    'read:webhooks',
+    'write:webhooks',
+    'read:audit',
+  ],
 };
 
 export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> => new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));

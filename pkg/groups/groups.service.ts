@@ -52,7 +52,7 @@ export class Groups {
   async create(actor: Actor, input: NewGroup): Promise<GroupView> {
     const { name, description = null } = input;
     const row = await orNameConflict(() =>
-      this.#db.tables.groups.insert({ uuid: this.#random.uuid(), name, description, createdBy: actor.userId }),
+      this.#db.transaction((tx) => tx.groups.insert({ uuid: this.#random.uuid(), name, description, createdBy: actor.userId })),
     );
     return presentGroup({ ...row, memberCount: 0, isRegistered: false });
   }

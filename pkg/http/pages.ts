@@ -1,6 +1,7 @@
 import { REFUSED_LINGER_MS } from './request-limits.ts';
 import { Problem } from '../api/problem.ts';
 import { escapeHtml, PageProblem, type PageReply, type PageRequest, type PageRoute, type WebPages } from '../api/page.ts';
+import { origins } from '../store/postgres/origin.ts';
 import type { RequestAdmission } from './admission.ts';
 import { replyLingering } from './lingering-close.ts';
 import { errorBody, problemOf } from './middleware/errors.ts';
@@ -28,7 +29,9 @@ export function servePage(route: PageRoute, deps: PageDeps): Handler {
       if (!deps.hosts.has(ctx.get('host').toLowerCase()))
         throw new PageProblem('host_unknown', 421, 'This service does not answer under this host name.');
       await deps.admission.admit(ctx, 'page');
-      send(ctx, await route.handle(await pageRequest(ctx)));
+      const request = await pageRequest(ctx);
+      const { ip, requestId } = request;
+      send(ctx, await origins.run({ userId: null, ip, requestId }, () => route.handle(request)));
     } catch (error) {
       refuse(ctx, error, deps.web);
     }

@@ -1,7 +1,16 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor } from '../api/actor.ts';
-import { type Endpoint, EVENT_STREAM, problemsOf, type Reply, type ReplyHeaders, type RequestInfo, type Traffic } from '../api/endpoint.ts';
+import {
+  type Endpoint,
+  EVENT_STREAM,
+  NDJSON,
+  problemsOf,
+  type Reply,
+  type ReplyHeaders,
+  type RequestInfo,
+  type Traffic,
+} from '../api/endpoint.ts';
 import { noneMatchHits, parseEntityTags } from '../api/etag.ts';
 import { foreignCursor } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
@@ -9,6 +18,7 @@ import { validate } from '../api/validation.ts';
 import type { AccessClaims, Tokens } from '../access/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { DataException } from '../store/postgres/errors.ts';
+import { origins } from '../store/postgres/origin.ts';
 import { NO_CACHE } from '../store/redis/tagged-cache.ts';
 import type { RequestAdmission, Requester, Wanted } from './admission.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
@@ -196,7 +206,9 @@ function declared(endpoint: Endpoint, deps: ServeDeps, way: (ctx: Context) => Pr
 
 /** The handler's reply; with `exact`, a reply that the endpoint does not declare is an error. */
 async function handled(endpoint: Endpoint, deps: ServeDeps, request: Parameters<Endpoint['handle']>[0]): Promise<Reply> {
-  const reply = await endpoint.handle(request);
+  const { ip, requestId } = request.request;
+  const origin = { userId: request.actor?.userId ?? null, ip, requestId };
+  const reply = await origins.run(origin, () => endpoint.handle(request));
   if (deps.exact) requireDeclared(endpoint, reply);
   return reply;
 }
@@ -217,7 +229,9 @@ function requireDeclared(endpoint: Endpoint, reply: Reply): void {
       ? reply.body !== undefined
       : 'stream' in shape
         ? !isBytes(reply.body) && reply.body !== undefined
-        : !(endpoint.followed && isEventStream(reply)) && !isShape(shape, reply.body)
+        : !(endpoint.followed && isStreamOf(EVENT_STREAM, reply)) &&
+          !(endpoint.exported && isStreamOf(NDJSON, reply)) &&
+          !isShape(shape, reply.body)
   )
     throw new TypeError(`${endpoint.path}: the body of its ${reply.status} is not what it declares`);
   const headers = new Set<string>([...successHeaders(endpoint, reply.status, false), ...OF_CONTENT].map((name) => name.toLowerCase()));
@@ -228,7 +242,7 @@ function requireDeclared(endpoint: Endpoint, reply: Reply): void {
 /** Headers that the OpenAPI document states by the media type of a reply. */
 const OF_CONTENT = ['Content-Type', 'Content-Length'];
 
-const isEventStream = ({ body, headers }: Reply): boolean => body instanceof Readable && headers?.['content-type'] === EVENT_STREAM;
+const isStreamOf = (type: string, { body, headers }: Reply): boolean => body instanceof Readable && headers?.['content-type'] === type;
 const isBytes = (body: unknown): boolean => body instanceof Readable || Buffer.isBuffer(body) || typeof body === 'string';
 const isShape = (shape: z.ZodType, body: unknown): boolean => strict(shape).safeParse(JSON.parse(JSON.stringify(body))).success;
 

@@ -42,8 +42,11 @@ export async function startTask(tx: Sql, uuid: string, now: Date): Promise<boole
 
 /** Null: it has ended, or is gone. */
 export async function lockTask(tx: Sql, uuid: string): Promise<RunningTask | null> {
+  // What the step changes is written into the audit log as the requester's.
   const [task] = await tx.query<RunningTask>(
-    `SELECT id, uuid, user_id AS "userId", arguments, is_planned AS "isPlanned", cursor FROM tasks WHERE uuid = $1 AND state = 'running' FOR UPDATE`,
+    `SELECT id, uuid, user_id AS "userId", arguments, is_planned AS "isPlanned", cursor,
+       set_config('carrel.origin', CASE WHEN user_id IS NULL THEN '' ELSE json_build_object('user', user_id)::text END, true)
+     FROM tasks WHERE uuid = $1 AND state = 'running' FOR UPDATE`,
     [uuid],
   );
   return task ?? null;

@@ -161,7 +161,7 @@ export function sendRaw(url: string, options: { method?: string; headers: readon
 }
 
 function answer(status: number, headers: Record<string, string | string[] | undefined>, bytes: Buffer): ApiReply {
-  const isJson = String(headers['content-type'] ?? '').includes('json') && bytes.length > 0;
+  const isJson = String(headers['content-type'] ?? '').startsWith('application/json') && bytes.length > 0;
   return {
     status,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])),

@@ -67,7 +67,7 @@ export class PasswordResets {
     const token = this.#random.base64url(32);
     const now = this.#clock.now();
     const expiresAt = new Date(now.getTime() + PASSWORD_RESET_MS);
-    await this.#db.query(REPLACE, [user.id, sha256Hex(token), now, expiresAt]);
+    await this.#db.transaction((tx) => tx.query(REPLACE, [user.id, sha256Hex(token), now, expiresAt]));
     return { token, expires_at: expiresAt.toISOString() };
   }
 

@@ -4,7 +4,8 @@ import type { Actor } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Database, Tx } from '../../store/postgres/database.ts';
+import type { Database, Executor, Tx } from '../../store/postgres/database.ts';
+import { originParameter } from '../../store/postgres/origin.ts';
 import type { Session, User } from '../../store/postgres/tables.ts';
 import { sessionTag } from '../../access/tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
@@ -23,6 +24,10 @@ export interface FreshSignIn {
   readonly refreshToken: string;
   readonly refreshUntil: Date;
 }
+
+/** Writes into the audit log: one statement, whether there is such a person or not. How often, the throttle bounds. */
+const noteRefused = (sql: Executor, email: string): Promise<unknown> =>
+  sql.query('SELECT audit_refused_sign_in($1, $2)', [email, originParameter()]);
 
 type SessionOfToken = Pick<Session, 'id' | 'userId' | 'launchId' | 'createdAt' | 'expiresAt' | 'endedAt'>;
 
@@ -97,7 +102,10 @@ export class SignIn {
       const right = await this.#passwords.verify(found?.passwordHash ?? null, password);
       return right ? found : undefined;
     });
-    if (!user) throw new Problem('invalid_credentials');
+    if (!user) {
+      await noteRefused(this.#db.tables, email);
+      throw new Problem('invalid_credentials');
+    }
     const fresh = await this.#db.transaction(async (tx) => {
       const sessionId = await this.#sessions.create(tx, { userId: user.id, passwordHash: user.passwordHash }, from.origin);
       if (sessionId === undefined) throw new Problem('invalid_credentials');

@@ -1,3 +1,4 @@
+import { originParameter, withOrigin } from '../../store/postgres/origin.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { integerKey, keyset, timeKey } from '../../store/postgres/keyset.ts';
 import type { Ancestor } from '../access/inherited-access.policy.ts';
@@ -122,6 +123,7 @@ export async function openShare(sql: Executor, token: string, now: Date): Promis
 const COUNT = `
   UPDATE shares s SET download_count = s.download_count + 1
   WHERE s.id = $1 AND ${WORKS} AND s.password_hash IS NOT DISTINCT FROM $3 AND (s.max_downloads IS NULL OR s.download_count < s.max_downloads)
+    AND ${withOrigin('$4')}
   RETURNING s.id`;
 
 /**
@@ -133,6 +135,6 @@ export async function countDownload(
   share: { readonly id: number; readonly passwordHash: string | null },
   now: Date,
 ): Promise<boolean> {
-  const rows = await sql.prepared('content-share-count', COUNT, [share.id, now, share.passwordHash]);
+  const rows = await sql.prepared('content-share-count', COUNT, [share.id, now, share.passwordHash, originParameter()]);
   return rows.length === 1;
 }

@@ -12,6 +12,7 @@ import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { fileTag } from '../content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { ObjectMissing } from '../../store/s3/objects.ts';
+import { originParameter } from '../../store/postgres/origin.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { allows, type Granted, hiddenAncestors, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
@@ -309,6 +310,7 @@ export class Uploads {
       folder,
       blob,
       event,
+      origin: originParameter(),
       ownerId: actor.userId,
       bucket: this.#bucket,
     });

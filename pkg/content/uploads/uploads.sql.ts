@@ -81,6 +81,8 @@ export interface NewContent {
 export interface NewFile extends Omit<NewContent, 'folderId'> {
   readonly folder: UploadFolder | null;
   readonly event: FileCreatedEvent;
+  /** JSON: whose request it is; for the audit log. Null: the system's. */
+  readonly origin: string | null;
 }
 
 /**
@@ -89,7 +91,9 @@ export interface NewFile extends Omit<NewContent, 'folderId'> {
  */
 const STORE = `
   WITH stored AS MATERIALIZED (
-    SELECT * FROM store_files($1::jsonb, $2)
+    SELECT f.* FROM (SELECT set_config('carrel.origins', $3, true) AS text) origins
+      -- It names the setting, so that this is there before.
+      CROSS JOIN LATERAL store_files(CASE WHEN origins.text IS NOT NULL THEN $1::jsonb END, $2) f
   ), eventful AS (
     SELECT s.created_at, u.event_uuid, u.event_head, u.event_tail
     FROM jsonb_to_recordset($1::jsonb) AS u (uuid uuid, event_uuid uuid, event_head text, event_tail text) JOIN stored s ON s.uuid = u.uuid
@@ -105,7 +109,9 @@ export async function storeFiles(
   uploads: readonly NewFile[],
   now: Date,
 ): Promise<{ readonly files: ReadonlyMap<string, OwnRecord>; readonly deliveries: number }> {
-  const rows = await sql.prepared<OwnRow & { deliveries: number }>('content-store', STORE, [JSON.stringify(uploads.map(columnsOf)), now]);
+  const origins = `{${uploads.map(({ uuid, origin }) => `"${uuid}":${origin ?? 'null'}`).join(',')}}`;
+  const values = [JSON.stringify(uploads.map(columnsOf)), now, origins];
+  const rows = await sql.prepared<OwnRow & { deliveries: number }>('content-store', STORE, values);
   const deliveries = rows[0]?.deliveries ?? 0;
   const files = new Map(rows.map((row) => [row.uuid, ownRecordOf(row)]));
   return { files, deliveries };

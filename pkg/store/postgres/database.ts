@@ -6,6 +6,7 @@ import { isAbandoned, observedClient, types } from './client.ts';
 import { attributesOf, type NewOf, type RowOf, type TableDefinition } from './columns.ts';
 import { whenFree } from './connection-limit.ts';
 import { SerializationFailure, sqlState, translateError } from './errors.ts';
+import { setOrigin } from './origin.ts';
 import {
   CONNECT_TIMEOUT_MS,
   type ConnectionOptions,
@@ -195,6 +196,10 @@ function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
   const manager = connectionManager(sequelize);
   // Sequelize scans pg_type on each connect while this map is empty; our parsers need none of what it would find.
   manager.nameOidMap = { int8: { oid: 20 } };
+  // In the same message as the beginning: no round trip of its own.
+  const queries = (sequelize.getQueryInterface() as unknown as { queryGenerator: QueryGenerator }).queryGenerator;
+  const start = queries.startTransactionQuery.bind(queries);
+  queries.startTransactionQuery = (transaction) => start(transaction) + setOrigin();
   // Below the pool, so that whoever waits for a connection also gets one that another statement gives back.
   const logIn = manager._connect.bind(manager);
   manager._connect = (config) => whenFree(() => logIn(config), { limitMs: CONNECT_TIMEOUT_MS, signal });
@@ -210,6 +215,10 @@ interface ConnectionManager {
   _connect(config: object): Promise<pg.Client>;
   getConnection(options: { type: 'read' | 'write' }): Promise<pg.Client>;
   releaseConnection(connection: pg.Client): void;
+}
+
+interface QueryGenerator {
+  startTransactionQuery(transaction: Transaction): string;
 }
 
 const connectionManager = (sequelize: Sequelize): ConnectionManager =>

@@ -30,7 +30,16 @@ const remainingRows = ({ db }: TestTenant) =>
      FROM carrel.events e JOIN carrel.deliveries d ON d.tenant = e.tenant AND d.event_id = e.id GROUP BY e.payload`,
   );
 
-test('events are kept 30 days with their deliveries and go then, of every tenant and however many', async () => {
+const audited = (tenant: TestTenant, count: number, age: string): Promise<unknown> =>
+  platform.pool.query(
+    `INSERT INTO "${roleOf(tenant)}".audit_entries (at, is_system, action, target_type, target_name, changes)
+     SELECT now() - $2::text::interval, true, 'file.purge', 'file', $2::text, '{}' FROM generate_series(1, $1)`,
+    [count, age],
+  );
+const agesOf = ({ db }: TestTenant) =>
+  db.query(`SELECT target_name AS age, count(*) AS entries FROM audit_entries WHERE target_name LIKE '% days %' GROUP BY 1`);
+
+test('events are kept 30 days with their deliveries, entries of the audit log 365 days, and they go then, of every tenant and however many', async () => {
   const [one, other] = [await platform.tenant(), await platform.tenant()];
   await past(one, 2_500, '30 days 1 minute');
   await past(one, 3, '29 days 23 hours');
@@ -39,9 +48,15 @@ test('events are kept 30 days with their deliveries and go then, of every tenant
     (await platform.pool.query(`SELECT FROM carrel.events WHERE created_at < now() - interval '30 days'`)).length;
   expect(await left()).toBe(2_501);
 
+  await audited(one, 1_200, '365 days 1 minute');
+  await audited(one, 2, '364 days 23 hours');
+  await audited(other, 1, '400 days 1 hour');
+
   const worker = await startWorkerProcess(platform);
 
   await waitFor('the old events to go', async () => (await left()) === 0);
+  await waitFor('the old audit entries to go', async () => (await agesOf(other)).length === 0 && (await agesOf(one)).length === 1);
+  expect(await agesOf(one)).toEqual([{ age: '364 days 23 hours', entries: 2 }]);
   expect(await remainingRows(one)).toEqual([{ age: '29 days 23 hours', events: 3, deliveries: 6 }]);
   expect(await remainingRows(other)).toEqual([]);
   expect(await platform.pool.query('SELECT FROM carrel.deliveries WHERE tenant = $1', [roleOf(one)])).toHaveLength(6);

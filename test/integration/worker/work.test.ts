@@ -203,6 +203,8 @@ test('of a file’s versions those beyond the number to keep go for ever, and th
     [7, 6, 5],
     [2, 1],
   ]);
+  const deleted = `SELECT count(*) AS entries FROM audit_entries WHERE action = 'version.delete' AND is_system AND target_id = $1`;
+  expect(await tenant.db.query(deleted, [many])).toEqual([{ entries: 5 }]);
   expect(await numbers(many)).toEqual([7, 5]);
   expect(await numbers(few)).toEqual([2]);
   expect((await api.get(`/files/${many}/download`)).bytes.toString()).toBe('xx');

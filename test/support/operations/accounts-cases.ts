@@ -125,6 +125,7 @@ export const ACCOUNT_CASES: Readonly<Record<string, Cases>> = {
   getOwnUsage: { success: () => ({}), stranger: 'same', unseen: { not_found: DELETED_MEANWHILE } },
   getUsage: { success: (w) => ({ params: { id: w.ada.user.id } }) },
 
+  listAuditEntries: administrators(() => ({})),
   listGroups: { success: () => ({}), stranger: 'same' },
   createGroup: administrators((w) => ({ body: { name: w.name() } }), {
     name_conflict: async (w) => byAdmin(w, { body: { name: (await w.group()).name } }),

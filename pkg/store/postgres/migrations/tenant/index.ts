@@ -27,6 +27,7 @@ import { tasks } from './0039-tasks.ts';
 import { filesWithVersions } from './0041-files-with-versions.ts';
 import { purgeByIndex } from './0042-purge-by-index.ts';
 import { partialUploads } from './0044-partial-uploads.ts';
+import { audit } from './0045-audit.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -59,4 +60,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   filesWithVersions,
   purgeByIndex,
   partialUploads,
+  audit,
 ];

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { pageOf, pageQueryOf } from '../api/paging.ts';
+import { Timestamp, Uuid } from '../api/schemas.ts';
+
+/** What is written down. Migration 0045 has the changes that each is an entry of. */
+export const AUDIT_ACTIONS = [
+  'file.upload',
+  'file.update',
+  'file.delete',
+  'file.restore',
+  'file.purge',
+  'version.delete',
+  'folder.create',
+  'folder.update',
+  'folder.delete',
+  'folder.restore',
+  'folder.purge',
+  'grant.create',
+  'grant.update',
+  'grant.delete',
+  'share.create',
+  'share.update',
+  'share.delete',
+  'share.download',
+  'user.create',
+  'user.update',
+  'user.delete',
+  'user.password_reset',
+  'session.create',
+  'session.end',
+  'session.fail',
+  'group.create',
+  'group.update',
+  'group.delete',
+  'group.add_member',
+  'group.remove_member',
+  'webhook.create',
+  'webhook.update',
+  'webhook.delete',
+  'job.run',
+  'job.cancel',
+] as const;
+
+export const AUDIT_TARGETS = ['file', 'folder', 'grant', 'share', 'user', 'session', 'group', 'webhook', 'job'] as const;
+
+const Action = z.enum(AUDIT_ACTIONS).meta({ id: 'AuditAction', example: 'file.upload' });
+const TargetType = z.enum(AUDIT_TARGETS);
+const Value = z.unknown();
+
+export const AuditEntry = z
+  .object({
+    id: Uuid,
+    at: Timestamp,
+    actor: z
+      .union([
+        z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) }),
+        z.object({ system: z.literal(true).describe('Carrel itself: a schedule, an expiry, a resource of the cluster') }),
+      ])
+      .nullable()
+      .describe('null: somebody who was not signed in, or a user who is gone'),
+    action: Action,
+    target: z.object({
+      type: TargetType,
+      id: Uuid.nullable().describe('null: a sign-in to an account that does not exist'),
+      name: z.string().nullable().meta({ description: 'its name at that time', example: 'thesis.pdf' }),
+    }),
+    ip: z.string().nullable().meta({ example: '192.0.2.7' }),
+    request_id: z.string().nullable().meta({ description: 'X-Request-Id of the request', example: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' }),
+    changes: z.record(z.string(), z.object({ from: Value, to: Value })).meta({
+      description: 'fields with what they were and are; of a secret both are null',
+      example: { name: { from: 'a.pdf', to: 'thesis.pdf' } },
+    }),
+  })
+  .meta({ id: 'AuditEntry' });
+export type AuditEntry = z.output<typeof AuditEntry>;
+
+export const AuditPage = pageOf(AuditEntry).meta({ id: 'AuditPage' });
+export const AUDIT_SORT_FIELDS = ['at'] as const;
+
+export const AuditQuery = z.object({
+  ...pageQueryOf(AUDIT_SORT_FIELDS),
+  actor: Uuid.optional().describe('what this user did'),
+  action: Action.optional(),
+  target_type: TargetType.optional(),
+  target_id: Uuid.optional(),
+  after: Timestamp.optional().describe('later than this'),
+  before: Timestamp.optional().describe('earlier than this'),
+});
+export type AuditQuery = z.output<typeof AuditQuery>;

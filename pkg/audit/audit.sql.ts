@@ -1,0 +1,40 @@
+import { integerKey, keyset, type Parameters, timeKey } from '../store/postgres/keyset.ts';
+import type { AUDIT_SORT_FIELDS, AuditEntry, AuditQuery } from './audit.schema.ts';
+
+export interface AuditRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly at: Date;
+  readonly actorId: string | null;
+  readonly actorName: string | null;
+  readonly isSystem: boolean;
+  readonly action: AuditEntry['action'];
+  readonly targetType: AuditEntry['target']['type'];
+  readonly targetId: string | null;
+  readonly targetName: string | null;
+  readonly ip: string | null;
+  readonly requestId: string | null;
+  readonly changes: AuditEntry['changes'];
+}
+
+export const AUDIT_COLUMNS = `a.id, a.uuid, a.at, a.actor_id AS "actorId", a.actor_name AS "actorName", a.is_system AS "isSystem", a.action,
+  a.target_type AS "targetType", a.target_id AS "targetId", a.target_name AS "targetName", a.ip, a.request_id AS "requestId", a.changes`;
+
+/** The newest first. Indexes give this order to all entries, and to those of an actor, a target or an action. */
+export const ENTRIES = keyset<AuditRow, (typeof AUDIT_SORT_FIELDS)[number] | 'id'>({
+  keys: { at: timeKey('a.at', ({ at }) => at), id: integerKey('a.id', ({ id }) => id) },
+  fields: ['at'],
+  fallback: '-at',
+  tieBreaker: 'id',
+});
+
+export const matching =
+  ({ actor, action, target_type, target_id, after, before }: AuditQuery) =>
+  (params: Parameters): string[] => [
+    ...(actor === undefined ? [] : [`a.actor_id = ${params.add(actor)}`]),
+    ...(action === undefined ? [] : [`a.action = ${params.add(action)}`]),
+    ...(target_type === undefined ? [] : [`a.target_type = ${params.add(target_type)}`]),
+    ...(target_id === undefined ? [] : [`a.target_id = ${params.add(target_id)}`]),
+    ...(after === undefined ? [] : [`a.at > ${params.add(after)}`]),
+    ...(before === undefined ? [] : [`a.at < ${params.add(before)}`]),
+  ];

@@ -1,0 +1,33 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { quoteLiteral } from './pool.ts';
+
+/** Whose request a change is made by. */
+export interface Origin {
+  /** Internal id (users.id); null: somebody who is not signed in. */
+  readonly userId: number | null;
+  readonly ip: string;
+  readonly requestId: string;
+}
+
+/**
+ * The origin of what runs now: set by pkg/http around the handler of each request, read where a transaction begins (database.ts), so that no service
+ * passes it on. Where there is none, the change is the system's.
+ */
+export const origins = new AsyncLocalStorage<Origin>();
+
+/** As the triggers of migration 0045 read it. */
+export const originText = ({ userId, ip, requestId }: Origin): string => JSON.stringify({ user: userId, ip, request: requestId });
+
+/** Tells the triggers of this transaction whose request it is; empty where there is none. It goes with the statement that begins the transaction. */
+export function setOrigin(): string {
+  const origin = origins.getStore();
+  return origin ? ` SET LOCAL carrel.origin = ${quoteLiteral(originText(origin))};` : '';
+}
+
+/** The same for a statement that is a transaction of its own, as a condition that is always true; `parameter` is `originParameter`. */
+export const withOrigin = (parameter: string): string => `set_config('carrel.origin', coalesce(${parameter}, ''), true) IS NOT NULL`;
+
+export function originParameter(): string | null {
+  const origin = origins.getStore();
+  return origin ? originText(origin) : null;
+}
