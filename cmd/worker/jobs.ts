@@ -4,6 +4,8 @@ import { copyFolder } from '../../pkg/content/folders/copy-folder.processor.ts';
 import { expireUploads } from '../../pkg/content/partial-uploads/expire-uploads.processor.ts';
 import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.ts';
 import { sweepObjects } from '../../pkg/content/objects/sweep-objects.processor.ts';
+import { checkTenantIntegrity } from '../../pkg/content/integrity/check-integrity.processor.ts';
+import { scheduleIntegrityChecks } from '../../pkg/content/integrity/schedule-checks.ts';
 import { emptyOwnTrash } from '../../pkg/content/trash/empty-own-trash.processor.ts';
 import { emptyTrash } from '../../pkg/content/trash/empty-trash.processor.ts';
 import { expireVersions } from '../../pkg/content/versions/expire-versions.processor.ts';
@@ -24,6 +26,7 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     emptyTrash,
     expireVersions,
     expireUploads,
+    checkTenantIntegrity,
     clearCaches,
     submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS }),
     emptyOwnTrash,
@@ -36,5 +39,5 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
       retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
     }),
   ],
-  schedules: [deleteExpiredEvents, deleteExpiredAudit],
+  schedules: [deleteExpiredEvents, deleteExpiredAudit, scheduleIntegrityChecks],
 });

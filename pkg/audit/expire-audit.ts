@@ -1,12 +1,6 @@
 import type { Schedule } from '../api/processor.ts';
 import type { SqlPool } from '../store/postgres/pool.ts';
-
-/** Schemas of tenants that the worker may act for, and that have an audit log. */
-const TENANTS = `
-  SELECT n.nspname AS role FROM pg_namespace n JOIN pg_roles r ON r.rolname = n.nspname
-  WHERE starts_with(n.nspname, 'tenant_') AND pg_has_role(r.oid, 'MEMBER')
-    AND EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = n.oid AND p.proname = 'expire_audit')
-  ORDER BY 1`;
+import { tenantRoles } from '../store/postgres/tenant-roles.ts';
 
 /** Deletes entries of the audit log past their retention, a tenant after the other. */
 export const deleteExpiredAudit: Schedule = {
@@ -14,7 +8,7 @@ export const deleteExpiredAudit: Schedule = {
   everyMs: 24 * 3_600_000,
   run: async ({ shards, log }) => {
     for (const [shard, { pool }] of shards) {
-      for (const { role } of await pool.query<{ role: string }>(TENANTS)) {
+      for (const role of await tenantRoles(pool, { having: 'expire_audit' })) {
         await deleteExpired(pool, role).catch((error: unknown) =>
           log.warn({ err: error, shard, role }, 'could not delete expired audit entries; retrying tomorrow'),
         );

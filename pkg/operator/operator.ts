@@ -34,6 +34,7 @@ import { TenantAccess } from './tenant-rows.ts';
 import { Administrators } from './tenant/administrator.ts';
 import { Acceptance } from './tenant/acceptance.ts';
 import { Databases, type OrphanRows } from './tenant/database.ts';
+import { reportIntegrityFaults } from './tenant/integrity-faults.ts';
 import { TenantFinalizer } from './tenant/finalizer.ts';
 import { GeneratedPassword } from './tenant/generated-password.ts';
 import { Keys } from './tenant/tenant-keys.ts';
@@ -123,6 +124,7 @@ export class Operator {
     const ofRegistrations = { registrations: registrations.store, access: this.#access, events: this.#events };
     return [
       webhookHealth({ webhooks: hooks.store, enqueue: (key) => webhooks.enqueue(key) }),
+      reportIntegrityFaults({ tenants: tenants.store, events: this.#events }),
       reportUnknownDeployments(ofRegistrations),
       reportUnknownValues(ofRegistrations),
       longTransactions({ ...this.#deps, tenants: tenants.store }),

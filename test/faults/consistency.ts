@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { CHECK_INTEGRITY } from '../../pkg/content/integrity/integrity.jobs.ts';
 import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
 import { EXPIRE_VERSIONS } from '../../pkg/content/versions/versions.jobs.ts';
 import type { TestTenant } from '../support/server.ts';
@@ -93,7 +94,7 @@ async function leftovers({ db }: TestTenant): Promise<string[]> {
   const rows = await db.query<{ fault: string }>(
     `SELECT format('delivery %s is %s: %s', uuid, state, log) AS fault FROM carrel.deliveries WHERE state <> 'delivered'
      UNION ALL SELECT format('work %s is left: %s', kind, last_error) FROM carrel.work WHERE kind <> ALL ($1)`,
-    [[EMPTY_TRASH.kind, EXPIRE_VERSIONS.kind]],
+    [[EMPTY_TRASH.kind, EXPIRE_VERSIONS.kind, CHECK_INTEGRITY.kind]],
   );
   return rows.map(({ fault }) => fault);
 }

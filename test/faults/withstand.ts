@@ -13,6 +13,7 @@ import { Kept } from './kept.ts';
 import { seeded } from './seeded.ts';
 import { startServerProcess } from './server-process.ts';
 import { inconsistencies } from './consistency.ts';
+import { CHECK_INTEGRITY } from '../../pkg/content/integrity/integrity.jobs.ts';
 import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
 import { EXPIRE_VERSIONS } from '../../pkg/content/versions/versions.jobs.ts';
 
@@ -120,7 +121,11 @@ async function untilQuiet(platform: TestPlatform, { db }: TestTenant, limitMs: n
   await waitFor('the last delivery', () => none('carrel.deliveries', `state = 'pending'`), limitMs);
   await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'objects.sweep'`);
   // What was deleted stays in the trash for its time.
-  await waitFor('the last work', () => none('carrel.work', `kind NOT IN ('${EMPTY_TRASH.kind}', '${EXPIRE_VERSIONS.kind}')`), limitMs);
+  await waitFor(
+    'the last work',
+    () => none('carrel.work', `kind NOT IN ('${EMPTY_TRASH.kind}', '${EXPIRE_VERSIONS.kind}', '${CHECK_INTEGRITY.kind}')`),
+    limitMs,
+  );
 }
 
 const seconds = (since: number): string => `${Math.round((performance.now() - since) / 1000)} s`;

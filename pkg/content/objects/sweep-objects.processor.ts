@@ -4,12 +4,10 @@ import { isContentKey } from '../../store/s3/content-key.ts';
 import { lastWriteOf } from '../../store/s3/upload-day.ts';
 import { markerOf } from '../../store/s3/owner-marker.ts';
 import type { Objects } from '../../store/s3/objects.ts';
+import { namedAmong } from '../integrity/integrity.sql.ts';
 import { SWEEP_OBJECTS } from './objects.jobs.ts';
 
 const KEYS_PER_STATEMENT = 500;
-const NAMED = `
-  SELECT blob_name AS key FROM file_versions WHERE blob_name = ANY ($1)
-  UNION ALL SELECT key FROM partial_upload_segments WHERE key = ANY ($1)`;
 /** The location may become the tenant's again. */
 const REFUSED_RETRY_MS = 6 * 3_600_000;
 
@@ -53,8 +51,7 @@ async function deleteOrphans({ transaction, signal }: JobContext, objects: Objec
   let batch: string[] = [];
   const check = async (): Promise<void> => {
     signal.throwIfAborted();
-    const rows = await transaction((tx) => tx.query<{ key: string }>(NAMED, [batch]));
-    const named = new Set(rows.map(({ key }) => key));
+    const named = await transaction((tx) => namedAmong(tx, batch));
     const orphans = batch.filter((key) => !named.has(key));
     if (orphans.length > 0) await objects.delete(orphans);
     batch = [];

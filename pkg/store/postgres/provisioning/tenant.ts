@@ -249,6 +249,7 @@ export async function dropTenant(
       await tx.query('DELETE FROM carrel.events WHERE tenant = $1', [role]);
       await tx.query('DELETE FROM carrel.webhook_health WHERE tenant = $1', [role]);
       await tx.query('DELETE FROM carrel.unknown_deployments WHERE tenant = $1', [role]);
+      await tx.query('DELETE FROM carrel.integrity_faults WHERE tenant = $1', [role]);
       await tx.query('DELETE FROM carrel.unknown_values WHERE tenant = $1', [role]);
       const [present] = await tx.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
       if (present) await tx.query(`DROP OWNED BY ${quoteIdentifier(role)}; DROP ROLE ${quoteIdentifier(role)}`);

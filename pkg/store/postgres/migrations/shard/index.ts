@@ -9,6 +9,7 @@ import { boundsOfOldRows } from './0007-bounds-of-old-rows.ts';
 import { forcedRowSecurity } from './0008-forced-row-security.ts';
 import { unknownValues } from './0010-unknown-values.ts';
 import { heapOnlyLeases } from './0011-heap-only-leases.ts';
+import { integrityFaults } from './0012-integrity-faults.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -22,4 +23,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   forcedRowSecurity,
   unknownValues,
   heapOnlyLeases,
+  integrityFaults,
 ];

@@ -28,6 +28,7 @@ import { filesWithVersions } from './0041-files-with-versions.ts';
 import { purgeByIndex } from './0042-purge-by-index.ts';
 import { partialUploads } from './0044-partial-uploads.ts';
 import { audit } from './0045-audit.ts';
+import { objectsByKey } from './0046-objects-by-key.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -61,4 +62,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   purgeByIndex,
   partialUploads,
   audit,
+  objectsByKey,
 ];

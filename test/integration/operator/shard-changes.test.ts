@@ -216,3 +216,41 @@ test('an issuer or client id that differs from the registered one gives one Even
   ]);
   expect(await pool.query('SELECT FROM carrel.unknown_values WHERE managed_ref = $1', [reference])).toEqual([]);
 });
+
+test('what an integrity check found gives one Event of the Tenant for each kind, another only an hour later, and none where nothing was found', async () => {
+  const note = (kind: string, found: number, mended: number): Promise<unknown> =>
+    server.query(
+      `INSERT INTO carrel.integrity_faults (kind, found, mended) VALUES ($1, $2, $3)
+       ON CONFLICT (tenant, kind) DO UPDATE SET found = excluded.found, mended = excluded.mended, noted_at = now()`,
+      [kind, found, mended],
+    );
+  const notes = async (): Promise<string[]> =>
+    (await cluster.of(children.EVENT).list({ namespace }))
+      .filter(({ reason, regarding }) => reason === 'IntegrityFault' && regarding?.name === tenant)
+      .map(({ type, note: text }) => `${type} ${text}`)
+      .toSorted();
+  await note('wrong_size', 0, 0);
+  await note('missing_object', 3, 0);
+  await note('unowned_object', 2, 2);
+  const two = await waitFor('two Events', async () => {
+    const written = await notes();
+    return written.length === 2 ? written : undefined;
+  });
+  await note('missing_object', 4, 0);
+  await pool.query(`UPDATE carrel.integrity_faults SET reported_at = reported_at - interval '2 hours' WHERE kind = 'unowned_object'`);
+  await note('unowned_object', 1, 1);
+  const three = await waitFor('a third Event', async () => {
+    const written = await notes();
+    return written.length === 3 ? written : undefined;
+  });
+
+  expect(two).toEqual([
+    expect.stringMatching(/^Warning the integrity check found: 2 objects belong to no version\. All were put right\.$/),
+    expect.stringMatching(
+      /^Warning the integrity check found: 3 versions of files have no object in the store\. carrel doctor --tenant \S+ shows each\.$/,
+    ),
+  ]);
+  expect(three[0]).toMatch(/found: 1 objects belong to no version/);
+  await expect(server.query(`UPDATE carrel.integrity_faults SET reported_at = NULL`)).rejects.toThrow('permission denied');
+  await expect(server.query(`DELETE FROM carrel.integrity_faults`)).rejects.toThrow('permission denied');
+});

@@ -1,0 +1,63 @@
+import { Counter } from 'prom-client';
+import { processor } from '../../api/processor.ts';
+import { describeFault, FAULT_KINDS } from './faults.ts';
+import { checkIntegrity } from './integrity-check.ts';
+import { CHECK_INTEGRITY } from './integrity.jobs.ts';
+import { noteFaults } from './integrity.sql.ts';
+
+/** 64 MiB at most of each, so a check reads 3 GiB at most. */
+const SAMPLE = { versions: 50, maxBytes: 64 << 20 };
+/** Of one check in the log; the counts are whole. */
+const LOGGED_MAX = 20;
+
+/** Checks a tenant's rows and objects, mends what leaves no choice, and notes the rest: metrics, the log, and an Event of the Tenant. */
+export const checkTenantIntegrity = processor({
+  job: CHECK_INTEGRITY,
+  create: ({ clock, log, metrics }) => {
+    const found = new Counter({
+      name: 'carrel_integrity_faults_total',
+      help: 'Faults that integrity checks found, by kind',
+      labelNames: ['kind'],
+      registers: [metrics],
+    });
+    const mended = new Counter({
+      name: 'carrel_integrity_mended_total',
+      help: 'Faults that integrity checks put right, by kind',
+      labelNames: ['kind'],
+      registers: [metrics],
+    });
+    const checks = new Counter({
+      name: 'carrel_integrity_checks_total',
+      help: 'Integrity checks of a tenant that ended',
+      registers: [metrics],
+    });
+    for (const kind of FAULT_KINDS) for (const counter of [found, mended]) counter.inc({ kind }, 0);
+    return async ({ slug, transaction, storage, signal }) => {
+      const counts = new Map(FAULT_KINDS.map((kind) => [kind, { found: 0, mended: 0 }]));
+      let logged = 0;
+      const checked = { transaction, storage: await storage(), now: clock.now(), signal };
+      for await (const { fault, isMended } of checkIntegrity(checked, { mend: true, sample: SAMPLE })) {
+        const count = counts.get(fault.kind) ?? { found: 0, mended: 0 };
+        count.found += 1;
+        found.inc({ kind: fault.kind });
+        if (isMended) {
+          count.mended += 1;
+          mended.inc({ kind: fault.kind });
+        }
+        logged += 1;
+        if (logged <= LOGGED_MAX) log.warn({ tenant: slug, kind: fault.kind, mended: isMended }, describeFault(fault));
+      }
+      const each = [...counts.values()];
+      await transaction((tx) =>
+        noteFaults(
+          tx,
+          [...counts.keys()],
+          each.map((count) => count.found),
+          each.map((count) => count.mended),
+        ),
+      );
+      checks.inc();
+      log.info({ tenant: slug, faults: logged }, 'integrity checked');
+    };
+  },
+});

@@ -1,0 +1,41 @@
+/** What can be wrong. Never renamed: rows of carrel.integrity_faults, metrics and alerts have them. */
+export const FAULT_KINDS = ['missing_object', 'wrong_size', 'wrong_checksum', 'unowned_object', 'wrong_usage'] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+interface OfVersion {
+  /** uuid */
+  readonly file: string;
+  readonly version: number;
+  readonly key: string;
+}
+
+export type Fault =
+  | ({ readonly kind: 'missing_object' } & OfVersion)
+  /** In bytes: `expected` by the row. */
+  | ({ readonly kind: 'wrong_size'; readonly expected: number; readonly found: number } & OfVersion)
+  | ({ readonly kind: 'wrong_checksum' } & OfVersion)
+  | { readonly kind: 'unowned_object'; readonly key: string; readonly size: number }
+  /** Of a user (uuid): `counted` are the bytes in the row, `found` those of their versions. */
+  | { readonly kind: 'wrong_usage'; readonly user: string; readonly counted: number; readonly found: number };
+
+export interface Finding {
+  readonly fault: Fault;
+  /** Whether it is put right; only where no choice is lost. */
+  readonly isMended: boolean;
+}
+
+/** A sentence for people. It names no file by its name: a log is read by others than its tenant. */
+export function describeFault(fault: Fault): string {
+  switch (fault.kind) {
+    case 'missing_object':
+      return `version ${fault.version} of file ${fault.file} has no object: ${fault.key} is missing`;
+    case 'wrong_size':
+      return `version ${fault.version} of file ${fault.file} has ${fault.expected} bytes, its object ${fault.key} ${fault.found}`;
+    case 'wrong_checksum':
+      return `version ${fault.version} of file ${fault.file}: the bytes of its object ${fault.key} have another checksum`;
+    case 'unowned_object':
+      return `object ${fault.key} of ${fault.size} bytes belongs to no version`;
+    case 'wrong_usage':
+      return `user ${fault.user}: ${fault.counted} bytes are counted, ${fault.found} are there`;
+  }
+}

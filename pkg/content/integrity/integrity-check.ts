@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import { USERS_TAG } from '../../accounts/users/users.tags.ts';
+import { insertJob } from '../../store/postgres/job-store.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
+import { CLEAR_CACHES } from '../../store/redis/tagged-cache.ts';
+import { isContentKey } from '../../store/s3/content-key.ts';
+import { ObjectMissing, type Objects, type StoredObject } from '../../store/s3/objects.ts';
+import { markerOf } from '../../store/s3/owner-marker.ts';
+import { lastWriteOf } from '../../store/s3/upload-day.ts';
+import type { TenantStorage } from '../../store/tenant-resources.ts';
+import type { Finding } from './faults.ts';
+import { isNamed, namedAmong, recount, someVersions, type StoredVersion, usageAfter, versionsAfter } from './integrity.sql.ts';
+
+const ROWS_AT_ONCE = 1_000;
+const KEYS_AT_ONCE = 500;
+const USERS_AT_ONCE = 100;
+/** Of each kind. A bucket that is lost has as many as there are versions; nobody reads more of them. */
+const FAULTS_MAX = 1_000;
+
+export interface Checked {
+  /** One transaction of the tenant's role. */
+  transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
+  readonly storage: TenantStorage;
+  readonly now: Date;
+  readonly signal: AbortSignal;
+}
+
+export interface CheckOptions {
+  /** Whether to put right what leaves no choice: objects of nobody go, usage is counted again. */
+  readonly mend: boolean;
+  /** Versions whose bytes are read and hashed, of at most `maxBytes` each. */
+  readonly sample: { readonly versions: number | 'all'; readonly maxBytes: number };
+}
+
+/**
+ * Compares a tenant's rows with its objects, and gives what is wrong as it is found.
+ *
+ * Invariants:
+ * - Rows and objects are read in the order of their keys, page by page: memory does not grow with the tenant.
+ * - A suspicion is looked at once more before it is a fault, since the tenant goes on meanwhile: an object comes before its row and goes after it, so
+ *   an object that is not there while its row still is has been lost.
+ * - An object of nobody counts only when no upload can be about to name it, and it is deleted only where the storage location is marked as the tenant's.
+ * - Nothing else is deleted. A version without its object stays, so that the object can be put back.
+ */
+export async function* checkIntegrity(checked: Checked, { mend, sample }: CheckOptions): AsyncGenerator<Finding> {
+  yield* checkObjects(checked, mend);
+  yield* checkBytes(checked, sample);
+  yield* checkUsage(checked, mend);
+}
+
+async function* checkObjects(checked: Checked, mend: boolean): AsyncGenerator<Finding> {
+  const { objects, marker } = checked.storage;
+  const isOwn = marker !== '' && (await markerOf(objects)) === marker;
+  const lost = new Bound();
+  const unowned = new Unowned(checked, mend && isOwn);
+  const versions = versionsInOrder(checked);
+  let version = await versions.next();
+  for await (const object of objects.list()) {
+    checked.signal.throwIfAborted();
+    for (; !version.done && isBefore(version.value.key, object.key); version = await versions.next())
+      yield* lost.atMost(await missing(checked, version.value));
+    if (version.done || version.value.key !== object.key) yield* await unowned.add(object);
+    // Versions that share an object follow each other.
+    for (; !version.done && version.value.key === object.key; version = await versions.next())
+      if (version.value.size !== object.size) yield* lost.atMost(await wrongSize(checked, version.value));
+  }
+  for (; !version.done; version = await versions.next()) yield* lost.atMost(await missing(checked, version.value));
+  yield* await unowned.end();
+}
+
+async function* versionsInOrder({ transaction, signal }: Checked): AsyncGenerator<StoredVersion, undefined> {
+  for (let after = ''; ;) {
+    signal.throwIfAborted();
+    const page = await transaction((tx) => versionsAfter(tx, after, ROWS_AT_ONCE));
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < ROWS_AT_ONCE) return undefined;
+    after = last.key;
+  }
+}
+
+const isBefore = (a: string, b: string): boolean => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
+
+/** The object first: whoever purges a version deletes its row first. */
+async function missing({ storage, transaction }: Checked, version: StoredVersion): Promise<Finding | null> {
+  if ((await storage.objects.head(version.key)) !== null) return wrongSize({ storage, transaction }, version);
+  if (!(await transaction((tx) => isNamed(tx, version)))) return null;
+  const { file, version: number, key } = version;
+  return { fault: { kind: 'missing_object', file, version: number, key }, isMended: false };
+}
+
+async function wrongSize(
+  { storage, transaction }: Pick<Checked, 'storage' | 'transaction'>,
+  version: StoredVersion,
+): Promise<Finding | null> {
+  const object = await storage.objects.head(version.key);
+  if (object === null || object.size === version.size || !(await transaction((tx) => isNamed(tx, version)))) return null;
+  const { file, version: number, key, size: expected } = version;
+  return { fault: { kind: 'wrong_size', file, version: number, key, expected, found: object.size }, isMended: false };
+}
+
+/** Findings up to the most of their kinds. */
+class Bound {
+  readonly #counts = new Map<string, number>();
+
+  atMost(finding: Finding | null): Finding[] {
+    if (!finding) return [];
+    const count = (this.#counts.get(finding.fault.kind) ?? 0) + 1;
+    this.#counts.set(finding.fault.kind, count);
+    return count > FAULTS_MAX ? [] : [finding];
+  }
+}
+
+/** Objects that no version has, looked up some at a time. */
+class Unowned {
+  readonly #checked: Checked;
+  readonly #isMended: boolean;
+  readonly #bound = new Bound();
+  #batch: StoredObject[] = [];
+
+  constructor(checked: Checked, isMended: boolean) {
+    this.#checked = checked;
+    this.#isMended = isMended;
+  }
+
+  async add(object: StoredObject): Promise<Finding[]> {
+    const { key, lastModified } = object;
+    if (!isContentKey(key)) return [];
+    const until = lastWriteOf(key.slice(0, 8));
+    // Later an object was put there by hand, and before that an upload may be about to name it.
+    if (this.#checked.now < until || lastModified >= until) return [];
+    return this.#batch.push(object) === KEYS_AT_ONCE ? this.end() : [];
+  }
+
+  async end(): Promise<Finding[]> {
+    const batch = this.#batch;
+    this.#batch = [];
+    if (batch.length === 0) return [];
+    const named = await this.#checked.transaction((tx) =>
+      namedAmong(
+        tx,
+        batch.map(({ key }) => key),
+      ),
+    );
+    const found = batch.filter(({ key }) => !named.has(key));
+    if (this.#isMended && found.length > 0) await this.#checked.storage.objects.delete(found.map(({ key }) => key));
+    return found.flatMap(({ key, size }) => this.#bound.atMost({ fault: { kind: 'unowned_object', key, size }, isMended: this.#isMended }));
+  }
+}
+
+async function* checkBytes(checked: Checked, { versions, maxBytes }: CheckOptions['sample']): AsyncGenerator<Finding> {
+  const { transaction, storage, signal } = checked;
+  if (versions === 0) return;
+  const bound = new Bound();
+  // Versions that share an object follow each other.
+  let last: { readonly key: string; readonly read: Read | null } | undefined;
+  const sample = versions === 'all' ? versionsInOrder(checked) : await transaction((tx) => someVersions(tx, versions, maxBytes));
+  for await (const version of sample) {
+    signal.throwIfAborted();
+    if (last?.key !== version.key) last = { key: version.key, read: await readWhole(storage.objects, version.key, signal) };
+    const { read } = last;
+    // What is missing or has another size is a fault of its own.
+    if (read === null || read.size !== version.size || read.checksum === version.checksum) continue;
+    if (!(await transaction((tx) => isNamed(tx, version)))) continue;
+    yield* bound.atMost({
+      fault: { kind: 'wrong_checksum', file: version.file, version: version.version, key: version.key },
+      isMended: false,
+    });
+  }
+}
+
+interface Read {
+  /** Hex SHA-256. */
+  readonly checksum: string;
+  /** bytes */
+  readonly size: number;
+}
+
+/** Null: the object is not there. */
+async function readWhole(objects: Objects, key: string, signal: AbortSignal): Promise<Read | null> {
+  try {
+    const { body } = await objects.get(key, { signal });
+    const hash = createHash('sha256');
+    let size = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      hash.update(chunk);
+    }
+    return { checksum: hash.digest('hex'), size };
+  } catch (error) {
+    if (error instanceof ObjectMissing) return null;
+    throw error;
+  }
+}
+
+async function* checkUsage({ transaction, signal }: Checked, mend: boolean): AsyncGenerator<Finding> {
+  const bound = new Bound();
+  for (let after = 0, isMore = true; isMore;) {
+    signal.throwIfAborted();
+    const page = await transaction((tx) => usageAfter(tx, after, USERS_AT_ONCE));
+    for (const { id, user, counted, found } of page) {
+      after = id;
+      if (counted === found) continue;
+      if (mend) await transaction((tx) => mendUsage(tx, id));
+      yield* bound.atMost({ fault: { kind: 'wrong_usage', user, counted, found }, isMended: mend });
+    }
+    isMore = page.length === USERS_AT_ONCE;
+  }
+}
+
+/** Used bytes are cached. */
+async function mendUsage(tx: Sql, id: number): Promise<void> {
+  await recount(tx, id);
+  await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [USERS_TAG] } });
+}

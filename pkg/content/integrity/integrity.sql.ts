@@ -1,0 +1,93 @@
+import type { Sql } from '../../store/postgres/pool.ts';
+
+/** A version with its object. */
+export interface StoredVersion {
+  /** uuid */
+  readonly file: string;
+  readonly version: number;
+  readonly key: string;
+  /** bytes */
+  readonly size: number;
+  /** Hex SHA-256. */
+  readonly checksum: string;
+}
+
+const COLUMNS = 'f.uuid AS file, v.version_number AS version, v.blob_name AS key, v.size, v.checksum';
+
+/** Versions in the order of their keys' bytes, after a key. Several may share an object. */
+export const versionsAfter = (sql: Sql, key: string, most: number): Promise<StoredVersion[]> =>
+  sql.query<StoredVersion>(
+    `SELECT ${COLUMNS} FROM file_versions v JOIN files f ON f.id = v.file_id
+     WHERE v.blob_name COLLATE "C" > $1 ORDER BY v.blob_name COLLATE "C" FETCH FIRST $2 ROWS WITH TIES`,
+    [key, most],
+  );
+
+/** Whether a version still has that object. */
+export const isNamed = async (sql: Sql, { file, version, key }: StoredVersion): Promise<boolean> =>
+  (
+    await sql.query(
+      'SELECT FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.uuid = $1 AND v.version_number = $2 AND v.blob_name = $3',
+      [file, version, key],
+    )
+  ).length > 0;
+
+/** Of some keys those that a row names: a version, or a part of an upload. */
+export const namedAmong = async (sql: Sql, keys: readonly string[]): Promise<Set<string>> =>
+  new Set(
+    (
+      await sql.query<{ key: string }>(
+        `SELECT blob_name AS key FROM file_versions WHERE blob_name COLLATE "C" = ANY ($1)
+         UNION ALL SELECT key FROM partial_upload_segments WHERE key = ANY ($1)`,
+        [keys],
+      )
+    ).map(({ key }) => key),
+  );
+
+/** Versions at random, of at most so many bytes each. One statement: a look-up by the primary key for each. */
+export const someVersions = (sql: Sql, count: number, maxBytes: number): Promise<StoredVersion[]> =>
+  sql.query<StoredVersion>(
+    `SELECT DISTINCT ON (v.id) ${COLUMNS}
+     FROM (SELECT min(id) AS least, max(id) AS most FROM file_versions) s, generate_series(1, $1) n,
+       LATERAL (SELECT (s.least + floor(random() * (s.most - s.least + 1)))::bigint + 0 * n AS id) r,
+       LATERAL (SELECT * FROM file_versions w WHERE w.id >= r.id ORDER BY w.id LIMIT 1) v JOIN files f ON f.id = v.file_id
+     WHERE v.size BETWEEN 1 AND $2`,
+    [count, maxBytes],
+  );
+
+export interface CountedUsage {
+  readonly id: number;
+  /** uuid */
+  readonly user: string;
+  readonly counted: number;
+  readonly found: number;
+}
+
+const USAGE = `
+  SELECT u.id, u.uuid AS "user", u.storage_used AS counted, coalesce(s.bytes, 0)::bigint AS found
+  FROM users u LEFT JOIN LATERAL (
+    SELECT sum(v.size) AS bytes FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.owner_id = u.id) s ON true`;
+
+/** Users after an id, those whose usage is right too: a change writes versions and usage in one transaction, so one statement sees both or neither. */
+export const usageAfter = (sql: Sql, id: number, most: number): Promise<CountedUsage[]> =>
+  sql.query<CountedUsage>(`${USAGE} WHERE u.id > $1 ORDER BY u.id LIMIT $2`, [id, most]);
+
+/**
+ * Counts a user's bytes again. The row is locked first: whoever adds or removes a version changes that row in the same transaction, so the statement
+ * after the lock sees all that was counted.
+ */
+export async function recount(tx: Sql, id: number): Promise<void> {
+  await tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  await tx.query(
+    `UPDATE users SET storage_used = (
+       SELECT coalesce(sum(v.size), 0) FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.owner_id = $1) WHERE id = $1`,
+    [id],
+  );
+}
+
+/** What the check found, a row for each kind, for the operator to report. */
+export const noteFaults = (tx: Sql, kinds: readonly string[], found: readonly number[], mended: readonly number[]): Promise<unknown> =>
+  tx.query(
+    `INSERT INTO carrel.integrity_faults AS f (kind, found, mended) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
+     ON CONFLICT (tenant, kind) DO UPDATE SET found = excluded.found, mended = excluded.mended, noted_at = now()`,
+    [kinds, found, mended],
+  );
