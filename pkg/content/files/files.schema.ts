@@ -29,6 +29,7 @@ export const FileView = z
     path: z.string().meta({ description: 'from the highest folder that the caller may see', example: '/History/thesis.pdf' }),
     version: z.int().meta({ description: 'number of the current version', example: 1 }),
     checksum: Sha256,
+    is_encrypted: z.boolean().meta({ description: 'whether the object store says that it encrypts the content at rest', example: true }),
     etag: Etag,
     deleted_at: Timestamp.nullable().meta({ example: null }),
   })

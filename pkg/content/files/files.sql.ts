@@ -23,6 +23,7 @@ const OWN = {
   /** Hex SHA-256. */
   checksum: field('f.checksum', z.string()),
   blobName: field('f.blob_name', z.string()),
+  isEncrypted: field('f.is_encrypted', z.boolean()),
   version: field('f.version_number', z.number()),
   revision: field('f.revision', z.number()),
   createdAt: time('f.created_at', z.string()),

@@ -35,6 +35,7 @@ export const presentFile = (file: SeenFile<ListedFile>): FileView => ({
   path: file.path,
   version: file.version,
   checksum: file.checksum,
+  is_encrypted: file.isEncrypted,
   etag: fileEtag(file),
   deleted_at: file.deletedAt,
 });

@@ -180,9 +180,9 @@ async function copyBatch(services: WorkerServices, { context, step }: Steps, { c
   const blobs = files.map((file) => ({ ...file, from: file.key, key: newContentKey(day, services.random) }));
   let isCommitting = false;
   try {
-    const missing = await copyContents(objects, context, copier, blobs);
+    const copied = await copyContents(objects, context, copier, blobs);
     isCommitting = true;
-    const { used, deliveries } = await step((tx, task) => commit(services, tx, task, objects.bucket, blobs, missing));
+    const { used, deliveries } = await step((tx, task) => commit(services, tx, task, objects.bucket, blobs, copied));
     await discard(
       services,
       objects,
@@ -198,23 +198,32 @@ async function copyBatch(services: WorkerServices, { context, step }: Steps, { c
   }
 }
 
-/** Gives the items whose content is gone. */
+/** A content before it is copied. */
+type NewBlob = Omit<CopiedBlob, 'isEncrypted'>;
+type Copied = ReadonlyMap<number, { readonly isEncrypted: boolean } | null>;
+
+/** Gives what the store says of the copies, by their items; null: the content is gone. */
 async function copyContents(
   objects: Objects,
   { signal }: JobContext,
   { userUuid }: Copier,
-  blobs: readonly (CopiedBlob & { readonly from: string })[],
-): Promise<ReadonlySet<number>> {
-  const missing = new Set<number>();
+  blobs: readonly (NewBlob & { readonly from: string })[],
+): Promise<Copied> {
+  const copied = new Map<number, { readonly isEncrypted: boolean } | null>();
   const queue = blobs.values();
   const copyNext = async (): Promise<void> => {
     for (const { id, from, size, key, mimeType } of queue) {
       signal.throwIfAborted();
       try {
-        await copyObject(objects, { key: from, size }, key, { signal, contentType: mimeType ?? UNKNOWN_TYPE, uploader: userUuid });
+        const stored = await copyObject(objects, { key: from, size }, key, {
+          signal,
+          contentType: mimeType ?? UNKNOWN_TYPE,
+          uploader: userUuid,
+        });
+        copied.set(id, stored);
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
-        missing.add(id);
+        copied.set(id, null);
       }
     }
   };
@@ -222,7 +231,7 @@ async function copyContents(
   const ended = await Promise.allSettled(Array.from({ length: COPIES_AT_ONCE }, copyNext));
   const failure = ended.find((one) => one.status === 'rejected');
   if (failure) throw failure.reason;
-  return missing;
+  return copied;
 }
 
 /** Makes files of contents; gives the items of those that were made. */
@@ -231,8 +240,8 @@ async function commit(
   tx: Sql,
   task: Task,
   bucket: string,
-  blobs: readonly (CopiedBlob & Pick<SourceFile, 'copyIn'>)[],
-  missing: ReadonlySet<number>,
+  blobs: readonly (NewBlob & Pick<SourceFile, 'copyIn'>)[],
+  copied: Copied,
 ): Promise<{ readonly used: ReadonlySet<number>; readonly deliveries: number }> {
   const now = clock.now();
   const copier = await copierOf(tx, task, now);
@@ -240,18 +249,21 @@ async function commit(
     await releaseReservation(tx, task.uuid);
     return { used: new Set(), deliveries: 0 };
   }
-  const stored = blobs.filter(({ id }) => !missing.has(id));
+  const stored = blobs.flatMap((blob) => {
+    const said = copied.get(blob.id);
+    return said ? [{ ...blob, ...said }] : [];
+  });
   await holdFolders(tx, [...new Set(stored.map(({ copyIn }) => copyIn))]);
   const made = await copyFiles(tx, task.id, stored, copier.tree, { userId: copier.userId, bucket, now });
   const used = new Set(made.filter(({ isMade }) => isMade).map(({ id }) => id));
   const bytes = stored.reduce((sum, { id, size }) => (used.has(id) ? sum + size : sum), 0);
   if (!(await countInPlaceOf(tx, { id: task.uuid, ownerId: copier.userId, now }, bytes))) throw new QuotaTaken();
-  await task.end([...made.map(endOf), ...[...missing].map((id) => ({ id, ...GONE }))]);
+  await task.end([...made.map(endOf), ...blobs.filter(({ id }) => !copied.get(id)).map(({ id }) => ({ id, ...GONE }))]);
   await clearCaches(tx);
   return { used, deliveries: made[0]?.deliveries ?? 0 };
 }
 
-async function discard({ log }: WorkerServices, objects: Objects, blobs: readonly CopiedBlob[]): Promise<void> {
+async function discard({ log }: WorkerServices, objects: Objects, blobs: readonly NewBlob[]): Promise<void> {
   if (blobs.length === 0) return;
   await objects
     .delete(blobs.map(({ key }) => key))

@@ -134,6 +134,7 @@ export interface CopiedBlob {
   readonly size: number;
   readonly checksum: string;
   readonly mimeType: string | null;
+  readonly isEncrypted: boolean;
 }
 
 /**
@@ -144,18 +145,19 @@ const COPY_FILES = `
   WITH candidate AS MATERIALIZED (
     SELECT b.*, i.copy, f.id AS source_id, f.name, f.extension, p.id AS folder_id, p.path || '/' || f.name AS path,
       char_length(p.path || '/' || f.name) <= ${PATH_MAX_CHARACTERS} AS fits
-    FROM jsonb_to_recordset($2::jsonb) AS b (id bigint, key text, size bigint, checksum text, "mimeType" text)
+    FROM jsonb_to_recordset($2::jsonb) AS b (id bigint, key text, size bigint, checksum text, "mimeType" text, "isEncrypted" boolean)
       JOIN task_items i ON i.task_id = $1 AND i.id = b.id AND i.id = ANY ($7::bigint[]) AND i.state = 'queued'
       LEFT JOIN files f ON f.uuid = i.target AND ${BELOW_SOURCE('$3')} LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
   ), file AS (
-    INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name)
-    SELECT c.copy, c.name, c.path, c.extension, c."mimeType", c.size, c.checksum, $4, c.folder_id, $5, c.key FROM candidate c
+    INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name, is_encrypted)
+    SELECT c.copy, c.name, c.path, c.extension, c."mimeType", c.size, c.checksum, $4, c.folder_id, $5, c.key, c."isEncrypted" FROM candidate c
     WHERE c.source_id IS NOT NULL AND c.folder_id IS NOT NULL AND c.fits ORDER BY c.id
     ON CONFLICT DO NOTHING RETURNING f.id, f.uuid, f.name, f.size, f.owner_id, f.created_at
   ), made AS (
-    SELECT f.id, c.source_id, c.size, c.checksum, c.key FROM file f JOIN candidate c ON c.copy = f.uuid
+    SELECT f.id, c.source_id, c.size, c.checksum, c.key, c."isEncrypted" AS is_encrypted FROM file f JOIN candidate c ON c.copy = f.uuid
   ), version AS (
-    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT m.id, 1, m.size, m.checksum, m.key, $4 FROM made m
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, is_encrypted)
+    SELECT m.id, 1, m.size, m.checksum, m.key, $4, m.is_encrypted FROM made m
   ), tag AS (
     INSERT INTO file_tags (file_id, tag_id)
     SELECT m.id, l.tag_id FROM made m JOIN file_tags l ON l.file_id = m.source_id JOIN tags t ON t.id = l.tag_id WHERE t.owner_id = $4

@@ -12,8 +12,8 @@ export async function copyObject(
   from: { readonly key: string; /** bytes */ readonly size: number },
   key: string,
   { signal, contentType, uploader }: { readonly signal: AbortSignal; readonly contentType: string; readonly uploader: string },
-): Promise<void> {
+): Promise<{ readonly isEncrypted: boolean }> {
   if (from.size <= COPY_MAX_BYTES) return objects.copy(from.key, key);
   const { body } = await objects.get(from.key, { signal });
-  await objects.put(key, body, { contentType, signal, owner: uploader, contentLength: from.size });
+  return objects.put(key, body, { contentType, signal, owner: uploader, contentLength: from.size });
 }

@@ -24,6 +24,8 @@ export interface StoredBlob {
   readonly size: number;
   /** Hex SHA-256. */
   readonly checksum: string;
+  /** Whether the store encrypts it at rest. */
+  readonly isEncrypted: boolean;
   /** Id of its reservation of quota, if it has one. */
   readonly reservation?: string | undefined;
 }
@@ -116,8 +118,8 @@ export class Blobs {
 
   async #storeSmall(key: string, content: Buffer, { quota, reservation, contentType, signal }: BlobOptions): Promise<StoredBlob> {
     if (content.length > quota.remainingBytes) throw new Problem('quota_exceeded');
-    await this.#objects.put(key, content, { contentType, signal });
-    return { key, size: content.length, checksum: sha256('sha256', content), reservation: reservation.id };
+    const { isEncrypted } = await this.#objects.put(key, content, { contentType, signal });
+    return { key, size: content.length, checksum: sha256('sha256', content), isEncrypted, reservation: reservation.id };
   }
 
   async #storeStream(key: string, content: AsyncIterable<Buffer>, options: BlobOptions): Promise<StoredBlob> {
@@ -145,26 +147,26 @@ export class Blobs {
     };
     try {
       const body = Readable.from(measured(), { objectMode: false });
-      await this.#objects.put(key, body, { contentType, signal, owner: options.uploader });
+      const { isEncrypted } = await this.#objects.put(key, body, { contentType, signal, owner: options.uploader });
+      return { key, size, checksum: hash.digest('hex'), isEncrypted, reservation: reservation.id };
     } catch (error) {
       throw refusal ?? error;
     }
-    return { key, size, checksum: hash.digest('hex'), reservation: reservation.id };
   }
 
   /**
    * Stores the content of another object, without the bytes coming here; what S3 does not copy at once is read and sent. Throws ObjectMissing, and
    * `quota_exceeded`.
    */
-  async copy(key: string, from: StoredBlob, options: BlobOptions): Promise<StoredBlob> {
+  async copy(key: string, from: Pick<StoredBlob, 'key' | 'size' | 'checksum'>, options: BlobOptions): Promise<StoredBlob> {
     const { quota, reservation, signal, contentType, uploader } = options;
     const { size, checksum } = from;
     if (size > quota.remainingBytes) throw new Problem('quota_exceeded');
     if (reservation.needsHold(size)) await reservation.hold(quota.ownerId, size);
     this.#begun.set(key, 'sending');
-    await copyObject(this.#objects, from, key, { signal, contentType, uploader });
+    const { isEncrypted } = await copyObject(this.#objects, from, key, { signal, contentType, uploader });
     this.#begun.set(key, 'stored');
-    return { key, size, checksum, reservation: reservation.id };
+    return { key, size, checksum, isEncrypted, reservation: reservation.id };
   }
 
   /** Runs `upload`, which stores an object and commits its row; if it fails, deletes the object where the row is known not to be committed. */

@@ -131,6 +131,7 @@ const columnsOf = ({ uuid, name, path, mimeType, ownerId, bucket, blob, folder, 
   ancestors: folder?.ancestors ?? null,
   bucket,
   key: blob.key,
+  is_encrypted: blob.isEncrypted,
   event_uuid: event.uuid,
   event_head: event.head,
   event_tail: event.tail,
@@ -138,11 +139,12 @@ const columnsOf = ({ uuid, name, path, mimeType, ownerId, bucket, blob, folder, 
 
 const INSERT = `
   WITH file AS (
-    INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING
+    INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name, is_encrypted)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING
     RETURNING ${OWN_COLUMNS}
   ), version AS (
-    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by) SELECT id, 1, $6, $7, $11, $8 FROM file
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, is_encrypted)
+    SELECT id, 1, $6, $7, $11, $8, $12 FROM file
   )
   SELECT ${OWN_NAMES} FROM file`;
 
@@ -161,15 +163,17 @@ export async function insertFile(tx: Tx, file: NewContent): Promise<OwnRecord | 
     file.folderId,
     file.bucket,
     blob.key,
+    blob.isEncrypted,
   ]);
   return row ? ownRecordOf(row) : null;
 }
 
 const ADD_VERSION = `
   WITH version AS (
-    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, comment) VALUES ($1, $2, $3, $4, $5, $6, $7)
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, comment, is_encrypted)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $9)
   )
-  UPDATE files f SET version_number = $2, size = $3, checksum = $4, blob_name = $5, mime_type = $8 WHERE f.id = $1
+  UPDATE files f SET version_number = $2, size = $3, checksum = $4, blob_name = $5, mime_type = $8, is_encrypted = $9 WHERE f.id = $1
   RETURNING ${OWN_COLUMNS}`;
 
 /** The next version of a file that is locked, in one statement; gives the file as it is then. */
@@ -179,7 +183,17 @@ export async function insertVersion(
   content: { blob: StoredBlob; mimeType: string | null; createdBy: number; comment: string | null },
 ): Promise<FileRecord> {
   const { blob, mimeType } = content;
-  const values = [file.id, file.version + 1, blob.size, blob.checksum, blob.key, content.createdBy, content.comment, mimeType];
+  const values = [
+    file.id,
+    file.version + 1,
+    blob.size,
+    blob.checksum,
+    blob.key,
+    content.createdBy,
+    content.comment,
+    mimeType,
+    blob.isEncrypted,
+  ];
   const [row] = await tx.prepared<OwnRow>('content-add-version', ADD_VERSION, values);
   if (!row) throw new Problem('not_found');
   return { ...file, ...ownRecordOf(row) };

@@ -105,9 +105,9 @@ export class Versions {
       if (file.version === number) return presentFile(fileSeenBy(actor, granted, file));
       const version = await findVersion(tx, file.id, number);
       if (!version) throw new Problem('not_found');
-      const { blobName: key, size, checksum } = version;
+      const { blobName: key, size, checksum, isEncrypted } = version;
       const restored = await insertVersion(tx, file, {
-        blob: { key, size, checksum },
+        blob: { key, size, checksum, isEncrypted },
         mimeType: file.mimeType,
         createdBy: actor.userId,
         comment: comment ?? null,

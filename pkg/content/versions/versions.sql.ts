@@ -9,6 +9,7 @@ export interface VersionRow {
   /** Hex SHA-256. */
   readonly checksum: string;
   readonly blobName: string;
+  readonly isEncrypted: boolean;
   readonly comment: string | null;
   readonly creatorUuid: string;
   readonly creatorName: string;
@@ -16,7 +17,7 @@ export interface VersionRow {
 }
 
 /** The columns of a VersionRow; wants VERSION_TABLES. */
-export const VERSION_COLUMNS = `v.version_number AS number, v.size, v.checksum, v.blob_name AS "blobName", v.comment, u.uuid AS "creatorUuid",
+export const VERSION_COLUMNS = `v.version_number AS number, v.size, v.checksum, v.blob_name AS "blobName", v.is_encrypted AS "isEncrypted", v.comment, u.uuid AS "creatorUuid",
   coalesce(u.display_name, u.username) AS "creatorName", v.created_at AS "createdAt"`;
 export const VERSION_TABLES = 'file_versions v JOIN users u ON u.id = v.created_by';
 

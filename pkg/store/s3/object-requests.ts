@@ -10,6 +10,15 @@ const ATTEMPTS = 2;
 /** What a store may say of an object that it took. The SDK reads refusals, which are longer. */
 const MAX_REPLY_BYTES = 64 * 1024;
 
+/** What the store says of an object that it took. */
+export interface Stored {
+  /** Whether it encrypts the object at rest. */
+  readonly isEncrypted: boolean;
+}
+
+/** How the store encrypts the object (S3 API, PutObject); absent: it does not. */
+const ENCRYPTION_HEADER = 'x-amz-server-side-encryption';
+
 export interface PutRequest {
   /** With the prefix of the location. */
   readonly key: string;
@@ -47,10 +56,10 @@ export class ObjectRequests {
   }
 
   /**
-   * Stores an object; false: the store answered with another status than a success, and the SDK is to ask again and read why.
+   * Stores an object; null: the store answered with another status than a success, and the SDK is to ask again and read why.
    * Throws StoreUnavailableError after two attempts, or the signal's reason.
    */
-  async put(request: PutRequest): Promise<boolean> {
+  async put(request: PutRequest): Promise<Stored | null> {
     for (let attempt = 1; ; attempt += 1) {
       request.signal?.throwIfAborted();
       try {
@@ -68,7 +77,7 @@ export class ObjectRequests {
     void this.#pool.destroy();
   }
 
-  #put({ key, body, contentType, signal }: PutRequest): Promise<boolean> {
+  #put({ key, body, contentType, signal }: PutRequest): Promise<Stored | null> {
     const path = this.#base + key.split('/').map(escape).join('/');
     const headers = sign(
       {
@@ -80,7 +89,7 @@ export class ObjectRequests {
       this.#options,
       this.#clock.now(),
     );
-    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const { promise, resolve, reject } = Promise.withResolvers<Stored | null>();
     const reply = new Reply({ resolve, reject, signal, clock: this.#clock });
     const timeouts = { headersTimeout: sendTimeoutMs(body.length), bodyTimeout: ANSWER_TIMEOUT_MS };
     this.#pool.dispatch({ method: 'PUT', path, headers, body, ...timeouts }, reply);
@@ -101,17 +110,18 @@ function connectorOf({ connect }: ClientOptions): NonNullable<Pool.Options['conn
 }
 
 interface ReplyDeps {
-  readonly resolve: (isSuccess: boolean) => void;
+  readonly resolve: (stored: Stored | null) => void;
   readonly reject: (error: Error) => void;
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;
 }
 
-/** Takes one reply: its status once its body has ended, of which nothing is kept. */
+/** Takes one reply: what it says once its body has ended, of which nothing is kept. */
 class Reply implements Dispatcher.DispatchHandler {
   readonly #deps: ReplyDeps;
   #abort: (() => void) | undefined;
   #status = 0;
+  #isEncrypted = false;
   #bytes = 0;
   #deadline = 0;
 
@@ -127,8 +137,9 @@ class Reply implements Dispatcher.DispatchHandler {
     else signal.addEventListener('abort', this.#abort, { once: true });
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Dispatcher.ResponseData['headers']): void {
     this.#status = status;
+    this.#isEncrypted = headers[ENCRYPTION_HEADER] !== undefined;
     this.#deadline = this.#deps.clock.monotonic() + WHOLE_OBJECT_TIMEOUT_MS;
   }
 
@@ -141,7 +152,8 @@ class Reply implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#end();
-    this.#deps.resolve(this.#status >= 200 && this.#status < 300);
+    const isSuccess = this.#status >= 200 && this.#status < 300;
+    this.#deps.resolve(isSuccess ? { isEncrypted: this.#isEncrypted } : null);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -17,7 +17,7 @@ import { isContentKey, MARKER_KEY } from './content-key.ts';
 import { Download } from './download.ts';
 import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, statusOf, translateError } from './errors.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
-import { ObjectRequests } from './object-requests.ts';
+import { ObjectRequests, type Stored } from './object-requests.ts';
 import { READ_INTO_ONE_BUFFER } from './read-buffer.ts';
 import { PART_BYTES, putWhole, type UploadClients, uploadStream, type UploadTarget } from './upload.ts';
 
@@ -91,7 +91,7 @@ export class Objects {
   }
 
   /** Stores the whole body under a new key. Throws LengthMismatch, the body's own error, or the signal's reason. */
-  async put(key: string, body: Readable | Buffer, options: PutOptions = {}): Promise<{ size: number }> {
+  async put(key: string, body: Readable | Buffer, options: PutOptions = {}): Promise<Stored & { size: number }> {
     options.signal?.throwIfAborted();
     const target = {
       Bucket: this.bucket,
@@ -102,8 +102,9 @@ export class Objects {
     if (Buffer.isBuffer(body) && body.length <= PART_BYTES) return putBytes(clients, target, body, options);
     const counter = { bytes: 0 };
     const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
+    let stored: Stored;
     try {
-      await uploadStream(clients, target, Readable.from(counted(source, counter, options.contentLength), { objectMode: false }), {
+      stored = await uploadStream(clients, target, Readable.from(counted(source, counter, options.contentLength), { objectMode: false }), {
         owner: options.owner ?? key,
         signal: options.signal,
       });
@@ -112,7 +113,7 @@ export class Objects {
       options.signal?.throwIfAborted();
       throw translateError(error);
     }
-    return { size: counter.bytes };
+    return { ...stored, size: counter.bytes };
   }
 
   /** Stores a small body unless there is an object of that key, and gives whether it did. A store without conditional writes replaces the object. */
@@ -172,13 +173,14 @@ export class Objects {
   }
 
   /** Within the bucket, without the bytes coming here. Throws ObjectMissing. */
-  async copy(from: string, to: string): Promise<void> {
+  async copy(from: string, to: string): Promise<Stored> {
     const source = `${this.bucket}/${this.#prefix}${from}`.split('/').map(encodeURIComponent).join('/');
-    await this.#send(from, () =>
+    const { ServerSideEncryption } = await this.#send(from, () =>
       this.#client.send(new CopyObjectCommand({ Bucket: this.bucket, Key: this.#prefix + to, CopySource: source }), {
         requestTimeout: WHOLE_OBJECT_TIMEOUT_MS,
       }),
     );
+    return { isEncrypted: ServerSideEncryption !== undefined };
   }
 
   /** All but the marker, in the keys' order, pages fetched as they are asked for. `after` is the last key of an earlier listing. */
@@ -268,15 +270,14 @@ async function putBytes(
   target: UploadTarget,
   body: Buffer,
   { contentLength = body.length, signal }: PutOptions,
-): Promise<{ size: number }> {
+): Promise<Stored & { size: number }> {
   if (body.length !== contentLength) throw new LengthMismatch(`${body.length} bytes came, ${contentLength} were announced`);
   try {
-    await putWhole(clients, target, body, signal);
+    return { ...(await putWhole(clients, target, body, signal)), size: body.length };
   } catch (error) {
     signal?.throwIfAborted();
     throw translateError(error);
   }
-  return { size: body.length };
 }
 
 async function* counted(body: Readable, counter: { bytes: number }, expected: number | undefined): AsyncGenerator<Buffer> {

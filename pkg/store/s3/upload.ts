@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BufferPool } from './buffer-pool.ts';
 import { isAway } from './errors.ts';
-import type { ObjectRequests } from './object-requests.ts';
+import type { ObjectRequests, Stored } from './object-requests.ts';
 import { sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 
 export interface UploadTarget {
@@ -61,14 +61,14 @@ export interface UploadOptions {
  * Throws what the store or the body threw, or the signal's reason, at once; then nothing is readable, and the body is destroyed.
  * StoreUnavailableError also when no buffer becomes free in time.
  */
-export async function uploadStream(clients: UploadClients, target: UploadTarget, body: Readable, options: UploadOptions): Promise<void> {
+export async function uploadStream(clients: UploadClients, target: UploadTarget, body: Readable, options: UploadOptions): Promise<Stored> {
   const upload = new MultipartUpload(clients, target);
   const buffers = new Holding(options.owner, upload.ending);
   const onAbort = (): void => upload.fail(options.signal?.reason);
   options.signal?.addEventListener('abort', onAbort, { once: true });
   try {
     // A stalled body must not delay the error of an unavailable store.
-    await Promise.race([sendAll(upload, body, buffers), upload.failed]);
+    return await Promise.race([sendAll(upload, body, buffers), upload.failed]);
   } catch (error) {
     body.destroy();
     throw await upload.abandon(error);
@@ -84,13 +84,18 @@ export async function putWhole(
   target: UploadTarget,
   body: Buffer,
   signal?: AbortSignal,
-): Promise<void> {
-  if (await requests.put({ key: target.Key, body, contentType: target.ContentType, signal })) return;
+): Promise<Stored> {
+  const stored = await requests.put({ key: target.Key, body, contentType: target.ContentType, signal });
+  if (stored) return stored;
   const requestTimeout = sendTimeoutMs(body.length);
-  await client.send(new PutObjectCommand({ ...target, Body: body }), { requestTimeout, ...(signal ? { abortSignal: signal } : {}) });
+  const reply = await client.send(new PutObjectCommand({ ...target, Body: body }), {
+    requestTimeout,
+    ...(signal ? { abortSignal: signal } : {}),
+  });
+  return { isEncrypted: reply.ServerSideEncryption !== undefined };
 }
 
-async function sendAll(upload: MultipartUpload, body: Readable, buffers: Holding): Promise<void> {
+async function sendAll(upload: MultipartUpload, body: Readable, buffers: Holding): Promise<Stored> {
   const { small, part: large } = UPLOAD_BUFFERS;
   let part: Buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER_BYTES);
   let filled = 0;
@@ -107,7 +112,7 @@ async function sendAll(upload: MultipartUpload, body: Readable, buffers: Holding
       at += taken;
     }
   }
-  await upload.end(part.subarray(0, filled));
+  return upload.end(part.subarray(0, filled));
 }
 
 /** The buffers that one upload has of the pools. */
@@ -199,22 +204,22 @@ class MultipartUpload {
   }
 
   /** The last part, perhaps the only one; resolves when the object is there. */
-  async end(last: Buffer): Promise<void> {
+  async end(last: Buffer): Promise<Stored> {
     const { signal } = this.#ending;
     if (this.#uploadId === undefined) {
       signal.throwIfAborted();
-      await putWhole(this.#clients, this.#target, last, signal);
-      return;
+      return putWhole(this.#clients, this.#target, last, signal);
     }
     await this.send(last, () => undefined);
     await Promise.all(this.#underWay);
     signal.throwIfAborted();
     const { Bucket, Key } = this.#target;
     // Not broken off: half an answer would leave it open whether the object is there.
-    await this.#client.send(
+    const reply = await this.#client.send(
       new CompleteMultipartUploadCommand({ Bucket, Key, UploadId: this.#uploadId, MultipartUpload: { Parts: this.#parts } }),
       { requestTimeout: WHOLE_OBJECT_TIMEOUT_MS },
     );
+    return { isEncrypted: reply.ServerSideEncryption !== undefined };
   }
 
   /**

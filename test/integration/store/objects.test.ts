@@ -79,7 +79,7 @@ test.each([0, 1, 4096, 8 * MiB, 20 * MiB + 7])('%d bytes come back as they went,
   const stored = await objects.put(key, body);
   const whole = await buffer((await objects.get(key)).body);
 
-  expect(stored).toEqual({ size: bytes });
+  expect(stored).toEqual({ size: bytes, isEncrypted: false });
   expect(createHash('sha256').update(whole).digest('hex')).toBe(sha256());
   expect(await objects.head(key)).toMatchObject({ key, size: bytes });
   if (bytes < 10) return;

@@ -29,6 +29,7 @@ import { purgeByIndex } from './0042-purge-by-index.ts';
 import { partialUploads } from './0044-partial-uploads.ts';
 import { audit } from './0045-audit.ts';
 import { objectsByKey } from './0046-objects-by-key.ts';
+import { encryptedObjects } from './0047-encrypted-objects.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -63,4 +64,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   partialUploads,
   audit,
   objectsByKey,
+  encryptedObjects,
 ];
