@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { Timestamp, Uuid } from '../api/schemas.ts';
 
-/** What is written down. Migration 0045 has the changes that each is an entry of. */
+/** What is written down. Migrations 0045 and 0048 have the changes that each is an entry of. */
 export const AUDIT_ACTIONS = [
   'file.upload',
   'file.update',
@@ -39,9 +39,26 @@ export const AUDIT_ACTIONS = [
   'webhook.delete',
   'job.run',
   'job.cancel',
+  'registration.create',
+  'registration.update',
+  'registration.delete',
+  'grade.create',
+  'grade.update',
 ] as const;
 
-export const AUDIT_TARGETS = ['file', 'folder', 'grant', 'share', 'user', 'session', 'group', 'webhook', 'job'] as const;
+export const AUDIT_TARGETS = [
+  'file',
+  'folder',
+  'grant',
+  'share',
+  'user',
+  'session',
+  'group',
+  'webhook',
+  'job',
+  'registration',
+  'grade',
+] as const;
 
 const Action = z.enum(AUDIT_ACTIONS).meta({ id: 'AuditAction', example: 'file.upload' });
 const TargetType = z.enum(AUDIT_TARGETS);
@@ -61,7 +78,7 @@ export const AuditEntry = z
     action: Action,
     target: z.object({
       type: TargetType,
-      id: Uuid.nullable().describe('null: a sign-in to an account that does not exist'),
+      id: Uuid.nullable().describe('null: a registration of an LMS, which has no id of this form, or an account that does not exist'),
       name: z.string().nullable().meta({ description: 'its name at that time', example: 'thesis.pdf' }),
     }),
     ip: z.string().nullable().meta({ example: '192.0.2.7' }),

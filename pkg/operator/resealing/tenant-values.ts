@@ -96,7 +96,11 @@ async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed
       const value = anew(of, sealed, row);
       if (value === undefined) unopenable += 1;
       else {
-        await sql.query(`UPDATE ${schema}.${table} SET ${column} = $3 WHERE ctid = $1::tid AND ${column} = $2`, [row.at, row.value, value]);
+        // It is no entry of the audit log: the secret is as it was.
+        await sql.query(
+          `UPDATE ${schema}.${table} SET ${column} = $3 WHERE ctid = $1::tid AND ${column} = $2 AND set_config('carrel.resealing', 'on', true) = 'on'`,
+          [row.at, row.value, value],
+        );
         resealed += 1;
       }
       after = row.at;

@@ -215,6 +215,34 @@ describe("the tenant's own role", () => {
     await expect(tenant.db.query(sql)).rejects.toThrow(/permission denied|must be owner/);
   });
 
+  test('puts no temporary table in place of the log, and runs by one no code as the schema’s owner, even where it may make some', async () => {
+    const { api } = await tenant.user();
+    const shadowed = await upload(api, 'shadowed.txt');
+    const role = `"${tenantRole(tenant.slug)}"`;
+    // By a session that may make them, so that no right of the database that all tests share is changed.
+    await tenant.rows.pool.transaction(async (tx) => {
+      await tx.query(`
+        SET LOCAL search_path = ${role}, ext;
+        CREATE TEMPORARY TABLE audit_entries (LIKE audit_entries INCLUDING ALL) ON COMMIT DROP;
+        CREATE TEMPORARY TABLE stolen (by text) ON COMMIT DROP;
+        CREATE FUNCTION pg_temp.steal() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN INSERT INTO pg_temp.stolen VALUES (current_user); RETURN NULL; END $$;
+        CREATE TRIGGER steal BEFORE INSERT ON pg_temp.audit_entries FOR EACH ROW EXECUTE FUNCTION pg_temp.steal();
+        GRANT ALL ON pg_temp.stolen, pg_temp.audit_entries TO ${role};
+        SET LOCAL ROLE ${role}`);
+      await tx.query('UPDATE files SET deleted_at = now() WHERE uuid = $1', [shadowed]);
+      expect(await tx.query('SELECT * FROM pg_temp.stolen')).toEqual([]);
+      await tx.query('RESET ROLE; DROP FUNCTION pg_temp.steal CASCADE');
+    });
+
+    expect(await actionsOf(shadowed)).toEqual(['file.upload', 'file.delete']);
+    const unguarded = await tenant.db.query(
+      `SELECT p.proname FROM pg_proc p WHERE p.prosecdef AND p.pronamespace = $1::regnamespace AND NOT p.proconfig @> ARRAY[format('search_path=%I, ext, pg_temp', $2::text)]`,
+      [`"${tenantRole(tenant.slug)}"`, tenantRole(tenant.slug)],
+    );
+    expect(unguarded).toEqual([]);
+  });
+
   test('deletes by the function of the retention only what is older than 365 days', async () => {
     const { api } = await tenant.user();
     const [old, young] = [await upload(api, 'old.txt'), await upload(api, 'young.txt')];

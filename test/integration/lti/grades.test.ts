@@ -46,6 +46,19 @@ test('a grade is pending, with the request to send it in the same transaction of
   expect(await tenant.db.query(work, [reply.body.id])).toEqual([{ kind: 'grades.submit', line: 'grades' }]);
   expect((await api.get(`${grades}/${reply.body.id}`)).body).toEqual(reply.body);
   expect((await api.get(`${grades}/${reply.body.id}`)).headers.etag).toBe(`"${reply.body.etag}"`);
+
+  await tenant.db.query(`UPDATE lti_grades SET status = 'failed' WHERE uuid = $1`, [reply.body.id]);
+  const { data } = (await tenant.admin.get('/audit', { query: { target_id: reply.body.id, sort: 'at' } })).body;
+  const given = { user_id: 'ben', score: 8.5, score_maximum: 10, launch_id: launchId };
+  expect(data).toMatchObject([
+    {
+      action: 'grade.create',
+      actor: { id: (await api.get('/users/me')).body.id },
+      target: { type: 'grade' },
+      changes: Object.fromEntries(Object.entries(given).map(([name, to]) => [name, { from: null, to }])),
+    },
+    { action: 'grade.update', actor: { system: true }, changes: { status: { from: 'pending', to: 'failed' } } },
+  ]);
 });
 
 test('a launch that has grades keeps its row and loses its token', async () => {

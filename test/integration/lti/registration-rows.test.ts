@@ -107,6 +107,37 @@ test.each([
   },
 );
 
+test('the audit log has a registration, what changes of it and of its LMS, and its end, and of its key the id alone', async () => {
+  const issuer = 'https://audited.example';
+  const wanted = registration('audited', issuer);
+  await sync('ns/audited', wanted);
+  await sync('ns/audited', wanted);
+  await sync('ns/audited', { ...wanted, tool: { ...wanted.tool, isActive: false } });
+  await sync('ns/audited', { ...wanted, platform: { ...wanted.platform, jwksEndpoint: `${issuer}/other` } });
+  await removeRegistration(rows, 'ns/audited');
+
+  const entries = await server.query<{ action: string; changes: object }>(
+    `SELECT action, changes FROM audit_entries WHERE target_type = 'registration' AND target_name = 'audited' AND is_system ORDER BY id`,
+  );
+  expect(entries).toEqual([
+    {
+      action: 'registration.create',
+      changes: {
+        client_id: { from: null, to: 'audited' },
+        tool_url: { from: null, to: 'https://tool.example' },
+        scope: { from: null, to: 'openid' },
+        is_active: { from: null, to: true },
+        key_id: { from: null, to: key.kid },
+        issuer: { from: null, to: issuer },
+      },
+    },
+    { action: 'registration.update', changes: { is_active: { from: true, to: false } } },
+    { action: 'registration.update', changes: { jwks_endpoint: { from: `${issuer}/jwks`, to: `${issuer}/other` } } },
+    { action: 'registration.update', changes: { is_active: { from: false, to: true } } },
+    { action: 'registration.delete', changes: {} },
+  ]);
+});
+
 test('a platform that became inactive while a registration of it is there is active again after the next sync', async () => {
   const issuer = 'https://inactive.example';
   await sync('ns/only', registration('only', issuer));

@@ -127,5 +127,11 @@ test('two operators that reseal at once lose no value, and a newer one is not ov
   expect(new Map(rows.map(({ uuid, secret }) => [uuid, now.open(uuid, 'secret', secret)]))).toEqual(
     new Map(webhooks.map(({ uuid, plain }) => [uuid, plain])),
   );
+  const changes = async (): Promise<number> => (await sql.query(`SELECT FROM audit_entries WHERE action = 'webhook.update'`)).length;
+  expect(await changes()).toBe(0);
+  // The tenant's own role cannot pass a change off as resealing.
+  const [{ uuid } = { uuid: '' }] = webhooks;
+  await sql.query(`UPDATE webhooks SET secret = 'mine' WHERE uuid = $1 AND set_config('carrel.resealing', 'on', true) = 'on'`, [uuid]);
+  expect(await changes()).toBe(1);
   await sql.close();
 });

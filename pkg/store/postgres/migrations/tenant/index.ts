@@ -30,6 +30,7 @@ import { partialUploads } from './0044-partial-uploads.ts';
 import { audit } from './0045-audit.ts';
 import { objectsByKey } from './0046-objects-by-key.ts';
 import { encryptedObjects } from './0047-encrypted-objects.ts';
+import { auditOfLti } from './0048-audit-of-lti.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -65,4 +66,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   audit,
   objectsByKey,
   encryptedObjects,
+  auditOfLti,
 ];
