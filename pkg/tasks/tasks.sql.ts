@@ -1,6 +1,7 @@
 import type { Tx } from '../store/postgres/database.ts';
 import { integerKey, keyset, timeKey } from '../store/postgres/keyset.ts';
 import type { Json } from '../store/postgres/job-store.ts';
+import { originParameter, withOrigin } from '../store/postgres/origin.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import {
   type ItemState,
@@ -142,8 +143,9 @@ export async function insertRetry(tx: Tx, id: number, uuid: string, createdAt: D
 /** Null: it had ended. Waits for the step that it is at. */
 export async function cancelTask(sql: Sql, id: number, now: Date): Promise<TaskRow | null> {
   const [row] = await sql.query<TaskRow>(
-    `UPDATE tasks t SET state = 'canceled', ended_at = $2 WHERE t.id = $1 AND ${UNFINISHED} RETURNING ${TASK_COLUMNS}`,
-    [id, now],
+    `UPDATE tasks t SET state = 'canceled', ended_at = $2 WHERE t.id = $1 AND ${UNFINISHED} AND ${withOrigin('$3')}
+     RETURNING ${TASK_COLUMNS}`,
+    [id, now, originParameter()],
   );
   return row ?? null;
 }
