@@ -6,6 +6,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   launches: () => onPlatform(async ({ stores }) => (await import('./launches.ts')).launches(stores)),
   deliveries: () => onPlatform(async (platform) => (await import('./deliveries.ts')).deliveries(platform)),
   fairness: async () => (await import('./fairness.ts')).fairness(),
+  folders: () => onPlatform(async ({ stores }) => (await import('./folders.ts')).folders(stores)),
   lists: () => onPlatform(async ({ stores }) => (await import('./lists.ts')).lists(stores)),
   metadata: () => onPlatform(async ({ stores }) => (await import('./metadata.ts')).metadata(stores)),
   search: () => onPlatform(async ({ stores }) => (await import('./search.ts')).search(stores)),

@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait.ts';
 import type { Program } from './kept.ts';
 
 /** The program itself, cmd/server/main.ts, for one tenant, at a port that stays the same. Resolves when it is ready. */
-export async function startServerProcess(tenant: TestTenant, port: number): Promise<Program> {
+export async function startServerProcess(tenant: TestTenant, port: number): Promise<Program & { readonly pid: number }> {
   const opsPort = await freePort();
   const child = spawn(process.execPath, ['cmd/server/main.ts'], {
     cwd: ROOT,
@@ -24,6 +24,7 @@ export async function startServerProcess(tenant: TestTenant, port: number): Prom
   const ended = once(child, 'exit').then(([code]: unknown[]) => code as number | null);
   await waitFor('the server', async () => (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).ok);
   return {
+    pid: child.pid ?? 0,
     ended,
     end: async (signal) => {
       child.kill(signal);

@@ -31,7 +31,13 @@ export class ZipWriter {
   async addFile({ path, modifiedAt }: ZipEntry, { content, size }: { content: Readable; size: number }): Promise<void> {
     content.on('error', ignored); // also after `ended`, when the archive is broken off
     const ended = once(content, 'end', { signal: this.#signal });
-    this.#zip.addReadStream(content, path, { mtime: modifiedAt, compress: false, size, mode: FILE_MODE });
+    // The archive keeps each entry for the directory at its end, so an entry must not keep its content.
+    let coming: Readable | undefined = content;
+    this.#zip.addReadStreamLazy(path, { mtime: modifiedAt, compress: false, size, mode: FILE_MODE }, (give) => {
+      const stream = coming as Readable;
+      coming = undefined;
+      give(null, stream);
+    });
     await ended;
     await this.#drained();
   }

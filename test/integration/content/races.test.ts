@@ -164,4 +164,27 @@ describe('fifty racing', () => {
     expect(replies.map(({ body }) => body.version).toSorted((a, b) => a - b)).toEqual(range(50).map((at) => at + 1));
     expect(await faultsOf(tenant)).toEqual([]);
   });
+
+  test('writes by virtue of a grant end with it: none that begins after the reply to its end is served, and each that was served is one version', async () => {
+    const [ada, bob] = [await tenant.user(), await tenant.user()];
+    const { body: file } = await ada.api.upload('/files', { file: Buffer.from('0'), name: 'granted' });
+    const path = `/files/${file.id}/permissions`;
+    const grant = (await ada.api.post(path, { permission_level: 'write', user_id: bob.user.id })).body.id;
+    const write = (at: number): Promise<ApiReply> =>
+      bob.api.upload(`/files/${file.id}`, { method: 'PUT', file: Buffer.from(`v${at}`), name: 'granted' });
+    const late: Promise<ApiReply>[] = [];
+    const replies = await Promise.all([
+      ...range(50).map((at) => untilServed(() => write(at))),
+      ada.api.delete(`${path}/${grant}`).then((reply) => {
+        late.push(...range(10).map((at) => untilServed(() => write(50 + at))));
+        return reply;
+      }),
+    ]);
+
+    expect(statuses(await Promise.all(late))).toEqual({ 404: 10 });
+    const served = replies.filter(({ status }) => status === 200).length;
+    expect(Object.keys(statuses(replies)).filter((status) => !['200', '204', '404'].includes(status))).toEqual([]);
+    expect((await ada.api.get(`/files/${file.id}`)).body.version).toBe(1 + served);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
 });

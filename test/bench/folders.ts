@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { Agent, request } from 'undici';
+import { quoteIdentifier } from '../../pkg/store/postgres/pool.ts';
+import { tenantRole } from '../../pkg/store/postgres/provisioning.ts';
+import { startServerProcess } from '../faults/server-process.ts';
+import { Api } from '../support/api.ts';
+import { freePort } from '../support/ports.ts';
+import { startTenant, type TestTenant } from '../support/server.ts';
+import type { TestStores } from '../support/stores.ts';
+import { fillWithFiles } from './filled.ts';
+import { byTurns, costLine, countOperations, type Line, progress } from './measure.ts';
+
+const FILES = 1_000_000;
+/** `fillWithFiles` puts a tenth into each of ten folders. */
+const MOVED = FILES / 10;
+const ARCHIVED = 10_000;
+const KIB = 1024;
+const ARCHIVE_GROWTH_MIB = 64;
+const ROUNDS = 3;
+
+/** A folder of 100,000 files among a million, moved and trashed, beside the bare UPDATE of as many rows; and an archive of 10,000 files. */
+export async function folders(stores: TestStores): Promise<Line[]> {
+  const tenant = await startTenant({ stores });
+  const port = await freePort();
+  const server = await startServerProcess(tenant, port);
+  const superuser = new pg.Client({ connectionString: stores.postgres.superuser });
+  await superuser.connect();
+  await superuser.query(`SET search_path TO ${quoteIdentifier(tenantRole(tenant.slug))}`);
+  try {
+    const { user, password } = await tenant.user();
+    const api = await new Api(`http://127.0.0.1:${port}/api/v1`).login(user.email, password);
+    progress(`writing ${FILES} files`);
+    await fillWithFiles(stores, tenant, user.email, [[1, FILES]]);
+    const folder = async (name: string): Promise<string> =>
+      (await api.get('/folders', { query: { q: name, limit: 1 } })).body.data[0].id as string;
+    const [moved, trashed, other] = [await folder('folder 1'), await folder('folder 2'), await folder('folder 3')];
+
+    const bare = async (): Promise<number> => took(() => rewrite(superuser, other));
+    let isInside = false;
+    const moving = await byTurns(
+      () =>
+        took(async () => {
+          isInside = !isInside;
+          await must(api.patch(`/folders/${moved}`, { parent_id: isInside ? other : null }), 200);
+        }),
+      bare,
+      { rounds: ROUNDS },
+    );
+    let isTrashed = false;
+    const trashing = await byTurns(
+      () =>
+        took(async () => {
+          isTrashed = !isTrashed;
+          await (isTrashed ? must(api.delete(`/folders/${trashed}`), 204) : must(api.post(`/folders/${trashed}/restore`), 200));
+        }),
+      bare,
+      { rounds: ROUNDS },
+    );
+    return [
+      costLine(`PATCH folder: moves ${MOVED} files`, moving, 'one UPDATE of as many paths', 2, 'ms'),
+      costLine(`DELETE folder and its restoration: ${MOVED} files`, trashing, 'one UPDATE of as many paths', 3, 'ms'),
+      await archive(tenant, superuser, api, server.pid),
+    ];
+  } finally {
+    await server.end('SIGTERM');
+    await superuser.end();
+    await tenant.stop();
+  }
+}
+
+async function took(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  countOperations(1);
+  return performance.now() - started;
+}
+
+async function must(reply: Promise<{ status: number; body: unknown }>, status: number): Promise<void> {
+  const got = await reply;
+  if (got.status !== status) throw new Error(`answered ${got.status}, not ${status}: ${JSON.stringify(got.body)}`);
+}
+
+/** The same rows written once more, as a move writes them, without what a move decides and notes. */
+const rewrite = (client: pg.Client, folder: string): Promise<unknown> =>
+  client.query(
+    `UPDATE files f SET path = d.path || substr(f.path, char_length(d.path) + 1) FROM folders d WHERE d.uuid = $1 AND f.folder_id = d.id`,
+    [folder],
+  );
+
+/** Ten thousand files of 64 KiB that share one object, as one archive: what the server's memory grows by meanwhile. */
+async function archive(tenant: TestTenant, superuser: pg.Client, api: Api, pid: number): Promise<Line> {
+  const id = (await api.post('/folders', { name: 'archived' })).body.id as string;
+  const file = await api.upload('/files', { name: 'one.bin', file: Buffer.alloc(64 * KIB, 7), fields: { folder_id: id } });
+  if (file.status !== 201) throw new Error(`an upload was answered ${file.status}`);
+  await superuser.query(
+    `INSERT INTO files (uuid, name, path, mime_type, size, checksum, owner_id, folder_id, blob_name)
+     SELECT gen_random_uuid(), n || '.bin', d.path || '/' || n || '.bin', f.mime_type, f.size, f.checksum, f.owner_id, f.folder_id, f.blob_name
+     FROM files f JOIN folders d ON d.id = f.folder_id, generate_series(2, $2) n WHERE f.uuid = $1`,
+    [file.body.id, ARCHIVED],
+  );
+  const agent = new Agent({ connections: 1 });
+  const download = async (): Promise<number> => {
+    const reply = await request(`${api.url}/folders/${id}/zip`, { dispatcher: agent, headers: { authorization: `Bearer ${api.token}` } });
+    let bytes = 0;
+    for await (const chunk of reply.body as AsyncIterable<Buffer>) bytes += chunk.length;
+    if (reply.statusCode !== 200 || bytes < ARCHIVED * 64 * KIB)
+      throw new Error(`the archive was answered ${reply.statusCode}, ${bytes} bytes`);
+    return bytes;
+  };
+  progress(`an archive of ${ARCHIVED} files`);
+  const before = residentMib(pid);
+  let most = before;
+  const watching = setInterval(() => (most = Math.max(most, residentMib(pid))), 50);
+  const started = performance.now();
+  const bytes = await download().finally(() => clearInterval(watching));
+  const seconds = (performance.now() - started) / 1000;
+  await agent.close();
+  const growth = most - before;
+  return {
+    what: `GET zip of ${ARCHIVED} files, ${Math.round(bytes / KIB / KIB)} MiB: memory`,
+    ours: `+ ${Math.round(growth)} MiB in ${seconds.toFixed(1)} s`,
+    control: '–',
+    target: `< ${ARCHIVE_GROWTH_MIB} MiB`,
+    met: growth < ARCHIVE_GROWTH_MIB,
+  };
+}
+
+const residentMib = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
