@@ -6,6 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { ForeignKeyViolation } from '../../store/postgres/errors.ts';
+import { currentRequestId } from '../../store/postgres/origin.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { CourseSync } from './course-sync.ts';
 import { unverifiedIssuer, type UnverifiedToken, unverifiedToken } from './id-token.ts';
@@ -170,6 +171,7 @@ export class Launches {
       message,
       profile: profileIn(message),
       from,
+      requestId: currentRequestId(),
       launchedAt,
       expiresAt: new Date(launchedAt.getTime() + LAUNCH_SECONDS * 1000),
     };

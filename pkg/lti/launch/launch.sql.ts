@@ -62,6 +62,8 @@ export interface NewLaunch {
   readonly message: LaunchMessage;
   readonly profile: Profile;
   readonly from: SessionOrigin;
+  /** Of the request that posted it; for the audit log. */
+  readonly requestId: string | null;
   readonly launchedAt: Date;
   readonly expiresAt: Date;
 }
@@ -72,7 +74,7 @@ const LAUNCH = `
     launch_id text, session_id uuid, tool_id int, platform_id int, issuer text, client_id text, jwks_endpoint text, subject text, context_id text,
     resource_link_id text, deployment_id text, launch_token text, state_token text, nonce text, roles text[], ags_lineitems_url text,
     ags_lineitem_url text, ags_scopes text[], nrps_url text, return_url text, platform_url text, launched_at timestamptz, expires_at timestamptz,
-    role text, course_role text, title text, name text, email text, ip text, user_agent text)`;
+    role text, course_role text, title text, name text, email text, ip text, user_agent text, request_id text)`;
 
 function recordOf({ registration, message, profile, ...launch }: NewLaunch): Readonly<Record<string, unknown>> {
   return {
@@ -106,6 +108,7 @@ function recordOf({ registration, message, profile, ...launch }: NewLaunch): Rea
     email: profile.email,
     ip: launch.from.ip,
     user_agent: launch.from.userAgent,
+    request_id: launch.requestId,
   };
 }
 
@@ -121,7 +124,10 @@ const INSERT = `
   session AS (
     INSERT INTO sessions (id, user_id, launch_id, created_at, last_activity, expires_at, capped_to, ip, user_agent)
     SELECT session_id, user_id, launch_id, launched_at, launched_at, expires_at, ARRAY[role], ip, user_agent
-    FROM person JOIN inserted USING (launch_id) RETURNING launch_id)`;
+    FROM person JOIN inserted USING (launch_id)
+    -- Once, before the triggers that write the audit log.
+    WHERE (SELECT set_config('carrel.origins', (SELECT json_object_agg(session_id, json_build_object('request', request_id))::text FROM person), true)) IS NOT NULL
+    RETURNING launch_id)`;
 
 /**
  * FOR SHARE on the user's row (as in Sessions): deactivating the user waits for this statement, or this statement for it. OFFSET 0 has each launch

@@ -27,6 +27,8 @@ export function setOrigin(): string {
 /** The same for a statement that is a transaction of its own, as a condition that is always true; `parameter` is `originParameter`. */
 export const withOrigin = (parameter: string): string => `set_config('carrel.origin', coalesce(${parameter}, ''), true) IS NOT NULL`;
 
+export const currentRequestId = (): string | null => origins.getStore()?.requestId ?? null;
+
 export function originParameter(): string | null {
   const origin = origins.getStore();
   return origin ? originText(origin) : null;

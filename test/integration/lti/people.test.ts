@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
 import type { Tx } from '../../../pkg/store/postgres/database.ts';
 import { Browser, follow, type PageShown, toTheForm } from '../../support/lms/browser.ts';
 import { INSTRUCTOR, type Launch, LEARNER } from '../../support/lms/claims.ts';
@@ -86,6 +87,27 @@ test('a launch whose person is locked waits alone: those that come with it do no
 
   expect(pages.map(({ status }) => status)).toEqual(others.map(() => 303));
   expect((await waiting.waiting).status).toBe(303);
+});
+
+test('launches that come together have each its own request in the audit log, whether their person is new or known', async () => {
+  const ids = range(8).map((number) => `audited-${number}`);
+  for (const id of ids.slice(4)) await launch({ user: { id } });
+  const posts = await Promise.all(ids.map((id) => aboutToLaunch({ user: { id } })));
+
+  const pages = await Promise.all(posts.map((post) => post()));
+
+  const launches = pages.map(({ headers }) => {
+    const token = new URL(String(headers.location)).searchParams.get('token') ?? '';
+    return { launch: String(decodeJwt(token).launch_id), request: String(headers['x-request-id']) };
+  });
+  const entries = await tenant.db.query(
+    `SELECT changes -> 'launch_id' ->> 'to' AS launch, request_id AS request FROM audit_entries
+     WHERE action = 'session.create' AND changes -> 'launch_id' ->> 'to' = ANY ($1) AND actor_id IS NOT NULL`,
+    [launches.map(({ launch: id }) => id)],
+  );
+  expect(new Set(launches.map(({ request }) => request)).size).toBe(ids.length);
+  expect(entries).toHaveLength(ids.length);
+  expect(entries).toEqual(expect.arrayContaining(launches));
 });
 
 test('a launch by a registration that is deleted meanwhile is refused alone: those that come with it are not', async () => {

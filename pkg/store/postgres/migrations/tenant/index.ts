@@ -31,6 +31,7 @@ import { audit } from './0045-audit.ts';
 import { objectsByKey } from './0046-objects-by-key.ts';
 import { encryptedObjects } from './0047-encrypted-objects.ts';
 import { auditOfLti } from './0048-audit-of-lti.ts';
+import { requestsOfLaunches } from './0049-requests-of-launches.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -67,4 +68,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   objectsByKey,
   encryptedObjects,
   auditOfLti,
+  requestsOfLaunches,
 ];
