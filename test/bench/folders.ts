@@ -9,7 +9,8 @@ import { freePort } from '../support/ports.ts';
 import { startTenant } from '../support/server.ts';
 import type { TestStores } from '../support/stores.ts';
 import { fillWithFiles } from './filled.ts';
-import { byTurns, costLine, countOperations, type Line, progress } from './measure.ts';
+import { byTurns, costLine, countOperations, type Line, progress, rateLine } from './measure.ts';
+import type { Measured } from './turn.ts';
 
 const FILES = 1_000_000;
 /** `fillWithFiles` puts a tenth into each of ten folders. */
@@ -18,6 +19,9 @@ const ARCHIVED = 10_000;
 const KIB = 1024;
 const ARCHIVE_GROWTH_MIB = 64;
 const ROUNDS = 3;
+const PAGE = 200;
+const DEEP_PAGE = 450;
+const PAGES = 25;
 
 /** A folder of 100,000 files among a million, moved and trashed, beside the bare UPDATE of as many rows; and an archive of 10,000 files. */
 export async function folders(stores: TestStores): Promise<Line[]> {
@@ -57,9 +61,13 @@ export async function folders(stores: TestStores): Promise<Line[]> {
       bare,
       { rounds: ROUNDS },
     );
+    const children = await deepPages(api, `/folders/${moved}/children`);
+    const entries = await deepPages(await new Api(api.url).login(tenant.administrator.email, tenant.administrator.password), '/audit');
     return [
       costLine(`PATCH folder: moves ${MOVED} files`, moving, 'one UPDATE of as many paths', 2, 'ms'),
       costLine(`DELETE folder and its restoration: ${MOVED} files`, trashing, 'one UPDATE of as many paths', 4, 'ms'),
+      rateLine(`GET children, page ${DEEP_PAGE} of ${MOVED} files`, children, 'page 1', 0.8),
+      rateLine(`GET audit, page ${DEEP_PAGE} of the entries of these`, entries, 'page 1', 0.8),
       await archive(superuser, api, server.pid),
     ];
   } finally {
@@ -67,6 +75,22 @@ export async function folders(stores: TestStores): Promise<Line[]> {
     await superuser.end();
     await tenant.stop();
   }
+}
+
+/** The pages from a deep one on, beside the first ones. */
+async function deepPages(api: Api, path: string): Promise<Measured> {
+  const walk = async (pages: number, from?: string): Promise<string> => {
+    let cursor = from;
+    for (let page = 0; page < pages; page += 1) {
+      const { status, body } = await api.get(path, { query: { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) } });
+      if (status !== 200 || body.data.length < PAGE) throw new Error(`${path} answered ${status}, ${body.data?.length} items`);
+      cursor = body.pagination.next_cursor as string;
+    }
+    return cursor as string;
+  };
+  const deep = await walk(DEEP_PAGE - 1);
+  const rate = (from?: string) => async (): Promise<number> => (PAGES * 1000) / (await took(() => walk(PAGES, from)));
+  return byTurns(rate(deep), rate(), { own: true });
 }
 
 async function took(work: () => Promise<unknown>): Promise<number> {
