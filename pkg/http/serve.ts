@@ -18,7 +18,7 @@ import { validate } from '../api/validation.ts';
 import type { AccessClaims, Tokens } from '../access/tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { DataException } from '../store/postgres/errors.ts';
-import { origins } from '../store/postgres/origin.ts';
+import { type Origin, origins } from '../store/postgres/origin.ts';
 import { NO_CACHE } from '../store/redis/tagged-cache.ts';
 import type { RequestAdmission, Requester, Wanted } from './admission.ts';
 import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
@@ -204,11 +204,18 @@ function declared(endpoint: Endpoint, deps: ServeDeps, way: (ctx: Context) => Pr
   };
 }
 
+/** Whether a request may change something that the audit log has: of reads only a download by a share link does. */
+const changes = ({ method, caller }: Endpoint): boolean => method !== 'get' || caller === 'anyone';
+
+const originOf = ({ actor, request: { ip, requestId } }: Parameters<Endpoint['handle']>[0]): Origin => ({
+  userId: actor?.userId ?? null,
+  ip,
+  requestId,
+});
+
 /** The handler's reply; with `exact`, a reply that the endpoint does not declare is an error. */
 async function handled(endpoint: Endpoint, deps: ServeDeps, request: Parameters<Endpoint['handle']>[0]): Promise<Reply> {
-  const { ip, requestId } = request.request;
-  const origin = { userId: request.actor?.userId ?? null, ip, requestId };
-  const reply = await origins.run(origin, () => endpoint.handle(request));
+  const reply = await (changes(endpoint) ? origins.run(originOf(request), () => endpoint.handle(request)) : endpoint.handle(request));
   if (deps.exact) requireDeclared(endpoint, reply);
   return reply;
 }
