@@ -100,7 +100,7 @@ export interface TenantSpec {
     };
     tls?: {
       secretName: string;
-      /** A cert-manager ClusterIssuer that fills the Secret. Not taken yet: Accepted=False. */
+      /** A ClusterIssuer of cert-manager, which then fills the Secret. */
       clusterIssuer?: string;
     };
   };

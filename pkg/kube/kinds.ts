@@ -12,6 +12,7 @@ export type Lease = Json<models.V1Lease>;
 export type Namespace = Json<models.V1Namespace>;
 export type NetworkPolicy = Json<models.V1NetworkPolicy>;
 export type Node = Json<models.V1Node>;
+export type PodDisruptionBudget = Json<models.V1PodDisruptionBudget>;
 export type Pod = Json<models.V1Pod>;
 export type Secret = Json<models.V1Secret>;
 export type Service = Json<models.V1Service>;
@@ -40,6 +41,13 @@ export const ENDPOINT_SLICE = defineKind<EndpointSlice>({
   namespaced: true,
 });
 
+export const POD_DISRUPTION_BUDGET = defineKind<PodDisruptionBudget>({
+  group: 'policy',
+  version: 'v1',
+  kind: 'PodDisruptionBudget',
+  plural: 'poddisruptionbudgets',
+  namespaced: true,
+});
 export const LEASE = defineKind<Lease>({
   group: 'coordination.k8s.io',
   version: 'v1',

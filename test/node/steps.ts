@@ -9,7 +9,7 @@ import { verifiesStandard } from '../support/receiver.ts';
 import { waitFor } from '../support/wait.ts';
 import { rightsAreUsed } from './audit.ts';
 import type { Installation } from './installation.ts';
-import { startLoad } from './load.ts';
+import { type Load, startLoad } from './load.ts';
 import { deliveriesIn, hungryPod, RECEIVER_URL } from './receiver.ts';
 
 export interface Step {
@@ -53,6 +53,7 @@ export const STEPS: readonly Step[] = [
     title: 'helm upgrade to another image changes operator, worker and tenant under load, and no request fails',
     run: upgradesUnderLoad,
   },
+  { title: 'a drain of the node takes one pod of the tenant at a time, and no request fails', run: drainsUnderLoad },
   { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
   { title: 'all containers are killed at once: all start again, files and webhooks too', run: containersAreKilled },
   { title: 'a pod that takes more memory than its limit is killed and starts again', run: outOfMemory },
@@ -158,12 +159,48 @@ async function upgradesUnderLoad(carrel: Installation): Promise<void> {
   } finally {
     await Promise.all(loads.map((load) => load.stop()));
   }
+  requireNoFailure(carrel, loads);
+}
+
+function requireNoFailure({ say }: Installation, loads: readonly Load[]): void {
   const [byIngress, byService] = loads.map(({ outcomes }) => outcomes);
-  carrel.say(`by Ingress ${JSON.stringify(byIngress)}, by Service ${JSON.stringify(byService)}`);
+  say(`by Ingress ${JSON.stringify(byIngress)}, by Service ${JSON.stringify(byService)}`);
   for (const { outcomes } of loads) {
     assert.deepEqual(Object.keys(outcomes).toSorted(), ['GET 200', 'POST 201']);
     assert.ok((outcomes['GET 200'] ?? 0) > 100);
   }
+}
+
+/** On one node: while it is drained the new pod finds no place, so the budget holds the other one back until pods may come again. */
+async function drainsUnderLoad(carrel: Installation): Promise<void> {
+  const { platform } = carrel;
+  const { admin, apiUrl } = await signIn(platform, SPACE, TENANT);
+  const [node = ''] = (await kubectlOk(platform, ['get', 'nodes', '-o', 'jsonpath={.items[*].metadata.name}'])).split(' ');
+  const { status } = await getJson<TenantObject & { status?: { selector?: string } }>(platform, 'tenant', TENANT, '-n', SPACE);
+  const before = await podNames(carrel);
+  const gone = async (): Promise<string[]> => {
+    const now = await podNames(carrel);
+    return before.filter((name) => !now.includes(name));
+  };
+  const loads = [startLoad(admin, apiUrl), startLoad(admin, `http://${await serviceAddress(carrel)}/api/v1`)];
+  try {
+    const args = ['drain', node, `--pod-selector=${status?.selector}`, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=120s'];
+    const draining = kubectl(platform, args);
+    await waitFor('the end of one pod', async () => (await gone()).length === 1);
+    const budget = ['-n', SPACE, 'get', 'poddisruptionbudget', TENANT, '-o', 'jsonpath={.status.disruptionsAllowed}'];
+    assert.equal(await kubectlOk(platform, budget), '0');
+    await new Promise((resolve) => setTimeout(resolve, AFTER_MS));
+    assert.equal((await gone()).length, 1);
+    await kubectlOk(platform, ['uncordon', node]);
+    const { code, stderr } = await draining;
+    assert.equal(code, 0, stderr);
+    assert.equal((await gone()).length, 2);
+    await kubectlOk(platform, ['-n', SPACE, 'rollout', 'status', `deployment/${TENANT}`, '--timeout=90s']);
+  } finally {
+    await kubectlOk(platform, ['uncordon', node]);
+    await Promise.all(loads.map((load) => load.stop()));
+  }
+  requireNoFailure(carrel, loads);
 }
 
 /** host:port of the tenant's Service, at which kube-proxy answers. */

@@ -12,6 +12,7 @@ import {
   EVENT,
   INGRESS,
   NAMESPACE,
+  POD_DISRUPTION_BUDGET,
   SECRET,
   SERVICE,
   SERVICE_ACCOUNT,
@@ -50,7 +51,7 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-export const children = { CONFIG_MAP, DEPLOYMENT, EVENT, INGRESS, NAMESPACE, SECRET, SERVICE, SERVICE_ACCOUNT };
+export const children = { CONFIG_MAP, DEPLOYMENT, EVENT, INGRESS, NAMESPACE, POD_DISRUPTION_BUDGET, SECRET, SERVICE, SERVICE_ACCOUNT };
 
 /** An API server of the caller's own, with the custom resources and the operator's rights. */
 export async function startCluster(): Promise<Cluster> {

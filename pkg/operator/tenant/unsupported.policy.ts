@@ -12,11 +12,8 @@ const IGNORED: readonly Field[] = [
   { field: 'spec.schedules', isUsed: (spec) => (spec.schedules?.length ?? 0) > 0 },
 ];
 
-/** Fields that the tenant needs to be reachable, or whose certificate nothing issues: the tenant must not be Ready without them. */
-const REFUSED: readonly Field[] = [
-  { field: 'spec.exposure.type: Gateway', isUsed: (spec) => spec.exposure.type === 'Gateway' },
-  { field: 'spec.exposure.tls.clusterIssuer', isUsed: (spec) => spec.exposure.tls?.clusterIssuer !== undefined },
-];
+/** Fields that the tenant needs to be reachable: the tenant must not be Ready without them. */
+const REFUSED: readonly Field[] = [{ field: 'spec.exposure.type: Gateway', isUsed: (spec) => spec.exposure.type === 'Gateway' }];
 
 const used = (fields: readonly Field[], spec: TenantSpec): string[] =>
   fields.filter(({ isUsed }) => isUsed(spec)).map(({ field }) => field);

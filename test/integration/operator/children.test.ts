@@ -192,6 +192,10 @@ test('a change of limits, replicas, hosts and image takes effect; kubectl scale 
   expect((await cluster.of(INGRESS).get(key)).spec?.rules?.map(({ host }) => host)).toEqual([hosts.app, hosts.lti]);
   expect(tenant.status).toMatchObject({ appUrl: `http://${hosts.app}:8080`, image: 'carrel:next' });
   expect(scaled.status).toMatchObject({ replicas: 3, readyReplicas: 3 });
+  const budgets = cluster.of(children.POD_DISRUPTION_BUDGET);
+  expect((await budgets.get(key)).spec?.selector).toEqual((await deployments.get(key)).spec?.selector);
+  await cluster.tenants.patch(key, { spec: { replicas: 1 } }, { subresource: 'scale' });
+  await waitFor('the PodDisruptionBudget of a single pod to go', async () => (await budgets.find(key)) === undefined);
 });
 
 test('an unwanted Ingress is deleted, and a certificate enables https', async () => {
@@ -215,6 +219,18 @@ test("another owner's object with the desired name is not touched", async () => 
   expect(conditionOf(tenant, 'Exposed')?.status).toBe('True');
   expect(conditionOf(tenant, 'Stalled')).toMatchObject({ status: 'True', reason: 'NameConflict' });
   expect((await cluster.of(CONFIG_MAP).get(key)).metadata.resourceVersion).toBe(theirs.metadata.resourceVersion);
+});
+
+test("another owner's PodDisruptionBudget of that name is reported, and the pods are changed all the same", async () => {
+  const key = { namespace, name: unique() };
+  const selector = { matchLabels: { mine: 'yes' } };
+  await cluster.of(children.POD_DISRUPTION_BUDGET).create({ metadata: key, spec: { maxUnavailable: 1, selector } });
+  await cluster.tenants.create(tenantOf(namespace, key.name, { replicas: 2 }));
+
+  await condition(cluster.tenants, key, 'WorkloadAvailable', 'False', 'NameConflict');
+
+  expect((await cluster.of(DEPLOYMENT).get(key)).spec?.replicas).toBe(2);
+  expect((await cluster.of(children.POD_DISRUPTION_BUDGET).get(key)).spec?.selector).toEqual(selector);
 });
 
 test('the condition says what the operator does not allow', async () => {

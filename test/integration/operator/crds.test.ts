@@ -61,6 +61,12 @@ describe('a Tenant is refused with a message that says what to do', () => {
       'gateway is for type Gateway, and type Gateway needs it',
     ],
     [
+      'a ClusterIssuer without an Ingress',
+      'ok',
+      { exposure: { type: 'None', tls: { secretName: 's', clusterIssuer: 'c' } } },
+      'tls.clusterIssuer is for type Ingress',
+    ],
+    [
       'a gateway for another exposure',
       'ok',
       { exposure: { ...gateway, type: 'Ingress' } },

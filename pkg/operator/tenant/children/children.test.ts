@@ -5,6 +5,7 @@ import { replicasOf } from '../replicas.ts';
 import { deployment } from './deployment.ts';
 import { suspendedEndpoints } from './endpointslice.ts';
 import { ingress } from './ingress.ts';
+import { podDisruptionBudget } from './poddisruptionbudget.ts';
 import { service } from './service.ts';
 import { serviceAccount } from './serviceaccount.ts';
 
@@ -126,6 +127,22 @@ test('the Service finds the port of the server by its name', () => {
   expect(service(tenantWith()).spec?.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP', targetPort: 'http' }]);
 });
 
+describe('the PodDisruptionBudget', () => {
+  test('has a drain take one pod at a time, by the labels of the pods', () => {
+    expect(podDisruptionBudget(tenantWith({ replicas: 2 }))?.spec).toEqual({
+      maxUnavailable: 1,
+      selector: { matchLabels: of().spec?.selector.matchLabels },
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    });
+    expect(podDisruptionBudget(tenantWith({ autoscaling: { min: 2, max: 3, targetCPUPercent: 80 } }))).toBeDefined();
+  });
+
+  test('is not there for one pod, which could never be drained, nor for none', () => {
+    expect(podDisruptionBudget(tenantWith())).toBeUndefined();
+    expect(podDisruptionBudget(tenantWith({ replicas: 3, suspended: true }))).toBeUndefined();
+  });
+});
+
 describe('the Ingress', () => {
   test('leads both hosts to the Service, one rule where they are equal', () => {
     const rules = (given: typeof hosts) => ingress(tenantWith(), { accepted: { hosts: given } })?.spec?.rules?.map(({ host }) => host);
@@ -140,6 +157,16 @@ describe('the Ingress', () => {
 
     expect(made?.metadata?.annotations).toEqual({ team: 'x' });
     expect(made?.spec).toMatchObject({ ingressClassName: 'nginx', tls: [{ hosts: Object.values(hosts), secretName: 'cert' }] });
+  });
+
+  test("asks cert-manager for the certificate where a ClusterIssuer is named, whatever the tenant's own annotations say", () => {
+    const annotations = { 'cert-manager.io/cluster-issuer': 'other', team: 'x' };
+    const exposure = { type: 'Ingress', annotations, tls: { secretName: 'cert', clusterIssuer: 'letsencrypt' } } as const;
+
+    expect(ingress(tenantWith({ exposure }), { accepted })?.metadata?.annotations).toEqual({
+      'cert-manager.io/cluster-issuer': 'letsencrypt',
+      team: 'x',
+    });
   });
 
   test('is not there for another exposure', () => {

@@ -1,10 +1,21 @@
-import { CONFIG_MAP, DEPLOYMENT, ENDPOINT_SLICE, INGRESS, SECRET, SERVICE, SERVICE_ACCOUNT, type Service } from '../../../kube/kinds.ts';
+import {
+  CONFIG_MAP,
+  DEPLOYMENT,
+  ENDPOINT_SLICE,
+  INGRESS,
+  POD_DISRUPTION_BUDGET,
+  SECRET,
+  SERVICE,
+  SERVICE_ACCOUNT,
+  type Service,
+} from '../../../kube/kinds.ts';
 import type { Kind } from '../../../kube/object.ts';
 import { child, type Child, type ChildInput, type WorkloadInput } from './child.ts';
 import { configMap } from './configmap.ts';
 import { deployment } from './deployment.ts';
 import { suspendedEndpoints } from './endpointslice.ts';
 import { ingress } from './ingress.ts';
+import { podDisruptionBudget } from './poddisruptionbudget.ts';
 import { service } from './service.ts';
 import { serviceAccount } from './serviceaccount.ts';
 
@@ -13,7 +24,13 @@ import { serviceAccount } from './serviceaccount.ts';
  * To add one: a file beside this one, a line here, and the right in charts/carrel/templates/operator/role.yaml, which a test compares with this table (pkg/operator/rights.ts).
  */
 export const CHILDREN: { readonly WorkloadAvailable: readonly Child<WorkloadInput>[]; readonly Exposed: readonly Child<ChildInput>[] } = {
-  WorkloadAvailable: [child(SERVICE_ACCOUNT, serviceAccount), child(CONFIG_MAP, configMap), child(DEPLOYMENT, deployment)],
+  WorkloadAvailable: [
+    child(SERVICE_ACCOUNT, serviceAccount),
+    child(CONFIG_MAP, configMap),
+    child(DEPLOYMENT, deployment),
+    // Last: one of that name that is somebody else's must not keep the pods from being changed.
+    child(POD_DISRUPTION_BUDGET, podDisruptionBudget),
+  ],
   Exposed: [
     child(SERVICE, service, { replacement: ({ spec }: Service) => ({ spec: { ports: spec?.ports } }) }),
     child(ENDPOINT_SLICE, suspendedEndpoints),

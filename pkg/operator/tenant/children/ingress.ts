@@ -3,6 +3,9 @@ import type { Tenant } from '../../kinds.ts';
 import { identity } from '../../names.ts';
 import type { ChildInput } from './child.ts';
 
+/** https://cert-manager.io/docs/usage/ingress/ */
+const CLUSTER_ISSUER = 'cert-manager.io/cluster-issuer';
+
 /** Both hosts of a tenant lead to its Service; undefined where the tenant is not exposed by an Ingress. */
 export function ingress(
   tenant: Tenant,
@@ -10,11 +13,13 @@ export function ingress(
 ): Ingress | undefined {
   const { type, ingressClassName, annotations, tls } = tenant.spec.exposure;
   if (type !== 'Ingress') return undefined;
+  // cert-manager watches Ingresses for it, and fills the Secret that `tls` names.
+  const issuer = tls?.clusterIssuer === undefined ? undefined : { [CLUSTER_ISSUER]: tls.clusterIssuer };
   const { metadata, ...head } = identity(tenant, INGRESS, tenant.metadata.name);
   const names = [...new Set([hosts.app, hosts.lti])];
   return {
     ...head,
-    metadata: { ...metadata, ...(annotations ? { annotations } : {}) },
+    metadata: { ...metadata, ...(issuer || annotations ? { annotations: { ...annotations, ...issuer } } : {}) },
     spec: {
       ...(ingressClassName === undefined ? {} : { ingressClassName }),
       ...(tls ? { tls: [{ hosts: names, secretName: tls.secretName }] } : {}),
