@@ -96,10 +96,14 @@ test('whoever gets a share link downloads its file by keyboard, after a wrong pa
   const { body: share } = await tenant.admin.post(`/files/${file.id}/share`, { password: 'correct horse battery', max_downloads: 1 });
   const page = await browser.page();
   await page.goto(share.url);
+  // The browser focuses the field some time after it shows the page; what is typed before goes nowhere.
+  const focused = page.locator('#password:focus');
   await page.getByRole('heading', { name }).waitFor();
+  await focused.waitFor();
   await page.keyboard.type('wrong');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').filter({ hasText: 'This password is wrong.' }).waitFor();
+  await focused.waitFor();
   const saving = page.waitForEvent('download');
   await page.keyboard.type('correct horse battery');
   await page.keyboard.press('Tab');
