@@ -106,10 +106,11 @@ export interface TenantSpec {
   };
   /** Pods of the server; 1 when neither this nor autoscaling is set. */
   replicas?: number;
-  /** Not done yet: min pods run, and none is added under load. */
+  /** A HorizontalPodAutoscaler scales the pods between min and max, by the CPU that they use. */
   autoscaling?: {
     min: number;
     max: number;
+    /** Of the CPU that the pods request. */
     targetCPUPercent: number;
   };
   resources?: {

@@ -7,6 +7,7 @@ export type CustomResourceDefinition = Json<models.V1CustomResourceDefinition>;
 export type Deployment = Json<models.V1Deployment>;
 export type EndpointSlice = Json<models.V1EndpointSlice>;
 export type Event = Json<models.EventsV1Event>;
+export type HorizontalPodAutoscaler = Json<models.V2HorizontalPodAutoscaler>;
 export type Ingress = Json<models.V1Ingress>;
 export type Lease = Json<models.V1Lease>;
 export type Namespace = Json<models.V1Namespace>;
@@ -46,6 +47,13 @@ export const POD_DISRUPTION_BUDGET = defineKind<PodDisruptionBudget>({
   version: 'v1',
   kind: 'PodDisruptionBudget',
   plural: 'poddisruptionbudgets',
+  namespaced: true,
+});
+export const HORIZONTAL_POD_AUTOSCALER = defineKind<HorizontalPodAutoscaler>({
+  group: 'autoscaling',
+  version: 'v2',
+  kind: 'HorizontalPodAutoscaler',
+  plural: 'horizontalpodautoscalers',
   namespaced: true,
 });
 export const LEASE = defineKind<Lease>({

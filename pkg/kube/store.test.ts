@@ -44,6 +44,18 @@ test('a write of our own is seen at once, and the watch does not report it again
   expect(reported).toEqual(['updated a@7']);
 });
 
+test('an update of what a transform drops is no change', () => {
+  const store = new Store<ConfigMap>({ kind: CONFIG_MAP, transform: ({ data: _dropped, ...kept }) => kept });
+  listed(store, [{ ...thing('a', 1), data: { at: '1' } }], 1);
+  const reported: string[] = [];
+  store.onChange(({ object, initial }) => initial || reported.push(object.metadata.resourceVersion));
+
+  store.upsert({ ...thing('a', 2), data: { at: '2' } });
+  store.upsert(thing('a', 3, { label: 'x' }));
+
+  expect([reported, states(store.list())]).toEqual([['3'], ['a@3']]);
+});
+
 test('a late answer to a write does not bring back what was deleted since', () => {
   const { store, reported } = synced([thing('a', 1)], 5);
   store.remove(thing('a', 8));

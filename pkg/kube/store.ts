@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { compareResourceVersions, keyOf, keyText, type KubeObject, type Kind, type ObjectKey, type Observed } from './object.ts';
 
 export interface Change<T extends KubeObject> {
@@ -19,13 +20,14 @@ type IndexOf<T extends KubeObject> = (object: Observed<T>) => readonly string[];
  * Invariants:
  * - Every change is reported once, in order: added, updated …, deleted. A new object of a known name is a deletion and an addition.
  * - An object never goes back to an older resource version, whether the watch or our own write (`record`) delivers it first.
+ * - With `transform`, an update of what is not kept is no change.
  * - `managedFields` are not kept: they are half of an object's bytes and no reader needs them.
  */
 export class Store<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly #objects = new Map<string, Observed<T>>();
   readonly #indexes: ReadonlyMap<string, { of: IndexOf<T>; values: Map<string, Set<string>> }>;
-  readonly #transform: (object: Observed<T>) => Observed<T>;
+  readonly #transform: ((object: Observed<T>) => Observed<T>) | undefined;
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #synced = Promise.withResolvers<void>();
   #hasSynced = false;
@@ -44,7 +46,7 @@ export class Store<T extends KubeObject> {
   }) {
     this.kind = options.kind;
     this.#scopes = new Map((options.scopes ?? ['']).map((scope) => [scope, { seen: '0', rewound: false, hasSynced: false }]));
-    this.#transform = options.transform ?? ((object) => object);
+    this.#transform = options.transform;
     this.#indexes = new Map(Object.entries(options.indexes ?? {}).map(([name, of]) => [name, { of, values: new Map() }]));
   }
 
@@ -110,7 +112,8 @@ export class Store<T extends KubeObject> {
 
   /** For the reflector: an object of a list or an event. */
   upsert(given: Observed<T>): void {
-    const object = this.#transform(withoutManagedFields(given));
+    const plain = withoutManagedFields(given);
+    const object = this.#transform?.(plain) ?? plain;
     const key = keyText(keyOf(object));
     const previous = this.#objects.get(key);
     if (previous) {
@@ -122,6 +125,7 @@ export class Store<T extends KubeObject> {
     if (present) this.#unindex(key, present);
     this.#objects.set(key, object);
     this.#index(key, object);
+    if (present && this.#transform !== undefined && isSameButVersion(present, object)) return;
     this.#report(present ? { type: 'updated', object, previous: present } : { type: 'added', object });
   }
 
@@ -215,6 +219,13 @@ interface Scope {
 
 const isOlder = (object: Observed, than: Observed): boolean =>
   compareResourceVersions(object.metadata.resourceVersion, than.metadata.resourceVersion) < 0;
+
+/** Whether two states of an object differ in their resource version alone. */
+const isSameButVersion = (one: Observed, other: Observed): boolean =>
+  isDeepStrictEqual(
+    { ...one, metadata: { ...one.metadata, resourceVersion: '' } },
+    { ...other, metadata: { ...other.metadata, resourceVersion: '' } },
+  );
 
 function withoutManagedFields<T extends KubeObject>(object: Observed<T>): Observed<T> {
   if (object.metadata.managedFields === undefined) return object;

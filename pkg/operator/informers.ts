@@ -1,5 +1,5 @@
 import { informer, type Informer } from '../kube/informer.ts';
-import { NAMESPACE, SECRET, type Namespace, type Secret } from '../kube/kinds.ts';
+import { HORIZONTAL_POD_AUTOSCALER, NAMESPACE, SECRET, type Namespace, type Secret } from '../kube/kinds.ts';
 import type { Kind, KubeObject, Observed } from '../kube/object.ts';
 import type { KubeClient } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -8,6 +8,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK, type LtiRegistration, type Tenant, type Webhook } from './kinds.ts';
 import { MANAGED_BY_SELECTOR, NOT_MANAGED_BY_SELECTOR } from './names.ts';
+import { withoutMeasurements } from './tenant/children/horizontalpodautoscaler.ts';
 import { OWNED_KINDS } from './tenant/children/index.ts';
 
 /** Copies of the objects that the operator made, of all namespaces, found by their label. */
@@ -81,9 +82,12 @@ export function createInformers(given: Deps, namespaces: readonly string[]): Inf
     }),
     namespaces: namespacesInformer,
     namedSecrets: informer({ ...deps, kind: SECRET, metadataOnly: true, labelSelector: NOT_MANAGED_BY_SELECTOR }),
-    owned: new OwnedInformers((kind) => informer({ ...deps, kind, labelSelector: MANAGED_BY_SELECTOR })),
+    owned: new OwnedInformers((kind) => informer({ ...deps, kind, labelSelector: MANAGED_BY_SELECTOR, ...keptOf(kind) })),
   };
 }
+
+const keptOf = <T extends KubeObject>(kind: Kind<T>): { transform?: (object: Observed<T>) => Observed<T> } =>
+  kind.kind === HORIZONTAL_POD_AUTOSCALER.kind ? { transform: withoutMeasurements as (object: Observed<T>) => Observed<T> } : {};
 
 export const allInformers = ({ owned, ...others }: Informers): readonly Informer<KubeObject>[] => [
   ...(Object.values(others) as unknown as Informer<KubeObject>[]),

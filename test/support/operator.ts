@@ -10,6 +10,7 @@ import {
   CUSTOM_RESOURCE_DEFINITION,
   DEPLOYMENT,
   EVENT,
+  HORIZONTAL_POD_AUTOSCALER,
   INGRESS,
   NAMESPACE,
   POD_DISRUPTION_BUDGET,
@@ -51,7 +52,18 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-export const children = { CONFIG_MAP, DEPLOYMENT, EVENT, INGRESS, NAMESPACE, POD_DISRUPTION_BUDGET, SECRET, SERVICE, SERVICE_ACCOUNT };
+export const children = {
+  CONFIG_MAP,
+  DEPLOYMENT,
+  EVENT,
+  HORIZONTAL_POD_AUTOSCALER,
+  INGRESS,
+  NAMESPACE,
+  POD_DISRUPTION_BUDGET,
+  SECRET,
+  SERVICE,
+  SERVICE_ACCOUNT,
+};
 
 /** An API server of the caller's own, with the custom resources and the operator's rights. */
 export async function startCluster(): Promise<Cluster> {

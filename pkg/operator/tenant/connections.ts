@@ -1,14 +1,14 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Tenant } from '../kinds.ts';
 import type { OperatorSettings } from '../settings.ts';
-import { MAX_SURGE, runningReplicasOf } from './replicas.ts';
+import { MAX_SURGE, mostReplicasOf } from './replicas.ts';
 
 /** For a person with psql, and for a pod that ends late. */
 const SPARE_CONNECTIONS = 2;
 
 /** How many connections the tenant's role may hold (docs/design/tenancy-and-isolation.md, Postgres); none while it is suspended. */
 export const connectionsOf = (tenant: Tenant): number =>
-  tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (runningReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
+  tenant.spec.suspended ? 0 : tenant.spec.database.poolSize * (mostReplicasOf(tenant) + MAX_SURGE) + SPARE_CONNECTIONS;
 
 /** ms; longer than the grace period of a pod (children/deployment.ts). */
 const ENDING_MS = 60_000;
@@ -52,9 +52,10 @@ export function connectionsRefusal(tenant: Tenant, settings: OperatorSettings): 
   const most = settings.maxConnectionsPerTenant;
   if (wanted <= most) return undefined;
   const { poolSize } = tenant.spec.database;
-  const replicas = runningReplicasOf(tenant);
+  const replicas = mostReplicasOf(tenant);
+  const field = tenant.spec.autoscaling ? 'spec.autoscaling.max' : 'spec.replicas';
   return {
     reason: 'ConnectionsExceeded',
-    message: `spec.database.poolSize ${poolSize} × (spec.replicas ${replicas} + ${MAX_SURGE} during a rollout) + ${SPARE_CONNECTIONS} are ${wanted} connections to Postgres; this operator allows a tenant ${most} (CARREL_MAX_CONNECTIONS_PER_TENANT)`,
+    message: `spec.database.poolSize ${poolSize} × (${field} ${replicas} + ${MAX_SURGE} during a rollout) + ${SPARE_CONNECTIONS} are ${wanted} connections to Postgres; this operator allows a tenant ${most} (CARREL_MAX_CONNECTIONS_PER_TENANT)`,
   };
 }

@@ -10,7 +10,7 @@ import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
 import type { TenantSchema } from '../../store/postgres/tenant-schema.ts';
 import type { StepResult } from '../conditions/runner.ts';
 import type { AcceptedTenant } from './acceptance.ts';
-import { replicasOf } from './replicas.ts';
+import { mostReplicasOf } from './replicas.ts';
 import { connectionsOf, EndingPods } from './connections.ts';
 import type { GeneratedPassword } from './generated-password.ts';
 import type { Migrations } from './migrations.ts';
@@ -101,7 +101,7 @@ export class Databases {
     if (!this.#ending.mayLast(tenantId, tenant.spec.suspended ? 'suspension' : 'rollout')) return false;
     if (!tenant.spec.suspended && !isRolledOut(tenant)) return true;
     const pods = await this.#pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
-    return pods.length > replicasOf(tenant);
+    return pods.length > mostReplicasOf(tenant);
   }
 }
 

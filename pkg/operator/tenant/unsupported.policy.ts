@@ -7,7 +7,6 @@ interface Field {
 
 /** Fields that the schema allows and that do nothing yet: the tenant runs as well without them. */
 const IGNORED: readonly Field[] = [
-  { field: 'spec.autoscaling: its min pods run, and none is added under load', isUsed: (spec) => spec.autoscaling !== undefined },
   { field: 'spec.helpers', isUsed: (spec) => Object.keys(spec.helpers ?? {}).length > 0 },
   { field: 'spec.schedules', isUsed: (spec) => (spec.schedules?.length ?? 0) > 0 },
 ];

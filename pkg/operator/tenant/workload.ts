@@ -1,6 +1,6 @@
 import type { Applier } from '../../kube/apply.ts';
 import { isInvalid } from '../../kube/errors.ts';
-import { DEPLOYMENT, INGRESS, SECRET, type Deployment, type Secret } from '../../kube/kinds.ts';
+import { DEPLOYMENT, HORIZONTAL_POD_AUTOSCALER, INGRESS, SECRET, type Deployment, type Secret } from '../../kube/kinds.ts';
 import { keyOf, type Kind, type KubeObject, type Observed, type OwnerReference } from '../../kube/object.ts';
 import { isControlledBy, ownerReference } from '../../kube/owner.ts';
 import { isConditionTrue } from '../../kube/status.ts';
@@ -12,9 +12,11 @@ import { ConditionError, type StepResult } from '../conditions/runner.ts';
 import { availabilityOf } from './availability.ts';
 import type { Child } from './children/child.ts';
 import { imageOf } from './children/deployment.ts';
+import { scalingFault } from './children/horizontalpodautoscaler.ts';
 import { CHILDREN } from './children/index.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import { slugOfDefaultHost } from './hosts.policy.ts';
+import { appliedReplicas } from './replicas.ts';
 
 export interface Workload {
   readonly deployment: Observed<Deployment>;
@@ -43,11 +45,15 @@ export class Workloads {
   /** The step `WorkloadAvailable`. `checksums` are those of the Secrets that pods read at their start. */
   async run(tenant: ObservedTenant, accepted: AcceptedTenant, checksums: readonly string[]): Promise<StepResult<Workload>> {
     const settings = this.#settings;
-    const applied = await this.#apply(CHILDREN.WorkloadAvailable, tenant, { accepted, settings, checksums });
+    const replicas = appliedReplicas(tenant, this.#owned.of(DEPLOYMENT).store.get(keyOf(tenant))?.spec?.replicas);
+    const applied = await this.#apply(CHILDREN.WorkloadAvailable, tenant, { accepted, settings, checksums, replicas });
     await this.#pruneSecrets(tenant);
     const object = applied.of(DEPLOYMENT);
     if (!object) throw new Error('CHILDREN has no Deployment');
-    return { value: { deployment: object, image: imageOf(tenant, settings) }, ...this.#availability(tenant, object) };
+    return {
+      value: { deployment: object, image: imageOf(tenant, settings) },
+      ...this.#availability(tenant, object, scalingFault(applied.of(HORIZONTAL_POD_AUTOSCALER))),
+    };
   }
 
   /** The step `WorkloadAvailable` of a suspended tenant whose other steps failed: it has no pods all the same. */
@@ -107,7 +113,7 @@ export class Workloads {
   async #applyOne<Input>(child: Child<Input>, desired: KubeObject, owner: OwnerReference): Promise<Observed> {
     const { api, store } = this.#owned.of(child.kind);
     try {
-      return (await this.#applier.apply(child.kind, desired, { owner, store })).object;
+      return (await this.#applier.apply(child.kind, desired, { owner, store, leave: child.leave })).object;
     } catch (error) {
       if (!child.replacement || !isInvalid(error) || !store.get(keyOf(desired))) throw error;
       await api.patch(keyOf(desired), child.replacement(desired), { fieldManager: FIELD_MANAGER });
@@ -115,9 +121,12 @@ export class Workloads {
     }
   }
 
-  #availability(tenant: ObservedTenant, object: Observed<Deployment>): Omit<StepResult<unknown>, 'value'> {
+  #availability(tenant: ObservedTenant, object: Observed<Deployment>, fault: string | undefined): Omit<StepResult<unknown>, 'value'> {
     if (tenant.spec.suspended) return SUSPENDED;
-    return availabilityOf(object, isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'WorkloadAvailable'));
+    const found = availabilityOf(object, isConditionTrue(tenant as Parameters<typeof isConditionTrue>[0], 'WorkloadAvailable'));
+    return fault === undefined
+      ? found
+      : { ...found, message: `${found.message}; the HorizontalPodAutoscaler does not scale them: ${fault}` };
   }
 
   /** Deletes the generated Secret once the spec names another; never deletes a Secret that the spec names. */

@@ -198,6 +198,35 @@ test('a change of limits, replicas, hosts and image takes effect; kubectl scale 
   await waitFor('the PodDisruptionBudget of a single pod to go', async () => (await budgets.find(key)) === undefined);
 });
 
+test('autoscaling hands the live number of pods over, keeps what the autoscaler sets, and says why it does not scale', async () => {
+  const key = await readyTenant({ replicas: 3, database: { poolSize: 2 } });
+  const deployments = cluster.of(DEPLOYMENT);
+  const autoscalers = cluster.of(children.HORIZONTAL_POD_AUTOSCALER);
+  const replicas = async () => (await deployments.get(key)).spec?.replicas;
+
+  await cluster.tenants.patch(key, { spec: { replicas: null, autoscaling: { min: 2, max: 5 } } });
+  await ready(cluster.tenants, key);
+  const handedOver = await replicas();
+  await deployments.patch(key, { spec: { replicas: 5 } }, { subresource: 'scale' });
+  const conditions = [{ type: 'ScalingActive', status: 'False', reason: 'FailedGetResourceMetric', message: '' }];
+  await autoscalers.patchStatus(key, { desiredReplicas: 5, currentReplicas: 5, conditions });
+  const says = async () => conditionOf(await cluster.tenants.get(key), 'WorkloadAvailable')?.message;
+  const message = '5 of 5 pods are ready; the HorizontalPodAutoscaler does not scale them: FailedGetResourceMetric';
+  await waitFor('the condition to say so', async () => (await says()) === message);
+  const scaled = await replicas();
+  await cluster.tenants.patch(key, { spec: { suspended: true } });
+  await waitFor('the autoscaler to go', async () => (await autoscalers.find(key)) === undefined);
+  const suspended = await replicas();
+  await cluster.tenants.patch(key, { spec: { suspended: false } });
+  await ready(cluster.tenants, key);
+  const resumed = [await replicas(), (await autoscalers.get(key)).spec?.minReplicas];
+  await cluster.tenants.patch(key, { spec: { replicas: 1, autoscaling: null } });
+  await ready(cluster.tenants, key);
+
+  expect([handedOver, scaled, suspended, ...resumed, await replicas()]).toEqual([3, 5, 0, 2, 2, 1]);
+  await waitFor('the autoscaler to go', async () => (await autoscalers.find(key)) === undefined);
+});
+
 test('an unwanted Ingress is deleted, and a certificate enables https', async () => {
   const key = await readyTenant({ exposure: { tls: { secretName: 'cert' } } });
   const { appUrl } = (await cluster.tenants.get(key)).status ?? {};

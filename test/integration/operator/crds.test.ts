@@ -53,6 +53,12 @@ describe('a Tenant is refused with a message that says what to do', () => {
     ['a slug that ends in a dash', 'ok', { slug: 'no-' }, 'spec.slug in body should match'],
     ['replicas beside autoscaling', 'ok', { replicas: 2, autoscaling: { max: 3 } }, 'set replicas or autoscaling, not both'],
     ['min above max', 'ok', { autoscaling: { min: 4, max: 3 } }, 'min must not be above max'],
+    [
+      'autoscaling by a CPU that is not requested',
+      'ok',
+      { autoscaling: { max: 3 }, resources: { requests: { memory: '128Mi' } } },
+      'spec.resources: Invalid value: autoscaling counts the CPU that the pods use of what they request; set resources.requests.cpu',
+    ],
     ['more than 100 replicas', 'ok', { replicas: 101 }, 'should be less than or equal to 100'],
     [
       'a Gateway exposure without gateway',

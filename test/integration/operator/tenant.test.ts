@@ -117,7 +117,6 @@ test('a field that is not implemented yet is named in the condition, and the ten
   const schedules = [{ name: 'nightly', job: 'trash', cron: '0 0 * * *' }];
   await cluster.tenants.create(
     tenantOf(namespace, key.name, {
-      autoscaling: { min: 2, max: 3 },
       helpers: { translateUrl: 'http://translate.local' },
       schedules,
     }),
@@ -128,13 +127,12 @@ test('a field that is not implemented yet is named in the condition, and the ten
     const events = await cluster.of(children.EVENT).list({ namespace });
     return events.find(({ reason, regarding }) => reason === 'NotYetSupported' && regarding?.name === key.name);
   });
-  await cluster.tenants.patch(key, { spec: { autoscaling: null, helpers: null, schedules: null } });
+  await cluster.tenants.patch(key, { spec: { helpers: null, schedules: null } });
   const plain = await ready(cluster.tenants, key);
 
-  const message =
-    'not supported yet and ignored: spec.autoscaling: its min pods run, and none is added under load; spec.helpers; spec.schedules';
+  const message = 'not supported yet and ignored: spec.helpers; spec.schedules';
   expect(conditionOf(tenant, 'FieldsIgnored')).toMatchObject({ status: 'True', reason: 'NotYetSupported', message });
-  expect([tenant.status?.replicas, note.type, note.note]).toEqual([2, 'Warning', message]);
+  expect([note.type, note.note]).toEqual(['Warning', message]);
   expect(conditionOf(plain, 'FieldsIgnored')).toMatchObject({ status: 'False', reason: 'AllSupported' });
 });
 

@@ -12,6 +12,8 @@ export interface ChildInput {
 export interface WorkloadInput extends ChildInput {
   /** Of the Secrets that pods read at their start. */
   readonly checksums: readonly string[];
+  /** Of the Deployment; undefined: whoever scales it decides. */
+  readonly replicas: number | undefined;
 }
 
 /** A kind of object that the operator applies for each tenant. */
@@ -21,10 +23,12 @@ export interface Child<Input> {
   desired(tenant: Tenant, input: Input): KubeObject | undefined;
   /** A merge patch for an object that the API server would not accept by apply: it replaces lists to which applying can only add. */
   replacement?(desired: KubeObject): object;
+  /** Fields that keep their live value when `desired` leaves them to another manager. */
+  readonly leave?: readonly (readonly string[])[];
 }
 
 export const child = <T extends KubeObject, Input>(
   kind: Kind<T>,
   desired: (tenant: Tenant, input: Input) => T | undefined,
-  options: { replacement?(desired: T): object } = {},
-): Child<Input> => ({ kind, desired, ...(options as Pick<Child<Input>, 'replacement'>) });
+  options: { replacement?(desired: T): object; leave?: Child<Input>['leave'] } = {},
+): Child<Input> => ({ kind, desired, ...(options as Pick<Child<Input>, 'replacement' | 'leave'>) });

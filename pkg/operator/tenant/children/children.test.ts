@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { settingsWith, tenantWith } from '../tenant.fixture.ts';
 import { configMap } from './configmap.ts';
-import { replicasOf } from '../replicas.ts';
+import { appliedReplicas } from '../replicas.ts';
 import { deployment } from './deployment.ts';
 import { suspendedEndpoints } from './endpointslice.ts';
+import { horizontalPodAutoscaler, scalingFault, withoutMeasurements } from './horizontalpodautoscaler.ts';
 import { ingress } from './ingress.ts';
 import { podDisruptionBudget } from './poddisruptionbudget.ts';
 import { service } from './service.ts';
@@ -13,7 +14,7 @@ const hosts = { app: 'north.files.example', lti: 'lti.north.files.example' };
 const addresses = { appUrl: 'https://a', ltiUrl: 'https://l', apiUrl: 'https://a/api/v1' };
 const accepted = { tenantId: '7', hosts, addresses };
 const settings = settingsWith();
-const of = (tenant = tenantWith(), checksums: readonly string[] = []) => deployment(tenant, { accepted, settings, checksums });
+const of = (tenant = tenantWith(), checksums: readonly string[] = []) => deployment(tenant, { accepted, settings, checksums, replicas: 1 });
 const pod = (tenant = tenantWith()) => of(tenant).spec?.template.spec;
 
 test('every child bears the name of its tenant and the labels that its watches select', () => {
@@ -63,13 +64,21 @@ describe('the Deployment', () => {
     expect(pod()?.terminationGracePeriodSeconds).toBeGreaterThan(25 + 3);
   });
 
-  test('has its replicas: one by default, as many as are wanted, the least of autoscaling, none while suspended', () => {
+  test('has its replicas: one by default, as many as are wanted, none while suspended', () => {
     expect([
-      replicasOf(tenantWith()),
-      replicasOf(tenantWith({ replicas: 4 })),
-      replicasOf(tenantWith({ replicas: 4, suspended: true })),
-      replicasOf(tenantWith({ autoscaling: { min: 3, max: 9, targetCPUPercent: 80 } })),
-    ]).toEqual([1, 4, 0, 3]);
+      appliedReplicas(tenantWith(), undefined),
+      appliedReplicas(tenantWith({ replicas: 4 }), 2),
+      appliedReplicas(tenantWith({ replicas: 0 }), 2),
+      appliedReplicas(tenantWith({ replicas: 4, suspended: true }), 4),
+    ]).toEqual([1, 4, 0, 0]);
+  });
+
+  test('begins with the fewest of autoscaling, and then leaves their number to the autoscaler', () => {
+    const scaled = { autoscaling: { min: 3, max: 9, targetCPUPercent: 80 } };
+
+    expect([undefined, 0, 2, 7].map((live) => appliedReplicas(tenantWith(scaled), live))).toEqual([3, 3, undefined, undefined]);
+    expect(appliedReplicas(tenantWith({ ...scaled, suspended: true }), 7)).toBe(0);
+    expect(deployment(tenantWith(scaled), { accepted, settings, checksums: [], replicas: undefined }).spec).not.toHaveProperty('replicas');
   });
 
   test('takes what a tenant says of resources as a whole', () => {
@@ -134,12 +143,52 @@ describe('the PodDisruptionBudget', () => {
       selector: { matchLabels: of().spec?.selector.matchLabels },
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
     });
-    expect(podDisruptionBudget(tenantWith({ autoscaling: { min: 2, max: 3, targetCPUPercent: 80 } }))).toBeDefined();
+    expect(podDisruptionBudget(tenantWith({ autoscaling: { min: 1, max: 3, targetCPUPercent: 80 } }))).toBeDefined();
   });
 
-  test('is not there for one pod, which could never be drained, nor for none', () => {
+  test('is not there where there is never more than one pod', () => {
     expect(podDisruptionBudget(tenantWith())).toBeUndefined();
     expect(podDisruptionBudget(tenantWith({ replicas: 3, suspended: true }))).toBeUndefined();
+  });
+});
+
+describe('the HorizontalPodAutoscaler', () => {
+  const autoscaling = { min: 2, max: 9, targetCPUPercent: 70 };
+
+  test('scales the Deployment by the CPU that its pods use of what they request', () => {
+    expect(horizontalPodAutoscaler(tenantWith({ autoscaling }))?.spec).toEqual({
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'north' },
+      minReplicas: 2,
+      maxReplicas: 9,
+      metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } } }],
+    });
+  });
+
+  test('is not there for a number of pods of its own, nor while the tenant is suspended', () => {
+    expect(horizontalPodAutoscaler(tenantWith({ replicas: 3 }))).toBeUndefined();
+    expect(horizontalPodAutoscaler(tenantWith({ autoscaling, suspended: true }))).toBeUndefined();
+  });
+
+  test('is kept without what it measured, and with why it does not scale', () => {
+    const spec = { maxReplicas: 9, scaleTargetRef: { kind: 'Deployment', name: 'north' } };
+    const seen = (status: string) => {
+      const conditions = [
+        { type: 'AbleToScale', status: 'True' },
+        { type: 'ScalingActive', status, reason: 'FailedGetResourceMetric', message: 'at 12:00:01' },
+      ];
+      return withoutMeasurements({ metadata: { name: 'north' }, spec, status: { desiredReplicas: 4, currentMetrics: [], conditions } });
+    };
+
+    expect(seen('False')).toEqual({
+      metadata: { name: 'north' },
+      spec,
+      status: { conditions: [{ type: 'ScalingActive', status: 'False', reason: 'FailedGetResourceMetric' }] },
+    });
+    expect([scalingFault(seen('False')), scalingFault(seen('True')), scalingFault(undefined)]).toEqual([
+      'FailedGetResourceMetric',
+      undefined,
+      undefined,
+    ]);
   });
 });
 

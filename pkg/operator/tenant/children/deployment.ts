@@ -3,7 +3,7 @@ import { DEPLOYMENT, type Deployment } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
 import { CONFIG_ANNOTATION, identity, labels, podLabels, secretNames } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
-import { MAX_SURGE, replicasOf } from '../replicas.ts';
+import { MAX_SURGE } from '../replicas.ts';
 import type { WorkloadInput } from './child.ts';
 import { configMap } from './configmap.ts';
 
@@ -35,7 +35,7 @@ export function deployment(tenant: Tenant, input: WorkloadInput): Deployment {
   return {
     ...identity(tenant, DEPLOYMENT, name),
     spec: {
-      replicas: replicasOf(tenant),
+      ...(input.replicas === undefined ? {} : { replicas: input.replicas }),
       selector: { matchLabels: podLabels(tenant) },
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: MAX_SURGE } },
       revisionHistoryLimit: 3,

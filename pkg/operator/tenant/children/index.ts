@@ -2,6 +2,7 @@ import {
   CONFIG_MAP,
   DEPLOYMENT,
   ENDPOINT_SLICE,
+  HORIZONTAL_POD_AUTOSCALER,
   INGRESS,
   POD_DISRUPTION_BUDGET,
   SECRET,
@@ -14,6 +15,7 @@ import { child, type Child, type ChildInput, type WorkloadInput } from './child.
 import { configMap } from './configmap.ts';
 import { deployment } from './deployment.ts';
 import { suspendedEndpoints } from './endpointslice.ts';
+import { horizontalPodAutoscaler } from './horizontalpodautoscaler.ts';
 import { ingress } from './ingress.ts';
 import { podDisruptionBudget } from './poddisruptionbudget.ts';
 import { service } from './service.ts';
@@ -27,8 +29,9 @@ export const CHILDREN: { readonly WorkloadAvailable: readonly Child<WorkloadInpu
   WorkloadAvailable: [
     child(SERVICE_ACCOUNT, serviceAccount),
     child(CONFIG_MAP, configMap),
-    child(DEPLOYMENT, deployment),
-    // Last: one of that name that is somebody else's must not keep the pods from being changed.
+    child(DEPLOYMENT, deployment, { leave: [['spec', 'replicas']] }),
+    // After the Deployment: one of that name that is somebody else's must not keep the pods from being changed.
+    child(HORIZONTAL_POD_AUTOSCALER, horizontalPodAutoscaler),
     child(POD_DISRUPTION_BUDGET, podDisruptionBudget),
   ],
   Exposed: [
