@@ -54,6 +54,7 @@ export const STEPS: readonly Step[] = [
     run: upgradesUnderLoad,
   },
   { title: 'a drain of the node takes one pod of the tenant at a time, and no request fails', run: drainsUnderLoad },
+  { title: 'an autoscaler takes the pods over and brings them to its new minimum, and says that it has no metrics', run: autoscalerScales },
   { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
   { title: 'all containers are killed at once: all start again, files and webhooks too', run: containersAreKilled },
   { title: 'a pod that takes more memory than its limit is killed and starts again', run: outOfMemory },
@@ -201,6 +202,31 @@ async function drainsUnderLoad(carrel: Installation): Promise<void> {
     await Promise.all(loads.map((load) => load.stop()));
   }
   requireNoFailure(carrel, loads);
+}
+
+/** Without a metrics server the cluster's autoscaler keeps to its bounds and does not scale by load. */
+async function autoscalerScales(carrel: Installation): Promise<void> {
+  const { platform } = carrel;
+  const change = (spec: object) =>
+    kubectlOk(platform, ['-n', SPACE, 'patch', 'tenant', TENANT, '--type=merge', '-p', JSON.stringify({ spec })]);
+  const before = (await podNames(carrel)).toSorted();
+  await change({ replicas: null, autoscaling: { min: 2, max: 4 } });
+  await waitFor('the condition to name the missing metrics', async () => {
+    const path = 'jsonpath={.status.conditions[?(@.type=="WorkloadAvailable")].message}';
+    return /^2 of 2 pods are ready; .*FailedGetResourceMetric$/.test(
+      await kubectlOk(platform, ['-n', SPACE, 'get', 'tenant', TENANT, '-o', path]),
+    );
+  });
+  assert.deepEqual((await podNames(carrel)).toSorted(), before);
+  await change({ autoscaling: { min: 3, max: 4 } });
+  await waitFor(
+    'three ready pods',
+    async () => (await getJson<TenantObject>(platform, 'tenant', TENANT, '-n', SPACE)).status?.readyReplicas === 3,
+  );
+  await change({ replicas: 2, autoscaling: null });
+  await waitFor('the autoscaler to go', async () => (await kubectlOk(platform, ['-n', SPACE, 'get', 'hpa', '-o', 'name'])) === '');
+  await kubectlOk(platform, ['-n', SPACE, 'rollout', 'status', `deployment/${TENANT}`, '--timeout=90s']);
+  await waitFor('the end of the third pod', async () => (await podNames(carrel)).length === 2);
 }
 
 /** host:port of the tenant's Service, at which kube-proxy answers. */
