@@ -117,6 +117,131 @@ export interface TenantSpec {
     requests?: Record<string, number | string>;
     limits?: Record<string, number | string>;
   };
+  /** What the pods get beside what the operator gives them. Keys of labels and annotations, tolerated taints and priority classes must be on lists of the operator. */
+  pod?: {
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    /** Labels that a node must have. */
+    nodeSelector?: Record<string, string>;
+    tolerations?: ({
+      key?: string;
+      operator?: 'Equal' | 'Exists';
+      value?: string;
+      effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+      tolerationSeconds?: number;
+    })[];
+    affinity?: {
+      nodeAffinity?: {
+        requiredDuringSchedulingIgnoredDuringExecution?: {
+          nodeSelectorTerms: ({
+            matchExpressions?: ({
+              key: string;
+              operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+              values?: string[];
+            })[];
+            matchFields?: ({
+              key: string;
+              operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+              values?: string[];
+            })[];
+          })[];
+        };
+        preferredDuringSchedulingIgnoredDuringExecution?: ({
+          weight: number;
+          preference: {
+            matchExpressions?: ({
+              key: string;
+              operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+              values?: string[];
+            })[];
+            matchFields?: ({
+              key: string;
+              operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+              values?: string[];
+            })[];
+          };
+        })[];
+      };
+      /** Pods of the Tenant's namespace alone are counted; of this tenant where labelSelector is left out. */
+      podAffinity?: {
+        requiredDuringSchedulingIgnoredDuringExecution?: ({
+          topologyKey: string;
+          labelSelector?: {
+            matchLabels?: Record<string, string>;
+            matchExpressions?: ({
+              key: string;
+              operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+              values?: string[];
+            })[];
+          };
+        })[];
+        preferredDuringSchedulingIgnoredDuringExecution?: ({
+          weight: number;
+          podAffinityTerm: {
+            topologyKey: string;
+            labelSelector?: {
+              matchLabels?: Record<string, string>;
+              matchExpressions?: ({
+                key: string;
+                operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+                values?: string[];
+              })[];
+            };
+          };
+        })[];
+      };
+      /** Pods of the Tenant's namespace alone are counted; of this tenant where labelSelector is left out. */
+      podAntiAffinity?: {
+        requiredDuringSchedulingIgnoredDuringExecution?: ({
+          topologyKey: string;
+          labelSelector?: {
+            matchLabels?: Record<string, string>;
+            matchExpressions?: ({
+              key: string;
+              operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+              values?: string[];
+            })[];
+          };
+        })[];
+        preferredDuringSchedulingIgnoredDuringExecution?: ({
+          weight: number;
+          podAffinityTerm: {
+            topologyKey: string;
+            labelSelector?: {
+              matchLabels?: Record<string, string>;
+              matchExpressions?: ({
+                key: string;
+                operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+                values?: string[];
+              })[];
+            };
+          };
+        })[];
+      };
+    };
+    /** In place of the operator's own, which spreads over nodes where it can. The tenant's pods are counted where labelSelector is left out. */
+    topologySpreadConstraints?: ({
+      maxSkew: number;
+      topologyKey: string;
+      whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
+      labelSelector?: {
+        matchLabels?: Record<string, string>;
+        matchExpressions?: ({
+          key: string;
+          operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+          values?: string[];
+        })[];
+      };
+      minDomains?: number;
+      nodeAffinityPolicy?: 'Honor' | 'Ignore';
+      nodeTaintsPolicy?: 'Honor' | 'Ignore';
+    })[];
+    /** Secrets of the Tenant's namespace. */
+    imagePullSecrets?: {
+      name: string;
+    }[];
+    priorityClassName?: string;
+  };
   /** Only of repositories on the operator's list; its default when left out. */
   image?: string;
   database: {

@@ -75,6 +75,12 @@ export const operatorConfigSchema = z.object({
   CARREL_INGRESS_ANNOTATIONS: list.describe(
     'Ingress annotation keys that tenants may set, comma-separated; a final * allows all keys with that prefix',
   ),
+  CARREL_POD_LABELS: list.describe(
+    'label keys that tenants may give their pods, comma-separated; a final * allows all keys with that prefix',
+  ),
+  CARREL_POD_ANNOTATIONS: list.describe('annotation keys that tenants may give their pods, comma-separated, with a final * as above'),
+  CARREL_TOLERATIONS: list.describe('keys of taints that the pods of tenants may tolerate, comma-separated; * allows all'),
+  CARREL_PRIORITY_CLASSES: list.describe('priority classes that tenants may give their pods, comma-separated'),
   CARREL_EGRESS_ALLOW: z
     .string()
     .default('')
@@ -136,6 +142,10 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
   image: config.CARREL_IMAGE,
   imageRepositories: config.CARREL_IMAGE_REPOSITORIES,
   ingressAnnotations: config.CARREL_INGRESS_ANNOTATIONS,
+  podLabels: config.CARREL_POD_LABELS,
+  podAnnotations: config.CARREL_POD_ANNOTATIONS,
+  tolerations: config.CARREL_TOLERATIONS,
+  priorityClasses: config.CARREL_PRIORITY_CLASSES,
   redisAddress: config.CARREL_REDIS_ADDRESS,
   redisTls: config.CARREL_REDIS_ADMIN_URL.startsWith('rediss:'),
   s3Endpoint: config.CARREL_S3_ENDPOINT,

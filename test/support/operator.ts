@@ -289,6 +289,8 @@ export const operatorEnvironment = ({ shardsDir, platformKeys, redis, s3 }: Stor
   CARREL_PUBLIC_PORT: '8080',
   CARREL_IMAGE: 'carrel:dev',
   CARREL_INGRESS_ANNOTATIONS: 'nginx.ingress.kubernetes.io/*',
+  CARREL_POD_LABELS: 'team',
+  CARREL_TOLERATIONS: 'dedicated',
   CARREL_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
   CARREL_LISTEN_HOST: '127.0.0.1',
   CARREL_OPS_PORT: '0',

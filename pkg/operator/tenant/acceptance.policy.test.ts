@@ -33,6 +33,22 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
     { exposure: { type: 'Ingress', annotations: { 'a/b': '1', team: 'x' } } },
     'AnnotationNotAllowed: spec.exposure.annotations: this operator does not take a/b',
   ],
+  [
+    { pod: { labels: { team: 'x', 'app.kubernetes.io/name': 'other' } } },
+    'PodFieldNotAllowed: spec.pod.labels: this operator does not take app.kubernetes.io/name',
+  ],
+  [
+    { pod: { annotations: { 'iam.example/role': 'admin', 'backup.example/on': '1' } } },
+    'PodFieldNotAllowed: spec.pod.annotations: this operator does not take iam.example/role',
+  ],
+  [
+    { pod: { tolerations: [{ operator: 'Exists' }, { key: 'dedicated', operator: 'Exists' }] } },
+    'PodFieldNotAllowed: spec.pod.tolerations: this operator does not take *',
+  ],
+  [
+    { pod: { priorityClassName: 'system-node-critical' } },
+    'PodFieldNotAllowed: spec.pod.priorityClassName: this operator does not take system-node-critical',
+  ],
   [{ database: { poolSize: 5, shard: 'three' } }, 'ShardUnknown: spec.database.shard: there is no shard three; there are one, two'],
   [{ storage: { defaultUserQuota: '9Pi' } }, 'SizeTooLarge: spec.storage.defaultUserQuota is more than 9007199254740991 bytes'],
   [
@@ -69,6 +85,21 @@ test('nothing of a Tenant of defaults is ignored', () => {
 test('images of an allowed repository and annotations of an allowed prefix are taken', () => {
   expect(refusal({ image: 'mirror.example/carrel@sha256:abc' })).toBeUndefined();
   expect(refusal({ exposure: { type: 'Ingress', annotations: { 'nginx.ingress.kubernetes.io/proxy-body-size': '0' } } })).toBeUndefined();
+});
+
+test('labels, annotations, tolerations and priority classes of the lists are taken, and those by which the operator knows its pods never are', () => {
+  const pod = {
+    labels: { team: 'x', 'cost.example/centre': '7' },
+    annotations: { 'backup.example/on': '1' },
+    tolerations: [{ key: 'dedicated', operator: 'Exists' as const }],
+    priorityClassName: 'tenants',
+  };
+  const all = settingsWith({ podLabels: ['*'], podAnnotations: ['*'], tolerations: ['*'] });
+
+  expect(refusal({ pod })).toBeUndefined();
+  expect(refusal({ pod: { tolerations: [{ operator: 'Exists' }] } }, all)).toBeUndefined();
+  expect(refusal({ pod: { labels: { 'pod-template-hash': 'x' } } }, all)).toContain('does not take pod-template-hash');
+  expect(refusal({ pod: { annotations: { 'carrel.dev/config': 'x' } } }, all)).toContain('does not take carrel.dev/config');
 });
 
 test('a Tenant may ask for as many connections as the operator allows, and for any number while it is suspended, when it has none', () => {

@@ -5,6 +5,7 @@ import type { OperatorSettings } from '../settings.ts';
 import { addressesOf, hostsOf, type Addresses, type Hosts } from './addresses.ts';
 import { connectionsOf, connectionsRefusal } from './connections.ts';
 import { hostRefusalOf } from './hosts.policy.ts';
+import { allows, podRefusal } from './pod.policy.ts';
 import { refusedFields } from './unsupported.policy.ts';
 
 /** Why a Tenant is `Accepted=False`. */
@@ -43,6 +44,7 @@ function refusalOf(tenant: Tenant, settings: OperatorSettings, shards: readonly 
   return (
     imageRefusal(spec.image, settings) ??
     annotationRefusal(tenant, settings) ??
+    podRefusal(tenant, settings) ??
     shardRefusal(tenant, shards) ??
     sizeRefusal(tenant) ??
     connectionsRefusal(tenant, settings)
@@ -64,9 +66,7 @@ export function repositoryOf(image: string): string {
 }
 
 function annotationRefusal({ spec }: Tenant, settings: OperatorSettings): Refusal | undefined {
-  const isAllowed = (key: string): boolean =>
-    settings.ingressAnnotations.some((entry) => (entry.endsWith('*') ? key.startsWith(entry.slice(0, -1)) : key === entry));
-  const foreign = Object.keys(spec.exposure.annotations ?? {}).filter((key) => !isAllowed(key));
+  const foreign = Object.keys(spec.exposure.annotations ?? {}).filter((key) => !allows(settings.ingressAnnotations, key));
   if (foreign.length === 0) return undefined;
   return { reason: 'AnnotationNotAllowed', message: `spec.exposure.annotations: this operator does not take ${foreign.join(', ')}` };
 }

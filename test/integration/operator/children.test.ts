@@ -227,6 +227,44 @@ test('autoscaling hands the live number of pods over, keeps what the autoscaler 
   await waitFor('the autoscaler to go', async () => (await autoscalers.find(key)) === undefined);
 });
 
+test('the pods get what spec.pod says, once: what the API server adds to it is no difference', async () => {
+  const pod = {
+    labels: { team: 'x' },
+    nodeSelector: { disk: 'ssd' },
+    tolerations: [{ key: 'dedicated', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] }],
+        },
+      },
+      podAntiAffinity: {
+        // Other tenants' namespaces are none of its business: the API server drops what is not in the schema.
+        requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone', namespaceSelector: {} }],
+      },
+    },
+    topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }],
+    imagePullSecrets: [{ name: 'registry' }],
+  };
+  const key = await readyTenant({ pod });
+  const { spec, metadata } = (await cluster.of(DEPLOYMENT).get(key)).spec?.template ?? {};
+  const { generation } = (await cluster.of(DEPLOYMENT).get(key)).metadata;
+  await cluster.tenants.patch(key, { spec: { displayName: 'Again' } });
+  await ready(cluster.tenants, key);
+
+  expect(metadata?.labels).toMatchObject({ team: 'x' });
+  expect(spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution).toEqual([
+    { topologyKey: 'zone', labelSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/instance': key.name }) } },
+  ]);
+  expect(spec).toMatchObject({ nodeSelector: pod.nodeSelector, tolerations: pod.tolerations, imagePullSecrets: pod.imagePullSecrets });
+  expect((await cluster.of(DEPLOYMENT).get(key)).metadata.generation).toBe(generation);
+  await cluster.tenants.patch(key, { spec: { pod: null } });
+  await waitFor('them to go', async () => {
+    const now = (await cluster.of(DEPLOYMENT).get(key)).spec?.template;
+    return !now?.spec?.tolerations && !now?.spec?.affinity && !now?.spec?.nodeSelector && !now?.metadata?.labels?.['team'];
+  });
+});
+
 test('an unwanted Ingress is deleted, and a certificate enables https', async () => {
   const key = await readyTenant({ exposure: { tls: { secretName: 'cert' } } });
   const { appUrl } = (await cluster.tenants.get(key)).status ?? {};

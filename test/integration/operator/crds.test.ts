@@ -59,6 +59,13 @@ describe('a Tenant is refused with a message that says what to do', () => {
       { autoscaling: { max: 3 }, resources: { requests: { memory: '128Mi' } } },
       'spec.resources: Invalid value: autoscaling counts the CPU that the pods use of what they request; set resources.requests.cpu',
     ],
+    ['a pod label with a space', 'ok', { pod: { labels: { 'my team': 'x' } } }, 'spec.pod.labels: Invalid value: each key must be a name'],
+    [
+      'a toleration of everything by mistake',
+      'ok',
+      { pod: { tolerations: [{ effect: 'NoSchedule' }] } },
+      'a toleration without key needs operator Exists',
+    ],
     ['more than 100 replicas', 'ok', { replicas: 101 }, 'should be less than or equal to 100'],
     [
       'a Gateway exposure without gateway',

@@ -81,6 +81,49 @@ describe('the Deployment', () => {
     expect(deployment(tenantWith(scaled), { accepted, settings, checksums: [], replicas: undefined }).spec).not.toHaveProperty('replicas');
   });
 
+  test('takes labels, annotations and scheduling of a Tenant, whose selectors count its own pods where they are left out', () => {
+    const ownPods = { labelSelector: { matchLabels: of().spec?.selector.matchLabels } };
+    const given = tenantWith({
+      pod: {
+        labels: { team: 'x', 'app.kubernetes.io/instance': 'south' },
+        annotations: { note: 'y' },
+        nodeSelector: { disk: 'ssd' },
+        tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+        affinity: {
+          podAntiAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone' }],
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 1, podAffinityTerm: { topologyKey: 'zone', labelSelector: { matchLabels: { a: 'b' } } } },
+            ],
+          },
+        },
+        topologySpreadConstraints: [{ maxSkew: 2, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }],
+        imagePullSecrets: [{ name: 'registry' }],
+        priorityClassName: 'tenants',
+      },
+    });
+    const { metadata, spec } = of(given).spec?.template ?? {};
+
+    expect(metadata?.labels).toMatchObject({ team: 'x', 'app.kubernetes.io/instance': 'north' });
+    expect(metadata?.annotations).toMatchObject({ note: 'y', 'carrel.dev/config': expect.any(String) });
+    expect(spec).toMatchObject({
+      nodeSelector: { disk: 'ssd' },
+      tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone', ...ownPods }],
+          preferredDuringSchedulingIgnoredDuringExecution: [{ podAffinityTerm: { labelSelector: { matchLabels: { a: 'b' } } } }],
+        },
+      },
+      topologySpreadConstraints: [{ maxSkew: 2, topologyKey: 'zone', ...ownPods }],
+      imagePullSecrets: [{ name: 'registry' }],
+      priorityClassName: 'tenants',
+      securityContext: { runAsNonRoot: true },
+    });
+    expect(pod()).toMatchObject({ topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', ...ownPods }] });
+    expect(pod()).not.toHaveProperty('tolerations');
+  });
+
   test('takes what a tenant says of resources as a whole', () => {
     expect(pod(tenantWith({ resources: { limits: { cpu: 1, memory: '1Gi' } } }))?.containers[0]?.resources).toEqual({
       limits: { cpu: '1', memory: '1Gi' },

@@ -6,6 +6,7 @@ import type { OperatorSettings } from '../../settings.ts';
 import { MAX_SURGE } from '../replicas.ts';
 import type { WorkloadInput } from './child.ts';
 import { configMap } from './configmap.ts';
+import { podFields } from './pod-fields.ts';
 
 type PodSpec = NonNullable<Deployment['spec']>['template']['spec'];
 type Container = NonNullable<PodSpec>['containers'][number];
@@ -42,8 +43,8 @@ export function deployment(tenant: Tenant, input: WorkloadInput): Deployment {
       progressDeadlineSeconds: PROGRESS_DEADLINE_SECONDS,
       template: {
         metadata: {
-          labels: labels(tenant),
-          annotations: { [CONFIG_ANNOTATION]: configHash(configMap(tenant, input).data, input.checksums) },
+          labels: { ...tenant.spec.pod?.labels, ...labels(tenant) },
+          annotations: { ...tenant.spec.pod?.annotations, [CONFIG_ANNOTATION]: configHash(configMap(tenant, input).data, input.checksums) },
         },
         spec: {
           serviceAccountName: name,
@@ -51,14 +52,7 @@ export function deployment(tenant: Tenant, input: WorkloadInput): Deployment {
           enableServiceLinks: false,
           terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
           securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-          topologySpreadConstraints: [
-            {
-              maxSkew: 1,
-              topologyKey: 'kubernetes.io/hostname',
-              whenUnsatisfiable: 'ScheduleAnyway',
-              labelSelector: { matchLabels: podLabels(tenant) },
-            },
-          ],
+          ...podFields(tenant),
           containers: [server(tenant, imageOf(tenant, input.settings))],
           volumes: [{ name: 'tmp', emptyDir: { sizeLimit: TMP_SIZE } }],
         },
