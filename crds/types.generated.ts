@@ -304,6 +304,11 @@ export interface TenantSpec {
   };
   /** No pods; every request is answered 503; data is kept. */
   suspended: boolean;
+  /** What the operator generates for the tenant. */
+  credentials?: {
+    /** How old a password or key of the tenant becomes at most before it is replaced; never when left out. */
+    rotateAfter?: string;
+  };
   /** What becomes of the data when the Tenant is deleted. */
   deletionPolicy: 'Retain' | 'Delete';
 }
@@ -330,6 +335,14 @@ export interface TenantStatus {
   readyReplicas?: number;
   /** The pods' label selector for the scale subresource. */
   selector?: string;
+  /** What the operator generates for the tenant. */
+  credentials?: ({
+    name: 'database' | 'redis' | 'storage' | 'signing';
+    /** When its newest value was made. */
+    changedAt: string;
+    /** Of the rotation that runs; left out when none does. */
+    step?: string;
+  })[];
   usage?: {
     users?: number;
     files?: number;

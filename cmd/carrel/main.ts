@@ -14,6 +14,7 @@ const commands = {
   down: () => import('../../pkg/local/commands/down.ts'),
   logs: () => import('../../pkg/local/commands/logs.ts'),
   binaries: () => import('../../pkg/local/commands/binaries.ts'),
+  rotate: () => import('../../pkg/local/commands/rotate.ts'),
   restart: () => import('../../pkg/local/commands/restart.ts'),
   run: () => import('../../pkg/local/run.ts'),
   status: () => import('../../pkg/local/commands/status.ts'),
@@ -132,6 +133,26 @@ tenants
   .action(async (slug: string) => {
     const { adoptionToken } = await commands.adoptionToken();
     await adoptionToken(slug, { stateDirectory, shardsDir: env['CARREL_SHARDS_DIR'] });
+  });
+
+const ROTATE_HELP = `
+The credentials are database, redis, storage and signing; left out: all of them. The operator replaces them without a failed request: pods roll, and the
+former values end when nothing uses them (storage after 15 minutes, signing after an hour).
+The cluster is that of KUBECONFIG, or of the pod it runs in, else the platform on this machine. The platform's own key is another matter: docs/operate.md.
+Exit code 1: there is no such Tenant or credential, or the operator does not begin within a minute.`;
+
+program
+  .command('keys')
+  .description('credentials and keys of tenants')
+  .command('rotate')
+  .description('replace passwords and keys of a tenant')
+  .argument('<tenant>', 'the name of the Tenant')
+  .argument('[credentials...]')
+  .option('-n, --namespace <namespace>', "the Tenant's namespace", 'default')
+  .addHelpText('after', ROTATE_HELP)
+  .action(async (name: string, credentials: string[], { namespace }: { namespace: string }) => {
+    const { rotate } = await commands.rotate();
+    await rotate({ namespace, name }, credentials, { stateDirectory, env });
   });
 
 const DOCTOR_HELP = `

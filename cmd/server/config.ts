@@ -27,6 +27,11 @@ export const serverConfigSchema = z.object({
   CARREL_APP_URL: address.describe('the address that clients use, https://files.example.org'),
   CARREL_LTI_URL: address.optional().describe('the address of the LTI service, https://lti.files.example.org'),
   CARREL_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('postgres://user:password@host:5432/database'),
+  CARREL_DATABASE_NEXT_PASSWORD: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('the password to log in with where Postgres refuses that of CARREL_DATABASE_URL, while it is rotated'),
   CARREL_DATABASE_POOL_SIZE: wholeNumber(1, 100).default(5).describe('the most connections to Postgres, 1 to 100'),
   CARREL_REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://user:password@host:6379'),
   CARREL_S3_ENDPOINT: address.describe('the address of the S3 store, http://s3.example.org:9000'),

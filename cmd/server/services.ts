@@ -58,6 +58,7 @@ export async function createServices(config: ServerConfig, features: readonly Fe
   const tokens = await Tokens.load(config.CARREL_SIGNING_KEYS, { tenant: tenant.slug, issuer: appUrl, clock, random });
   const db = new Database({
     url: config.CARREL_DATABASE_URL,
+    nextPassword: config.CARREL_DATABASE_NEXT_PASSWORD,
     poolSize: config.CARREL_DATABASE_POOL_SIZE,
     log,
     ...(observeSql ? { observe: observeSql } : {}),

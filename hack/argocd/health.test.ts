@@ -53,7 +53,8 @@ function healthOf(resource: object): { status: string; message: string } {
   }
 }
 
-const accepted = { tenantId: '7', addresses: { appUrl: 'https://north.files.example' } } as unknown as AcceptedTenant;
+const addresses = { appUrl: 'https://north.files.example' };
+const accepted = { tenantId: '7', addresses, since: '2026-01-01T00:00:00Z', credentials: {} } as unknown as AcceptedTenant;
 const good = async (): Promise<StepResult<AcceptedTenant>> => ({ value: accepted, reason: 'Good', message: '' });
 
 /** A Tenant after a pass in which one step ended so. */

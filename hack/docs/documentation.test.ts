@@ -116,6 +116,7 @@ const GOOD_NEWS = [
   'Adopted',
   'AllSupported',
   'Available',
+  'Current',
   'Exposed',
   'KeysReady',
   'Migrated',
@@ -124,6 +125,7 @@ const GOOD_NEWS = [
   'PlatformKeysResealed',
   'Ready',
   'RedisReady',
+  'Rotating',
   'StorageReady',
   'Synced',
 ];

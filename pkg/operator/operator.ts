@@ -41,6 +41,7 @@ import { Keys } from './tenant/tenant-keys.ts';
 import { Migrations } from './tenant/migrations.ts';
 import { RedisAccesses } from './tenant/redis-access.ts';
 import type { TenantRedis } from './tenant/redis-users.ts';
+import { Rotations } from './tenant/rotation/rotations.ts';
 import { Storages } from './tenant/storage.ts';
 import { TenantReconciler } from './tenant/tenant.controller.ts';
 import { Workloads } from './tenant/workload.ts';
@@ -181,16 +182,18 @@ export class Operator {
     const migrations = new Migrations({ concurrency: settings.migrationConcurrency });
     const administrators = new Administrators({ secrets, platformKeys, random });
     const pods = new ResourceApi(client, POD);
+    const storages = new Storages({ settings, shards, secrets, admin: storage, connect, pods, random, log });
     return new TenantReconciler({
       tenants,
       conditions,
       namespaces: namespaces.store,
       acceptance,
       databases: new Databases({ shards, secrets, password: passwordOf('database'), migrations, orphans, pods, clock }),
-      storages: new Storages({ settings, shards, secrets, admin: storage, connect, pods, random, log }),
+      storages,
       redis: new RedisAccesses({ settings, secrets, password: passwordOf('redis'), redis }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
       workloads: new Workloads({ settings, applier, owned }),
+      rotations: new Rotations({ tenants: tenants.api, pods, shards, storages, events, random, clock }),
       finalizer: new TenantFinalizer({
         tenants,
         owned,

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { Api } from '../support/api.ts';
 import { conditionOf, demoTenant, signIn, tenantObject, uniqueName, waitReady, type TenantObject } from '../support/demo-tenant.ts';
-import { apply, getJson, kubectl, kubectlFollow, kubectlOk, platform, secretValues } from '../support/platform.ts';
+import { apply, carrel, getJson, kubectl, kubectlFollow, kubectlOk, platform, secretValues } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 
 const where = await platform();
@@ -47,6 +47,27 @@ test('a Tenant with its LtiRegistration and Webhook, applied together in a new n
   expect((await admin.get('/users/me')).status).toBe(200);
   expect((await anonymous.get('/users/me')).status).toBe(401);
   expect((await secretValues(where, namespace, 'archive-webhook')).secret).toMatch(/^whsec_/);
+});
+
+test('carrel keys rotate begins a rotation, and says what is wrong where it cannot', async () => {
+  const { namespace, name } = await tenant();
+  const rotate = (...args: string[]) => carrel(where, ['keys', 'rotate', ...args, '-n', namespace]);
+
+  const [begun, unknown, missing] = await Promise.all([rotate(name, 'redis'), rotate(name, 'password'), rotate('nobody')]);
+
+  expect([begun.code, begun.stdout]).toEqual([0, expect.stringMatching(/^\S+: the rotation of redis has begun\. /)]);
+  expect([unknown.code, unknown.stderr]).toEqual([1, 'carrel: password is none of database, redis, storage, signing, all\n']);
+  expect([missing.code, missing.stderr]).toEqual([1, `carrel: there is no Tenant nobody in namespace ${namespace}\n`]);
+  await waitFor('the end of the rotation', async () => {
+    const { status } = await getJson<{ status: { credentials?: { name: string; step?: string }[] } }>(
+      where,
+      'tenant',
+      name,
+      '-n',
+      namespace,
+    );
+    return status.credentials?.some(({ name: of, step }) => of === 'redis' && step === undefined);
+  });
 });
 
 test('kubectl wait never sees a Ready that belongs to an earlier generation', async () => {

@@ -54,6 +54,7 @@ export const STEPS: readonly Step[] = [
     run: upgradesUnderLoad,
   },
   { title: 'a drain of the node takes one pod of the tenant at a time, and no request fails', run: drainsUnderLoad },
+  { title: 'passwords and keys of the tenant are rotated under load, the former ones end, and no request fails', run: credentialsRotate },
   { title: 'an autoscaler takes the pods over and brings them to its new minimum, and says that it has no metrics', run: autoscalerScales },
   { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
   { title: 'all containers are killed at once: all start again, files and webhooks too', run: containersAreKilled },
@@ -202,6 +203,32 @@ async function drainsUnderLoad(carrel: Installation): Promise<void> {
     await Promise.all(loads.map((load) => load.stop()));
   }
   requireNoFailure(carrel, loads);
+}
+
+/** Signing keys and the store's key wait for time, not for pods; the steps before are taken here. */
+async function credentialsRotate(carrel: Installation): Promise<void> {
+  const { platform } = carrel;
+  const { admin, apiUrl } = await signIn(platform, SPACE, TENANT);
+  const before = await Promise.all(['database', 'redis'].map((of) => secretValues(platform, SPACE, `${TENANT}-${of}`)));
+  const steps = async (): Promise<string> => {
+    const path = 'jsonpath={range .status.credentials[*]}{.name}={.step} {end}';
+    return (await kubectlOk(platform, ['-n', SPACE, 'get', 'tenant', TENANT, '-o', path])).trim();
+  };
+  const loads = [startLoad(admin, apiUrl), startLoad(admin, `http://${await serviceAddress(carrel)}/api/v1`)];
+  try {
+    await kubectlOk(platform, ['-n', SPACE, 'annotate', 'tenant', TENANT, 'carrel.dev/rotate=all']);
+    await waitFor('the steps that wait for time', async () => (await steps()) === 'database= redis= storage=both signing=signs', 240_000);
+    await kubectlOk(platform, ['-n', SPACE, 'rollout', 'status', `deployment/${TENANT}`, '--timeout=90s']);
+    const uploaded = await admin.upload('/files', { file: Buffer.from('by the new key'), name: 'rotated.txt' });
+    assert.equal(uploaded.status, 201);
+    assert.equal((await admin.delete(`/files/${uploaded.body.id}?permanent=true`)).status, 204);
+    await new Promise((resolve) => setTimeout(resolve, AFTER_MS));
+  } finally {
+    await Promise.all(loads.map((load) => load.stop()));
+  }
+  requireNoFailure(carrel, loads);
+  const after = await Promise.all(['database', 'redis'].map((of) => secretValues(platform, SPACE, `${TENANT}-${of}`)));
+  for (const [index, { url }] of before.entries()) assert.notEqual(after[index]?.url, url);
 }
 
 /** Without a metrics server the cluster's autoscaler keeps to its bounds and does not scale by load. */

@@ -263,7 +263,7 @@ async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys 
       email: administrator.email,
       passwordHash: await new Passwords(realPasswords ? undefined : CHEAP_PASSWORDS).hash(administrator.password),
     });
-    await untilThere(() => redisUsers.ensure({ slug, password: secret }));
+    await untilThere(() => redisUsers.ensure({ slug, passwords: [secret] }));
     await untilThere(() => storage.ensureBucketWithUser(bucket));
   } catch (error) {
     await pool.close();

@@ -29,6 +29,9 @@ export interface AcceptedTenant extends Acceptable {
   readonly shard: string;
   /** The Tenant adopted retained data whose clean-up has not finished. */
   readonly isAdopting: boolean;
+  /** RFC 3339: since when it has its first credentials. */
+  readonly since: string;
+  readonly credentials: RegisteredTenant['credentials'];
 }
 
 /** A slug or host that another tenant releases is not watched. */
@@ -62,8 +65,8 @@ export class Acceptance {
     const claim = await this.#claim(tenant, found).catch((error: unknown) => {
       throw refusalFor(error, this.#clock.now());
     });
-    const { tenantId, shard, isAdopting } = claim;
-    const value = { ...found, tenantId, shard, isAdopting, connections: claim.connections ?? found.connections };
+    const { tenantId, shard, isAdopting, since, credentials } = claim;
+    const value = { ...found, tenantId, shard, isAdopting, since, credentials, connections: claim.connections ?? found.connections };
     return { value, ...acceptedCondition(tenant, claim) };
   }
 

@@ -15,8 +15,7 @@ export function availabilityOf(deployment: Deployment, wasAvailable: boolean): A
   const ready = status?.readyReplicas ?? 0;
   if (wanted === 0) return { status: 'False', reason: 'ScaledToZero', message: 'no pods are wanted' };
   const isCurrent = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
-  const isRolledOut = isCurrent && status?.updatedReplicas === wanted && status.replicas === wanted && status.availableReplicas === wanted;
-  if (isRolledOut) return { reason: 'Available', message: `${wanted} of ${wanted} pods are ready` };
+  if (isRolledOut(deployment)) return { reason: 'Available', message: `${wanted} of ${wanted} pods are ready` };
   if (isCurrent && wasAvailable && findCondition(status?.conditions, 'Available')?.status === 'True') {
     return { reason: 'Available', message: `${ready} of ${wanted} pods are ready` };
   }
@@ -33,4 +32,12 @@ export function availabilityOf(deployment: Deployment, wasAvailable: boolean): A
   if (isCurrent && failure?.status === 'True')
     return { status: 'False', reason: 'PodsRefused', message: failure.message ?? '', isTerminal: true };
   return { status: 'False', reason: 'RollingOut', message: `${ready} of ${wanted} pods are ready` };
+}
+
+/** All wanted pods, also if there are none, are of the present template and serve, and none before them is counted any more. */
+export function isRolledOut({ metadata, spec, status }: Deployment): boolean {
+  const wanted = spec?.replicas ?? 1;
+  if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return false;
+  const { updatedReplicas = 0, replicas = 0, availableReplicas = 0 } = status ?? {};
+  return updatedReplicas === wanted && replicas === wanted && availableReplicas === wanted;
 }

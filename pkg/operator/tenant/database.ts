@@ -66,7 +66,7 @@ export class Databases {
   async ensure(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<DatabaseAccess>> {
     const { tenantId, slug, shard: name, isAdopting } = accepted;
     const open = await this.#shards.open(name);
-    const password = await this.#password.of(tenant, tenantId);
+    const { password, next } = await this.#password.of(tenant, accepted);
     const connections = connectionsOf(tenant);
     const isLowered = connections < accepted.connections;
     const lowered = isLowered ? { isInUse: () => this.#isInUse(tenant, tenantId) } : {};
@@ -84,7 +84,10 @@ export class Databases {
       await (await this.#shards.registry()).endAdoption(tenantId);
     }
     const url = tenantUrl(open.settings, tenantRole(slug), password);
-    const checksum = await this.#secrets.write(secretOwner(tenant), secretNames(tenant).database, { url });
+    const checksum = await this.#secrets.write(secretOwner(tenant), secretNames(tenant).database, {
+      url,
+      ...(next === undefined ? {} : { nextPassword: next }),
+    });
     const found = {
       value: { shard: open, schemaVersion, checksum },
       reason: 'Migrated',

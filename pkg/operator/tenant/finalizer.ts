@@ -9,7 +9,7 @@ import { done, requeueAfter, type Result } from '../../kube/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { RegisteredTenant } from '../../store/postgres/registry.ts';
 import { disableLogin, dropTenant, endSessions, tenantRole } from '../../store/postgres/provisioning.ts';
-import { bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
+import { bucketName, isBucketKey, type StorageAdmin } from '../../store/s3/admin.ts';
 import type { Connect } from '../../store/s3/client.ts';
 import { MARKER_KEY } from '../../store/s3/content-key.ts';
 import type { OwnedInformers } from '../informers.ts';
@@ -23,7 +23,7 @@ import type { Migrations } from './migrations.ts';
 import { locationText } from './storage-migration.ts';
 import { removeNamedObjects } from './tenant-named-storage.ts';
 import type { TenantRedis } from './redis-users.ts';
-import { openable, type StorageCredentials } from './storage.ts';
+import { type BucketKeys, openable, type StorageCredentials } from './storage.ts';
 
 /** How long one pass deletes the objects of a bucket; the next pass continues. */
 const BUCKET_BUDGET_MS = 20_000;
@@ -158,7 +158,7 @@ export class TenantFinalizer {
     if (sealed === null) return undefined;
     const storage = JSON.parse(sealed) as StorageCredentials;
     // A bucket of the platform's is removed as a whole.
-    if (storage.accessKeyId === bucketName(slug) && storage.bucket === bucketName(slug)) return undefined;
+    if (isBucketKey(storage.accessKeyId, bucketName(slug)) && storage.bucket === bucketName(slug)) return undefined;
     const location = locationText(storage);
     const isWanted = tenant.spec.deletionPolicy === 'Delete';
     const removal = isWanted
@@ -176,10 +176,12 @@ export class TenantFinalizer {
 
   async #removeBucket({ tenantId, slug }: RegisteredTenant): Promise<{ what: string; retryMs: number } | undefined> {
     const { shards, storage } = this.#deps;
-    if (!(await (await shards.registry()).hasBucket(tenantId))) return undefined;
+    const registry = await shards.registry();
+    if (!(await registry.hasBucket(tenantId))) return undefined;
     const bucket = bucketName(slug);
     if (!storage) return { what: `CARREL_S3_ADMIN_ENDPOINT, by which bucket ${bucket} is removed`, retryMs: BUCKET_RETRY_MS };
-    const isGone = await storage.removeBucketWithUser({ bucket, accessKeyId: bucket }, { budgetMs: BUCKET_BUDGET_MS });
+    const keys = JSON.parse((await registry.getSecret(tenantId, 'bucket')) ?? JSON.stringify({ accessKeyId: bucket })) as BucketKeys;
+    const isGone = await storage.removeBucketWithUser({ ...keys, bucket }, { budgetMs: BUCKET_BUDGET_MS });
     return isGone ? undefined : { what: `the objects of bucket ${bucket} to be deleted`, retryMs: 0 };
   }
 }

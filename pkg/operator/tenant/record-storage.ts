@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/log.ts';
 import type { Registry } from '../../store/postgres/registry.ts';
-import { bucketName } from '../../store/s3/admin.ts';
+import { bucketName, isBucketKey } from '../../store/s3/admin.ts';
 import type { ObjectsOptions } from '../../store/s3/objects.ts';
 import { locationText } from './storage-migration.ts';
 import { markShared } from './storage-location.ts';
@@ -26,7 +26,7 @@ export async function recordStorage({ registry, options, log, markingMs = MARKIN
   const { shared, unreadable } = await registry.recordStorage((sealed, slug) => {
     const { endpoint, bucket, prefix = '', accessKeyId } = options(sealed);
     if (!URL.canParse(endpoint)) return null;
-    return { endpoint, bucket, prefix, isOwn: bucket === bucketName(slug) && accessKeyId === bucket };
+    return { endpoint, bucket, prefix, isOwn: bucket === bucketName(slug) && isBucketKey(accessKeyId, bucket) };
   });
   if (unreadable > 0) log.warn({ unreadable }, 'unreadable storage locations are not protected against other tenants');
   const late = AbortSignal.timeout(markingMs);

@@ -28,9 +28,10 @@ export class RedisAccesses {
     this.#redis = deps.redis;
   }
 
-  async ensure(tenant: ObservedTenant, { tenantId, slug }: AcceptedTenant): Promise<StepResult<RedisAccess>> {
-    const password = await this.#password.of(tenant, tenantId);
-    await this.#redis.ensure(slug, password);
+  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<RedisAccess>> {
+    const { slug } = accepted;
+    const { password, former } = await this.#password.of(tenant, accepted);
+    await this.#redis.ensure(slug, former === undefined ? [password] : [password, former]);
     const { redisAddress, redisTls } = this.#settings;
     const user = redisUser(slug);
     const url = `${redisTls ? 'rediss' : 'redis'}://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${redisAddress}`;

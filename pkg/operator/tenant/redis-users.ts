@@ -7,7 +7,7 @@ import { RedisUsers } from '../../store/redis/acl.ts';
  */
 export class TenantRedis {
   readonly #users: RedisUsers;
-  /** Password by slug, as asserted since the last connection. */
+  /** Passwords by slug, as asserted since the last connection. */
   readonly #asserted = new Map<string, string>();
   readonly #onReconnect = new Set<() => void>();
   #connections = 0;
@@ -17,12 +17,13 @@ export class TenantRedis {
   }
 
   /** Throws StoreUnavailableError. */
-  async ensure(slug: string, password: string): Promise<void> {
-    if (this.#asserted.get(slug) === password) return;
+  async ensure(slug: string, passwords: readonly string[]): Promise<void> {
+    const wanted = JSON.stringify(passwords);
+    if (this.#asserted.get(slug) === wanted) return;
     const connection = this.#connections;
-    await this.#users.ensure({ slug, password });
+    await this.#users.ensure({ slug, passwords });
     // A reconnection during the call may hide a restart.
-    if (connection === this.#connections || this.#connections === 1) this.#asserted.set(slug, password);
+    if (connection === this.#connections || this.#connections === 1) this.#asserted.set(slug, wanted);
   }
 
   async remove(slug: string): Promise<void> {

@@ -1,10 +1,12 @@
 import type { ConditionRunner, Step, StepCondition } from '../conditions/runner.ts';
 import { readyFrom, stalledFrom } from '../conditions/ready.ts';
+import { seconds } from '../../kube/status.ts';
 import { conditionsOf } from '../conditions/writer.ts';
 import type { ObservedTenant, Tenant, TenantSpec, TenantStatus } from '../kinds.ts';
 import { selectorText } from '../names.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
+import { changedAt, credentialsOf } from './rotation/rotation.policy.ts';
 import { ignoredFields } from './unsupported.policy.ts';
 import type { Workload } from './workload.ts';
 
@@ -29,11 +31,21 @@ export function tenantStatus(tenant: ObservedTenant, steps: ConditionRunner, fou
 function factsOf(tenant: ObservedTenant, { accepted, database, workload }: StatusSteps): Partial<TenantStatus> {
   const { replicas = 0, readyReplicas = 0 } = workload.value?.deployment.status ?? {};
   return {
-    ...(accepted.value && { tenantId: accepted.value.tenantId, ...accepted.value.addresses }),
+    ...(accepted.value && {
+      tenantId: accepted.value.tenantId,
+      ...accepted.value.addresses,
+      credentials: credentialStates(tenant, accepted.value),
+    }),
     ...(database.value && { schemaVersion: database.value.schemaVersion }),
     ...(workload.value && { image: workload.value.image, replicas, readyReplicas, selector: selectorText(tenant) }),
   };
 }
+
+const credentialStates = (tenant: ObservedTenant, accepted: AcceptedTenant): NonNullable<TenantStatus['credentials']> =>
+  credentialsOf(tenant).map((name) => {
+    const step = accepted.credentials[name]?.step;
+    return { name, changedAt: seconds(changedAt(accepted, name)), ...(step ? { step } : {}) };
+  });
 
 function readyOf({ spec }: ObservedTenant, steps: ConditionRunner, facts: Partial<TenantStatus>): StepCondition {
   const accepted = steps.conditions.find(({ type }) => type === 'Accepted');

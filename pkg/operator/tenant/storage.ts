@@ -37,7 +37,22 @@ export interface StorageCredentials extends SecretData {
   readonly marker: string;
 }
 
+/** The key of a bucket that the operator made. */
+export interface BucketKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** During a rotation, the id of the key that opens the bucket too. */
+  readonly former?: string;
+}
+
 const SECRET_KEY_BYTES = 30;
+const KEY_ID_BYTES = 6;
+
+/** Another key of the bucket that `accessKeyId` opens. */
+export const newStorageKey = (accessKeyId: string, random: Random): BucketKeys => ({
+  accessKeyId: `${accessKeyId.split('.')[0]}.${random.hex(KEY_ID_BYTES)}`,
+  secretAccessKey: random.base64url(SECRET_KEY_BYTES),
+});
 
 /** The step `StorageReady`: a bucket and a key of the tenant's own, or those that it named, and their Secret. No call when nothing changed. */
 export class Storages {
@@ -86,7 +101,7 @@ export class Storages {
       // The Secret is written last: where it exists, everything before it was done.
       const options = openable(wanted, this.#connect);
       if (named) await reach(options);
-      else await this.#makeBucket(wanted);
+      else await this.#makeBucket(wanted, accepted);
       await this.#recorded();
       const sealed = await registry.getSecret(accepted.tenantId, 'storage');
       const before = sealed === null ? undefined : (JSON.parse(sealed) as StorageCredentials);
@@ -111,18 +126,32 @@ export class Storages {
     await requireFiles((await this.#shards.open(accepted.shard)).pool, accepted.slug, before, wanted);
   }
 
-  async #ownStorage({ tenantId, slug }: AcceptedTenant, present: SecretData | undefined, marker: string): Promise<StorageCredentials> {
+  async #ownStorage(
+    { tenantId, slug, credentials }: AcceptedTenant,
+    present: SecretData | undefined,
+    marker: string,
+  ): Promise<StorageCredentials> {
     const { s3Endpoint, s3Region } = this.#settings;
     const bucket = bucketName(slug);
     const location = { endpoint: s3Endpoint, region: s3Region, bucket, prefix: '', guarded: 'false', marker };
     const { accessKeyId, secretAccessKey } = present ?? {};
-    if (accessKeyId && secretAccessKey && same(present, { ...location, accessKeyId, secretAccessKey }))
+    if (!credentials.storage?.step && accessKeyId && secretAccessKey && same(present, { ...location, accessKeyId, secretAccessKey }))
       return { ...location, accessKeyId, secretAccessKey };
+    const keys = await this.#bucketKeys(tenantId, bucket);
+    return { ...location, accessKeyId: keys.accessKeyId, secretAccessKey: keys.secretAccessKey };
+  }
+
+  async #bucketKeys(tenantId: string, bucket: string): Promise<BucketKeys> {
     const registry = await this.#shards.registry();
-    const sealed = await registry.ensureSecret(tenantId, 'bucket', () =>
-      JSON.stringify({ accessKeyId: bucket, secretAccessKey: this.#random.base64url(SECRET_KEY_BYTES) }),
-    );
-    return { ...location, ...(JSON.parse(sealed) as { accessKeyId: string; secretAccessKey: string }) };
+    const first = () => JSON.stringify({ accessKeyId: bucket, secretAccessKey: this.#random.base64url(SECRET_KEY_BYTES) });
+    return JSON.parse(await registry.ensureSecret(tenantId, 'bucket', first)) as BucketKeys;
+  }
+
+  /** The last step of a rotation: the bucket is the new key's alone. Safe to repeat. */
+  async endFormerKey({ tenantId, slug }: AcceptedTenant): Promise<void> {
+    const bucket = bucketName(slug);
+    const { accessKeyId, former } = await this.#bucketKeys(tenantId, bucket);
+    if (former !== undefined) await this.#admin?.endFormerKey({ bucket, accessKeyId, former });
   }
 
   async #namedStorage(tenant: ObservedTenant, name: string, marker: string): Promise<StorageCredentials> {
@@ -153,7 +182,10 @@ export class Storages {
     };
   }
 
-  async #makeBucket({ bucket, accessKeyId, secretAccessKey }: StorageCredentials): Promise<void> {
+  async #makeBucket(
+    { bucket, accessKeyId, secretAccessKey }: StorageCredentials,
+    { tenantId, credentials }: AcceptedTenant,
+  ): Promise<void> {
     if (!this.#admin)
       throw new ConditionError(
         'StorageNotNamed',
@@ -161,7 +193,10 @@ export class Storages {
         { isTerminal: true },
       );
     try {
-      await this.#admin.ensureBucketWithUser({ bucket, accessKeyId, secretAccessKey });
+      const { former } = credentials.storage?.step ? await this.#bucketKeys(tenantId, bucket) : {};
+      const key = { bucket, accessKeyId, secretAccessKey };
+      if (former === undefined) await this.#admin.ensureBucketWithUser(key);
+      else await this.#admin.addKey({ ...key, former });
     } catch (error) {
       if (error instanceof BucketTaken)
         throw new ConditionError('BucketTaken', `bucket ${bucket} has another owner`, {

@@ -30,7 +30,9 @@ export class Keys {
 
   async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, database: DatabaseAccess): Promise<StepResult<KeysAccess>> {
     const name = secretNames(tenant).keys;
-    const signing = this.#secrets.intact(secretOwner(tenant), name)?.['signing.json'] ?? (await this.#sealedKeys(accepted.tenantId));
+    const present = this.#secrets.intact(secretOwner(tenant), name)?.['signing.json'];
+    const isSettled = !accepted.credentials.signing?.step && present !== undefined && keysIn(present).length === 1;
+    const signing = isSettled ? present : await this.#sealedKeys(accepted.tenantId);
     const data = { 'signing.json': signing, 'data.json': dataKeys(this.#platformKeys, accepted.tenantId) };
     const checksum = await this.#secrets.write(secretOwner(tenant), name, data);
     const administrator = await this.#administrators.ensure(tenant, accepted, database);
@@ -42,6 +44,9 @@ export class Keys {
     return registry.ensureSecret(tenantId, 'keys', async () => JSON.stringify({ keys: [await newSigningKey()] }));
   }
 }
+
+/** The private JWKs: the first signs, all verify. */
+export const keysIn = (signing: string): JWK[] => (JSON.parse(signing) as { keys: JWK[] }).keys;
 
 /** A private JWK for ES256, its kid the RFC 7638 thumbprint. */
 export async function newSigningKey(): Promise<JWK> {

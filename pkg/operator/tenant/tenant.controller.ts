@@ -13,11 +13,20 @@ import type { DatabaseAccess, Databases } from './database.ts';
 import type { TenantFinalizer } from './finalizer.ts';
 import type { Keys, KeysAccess } from './tenant-keys.ts';
 import type { RedisAccess, RedisAccesses } from './redis-access.ts';
+import type { Rotations } from './rotation/rotations.ts';
 import { tenantStatus } from './status.ts';
 import type { StorageAccess, Storages } from './storage.ts';
 import type { Workload, Workloads } from './workload.ts';
 
-type TenantStep = 'Accepted' | 'DatabaseReady' | 'StorageReady' | 'RedisReady' | 'KeysReady' | 'WorkloadAvailable' | 'Exposed';
+type TenantStep =
+  | 'Accepted'
+  | 'DatabaseReady'
+  | 'StorageReady'
+  | 'RedisReady'
+  | 'KeysReady'
+  | 'WorkloadAvailable'
+  | 'Exposed'
+  | 'CredentialsReady';
 
 /** The copy of the namespaces may be behind that of the Tenants: a namespace may have been recreated under its name. */
 const TERMINATING_RETRY_MS = 1_000;
@@ -33,6 +42,7 @@ interface Deps {
   readonly redis: RedisAccesses;
   readonly keys: Keys;
   readonly workloads: Workloads;
+  readonly rotations: Rotations;
   readonly clock: Clock;
 }
 
@@ -60,7 +70,8 @@ export class TenantReconciler {
   }
 
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Result> {
-    const { tenants, conditions, namespaces, finalizer, acceptance, databases, storages, redis, keys, workloads, clock } = this.#deps;
+    const { tenants, conditions, namespaces, finalizer, acceptance, databases, storages, redis, keys, workloads, rotations, clock } =
+      this.#deps;
     const found = tenants.store.get(key);
     if (!found) return done;
     if (isDeleting(found)) return finalizer.finalize(found, signal);
@@ -79,6 +90,7 @@ export class TenantReconciler {
       keys.ensure(tenant, accepted, database),
     );
     const workload = await this.#workload(tenant, steps, { accepted, database, storage, cache, secrets });
+    await steps.run('CredentialsReady', { accepted, workload }, ({ accepted, workload }) => rotations.advance(tenant, accepted, workload));
     await steps.run('Exposed', { accepted }, ({ accepted }) => workloads.expose(tenant, accepted));
     await conditions.end(tenant, tenantStatus(tenant, steps, { accepted, database, workload }, clock.now()));
     return steps.result();

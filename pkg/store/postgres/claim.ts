@@ -52,9 +52,11 @@ export class ShardConflict extends Error {
 export const MAX_TENANTS_PER_SHARD = 1_000;
 
 /** A tenant with its hosts; `t` is the row. */
-export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting", t.connections,
+export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting", t.connections, to_json(t.state_changed_at) AS since,
     json_build_object('namespace', t.namespace, 'namespaceUid', t.namespace_uid, 'name', t.name) AS owner,
-    coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id AND h.left_at IS NULL), '[]') AS hosts
+    coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id AND h.left_at IS NULL), '[]') AS hosts,
+    coalesce((SELECT json_object_agg(c.name, json_build_object('changedAt', c.changed_at, 'step', c.step, 'stepAt', c.step_at))
+      FROM registry.credentials c WHERE c.tenant_id = t.id), '{}') AS credentials
   FROM registry.tenants t`;
 
 export const isOwner = (tenant: RegisteredTenant, owner: Owner): boolean =>
@@ -122,7 +124,9 @@ async function adopt(tx: Sql, tenant: RegisteredTenant, owner: Owner): Promise<v
     [tenant.tenantId, owner.namespace, owner.namespaceUid, owner.name],
   );
   await dropAdoptionTokens(tx, tenant.tenantId);
-  if (!isOwner(tenant, owner)) await tx.query('DELETE FROM registry.secrets WHERE tenant_id = $1', [tenant.tenantId]);
+  if (isOwner(tenant, owner)) return;
+  await tx.query('DELETE FROM registry.secrets WHERE tenant_id = $1', [tenant.tenantId]);
+  await tx.query('DELETE FROM registry.credentials WHERE tenant_id = $1', [tenant.tenantId]);
 }
 
 /** Claims run one after the other here (the shards' rows are locked), so that the bound of a shard is exact. */

@@ -6,6 +6,7 @@ import { isAbandoned, observedClient, types } from './client.ts';
 import { attributesOf, type NewOf, type RowOf, type TableDefinition } from './columns.ts';
 import { whenFree } from './connection-limit.ts';
 import { SerializationFailure, sqlState, translateError } from './errors.ts';
+import { withEitherPassword } from './next-password.ts';
 import { setOrigin } from './origin.ts';
 import {
   CONNECT_TIMEOUT_MS,
@@ -202,7 +203,13 @@ function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
   queries.startTransactionQuery = (transaction) => start(transaction) + setOrigin();
   // Below the pool, so that whoever waits for a connection also gets one that another statement gives back.
   const logIn = manager._connect.bind(manager);
-  manager._connect = (config) => whenFree(() => logIn(config), { limitMs: CONNECT_TIMEOUT_MS, signal });
+  const { nextPassword } = options;
+  let settings: object;
+  const open = withEitherPassword((password) => logIn(password === undefined ? settings : { ...settings, password }), nextPassword);
+  manager._connect = (config) => {
+    settings = config;
+    return whenFree(open, { limitMs: CONNECT_TIMEOUT_MS, signal });
+  };
   return sequelize;
 }
 

@@ -12,6 +12,8 @@ export interface ConnectionOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   readonly poolSize: number;
+  /** Of a Database: what the role's password is about to become, or has become, while it is rotated. */
+  readonly nextPassword?: string | undefined;
   readonly log: Logger;
   readonly observe?: ObserveStatement;
   /** An answer that takes longer counts as no answer; a little more than the role's statement_timeout. */

@@ -7,6 +7,19 @@ export interface Owner {
 
 export type TenantState = 'active' | 'retained' | 'deleting';
 
+/** What the operator generates for a tenant and replaces by a rotation. */
+export const CREDENTIALS = ['database', 'redis', 'storage', 'signing'] as const;
+export type CredentialName = (typeof CREDENTIALS)[number];
+
+export interface CredentialState {
+  /** RFC 3339: when the newest value was made. */
+  readonly changedAt: string;
+  /** The step of the rotation that runs; null: none. */
+  readonly step: string | null;
+  /** RFC 3339: since when it is at this step. */
+  readonly stepAt: string;
+}
+
 export interface RegisteredTenant {
   /** A decimal string. */
   readonly tenantId: string;
@@ -20,4 +33,8 @@ export interface RegisteredTenant {
   readonly isAdopting: boolean;
   /** How many connections are counted for its role: never fewer than the role may hold; null: not known yet. */
   readonly connections: number | null;
+  /** RFC 3339: since when it is in its state, so also when it was adopted. */
+  readonly since: string;
+  /** Of those that were rotated, or are. */
+  readonly credentials: Readonly<Partial<Record<CredentialName, CredentialState>>>;
 }

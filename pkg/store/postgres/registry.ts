@@ -9,13 +9,20 @@ import { registryMigrations } from './migrations/registry/index.ts';
 import type { Sql, SqlPool } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
 import { isShared, type KnownLocation, recordLocations, type StorageLocation, takeLocation } from './storage-locations.ts';
-import type { Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
+import type { CredentialName, Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
 
 export { AdoptionRefused } from './adoption-token.ts';
 export { BASIC_CONNECTIONS, connectionBudget, ConnectionsExceeded, type ShardConnections } from './connections.ts';
 export { type Claim, type ClaimRequest, MAX_TENANTS_PER_SHARD, NoShard, ShardConflict, SlugTaken } from './claim.ts';
 export { HostsExceeded, HostTaken, MAX_LEFT_HOSTS } from './hosts.ts';
-export type { Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
+export {
+  type CredentialName,
+  CREDENTIALS,
+  type CredentialState,
+  type Owner,
+  type RegisteredTenant,
+  type TenantState,
+} from './registered-tenant.ts';
 
 /**
  * The registry of all tenants, in the first shard: slugs, ids, hosts, owners, and sealed copies of what was generated.
@@ -211,6 +218,38 @@ export class Registry {
        ON CONFLICT (tenant_id, name) DO UPDATE SET sealed = excluded.sealed, updated_at = now()`,
       [tenantId, name, this.#sealer.seal(value, associatedDataOf(tenantId, name))],
     );
+  }
+
+  /**
+   * Takes a credential from one step of its rotation to the next: `change` makes its new value of the one under the name `secret`. Both are written
+   * at once. `isNew`: the newest value was made by this step. False: it was at another step already, or has no value, and nothing changed.
+   */
+  async rotate(
+    tenantId: string,
+    name: CredentialName,
+    step: { secret: string; from: string | null; to: string | null; isNew: boolean; change: (value: string) => string | Promise<string> },
+  ): Promise<boolean> {
+    return this.#pool.transaction(async (tx) => {
+      await tx.query('SELECT FROM registry.tenants WHERE id = $1 FOR UPDATE', [tenantId]);
+      const [now] = await tx.query<{ step: string | null }>('SELECT step FROM registry.credentials WHERE tenant_id = $1 AND name = $2', [
+        tenantId,
+        name,
+      ]);
+      const [row] = await tx.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [
+        tenantId,
+        step.secret,
+      ]);
+      if (!row || (now?.step ?? null) !== step.from) return false;
+      const value = await step.change(this.#sealer.open(row.sealed, associatedDataOf(tenantId, step.secret)));
+      await this.#writeSecret(tx, tenantId, step.secret, value);
+      await tx.query(
+        `INSERT INTO registry.credentials (tenant_id, name, changed_at, step, step_at) VALUES ($1, $2, now(), $3, now())
+         ON CONFLICT (tenant_id, name) DO UPDATE
+         SET step = excluded.step, step_at = now(), changed_at = CASE WHEN $4 THEN now() ELSE credentials.changed_at END`,
+        [tenantId, name, step.to, step.isNew],
+      );
+      return true;
+    });
   }
 
   /** The tenant's access to its storage, under the name `storage`, together with the location that it opens. Throws StorageTaken. */

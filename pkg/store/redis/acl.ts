@@ -35,8 +35,8 @@ export class RedisUsers {
     this.#client.on('error', (error: Error) => options.log.debug({ err: error }, 'the connection to Redis failed'));
   }
 
-  /** Makes or mends the tenant's user. Throws StoreUnavailableError. */
-  async ensure(tenant: { slug: string; password: string }): Promise<{ changed: boolean }> {
+  /** Makes or mends the tenant's user; each of the passwords is valid. Throws StoreUnavailableError. */
+  async ensure(tenant: { slug: string; passwords: readonly string[] }): Promise<{ changed: boolean }> {
     return this.#guarded(async () => {
       const user = redisUser(tenant.slug);
       const rules = rulesOf(tenant);
@@ -93,11 +93,11 @@ export class RedisUsers {
   }
 }
 
-/** Sends only the hash of the password. */
-const rulesOf = ({ slug, password }: { slug: string; password: string }): string[] => [
+/** Sends only the hashes of the passwords. */
+const rulesOf = ({ slug, passwords }: { slug: string; passwords: readonly string[] }): string[] => [
   'reset',
   'on',
-  `#${createHash('sha256').update(password).digest('hex')}`,
+  ...passwords.map((password) => `#${createHash('sha256').update(password).digest('hex')}`),
   `~${redisPrefix(slug)}*`,
   'resetchannels',
   `&${WAKE_CHANNEL}`,

@@ -7,6 +7,7 @@ import {
   HeadBucketCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  PutBucketPolicyCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
@@ -56,6 +57,9 @@ class AdminRefusal extends Error {
 
 export const bucketName = (slug: string): string => `carrel-${slug}`;
 
+/** Whether it is a key of a tenant's own bucket: the first is named as the bucket, one after a rotation `<bucket>.<random>`. No slug has a dot. */
+export const isBucketKey = (accessKeyId: string, bucket: string): boolean => accessKeyId === bucket || accessKeyId.startsWith(`${bucket}.`);
+
 const TIMEOUT_MS = 5_000;
 
 /**
@@ -89,15 +93,51 @@ export class StorageAdmin {
     return { changed: !isOpen };
   }
 
+  /** Has another key open the bucket beside `former`, which still owns it. Throws BucketTaken, StoreUnavailableError. */
+  async addKey(wanted: TenantBucket & { readonly former: string }): Promise<void> {
+    const { bucket, accessKeyId, former } = wanted;
+    if (await this.#opens(wanted)) return;
+    await this.#ensureUser(wanted);
+    const owner = await this.#ownerOf(bucket);
+    if (owner === accessKeyId) return;
+    if (owner !== former) throw new BucketTaken(bucket);
+    const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`];
+    // versitygw asks a policy about the owner too.
+    const Policy = JSON.stringify({
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Allow', Principal: { AWS: [former, accessKeyId] }, Action: ['s3:*'], Resource }],
+    });
+    try {
+      await this.#client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }));
+    } catch (error) {
+      throw translateError(error);
+    }
+  }
+
+  /** Makes the bucket that of `accessKeyId` alone, and removes the user `former`. Throws StoreUnavailableError. */
+  async endFormerKey({
+    bucket,
+    accessKeyId,
+    former,
+  }: Pick<TenantBucket, 'bucket' | 'accessKeyId'> & { readonly former: string }): Promise<void> {
+    await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
+    await this.#closeToOthers({ bucket, accessKeyId, secretAccessKey: '' });
+    await this.#order('/delete-user', { query: { access: former }, ignore: ['XAdminUserNotFound'] });
+  }
+
   /**
    * Removes all objects, unfinished uploads, the bucket and the user. True: done. False: out of time; call again.
    * A bucket that another owns is left alone. Throws StoreUnavailableError.
    */
-  async removeBucketWithUser(gone: Pick<TenantBucket, 'bucket' | 'accessKeyId'>, options: { budgetMs?: number } = {}): Promise<boolean> {
+  async removeBucketWithUser(
+    gone: Pick<TenantBucket, 'bucket' | 'accessKeyId'> & { readonly former?: string },
+    options: { budgetMs?: number } = {},
+  ): Promise<boolean> {
     const deadline = this.#clock.monotonic() + (options.budgetMs ?? 20_000);
     const owner = await this.#ownerOf(gone.bucket);
-    if (owner === gone.accessKeyId && !(await this.#removeBucket(gone.bucket, deadline))) return false;
-    await this.#order('/delete-user', { query: { access: gone.accessKeyId }, ignore: ['XAdminUserNotFound'] });
+    const users = [gone.accessKeyId, ...(gone.former === undefined ? [] : [gone.former])];
+    if (owner !== undefined && users.includes(owner) && !(await this.#removeBucket(gone.bucket, deadline))) return false;
+    for (const access of users) await this.#order('/delete-user', { query: { access }, ignore: ['XAdminUserNotFound'] });
     return true;
   }
 

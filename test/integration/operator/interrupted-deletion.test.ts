@@ -81,7 +81,7 @@ async function deletedTenant() {
   const shard = await shards.open(name);
   await ensureTenantDatabase(shard, { slug, tenantId, password: random.hex(16), connections: 4 });
   await migrateTenant(shard, { slug, tenantId });
-  await redis.ensure(slug, random.hex(16));
+  await redis.ensure(slug, [random.hex(16)]);
   const bucket = bucketName(slug);
   const secretAccessKey = random.hex(20);
   await registry.ensureSecret(tenantId, 'bucket', () => JSON.stringify({ accessKeyId: bucket, secretAccessKey }));

@@ -12,12 +12,12 @@ const other = new RedisUsers({ url, log: silentLogger });
 afterAll(() => Promise.all([operator.close(), other.close()]));
 
 test('an operator that leads again makes the user that another removed meanwhile', async () => {
-  const tenant = { slug: unique(), password: unique() };
-  await operator.ensure(tenant.slug, tenant.password);
+  const tenant = { slug: unique(), passwords: [unique()] };
+  await operator.ensure(tenant.slug, tenant.passwords);
   await other.remove(tenant.slug);
 
   operator.resync(); // as `Operator.lead` does
-  await operator.ensure(tenant.slug, tenant.password);
+  await operator.ensure(tenant.slug, tenant.passwords);
 
   expect(await other.ensure(tenant)).toEqual({ changed: false });
   await operator.remove(tenant.slug);

@@ -35,7 +35,7 @@ atEnd(async () => {
 const urlOf = (slug: string, password = 'secret'): string => `redis://${redisUser(slug)}:${password}@${running.redis.address}`;
 
 async function tenantRedis(slug: string, observe?: (trip: RoundTrip) => void): Promise<Redis> {
-  await users.ensure({ slug, password: 'secret' });
+  await users.ensure({ slug, passwords: ['secret'] });
   const redis = connectRedis({ url: urlOf(slug), prefix: redisPrefix(slug), log: silentLogger, ...(observe ? { observe } : {}) });
   opened.push(redis);
   return redis;
@@ -121,7 +121,7 @@ test('what Redis refuses is thrown as it is, after all of the batch has run', as
 });
 
 test("a tenant's user runs no command that Carrel does not use, not even on its own keys or in a script", async () => {
-  await users.ensure({ slug: 'curious', password: 'secret' });
+  await users.ensure({ slug: 'curious', passwords: ['secret'] });
   const curious = new RawClient(urlOf('curious'), { enableReadyCheck: false });
   opened.push({ close: async () => curious.disconnect() });
 
@@ -152,7 +152,7 @@ test("a tenant's user runs no command that Carrel does not use, not even on its 
 test("a tenant's user reaches nothing of another's, lists no keys, and publishes on the wake-up channel alone", async () => {
   const theirs = await tenantRedis('theirs');
   await theirs.set('secret', 'x', { ttlSeconds: 60 });
-  await users.ensure({ slug: 'ours', password: 'secret' });
+  await users.ensure({ slug: 'ours', passwords: ['secret'] });
   const intruder = new RawClient(urlOf('ours'), { enableReadyCheck: false });
   opened.push({ close: async () => intruder.disconnect() });
 
@@ -203,12 +203,12 @@ test("a tenant's user reaches nothing of another's, lists no keys, and publishes
 });
 
 test('a correct user is not written again; a changed password and a user edited by hand are corrected', async () => {
-  expect(await users.ensure({ slug: 'kept', password: 'one' })).toEqual({ changed: true });
-  expect(await users.ensure({ slug: 'kept', password: 'one' })).toEqual({ changed: false });
-  expect(await users.ensure({ slug: 'kept', password: 'two' })).toEqual({ changed: true });
+  expect(await users.ensure({ slug: 'kept', passwords: ['one'] })).toEqual({ changed: true });
+  expect(await users.ensure({ slug: 'kept', passwords: ['one'] })).toEqual({ changed: false });
+  expect(await users.ensure({ slug: 'kept', passwords: ['two'] })).toEqual({ changed: true });
   await admin.call('ACL', ['SETUSER', 'tenant_kept', '+@all']);
 
-  expect(await users.ensure({ slug: 'kept', password: 'two' })).toEqual({ changed: true });
+  expect(await users.ensure({ slug: 'kept', passwords: ['two'] })).toEqual({ changed: true });
   const redis = connectRedis({ url: urlOf('kept', 'two'), prefix: '', log: silentLogger });
   opened.push(redis);
   await redis.ping();
@@ -320,7 +320,7 @@ test('a call that is made by a function is made once, when its batch leaves', as
 test('a command that waits for the batches before it waits no longer than one time-out', async () => {
   const relay = await startRelay(running.redis.address);
   opened.push(relay);
-  await users.ensure({ slug: 'late', password: 'secret' });
+  await users.ensure({ slug: 'late', passwords: ['secret'] });
   const url = urlOf('late').replace(running.redis.address, relay.address);
   const redis = connectRedis({ url, prefix: redisPrefix('late'), log: silentLogger, commandTimeoutMs: 1_000 });
   opened.push(redis);

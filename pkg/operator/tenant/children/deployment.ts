@@ -98,11 +98,24 @@ const server = (tenant: Tenant, image: string): Container => ({
   volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
 });
 
-function secretEnv(tenant: Tenant): { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } }[] {
+interface SecretEntry {
+  name: string;
+  valueFrom: { secretKeyRef: { name: string; key: string; optional?: boolean } };
+}
+
+function secretEnv(tenant: Tenant): SecretEntry[] {
   const secrets = secretNames(tenant);
-  const entry = (variable: string, name: string, key: string) => ({ name: variable, valueFrom: { secretKeyRef: { name, key } } });
+  const entry = (variable: string, name: string, key: string): SecretEntry => ({
+    name: variable,
+    valueFrom: { secretKeyRef: { name, key } },
+  });
+  const optional = ({ name, valueFrom }: SecretEntry): SecretEntry => ({
+    name,
+    valueFrom: { secretKeyRef: { ...valueFrom.secretKeyRef, optional: true } },
+  });
   return [
     entry('CARREL_DATABASE_URL', secrets.database, 'url'),
+    optional(entry('CARREL_DATABASE_NEXT_PASSWORD', secrets.database, 'nextPassword')),
     entry('CARREL_REDIS_URL', secrets.redis, 'url'),
     entry('CARREL_S3_ENDPOINT', secrets.storage, 'endpoint'),
     entry('CARREL_S3_REGION', secrets.storage, 'region'),

@@ -7,6 +7,7 @@ import { connections } from './0005-connections.ts';
 import { leftHosts } from './0006-left-hosts.ts';
 import { knownConnections } from './0007-known-connections.ts';
 import { sharedLocations } from './0008-shared-locations.ts';
+import { credentials } from './0009-credentials.ts';
 
 /** In their order. */
 export const registryMigrations: readonly Migration<object>[] = [
@@ -18,4 +19,5 @@ export const registryMigrations: readonly Migration<object>[] = [
   leftHosts,
   knownConnections,
   sharedLocations,
+  credentials,
 ];

@@ -1,0 +1,65 @@
+import { isForbidden, isNotFound } from '../../kube/errors.ts';
+import { defineKind, type KubeObject, type ObjectKey } from '../../kube/object.ts';
+import { ResourceApi } from '../../kube/resource.ts';
+import { type Condition, findCondition } from '../../kube/status.ts';
+import { CREDENTIALS } from '../../store/postgres/registry.ts';
+import { clusterClient } from '../client.ts';
+import { LocalError } from '../errors.ts';
+
+interface TenantObject extends KubeObject {
+  status?: { conditions?: Condition[] };
+}
+
+const TENANT = defineKind<TenantObject>({ group: 'carrel.dev', version: 'v1alpha1', plural: 'tenants', kind: 'Tenant', namespaced: true });
+const ANNOTATION = 'carrel.dev/rotate';
+
+/** How long an operator that leads takes at most to begin, where no rollout runs. */
+const BEGIN_MS = 60_000;
+const LOOK_MS = 500;
+
+interface RotateOptions {
+  readonly stateDirectory: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Asks the operator to replace credentials of a tenant, and waits until it has begun. Throws LocalError for a credential that is none, for a Tenant that
+ * is not there, and where the operator does not begin.
+ */
+export async function rotate(tenant: ObjectKey, names: readonly string[], { stateDirectory, env }: RotateOptions): Promise<void> {
+  const unknown = names.filter((name) => name !== 'all' && !CREDENTIALS.some((known) => known === name));
+  if (unknown.length > 0) throw new LocalError(`${unknown.join(', ')} is none of ${CREDENTIALS.join(', ')}, all`);
+  const client = await clusterClient(stateDirectory, env);
+  const tenants = new ResourceApi(client, TENANT);
+  const what = names.length === 0 ? 'all' : names.join(',');
+  try {
+    await tenants
+      .patch(tenant, { metadata: { annotations: { [ANNOTATION]: what } } }, { fieldManager: 'carrel' })
+      .catch((error: unknown) => {
+        if (isNotFound(error)) throw new LocalError(`there is no Tenant ${tenant.name} in namespace ${tenant.namespace}`);
+        if (isForbidden(error)) throw new LocalError(`you may not change Tenant ${tenant.name} in namespace ${tenant.namespace}`);
+        throw error;
+      });
+    await untilBegun(tenants, tenant);
+  } finally {
+    await client.close();
+  }
+  process.stdout.write(
+    `${tenant.name}: the rotation of ${what} has begun. Its pods are replaced; kubectl describe tenant -n ${tenant.namespace} ${tenant.name} shows the steps (CredentialsReady).\n`,
+  );
+}
+
+async function untilBegun(tenants: ResourceApi<TenantObject>, key: ObjectKey): Promise<void> {
+  const until = performance.now() + BEGIN_MS;
+  for (;;) {
+    const { metadata, status } = await tenants.get(key);
+    if (metadata.annotations?.[ANNOTATION] === undefined) return;
+    const found = findCondition(status?.conditions, 'CredentialsReady');
+    if (found?.reason === 'RotationUnknown') throw new LocalError(`${key.name}: ${found.message}`);
+    if (performance.now() > until)
+      throw new LocalError(
+        `${key.name}: the operator has not begun yet. It begins once all pods of the tenant are ready and no former one is left; the annotation ${ANNOTATION} stays`,
+      );
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}

@@ -1,0 +1,108 @@
+import type { EventRecorder } from '../../../kube/events.ts';
+import type { Deployment, Pod } from '../../../kube/kinds.ts';
+import { keyOf } from '../../../kube/object.ts';
+import type { ResourceApi } from '../../../kube/resource.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Random } from '../../../runtime/random.ts';
+import type { CredentialName } from '../../../store/postgres/registry.ts';
+import type { StepResult } from '../../conditions/runner.ts';
+import { type ObservedTenant, type Tenant, TENANT } from '../../kinds.ts';
+import { FIELD_MANAGER, ROTATE_ANNOTATION, selectorText } from '../../names.ts';
+import type { Shards } from '../../shards.ts';
+import type { AcceptedTenant } from '../acceptance.ts';
+import { isRolledOut } from '../availability.ts';
+import type { Storages } from '../storage.ts';
+import type { Workload } from '../workload.ts';
+import { credentialsOf, isOld, requestedRotations } from './rotation.policy.ts';
+import { ROTATIONS, transitionFrom } from './transitions.ts';
+
+/** Ending pods are not watched. */
+const PODS_RETRY_MS = 2_000;
+const AT_ONCE_MS = 1;
+
+interface Deps {
+  readonly tenants: ResourceApi<Tenant>;
+  readonly pods: ResourceApi<Pod>;
+  readonly shards: Shards;
+  readonly storages: Storages;
+  readonly events: EventRecorder;
+  readonly random: Random;
+  readonly clock: Clock;
+}
+
+/**
+ * The step `CredentialsReady`: begins the rotations that are asked for or due, and takes those that run a step further. Each step's value is in the
+ * registry; the steps of the stores write it where it is used, and their Secrets replace the pods.
+ *
+ * Invariants:
+ * - A step is taken only when every pod has what the step before gave it and no pod from before is left, so none is without a valid credential.
+ * - A crash at any point leaves a step that is whole: the next pass goes on.
+ * - While no rotation is asked for, due or running: no statement and no call.
+ */
+export class Rotations {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  async advance(tenant: ObservedTenant, accepted: AcceptedTenant, { deployment }: Workload): Promise<StepResult<object>> {
+    const now = this.#deps.clock.now();
+    const { names: requested, unknown } = requestedRotations(tenant);
+    const stepOf = (name: CredentialName): string | null => accepted.credentials[name]?.step ?? null;
+    const moving = credentialsOf(tenant).filter(
+      (name) => stepOf(name) !== null || requested.includes(name) || isOld(tenant, accepted, name, now),
+    );
+    if (unknown.length > 0) return { value: {}, ...unknownRotation(tenant, unknown) };
+    if (moving.length === 0) return { value: {}, reason: 'Current', message: '' };
+    const rotating = { value: {}, reason: 'Rotating', message: messageOf(moving, stepOf) };
+    if (!(await this.#isSettled(tenant, deployment))) return { ...rotating, retryAfterMs: PODS_RETRY_MS };
+    const waits: number[] = [];
+    for (const name of moving) waits.push(await this.#move(tenant, accepted, name, now));
+    if (requested.length > 0) await this.#forgetRequest(tenant);
+    return { ...rotating, retryAfterMs: Math.min(...waits) };
+  }
+
+  /** Takes one credential a step further; gives how many ms until it is looked at again. */
+  async #move(tenant: ObservedTenant, accepted: AcceptedTenant, name: CredentialName, now: Date): Promise<number> {
+    const { shards, storages, events, random } = this.#deps;
+    const state = accepted.credentials[name];
+    const from = state?.step ?? null;
+    const transition = transitionFrom(name, from);
+    if (!transition) return PODS_RETRY_MS;
+    const waitMs = transition.afterMs - (now.getTime() - Date.parse(state?.stepAt ?? accepted.since));
+    if (from !== null && waitMs > 0) return waitMs;
+    if (name === 'storage' && transition.to === null) await storages.endFormerKey(accepted);
+    const registry = await shards.registry();
+    const isTaken = await registry.rotate(accepted.tenantId, name, {
+      ...transition,
+      secret: ROTATIONS[name].secret,
+      change: (value) => transition.change(value, random),
+    });
+    const record = (reason: string, message: string): void => events.record(tenant, TENANT, { type: 'Normal', reason, message });
+    if (isTaken && from === null) record('RotationStarted', `rotates the credential ${name}`);
+    if (isTaken && transition.to === null) record('Rotated', `the former credential ${name} is not valid any more`);
+    return AT_ONCE_MS;
+  }
+
+  /** Every pod runs what the Deployment says, and no other is left. */
+  async #isSettled(tenant: ObservedTenant, deployment: Deployment): Promise<boolean> {
+    if (!isRolledOut(deployment)) return false;
+    const pods = await this.#deps.pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
+    return pods.length <= (deployment.spec?.replicas ?? 1);
+  }
+
+  /** What it asked for has begun. */
+  async #forgetRequest(tenant: ObservedTenant): Promise<void> {
+    const annotations = { [ROTATE_ANNOTATION]: null };
+    await this.#deps.tenants.patch(keyOf(tenant), { metadata: { annotations } }, { fieldManager: FIELD_MANAGER });
+  }
+}
+
+const unknownRotation = (tenant: Tenant, unknown: readonly string[]): { reason: string; message: string } => ({
+  reason: 'RotationUnknown',
+  message: `annotation ${ROTATE_ANNOTATION}: ${unknown.join(', ')} is none of ${credentialsOf(tenant).join(', ')}, all`,
+});
+
+const messageOf = (moving: readonly CredentialName[], stepOf: (name: CredentialName) => string | null): string =>
+  `rotates ${moving.map((name) => `${name} (${stepOf(name) ?? 'begins'})`).join(', ')}`;

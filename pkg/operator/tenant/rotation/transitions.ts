@@ -1,0 +1,93 @@
+import { LAUNCH_SECONDS } from '../../../api/lifetimes.ts';
+import type { Random } from '../../../runtime/random.ts';
+import type { CredentialName } from '../../../store/postgres/registry.ts';
+import { newStorageKey } from '../storage.ts';
+import { newPassword, type Passwords } from '../generated-password.ts';
+import { keysIn, newSigningKey } from '../tenant-keys.ts';
+import type { BucketKeys } from '../storage.ts';
+
+/** A step of a rotation. It is taken once all pods have what the step before gave them, and no pod from before it is left. */
+export interface Transition {
+  /** Null: no rotation runs. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** The newest value is made, or taken into use, by this step. */
+  readonly isNew: boolean;
+  /** Least time since the step before, in ms: beside pods, others use the former value. */
+  readonly afterMs: number;
+  /** The sealed value of the step before → of this one. */
+  readonly change: (value: string, random: Random) => string | Promise<string>;
+}
+
+export interface RotationRules {
+  /** The name of the sealed value in the registry. */
+  readonly secret: string;
+  readonly transitions: readonly [Transition, ...Transition[]];
+}
+
+/** More than a worker uses a tenant's key before it reads it again (pkg/store/tenant-resources.ts), and than most of its jobs last. */
+const WORKERS_KEEP_MS = 15 * 60_000;
+/** The longest that what a key has signed is valid, and a minute for clocks that differ. */
+const SIGNED_MS = (LAUNCH_SECONDS + 60) * 1_000;
+
+const step = <T>(
+  from: string | null,
+  to: string | null,
+  change: (value: T, random: Random) => T | Promise<T>,
+  more: { isNew?: boolean; afterMs?: number } = {},
+): Transition => ({
+  from,
+  to,
+  isNew: more.isNew ?? false,
+  afterMs: more.afterMs ?? 0,
+  change: async (value, random) => JSON.stringify(await change(JSON.parse(value) as T, random)),
+});
+
+interface SigningKeys {
+  readonly keys: ReturnType<typeof keysIn>;
+}
+
+/**
+ * How each credential is replaced without a request that fails.
+ *
+ * - A role of Postgres has one password: all pods know the next one before it becomes the password, and log in with whichever is right.
+ * - A Redis user has both passwords, and a bucket two keys, until no pod uses the former.
+ * - A signing key is published before it signs, and stays published until nothing that it signed is valid.
+ */
+export const ROTATIONS: Readonly<Record<CredentialName, RotationRules>> = {
+  database: {
+    secret: 'database',
+    transitions: [
+      step<Passwords>(null, 'announced', ({ password }, random) => ({ password, next: newPassword(random) })),
+      step<Passwords>('announced', null, ({ password, next }) => ({ password: next ?? password }), { isNew: true }),
+    ],
+  },
+  redis: {
+    secret: 'redis',
+    transitions: [
+      step<Passwords>(null, 'both', ({ password }, random) => ({ password: newPassword(random), former: password }), { isNew: true }),
+      step<Passwords>('both', null, ({ password }) => ({ password })),
+    ],
+  },
+  storage: {
+    secret: 'bucket',
+    transitions: [
+      step<BucketKeys>(null, 'both', ({ accessKeyId }, random) => ({ ...newStorageKey(accessKeyId, random), former: accessKeyId }), {
+        isNew: true,
+      }),
+      step<BucketKeys>('both', null, ({ former: _former, ...key }) => key, { afterMs: WORKERS_KEEP_MS }),
+    ],
+  },
+  signing: {
+    secret: 'keys',
+    transitions: [
+      step<SigningKeys>(null, 'published', async ({ keys: [signs] }) => ({ keys: [...(signs ? [signs] : []), await newSigningKey()] })),
+      step<SigningKeys>('published', 'signs', ({ keys }) => ({ keys: keys.toReversed() }), { isNew: true }),
+      step<SigningKeys>('signs', null, ({ keys }) => ({ keys: keys.slice(0, 1) }), { afterMs: SIGNED_MS }),
+    ],
+  },
+};
+
+/** The step that follows `from`; undefined: the rotation was begun by another release, which knows it. */
+export const transitionFrom = (name: CredentialName, from: string | null): Transition | undefined =>
+  ROTATIONS[name].transitions.find((transition) => transition.from === from);
