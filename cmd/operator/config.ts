@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { HTTP_PORT, OPS_PORT } from '../../pkg/operator/tenant/children/deployment.ts';
 import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
-import type { OperatorSettings } from '../../pkg/operator/settings.ts';
+import type { OperatorSettings, TenantNetwork } from '../../pkg/operator/settings.ts';
 import type { SuspendedAnswer } from '../../pkg/operator/suspended-server.ts';
 import { ConfigError, isReadable, wholeNumber } from '../../pkg/runtime/config.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
@@ -33,6 +33,24 @@ const readBy = <T>(read: (text: string) => T) =>
   });
 
 /** The operator's environment. */
+const peers = z
+  .array(
+    z
+      .strictObject({ namespaceSelector: z.looseObject({}), podSelector: z.looseObject({}), ipBlock: z.looseObject({ cidr: z.string() }) })
+      .partial(),
+  )
+  .max(50)
+  .default([]);
+const tenantNetwork = z.strictObject({
+  ingressControllers: peers,
+  metricsFrom: peers,
+  stores: peers,
+  postgresPorts: z.array(z.int().min(1).max(65_535)).min(1).max(20).default([5432]),
+});
+
+/** Throws an Error. */
+const parseTenantNetwork = (text: string): TenantNetwork => tenantNetwork.parse(JSON.parse(text)) as TenantNetwork;
+
 export const operatorConfigSchema = z.object({
   CARREL_SHARDS_DIR: z.string().describe('a directory with one subdirectory per Postgres shard, each with files url and tenant-address'),
   CARREL_PLATFORM_KEYS: readBy(parseSealingKeys).describe('id:base64 of 32 random bytes, comma-separated; the first seals'),
@@ -86,6 +104,14 @@ export const operatorConfigSchema = z.object({
     .default('')
     .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges, comma-separated')
     .describe('private address ranges that webhooks, LMSs and storage of tenants may use, such as 127.0.0.0/8,::1/128'),
+  CARREL_TENANT_NETWORK: z
+    .string()
+    .refine((text) => isReadable(() => parseTenantNetwork(text)), 'must be JSON with lists of peers of a NetworkPolicy')
+    .transform(parseTenantNetwork)
+    .optional()
+    .describe(
+      '{"ingressControllers":[],"metricsFrom":[],"stores":[],"postgresPorts":[5432]}, each a list of peers of a NetworkPolicy; with it each tenant has a NetworkPolicy',
+    ),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies are in front of a tenant'),
   CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('the most tenants of a shard'),
   CARREL_MAX_CONNECTIONS_PER_TENANT: wholeNumber(1, 10_000)
@@ -153,6 +179,7 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
   trustedProxies: config.CARREL_TRUSTED_PROXIES,
   logLevel: config.CARREL_LOG_LEVEL,
   egressAllow: config.CARREL_EGRESS_ALLOW,
+  networkPolicy: config.CARREL_TENANT_NETWORK,
   maxTenantsPerShard: config.CARREL_MAX_TENANTS_PER_SHARD,
   maxConnectionsPerTenant: config.CARREL_MAX_CONNECTIONS_PER_TENANT,
   migrationConcurrency: config.CARREL_MIGRATION_CONCURRENCY,

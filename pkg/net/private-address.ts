@@ -15,6 +15,29 @@ const PLATFORM = new Set(['168.63.129.16']);
 /** The middle of an ISATAP interface identifier (RFC 5214 §6.1), behind which an IPv4 address hides in any prefix. */
 const ISATAP = 0x5efe;
 
+/**
+ * Public addresses as ranges and the holes in them, for rules that know ranges alone (NetworkPolicy): never more than `isPrivateAddress` lets
+ * through, but for the tunnelled and documentation addresses of IPv6.
+ */
+export const PUBLIC_RANGES: readonly { readonly cidr: string; readonly except?: readonly string[] }[] = [
+  {
+    cidr: '0.0.0.0/0',
+    except: [
+      '0.0.0.0/8',
+      '10.0.0.0/8',
+      '100.64.0.0/10',
+      '127.0.0.0/8',
+      '168.63.129.16/32',
+      '169.254.0.0/16',
+      '172.16.0.0/12',
+      '192.168.0.0/16',
+      '198.18.0.0/15',
+      '224.0.0.0/3',
+    ],
+  },
+  { cidr: '2000::/3' },
+];
+
 /** Reads `10.1.0.0/16,::1/128`. Throws an Error that names the invalid entry. */
 export function parseAllowedRanges(text: string): AllowedRange[] {
   const entries = text.split(',').map((entry) => entry.trim());

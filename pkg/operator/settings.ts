@@ -1,3 +1,4 @@
+import type { NetworkPolicy } from '../kube/kinds.ts';
 import type { SuspendedAnswer } from './suspended-server.ts';
 
 /** A domain under which Tenants may have hosts of their own. */
@@ -6,6 +7,20 @@ export interface AllowedHosts {
   readonly namespace: string | undefined;
   /** The domain and every name below it; `*` is any host. */
   readonly suffix: string;
+}
+
+/** Peers of a NetworkPolicy. */
+export type Peers = readonly NonNullable<NonNullable<NonNullable<NetworkPolicy['spec']>['ingress']>[number]['from']>[number][];
+
+/** Who is on the other side of a tenant's pods. */
+export interface TenantNetwork {
+  /** Empty: everybody. */
+  readonly ingressControllers: Peers;
+  /** Empty: the pods of the cluster. */
+  readonly metricsFrom: Peers;
+  /** Where Postgres, Redis and the object store are. Empty: anywhere, at their ports. */
+  readonly stores: Peers;
+  readonly postgresPorts: readonly number[];
 }
 
 /** What the operator's administrator decides for all tenants (environment: cmd/operator/config.ts). */
@@ -45,6 +60,8 @@ export interface OperatorSettings {
   readonly egressAllow: string;
   /** Where requests for suspended tenants are sent; undefined: the Ingress controller answers them. */
   readonly suspendedAnswer: SuspendedAnswer | undefined;
+  /** Undefined: tenants have no NetworkPolicy of the operator's. */
+  readonly networkPolicy: TenantNetwork | undefined;
   readonly maxTenantsPerShard: number;
   /** The most connections to Postgres that one tenant's role may hold. */
   readonly maxConnectionsPerTenant: number;

@@ -15,6 +15,7 @@ import { silentLogger } from '../../pkg/runtime/log.ts';
 import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { ROOT } from '../support/backends.ts';
 import type { Platform } from '../support/platform.ts';
+import { type Connections, watchConnections } from './connections.ts';
 import { receiverObjects, RECEIVER_NAMES } from './receiver.ts';
 
 export const NAMESPACE = 'carrel-system';
@@ -35,6 +36,8 @@ export class Installation {
   readonly #folder: string;
   /** Made while the cluster starts. */
   readonly #images: Promise<string[]>;
+  /** Watched from the first pod on. */
+  connections: Connections | undefined;
   #router: RunningRouter | undefined;
   #client: KubeClient | undefined;
 
@@ -52,6 +55,7 @@ export class Installation {
   }
 
   async loadImages(): Promise<void> {
+    this.connections = watchConnections(this.cluster);
     for (const image of await this.#images) await this.cluster.load(image);
   }
 
@@ -127,6 +131,7 @@ export class Installation {
   }
 
   async close(): Promise<void> {
+    this.connections?.stop();
     // It runs programs that write below the cluster's folder.
     await this.#images.catch(() => []);
     await this.#router?.stop();

@@ -8,7 +8,8 @@ import { apply, getJson, kubectl, kubectlOk, secretValues } from '../support/pla
 import { verifiesStandard } from '../support/receiver.ts';
 import { waitFor } from '../support/wait.ts';
 import { rightsAreUsed } from './audit.ts';
-import type { Installation } from './installation.ts';
+import { connectionsAreExpected } from './connections.ts';
+import { type Installation, NAMESPACE } from './installation.ts';
 import { type Load, startLoad } from './load.ts';
 import { deliveriesIn, hungryPod, RECEIVER_URL } from './receiver.ts';
 
@@ -60,6 +61,15 @@ export const STEPS: readonly Step[] = [
   { title: 'all containers are killed at once: all start again, files and webhooks too', run: containersAreKilled },
   { title: 'a pod that takes more memory than its limit is killed and starts again', run: outOfMemory },
   { title: 'in the place of a suspended tenant the operator answers by its Service, and the tenant comes back', run: tenantIsSuspended },
+  {
+    title: 'operator, worker and server connected to what they need and to nothing else, and their NetworkPolicies allow it',
+    run: (carrel) =>
+      connectionsAreExpected(carrel, {
+        operator: [NAMESPACE, 'carrel-operator'],
+        worker: [NAMESPACE, 'carrel-worker'],
+        server: [SPACE, TENANT],
+      }),
+  },
   { title: 'a deleted Tenant takes its pods with it', run: tenantIsDeleted },
   { title: 'the API server refused the operator nothing, and the operator used the rights that its roles have', run: rightsAreUsed },
 ];

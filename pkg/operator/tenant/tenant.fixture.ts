@@ -51,6 +51,7 @@ export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSett
   logLevel: 'info',
   egressAllow: '',
   suspendedAnswer: undefined,
+  networkPolicy: undefined,
   maxTenantsPerShard: 1000,
   maxConnectionsPerTenant: 50,
   migrationConcurrency: 4,

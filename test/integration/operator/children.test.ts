@@ -9,8 +9,8 @@ import { operatorSuite } from '../../support/operator-suite.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
 
-const { CONFIG_MAP, DEPLOYMENT, INGRESS, SECRET, SERVICE, SERVICE_ACCOUNT } = children;
-const kinds = [SERVICE_ACCOUNT, CONFIG_MAP, DEPLOYMENT, SERVICE, INGRESS] as readonly Kind<KubeObject>[];
+const { CONFIG_MAP, DEPLOYMENT, INGRESS, NETWORK_POLICY, SECRET, SERVICE, SERVICE_ACCOUNT } = children;
+const kinds = [SERVICE_ACCOUNT, CONFIG_MAP, NETWORK_POLICY, DEPLOYMENT, SERVICE, INGRESS] as readonly Kind<KubeObject>[];
 
 /** What a person would call the object: without what the API server counts. */
 function content(object: Observed | undefined): unknown {
@@ -53,6 +53,7 @@ test.each<[string, Kind<KubeObject>, object]>([
     { spec: { template: { spec: { hostNetwork: null, initContainers: [{ name: 'x', image: 'x' }] } } } },
   ],
   ['a label that was taken away', SERVICE_ACCOUNT as Kind<KubeObject>, { metadata: { labels: { 'app.kubernetes.io/managed-by': null } } }],
+  ['a way out of the NetworkPolicy', NETWORK_POLICY as Kind<KubeObject>, { spec: { egress: [{}] } }],
   ['a host of the Ingress', INGRESS as Kind<KubeObject>, { spec: { rules: [{ host: 'elsewhere.localhost' }] } }],
 ])('%s is restored', async (_what, kind, change) => {
   const key = await readyTenant();

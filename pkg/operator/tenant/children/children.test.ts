@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { isOpened, isPrivateAddress, parseAllowedRanges } from '../../../net/private-address.ts';
+import type { TenantNetwork } from '../../settings.ts';
 import { settingsWith, tenantWith } from '../tenant.fixture.ts';
 import { configMap } from './configmap.ts';
 import { appliedReplicas } from '../replicas.ts';
@@ -6,6 +8,7 @@ import { deployment } from './deployment.ts';
 import { suspendedEndpoints } from './endpointslice.ts';
 import { horizontalPodAutoscaler, scalingFault, withoutMeasurements } from './horizontalpodautoscaler.ts';
 import { ingress } from './ingress.ts';
+import { networkPolicy } from './networkpolicy.ts';
 import { podDisruptionBudget } from './poddisruptionbudget.ts';
 import { service } from './service.ts';
 import { serviceAccount } from './serviceaccount.ts';
@@ -232,6 +235,67 @@ describe('the HorizontalPodAutoscaler', () => {
       undefined,
       undefined,
     ]);
+  });
+});
+
+describe('the NetworkPolicy', () => {
+  const rules: TenantNetwork = { ingressControllers: [], metricsFrom: [], stores: [], postgresPorts: [5432] };
+  const policy = (given: Partial<TenantNetwork> = {}, more = {}) =>
+    networkPolicy(tenantWith(), { settings: settingsWith({ networkPolicy: { ...rules, ...given }, ...more }) })?.spec;
+
+  test('lets clients and Prometheus in, and the pods out to DNS, the ports of the stores, public addresses and opened ranges', () => {
+    const { podSelector, policyTypes, ingress: incoming, egress = [] } = policy({}, { egressAllow: '10.20.0.0/16,fd00::/8' }) ?? {};
+
+    expect([podSelector, policyTypes]).toEqual([{ matchLabels: of().spec?.selector.matchLabels }, ['Ingress', 'Egress']]);
+    expect(incoming).toEqual([
+      { ports: [{ port: 8080, protocol: 'TCP' }] },
+      { ports: [{ port: 9090, protocol: 'TCP' }], from: [{ namespaceSelector: {} }] },
+    ]);
+    expect(egress.map(({ ports }) => ports?.map(({ port = 'any' }) => port))).toEqual([[53, 53], [5432, 6379, 443], ['any']]);
+    expect(egress.map(({ to }) => to?.map(({ ipBlock }) => ipBlock?.cidr))).toEqual([
+      undefined,
+      undefined,
+      ['0.0.0.0/0', '2000::/3', '10.20.0.0/16', 'fd00::/8'],
+    ]);
+  });
+
+  test('has the peers that the operator names', () => {
+    const peer = (name: string) => [{ namespaceSelector: { matchLabels: { name } } }];
+    const made = policy({ ingressControllers: peer('ingress'), metricsFrom: peer('monitoring'), stores: peer('stores') });
+
+    expect([made?.ingress?.map(({ from }) => from), made?.egress?.[1]?.to]).toEqual([
+      [peer('ingress'), peer('monitoring')],
+      peer('stores'),
+    ]);
+  });
+
+  test('leads to no private address and no metadata service of a cloud', () => {
+    const [, , { to = [] } = {}] = policy()?.egress ?? [];
+    const reaches = (address: string): boolean => {
+      const isWithin = (cidr: string): boolean => isOpened(address, parseAllowedRanges(cidr));
+      return to.some(({ ipBlock }) => ipBlock && isWithin(ipBlock.cidr) && !ipBlock.except?.some(isWithin));
+    };
+    const inner = [
+      '10.0.0.1',
+      '127.0.0.1',
+      '169.254.169.254',
+      '168.63.129.16',
+      '172.31.255.255',
+      '192.168.7.7',
+      '100.64.0.1',
+      '224.0.0.1',
+      'fd00::1',
+      'fe80::1',
+      '::1',
+    ];
+
+    expect(inner.filter(reaches)).toEqual([]);
+    expect(inner.filter((address) => !isPrivateAddress(address, []))).toEqual([]);
+    expect(['1.1.1.1', '172.32.0.1', '223.255.255.255', '2606:4700::1'].filter((address) => !reaches(address))).toEqual([]);
+  });
+
+  test('is not there where the operator makes none', () => {
+    expect(networkPolicy(tenantWith(), { settings })).toBeUndefined();
   });
 });
 

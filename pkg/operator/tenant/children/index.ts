@@ -4,6 +4,7 @@ import {
   ENDPOINT_SLICE,
   HORIZONTAL_POD_AUTOSCALER,
   INGRESS,
+  NETWORK_POLICY,
   POD_DISRUPTION_BUDGET,
   SECRET,
   SERVICE,
@@ -17,6 +18,7 @@ import { deployment } from './deployment.ts';
 import { suspendedEndpoints } from './endpointslice.ts';
 import { horizontalPodAutoscaler } from './horizontalpodautoscaler.ts';
 import { ingress } from './ingress.ts';
+import { networkPolicy } from './networkpolicy.ts';
 import { podDisruptionBudget } from './poddisruptionbudget.ts';
 import { service } from './service.ts';
 import { serviceAccount } from './serviceaccount.ts';
@@ -29,6 +31,8 @@ export const CHILDREN: { readonly WorkloadAvailable: readonly Child<WorkloadInpu
   WorkloadAvailable: [
     child(SERVICE_ACCOUNT, serviceAccount),
     child(CONFIG_MAP, configMap),
+    // Before the pods: none is without it.
+    child(NETWORK_POLICY, networkPolicy),
     child(DEPLOYMENT, deployment, { leave: [['spec', 'replicas']] }),
     // After the Deployment: one of that name that is somebody else's must not keep the pods from being changed.
     child(HORIZONTAL_POD_AUTOSCALER, horizontalPodAutoscaler),
