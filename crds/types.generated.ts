@@ -92,10 +92,11 @@ export interface TenantSpec {
     ingressClassName?: string;
     /** Only keys on the operator's list. */
     annotations?: Record<string, string>;
-    /** Not taken yet, as type Gateway: Accepted=False. */
+    /** The Gateway of the Gateway API to which the tenant's HTTPRoutes attach; without a namespace that of the Tenant. */
     gateway?: {
       name: string;
       namespace?: string;
+      /** The listener for the tenant's hosts; any whose host name fits when left out. */
       sectionName?: string;
     };
     tls?: {

@@ -86,6 +86,10 @@ export const operatorConfigSchema = z.object({
   CARREL_RESERVED_HOSTS: readBy(parseHosts)
     .default([])
     .describe('hosts that no tenant may have, comma-separated, such as one under the base domain that is in use'),
+  CARREL_API_HOST: readBy(parseHosts)
+    .refine((hosts) => hosts.length === 1, 'must be one host name')
+    .optional()
+    .describe('the host at which tenants that a Gateway exposes share the API, by X-Tenant-ID; default: api.<base domain>'),
   CARREL_PUBLIC_SCHEME: z.enum(['http', 'https']).default('https').describe('http or https, as clients connect to tenants'),
   CARREL_PUBLIC_PORT: wholeNumber(1, 65_535).optional().describe('the port that clients connect to; default: the standard one'),
   CARREL_IMAGE: z.string().describe('the image of the server, repository:tag'),
@@ -162,6 +166,7 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
   tenantNamespaces: [...new Set(config.CARREL_TENANT_NAMESPACES)],
   baseDomain: config.CARREL_BASE_DOMAIN,
   allowedHosts: config.CARREL_ALLOWED_HOSTS,
+  apiHost: config.CARREL_API_HOST?.[0] ?? (config.CARREL_BASE_DOMAIN === undefined ? undefined : `api.${config.CARREL_BASE_DOMAIN}`),
   reservedHosts: config.CARREL_RESERVED_HOSTS,
   publicScheme: config.CARREL_PUBLIC_SCHEME,
   publicPort: config.CARREL_PUBLIC_PORT ?? (config.CARREL_PUBLIC_SCHEME === 'https' ? 443 : 80),

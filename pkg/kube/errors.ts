@@ -42,6 +42,8 @@ export class KubeError extends Error {
 const has = (error: unknown, status: number): boolean => error instanceof KubeError && error.status === status;
 
 export const isNotFound = (error: unknown): boolean => has(error, 404);
+/** The API server serves no such kind, since its CustomResourceDefinition is missing; a 404 for an object, or for its namespace, names that. */
+export const isKindMissing = (error: unknown): boolean => has(error, 404) && (error as KubeError).details?.name === undefined;
 /** The caller lacks a right. */
 export const isForbidden = (error: unknown): boolean => has(error, 403);
 export const isInvalid = (error: unknown): boolean => has(error, 422);

@@ -179,3 +179,42 @@ test('a server that ends every watch at once is asked fewer than 6 times in 600 
 
   expect(server.calls.filter(isWatch).length).toBeLessThan(6);
 });
+
+test('a kind that may be missing counts as empty until it is there, and again once it is gone', async () => {
+  const clock = new ManualClock();
+  const missing = refusal(404, 'NotFound');
+  server = await hostile([
+    missing,
+    missing,
+    list(5, [thing('a', 5)]),
+    stream([event('ADDED', thing('b', 6))]),
+    missing,
+    list(9, [thing('c', 9)]),
+    quiet,
+  ]);
+  stop = new AbortController();
+  const store = new Store<ConfigMap>({ kind: CONFIG_MAP });
+  const reported: string[] = [];
+  store.onChange(({ type, object }) => reported.push(`${type} ${object.metadata.name}`));
+  const reflector = new Reflector({
+    api: new ResourceApi(server.client, CONFIG_MAP),
+    store,
+    mayBeMissing: true,
+    clock,
+    log: silentLogger,
+    metrics: server.metrics,
+  });
+  running = reflector.run(stop.signal);
+  const retried = (calls: number) =>
+    waitFor(`the call ${calls}`, async () => {
+      await clock.advance(10_000);
+      return server.calls.length >= calls;
+    });
+
+  await store.waitForSync(stop.signal);
+  const whileMissing = [...reported];
+  await retried(7);
+
+  expect(whileMissing).toEqual([]);
+  expect(reported).toEqual(['added a', 'added b', 'deleted a', 'deleted b', 'added c']);
+});

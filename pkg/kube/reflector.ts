@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { systemRandom, type Random } from '../runtime/random.ts';
-import { isForbidden, isGone, KubeError } from './errors.ts';
+import { isForbidden, isGone, isKindMissing, KubeError } from './errors.ts';
 import { counter } from './metrics.ts';
 import { retryAfterMs } from './transport.ts';
 import { keyOf, keyText, type KubeObject } from './object.ts';
@@ -20,6 +20,8 @@ export interface ReflectorOptions<T extends KubeObject> extends Selection {
   readonly scope?: string | undefined;
   /** Whether the scope's namespace is gone or being deleted: then a refusal (403) means that nothing of it is left to deliver. */
   readonly hasEnded?: (() => boolean) | undefined;
+  /** The kind's CustomResourceDefinition may be missing: then there are no objects, until it is there. */
+  readonly mayBeMissing?: boolean | undefined;
   /** A stream without a message for this long is dead; the server sends a bookmark about every minute. */
   readonly idleMs?: number | undefined;
   readonly pageSize?: number | undefined;
@@ -37,7 +39,7 @@ const WATCH_SECONDS = { least: 300, spread: 300 };
 const SHORT_WATCH_MS = 1_000;
 /** Short enough that work continues within 5 s of a fault's end. */
 const BACK_OFF: BackOff = { baseMs: 200, maxMs: 4_000, jitter: 0.5 };
-/** Between two attempts in a namespace that is gone: it may be made again. */
+/** Between two attempts in a namespace that is gone, or for a kind that is missing: it may be made. */
 const ENDED_RETRY_MS = 10_000;
 
 /**
@@ -47,7 +49,7 @@ const ENDED_RETRY_MS = 10_000;
  * - No change is missed and none is reported twice: a broken watch continues from the last version that it delivered; a version that is too old
  *   (410) means a new list, of which only the differences are reported.
  * - It never stops: every failure is logged and retried, with back-off and jitter.
- * - A namespace that is gone, and the rights in it with it, counts as one without objects.
+ * - A namespace that is gone, and the rights in it with it, counts as one without objects; so does a kind that may be missing and is.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
@@ -134,7 +136,10 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
-    if (isForbidden(error) && this.#options.hasEnded?.()) return this.#endScope(signal);
+    if (isForbidden(error) && this.#options.hasEnded?.())
+      return this.#endScope('the namespace is gone or being deleted, and the rights in it are gone: it counts as empty', signal);
+    if (isKindMissing(error) && this.#options.mayBeMissing)
+      return this.#endScope(`the API server does not serve this kind yet; looking for it every ${ENDED_RETRY_MS / 1_000} s`, signal);
     this.#failures++;
     const relist = isGone(error);
     if (relist) this.#version = undefined;
@@ -149,10 +154,9 @@ export class Reflector<T extends KubeObject> {
     await this.#pause(delayMs, signal);
   }
 
-  async #endScope(signal: AbortSignal): Promise<void> {
+  async #endScope(why: string, signal: AbortSignal): Promise<void> {
     const { store, scope } = this.#options;
-    if (!this.#isEnded)
-      this.#log.info({ namespace: scope }, 'the namespace is gone or being deleted, and the rights in it are gone: it counts as empty');
+    if (!this.#isEnded) this.#log.info({ namespace: scope }, why);
     this.#isEnded = true;
     this.#version = undefined;
     store.endScope(scope);

@@ -147,7 +147,7 @@ export class Store<T extends KubeObject> {
     this.#finishList(scope, resourceVersion);
   }
 
-  /** For the reflector of this scope: nothing of it is left to deliver, since its namespace is gone, or going and the rights in it gone already. */
+  /** For the reflector of this scope: nothing of it is left to deliver, since its namespace is gone, or going and the rights in it gone already, or the kind is missing. */
   endScope(name = ''): void {
     const scope = this.#scope(name);
     for (const [key, object] of this.#objects) if (this.#scopeOf(object) === scope) this.#delete(key, object);

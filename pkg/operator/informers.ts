@@ -1,14 +1,17 @@
+import { GATEWAY, HTTP_ROUTE, type Gateway } from '../kube/gateway-api.ts';
 import { informer, type Informer } from '../kube/informer.ts';
 import { HORIZONTAL_POD_AUTOSCALER, NAMESPACE, SECRET, type Namespace, type Secret } from '../kube/kinds.ts';
-import type { Kind, KubeObject, Observed } from '../kube/object.ts';
+import { keyText, type Kind, type KubeObject, type Observed } from '../kube/object.ts';
 import type { KubeClient } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
+import { programmedOnly } from './tenant/exposure.policy.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK, type LtiRegistration, type Tenant, type Webhook } from './kinds.ts';
 import { MANAGED_BY_SELECTOR, NOT_MANAGED_BY_SELECTOR } from './names.ts';
 import { withoutMeasurements } from './tenant/children/horizontalpodautoscaler.ts';
+import { gatewayOf } from './tenant/children/httproute.ts';
 import { OWNED_KINDS } from './tenant/children/index.ts';
 
 /** Copies of the objects that the operator made, of all namespaces, found by their label. */
@@ -35,12 +38,16 @@ export interface Informers {
   readonly namespaces: Informer<Namespace>;
   /** People's Secrets, metadata only: their data are read when they are needed. */
   readonly namedSecrets: Informer<Secret>;
+  /** Those that routes may name; none where the cluster has no Gateway API. */
+  readonly gateways: Informer<Gateway>;
   readonly owned: OwnedInformers;
 }
 
 /** Index of what refers to a tenant, and of what names a Secret: values are `namespace/name`. */
 export const BY_TENANT = 'tenant';
 export const BY_NAMED_SECRET = 'named-secret';
+/** Index of the Tenants that a Gateway exposes. */
+export const BY_GATEWAY = 'gateway';
 
 interface Deps {
   readonly client: KubeClient;
@@ -68,6 +75,10 @@ export function createInformers(given: Deps, namespaces: readonly string[]): Inf
       indexes: {
         [BY_NAMED_SECRET]: (tenant) =>
           named(tenant, [tenant.spec.admin?.passwordSecretRef?.name, tenant.spec.storage.credentialsSecretRef?.name]),
+        [BY_GATEWAY]: (tenant) => {
+          const gateway = gatewayOf(tenant);
+          return gateway ? [keyText(gateway)] : [];
+        },
       },
     }),
     registrations: informer({
@@ -82,7 +93,10 @@ export function createInformers(given: Deps, namespaces: readonly string[]): Inf
     }),
     namespaces: namespacesInformer,
     namedSecrets: informer({ ...deps, kind: SECRET, metadataOnly: true, labelSelector: NOT_MANAGED_BY_SELECTOR }),
-    owned: new OwnedInformers((kind) => informer({ ...deps, kind, labelSelector: MANAGED_BY_SELECTOR, ...keptOf(kind) })),
+    gateways: informer({ ...deps, kind: GATEWAY, mayBeMissing: true, transform: programmedOnly }),
+    owned: new OwnedInformers((kind) =>
+      informer({ ...deps, kind, labelSelector: MANAGED_BY_SELECTOR, mayBeMissing: kind.group === HTTP_ROUTE.group, ...keptOf(kind) }),
+    ),
   };
 }
 

@@ -17,7 +17,7 @@ import type { Random } from '../runtime/random.ts';
 import type { SealingKey } from '../runtime/sealing.ts';
 import type { StorageAdmin } from '../store/s3/admin.ts';
 import { ConditionWriter } from './conditions/writer.ts';
-import { allInformers, BY_NAMED_SECRET, BY_TENANT, createInformers, haveSynced, type Informers } from './informers.ts';
+import { allInformers, BY_GATEWAY, BY_NAMED_SECRET, BY_TENANT, createInformers, haveSynced, type Informers } from './informers.ts';
 import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
 import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
 import { reportUnknownDeployments } from './ltiregistration/unknown-deployments.ts';
@@ -133,7 +133,7 @@ export class Operator {
   }
 
   #controllers(): Record<'tenants' | 'registrations' | 'webhooks', Controller> {
-    const { tenants, registrations, webhooks, namespaces, namedSecrets, owned } = this.#informers;
+    const { tenants, registrations, webhooks, namespaces, namedSecrets, gateways, owned } = this.#informers;
     const { clock, random, settings } = this.#deps;
     const secrets = new Secrets(owned.of(SECRET));
     const access = this.#access;
@@ -154,6 +154,7 @@ export class Operator {
         forMapped(registrations.store, () => []),
         forMapped(webhooks.store, () => []),
         namedBy(tenants.store),
+        forMapped(gateways.store, (gateway) => keysBy(tenants.store, BY_GATEWAY, gateway)),
       ]),
       registrations: this.#controller('ltiregistration', ofRegistrations, 2, [
         forObject(registrations.store),
@@ -172,7 +173,7 @@ export class Operator {
 
   #tenantReconciler(secrets: Secrets, orphans: readonly OrphanRows[]): TenantReconciler {
     const { settings, client, shards, redis, storage, platformKeys, random, clock, log } = this.#deps;
-    const { tenants, namespaces, owned } = this.#informers;
+    const { tenants, namespaces, gateways, owned } = this.#informers;
     const events = this.#events;
     const connect = guardedSockets({ allow: parseAllowedRanges(settings.egressAllow), clock });
     const applier = new Applier({ client, fieldManager: FIELD_MANAGER, annotationPrefix: PREFIX });
@@ -192,7 +193,7 @@ export class Operator {
       storages,
       redis: new RedisAccesses({ settings, secrets, password: passwordOf('redis'), redis }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
-      workloads: new Workloads({ settings, applier, owned }),
+      workloads: new Workloads({ settings, applier, owned, gateways: gateways.store }),
       rotations: new Rotations({ tenants: tenants.api, pods, shards, storages, events, random, clock }),
       finalizer: new TenantFinalizer({
         tenants,

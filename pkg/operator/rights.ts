@@ -1,3 +1,4 @@
+import { GATEWAY } from '../kube/gateway-api.ts';
 import { EVENT, LEASE, NAMESPACE, POD, SECRET } from '../kube/kinds.ts';
 import type { Kind } from '../kube/object.ts';
 import { LTI_REGISTRATION, TENANT, WEBHOOK } from './kinds.ts';
@@ -25,6 +26,8 @@ export const CLUSTER_RIGHTS: ReadonlyMap<string, readonly string[]> = new Map([
   // Secrets are also written by update, so that what others added to them stays.
   ...OWNED_KINDS.map((kind): [string, string[]] => [resourceOf(kind), kind === SECRET ? [...OWNED, 'update'] : OWNED]),
   [resourceOf(NAMESPACE), ['list', 'watch']],
+  // Whether the Gateway that a Tenant names is there and programmed.
+  [resourceOf(GATEWAY), ['list', 'watch']],
   // A deletion waits for the last pod.
   [resourceOf(POD), ['list']],
   [resourceOf(EVENT), ['create', 'patch']],

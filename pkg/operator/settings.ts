@@ -31,6 +31,8 @@ export interface OperatorSettings {
   readonly baseDomain: string | undefined;
   /** Where Tenants may have hosts of their own, beside those of their slug. */
   readonly allowedHosts: readonly AllowedHosts[];
+  /** The host at which the API of every tenant answers that a Gateway exposes, by X-Tenant-ID; undefined: there is none. */
+  readonly apiHost: string | undefined;
   /** Hosts that no tenant gets, beside the shared API host. */
   readonly reservedHosts: readonly string[];
   /** As a client dials the tenants: through which scheme and port. */

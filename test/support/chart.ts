@@ -26,6 +26,7 @@ export const MOST = {
     namespaces: ['schools', 'faculty'],
     baseDomain: 'example.org',
     allowedHosts: ['example.com', 'faculty=biology.example.edu'],
+    apiHost: 'api.example.org',
     reservedHosts: ['www.example.org'],
     publicScheme: 'http',
     publicPort: 8080,

@@ -24,7 +24,6 @@ test('a Tenant of defaults is accepted, with the hosts of its slug', () => {
 });
 
 test.each<[Parameters<typeof tenantWith>[0], string]>([
-  [{ exposure: { type: 'Gateway', gateway: { name: 'g' } } }, 'NotYetSupported: not supported yet: spec.exposure.type: Gateway'],
   [
     { image: 'docker.io/evil:1' },
     'ImageNotAllowed: spec.image: this operator takes images of registry.example:5000/carrel, mirror.example/carrel only',

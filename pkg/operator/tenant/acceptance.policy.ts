@@ -1,12 +1,11 @@
 import { quantityToNumber } from '../../kube/quantity.ts';
-import type { Tenant, TenantSpec } from '../kinds.ts';
+import type { Tenant } from '../kinds.ts';
 import { slugOf } from '../names.ts';
 import type { OperatorSettings } from '../settings.ts';
 import { addressesOf, hostsOf, type Addresses, type Hosts } from './addresses.ts';
 import { connectionsOf, connectionsRefusal } from './connections.ts';
 import { hostRefusalOf } from './hosts.policy.ts';
 import { allows, podRefusal } from './pod.policy.ts';
-import { refusedFields } from './unsupported.policy.ts';
 
 /** Why a Tenant is `Accepted=False`. */
 export interface Refusal {
@@ -39,8 +38,6 @@ export function accept(tenant: Tenant, settings: OperatorSettings, shards: reado
 
 function refusalOf(tenant: Tenant, settings: OperatorSettings, shards: readonly string[]): Refusal | undefined {
   const { spec } = tenant;
-  const unsupported = refusedFields(spec as TenantSpec);
-  if (unsupported.length > 0) return { reason: 'NotYetSupported', message: `not supported yet: ${unsupported.join(', ')}` };
   return (
     imageRefusal(spec.image, settings) ??
     annotationRefusal(tenant, settings) ??

@@ -3,6 +3,7 @@ import { hostRefusalOf, parseAllowedHosts, parseHosts, slugOfDefaultHost } from 
 
 const rules = {
   baseDomain: 'files.example',
+  apiHost: 'rest.example.org',
   allowedHosts: parseAllowedHosts('example.org, schools=school.example, other=other.example'),
   reservedHosts: ['lms.files.example'],
 };
@@ -36,6 +37,7 @@ test.each([
   ],
   ['lti.files.example', 'HostNotAllowed: spec.hosts: lti.files.example belongs to the slug lti, and to no other tenant; take another'],
   ['api.files.example', 'HostReserved: api.files.example is the shared API host; take another'],
+  ['rest.example.org', 'HostReserved: rest.example.org is the shared API host; take another'],
   ['files.example', 'HostReserved: files.example is the base domain itself; take another'],
   ['lms.files.example', 'HostReserved: this operator reserves the host lms.files.example; take another'],
 ])('%s is refused even where every host is allowed', (host, message) => {
@@ -59,7 +61,7 @@ test('a slug whose own host is reserved must name others', () => {
 });
 
 test('without base domain and allowed domains no host is allowed', () => {
-  const none = { baseDomain: undefined, allowedHosts: [] };
+  const none = { baseDomain: undefined, apiHost: undefined, allowedHosts: [] };
 
   expect(
     hostRefusalOf({ slug: 'north', namespace: 'schools', hosts: { app: 'a.example', lti: 'a.example' } }, { ...none, reservedHosts: [] }),

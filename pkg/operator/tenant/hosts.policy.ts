@@ -26,7 +26,7 @@ export function parseHosts(text: string): string[] {
   return named;
 }
 
-type Rules = Pick<OperatorSettings, 'baseDomain' | 'allowedHosts' | 'reservedHosts'>;
+type Rules = Pick<OperatorSettings, 'baseDomain' | 'apiHost' | 'allowedHosts' | 'reservedHosts'>;
 
 /** Why a tenant may not have a host; undefined: it may. */
 export interface HostRefusal {
@@ -50,7 +50,7 @@ export function hostRefusalOf(of: { slug: string; namespace: string; hosts: Host
 function refusalOfHost(host: string, of: { slug: string; namespace: string }, rules: Rules): HostRefusal | undefined {
   const owner = slugOfDefaultHost(host, rules.baseDomain);
   const advice = owner === of.slug ? `set spec.hosts, since ${of.slug} would be there` : 'take another';
-  if (rules.baseDomain !== undefined && host === `api.${rules.baseDomain}`)
+  if (host === rules.apiHost || (rules.baseDomain !== undefined && host === `api.${rules.baseDomain}`))
     return { reason: 'HostReserved', message: `${host} is the shared API host; ${advice}` };
   if (host === rules.baseDomain) return { reason: 'HostReserved', message: `${host} is the base domain itself; ${advice}` };
   if (rules.reservedHosts.includes(host)) return { reason: 'HostReserved', message: `this operator reserves the host ${host}; ${advice}` };

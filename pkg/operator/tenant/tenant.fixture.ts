@@ -33,6 +33,7 @@ export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSett
   tenantNamespaces: [],
   baseDomain: 'files.example',
   allowedHosts: [{ namespace: undefined, suffix: 'example.org' }],
+  apiHost: 'api.files.example',
   reservedHosts: ['lms.files.example'],
   publicScheme: 'https',
   publicPort: 443,

@@ -1,8 +1,10 @@
 import type { Applier } from '../../kube/apply.ts';
-import { isInvalid } from '../../kube/errors.ts';
+import { isInvalid, isKindMissing } from '../../kube/errors.ts';
+import { HTTP_ROUTE, type Gateway, type HttpRoute } from '../../kube/gateway-api.ts';
 import { DEPLOYMENT, HORIZONTAL_POD_AUTOSCALER, INGRESS, SECRET, type Deployment, type Secret } from '../../kube/kinds.ts';
-import { keyOf, type Kind, type KubeObject, type Observed, type OwnerReference } from '../../kube/object.ts';
+import { apiVersionOf, keyOf, type Kind, type KubeObject, type Observed, type OwnerReference } from '../../kube/object.ts';
 import { isControlledBy, ownerReference } from '../../kube/owner.ts';
+import type { Store } from '../../kube/store.ts';
 import { isConditionTrue } from '../../kube/status.ts';
 import type { OwnedInformers } from '../informers.ts';
 import { TENANT, type ObservedTenant } from '../kinds.ts';
@@ -13,8 +15,10 @@ import { availabilityOf } from './availability.ts';
 import type { Child } from './children/child.ts';
 import { imageOf } from './children/deployment.ts';
 import { scalingFault } from './children/horizontalpodautoscaler.ts';
+import { gatewayOf, sharedApiRouteName } from './children/httproute.ts';
 import { CHILDREN } from './children/index.ts';
 import type { AcceptedTenant } from './acceptance.ts';
+import { exposureBy, type Exposure, type SeenGateway } from './exposure.policy.ts';
 import { slugOfDefaultHost } from './hosts.policy.ts';
 import { appliedReplicas } from './replicas.ts';
 
@@ -23,10 +27,13 @@ export interface Workload {
   readonly image: string;
 }
 
-/** The objects that were applied, by kind. */
+/** The objects that were applied, by kind and name: left out, the Tenant's own. */
 interface AppliedChildren {
-  of<T extends KubeObject>(kind: Kind<T>): Observed<T> | undefined;
+  of<T extends KubeObject>(kind: Kind<T>, name?: string): Observed<T> | undefined;
 }
+
+/** The definition of a kind may be installed at any time; nothing notifies the operator. */
+const KIND_MISSING_RETRY_MS = 10_000;
 
 const SUSPENDED = { status: 'False', reason: 'Suspended', message: 'no pods are wanted' } as const;
 
@@ -35,11 +42,13 @@ export class Workloads {
   readonly #settings: OperatorSettings;
   readonly #applier: Applier;
   readonly #owned: OwnedInformers;
+  readonly #gateways: Pick<Store<Gateway>, 'get'>;
 
-  constructor(deps: { settings: OperatorSettings; applier: Applier; owned: OwnedInformers }) {
+  constructor(deps: { settings: OperatorSettings; applier: Applier; owned: OwnedInformers; gateways: Pick<Store<Gateway>, 'get'> }) {
     this.#settings = deps.settings;
     this.#applier = deps.applier;
     this.#owned = deps.owned;
+    this.#gateways = deps.gateways;
   }
 
   /** The step `WorkloadAvailable`. `checksums` are those of the Secrets that pods read at their start. */
@@ -74,22 +83,57 @@ export class Workloads {
   /** The step `Exposed`. */
   async expose(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<object>> {
     const applied = await this.#apply(CHILDREN.Exposed, tenant, { accepted, settings: this.#settings });
+    const route = applied.of(HTTP_ROUTE);
+    if (route) return { value: {}, ...this.#exposureByGateway(tenant, route, applied.of(HTTP_ROUTE, sharedApiRouteName(tenant))) };
     if (!applied.of(INGRESS)) return { value: {}, reason: 'NotExposed', message: 'reached by its Service only, as spec.exposure says' };
     const { app, lti } = accepted.hosts;
     return { value: {}, reason: 'Exposed', message: `Ingress for ${[...new Set([app, lti])].join(', ')}` };
   }
 
-  /** Removes hosts of other slugs from the Ingress, accepted or not. Nothing else of the Ingress changes. */
+  /** The tenant's own hosts decide; where the shared API host does not lead to it, the message says so. */
+  #exposureByGateway(tenant: ObservedTenant, route: Observed<HttpRoute>, shared: Observed<HttpRoute> | undefined): Exposure {
+    const parent = gatewayOf(tenant);
+    if (!parent) throw new Error('a route without a Gateway');
+    const { tenantNamespaces } = this.#settings;
+    const isWatched = tenantNamespaces.length === 0 || tenantNamespaces.includes(parent.namespace);
+    const gateway: SeenGateway = isWatched ? (this.#gateways.get(parent) ?? 'missing') : 'unseen';
+    const own = exposureBy(route, parent, gateway);
+    if (!shared || own.status !== 'True') return own;
+    const { sectionName: _ofOwnHosts, ...atAny } = parent;
+    const { status, message } = exposureBy(shared, atAny, gateway);
+    return status === 'True'
+      ? own
+      : { ...own, message: `${own.message}; not at the shared API host ${this.#settings.apiHost}: ${message}` };
+  }
+
+  /** Removes hosts of other slugs from the Ingress and the HTTPRoute, accepted or not. Nothing else of them changes. */
   async withdrawForeignHosts(tenant: ObservedTenant): Promise<void> {
+    const isForeign = (host = ''): boolean => ![undefined, slugOf(tenant)].includes(slugOfDefaultHost(host, this.#settings.baseDomain));
+    await this.#withdraw(INGRESS, tenant, ({ spec }) => {
+      const all = spec?.rules ?? [];
+      const rules = all.filter(({ host }) => !isForeign(host));
+      return rules.length === all.length ? undefined : { isEmpty: rules.length === 0, spec: { rules } };
+    });
+    await this.#withdraw(HTTP_ROUTE, tenant, ({ spec }) => {
+      const all = spec?.hostnames ?? [];
+      const hostnames = all.filter((host) => !isForeign(host));
+      return hostnames.length === all.length ? undefined : { isEmpty: hostnames.length === 0, spec: { hostnames } };
+    });
+  }
+
+  /** `rest`: what stays of the Tenant's object; undefined: all of it. One that stays without hosts would be for every host: it is deleted. */
+  async #withdraw<T extends KubeObject>(
+    kind: Kind<T>,
+    tenant: ObservedTenant,
+    rest: (live: Observed<T>) => { isEmpty: boolean; spec: object } | undefined,
+  ): Promise<void> {
     const owner = ownerReference(tenant, TENANT);
-    const { api, store } = this.#owned.of(INGRESS);
+    const { api, store } = this.#owned.of(kind);
     const live = store.get(keyOf(tenant));
-    if (!live || !isControlledBy(live, owner)) return;
-    const all = live.spec?.rules ?? [];
-    const rules = all.filter(({ host = '' }) => [undefined, slugOf(tenant)].includes(slugOfDefaultHost(host, this.#settings.baseDomain)));
-    if (rules.length === all.length) return;
-    if (rules.length === 0) await this.#applier.prune(INGRESS, { owner, namespace: tenant.metadata.namespace, store, keep: [] });
-    else store.record(await api.patch(keyOf(live), { spec: { rules } }, { fieldManager: FIELD_MANAGER }));
+    const left = live && isControlledBy(live, owner) ? rest(live) : undefined;
+    if (!live || !left) return;
+    if (left.isEmpty) await api.delete(keyOf(live), { uid: live.metadata.uid });
+    else store.record(await api.patch(keyOf(live), { spec: left.spec }, { fieldManager: FIELD_MANAGER }));
   }
 
   /** Applies the children that are wanted and deletes the others. */
@@ -97,16 +141,19 @@ export class Workloads {
     const owner = ownerReference(tenant, TENANT);
     const { namespace } = tenant.metadata;
     const all = children.map((child) => ({ child, desired: child.desired(tenant, input) }));
-    const applied = new Map<Kind, Observed>();
+    const applied: { kind: Kind; object: Observed }[] = [];
     for (const { child, desired } of all) {
       const { kind } = child;
-      if (desired) applied.set(kind, await this.#applyOne(child, desired, owner));
+      if (desired) applied.push({ kind, object: await this.#applyOne(child, desired, owner) });
       else {
         const keep = all.flatMap((other) => (other.child.kind === kind ? (other.desired?.metadata?.name ?? []) : []));
         await this.#applier.prune(kind, { owner, namespace, store: this.#owned.of(kind).store, keep });
       }
     }
-    return { of: <T extends KubeObject>(kind: Kind<T>) => applied.get(kind) as Observed<T> | undefined };
+    return {
+      of: <T extends KubeObject>(kind: Kind<T>, name = tenant.metadata.name) =>
+        applied.find((each) => each.kind === kind && each.object.metadata.name === name)?.object as Observed<T> | undefined,
+    };
   }
 
   /** A renamed or renumbered list entry may conflict with the applied one, and apply can only add to the list: then the list is replaced. */
@@ -115,6 +162,7 @@ export class Workloads {
     try {
       return (await this.#applier.apply(child.kind, desired, { owner, store, leave: child.leave })).object;
     } catch (error) {
+      if (isKindMissing(error)) throw kindMissing(child.kind);
       if (!child.replacement || !isInvalid(error) || !store.get(keyOf(desired))) throw error;
       await api.patch(keyOf(desired), child.replacement(desired), { fieldManager: FIELD_MANAGER });
       return (await this.#applier.apply(child.kind, desired, { owner, store })).object;
@@ -145,5 +193,13 @@ export class Workloads {
     });
   }
 }
+
+/** Of the kinds that are made for tenants, Kubernetes itself has all but the Gateway API's. */
+const kindMissing = (kind: Kind): ConditionError =>
+  new ConditionError(
+    'GatewayApiMissing',
+    `the cluster has no ${kind.kind} of ${apiVersionOf(kind)}: install the Gateway API's CustomResourceDefinitions, standard channel, 1.0 or newer (https://gateway-api.sigs.k8s.io), and a controller of Gateways`,
+    { retryAfterMs: KIND_MISSING_RETRY_MS },
+  );
 
 const imageIn = ({ spec }: Deployment): string => spec?.template.spec?.containers[0]?.image ?? '';

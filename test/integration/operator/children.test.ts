@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
+import { GATEWAY, HTTP_ROUTE } from '../../../pkg/kube/gateway-api.ts';
 import type { Kind, KubeObject, Observed } from '../../../pkg/kube/object.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Passwords } from '../../../pkg/accounts/passwords.ts';
+import { installGatewayApi, saying } from '../../support/gateway-api.ts';
 import { waitFor } from '../../support/wait.ts';
 import { children, condition, conditionOf, ready, secretValues, tenantOf, unique } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
@@ -25,6 +27,21 @@ function content(object: Observed | undefined): unknown {
     annotations: { ...metadata.annotations, 'deployment.kubernetes.io/revision': undefined },
   };
 }
+
+test('a Tenant for a Gateway says what is missing in a cluster without the Gateway API, and keeps its Ingress', async () => {
+  const key = await readyTenant();
+  const { metadata } = await cluster.of(INGRESS).get(key);
+
+  await cluster.tenants.patch(key, { spec: { exposure: { type: 'Gateway', gateway: { name: 'edge' } } } });
+  const tenant = await condition(cluster.tenants, key, 'Exposed', 'False', 'GatewayApiMissing');
+  await installGatewayApi(cluster); // The last test of this file sees the operator use it.
+
+  expect(conditionOf(tenant, 'Exposed')?.message).toMatch(
+    /^the cluster has no HTTPRoute of gateway.networking.k8s.io\/v1: install the Gateway API's CustomResourceDefinitions/,
+  );
+  expect(conditionOf(tenant, 'Ready')).toMatchObject({ status: 'False', reason: 'GatewayApiMissing' });
+  expect((await cluster.of(INGRESS).get(key)).metadata.uid).toBe(metadata.uid);
+});
 
 test.each(kinds)('a deleted $kind comes back as it was', async (kind) => {
   const key = await readyTenant();
@@ -315,4 +332,55 @@ test('the condition says what the operator does not allow', async () => {
   );
   expect(await refused({ database: { shard: 'moon' } })).toMatch(/^ShardUnknown: spec.database.shard: there is no shard moon; there are /);
   expect(await refused({ hosts: { app: 'api.localhost' } })).toBe('HostReserved: api.localhost is the shared API host; take another');
+});
+
+test("a Gateway's controller decides whether its Tenant is exposed, and every switch of the exposure removes what the former one made", async () => {
+  await installGatewayApi(cluster);
+  const key = await readyTenant();
+  const [routes, gateways, ingresses] = [cluster.of(HTTP_ROUTE), cluster.of(GATEWAY), cluster.of(INGRESS)];
+  const shared = { namespace, name: `${key.name}.api` };
+  const made = async () => [await routes.find(key), await routes.find(shared), await ingresses.find(key)].map(Boolean);
+  const exposed = async (status: string, reason: string) =>
+    conditionOf(await condition(cluster.tenants, key, 'Exposed', status, reason), 'Exposed')?.message;
+
+  await cluster.tenants.patch(key, { spec: { exposure: { type: 'Gateway', gateway: { name: key.name } } } });
+  const absent = await exposed('False', 'GatewayMissing');
+  const byGateway = await made();
+  const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }];
+  const gateway = await gateways.create({ metadata: key, spec: { gatewayClassName: 'example', listeners } });
+  const unheard = await exposed('Unknown', 'WaitingForGateway');
+  await gateways.patchStatus(key, { conditions: [saying(gateway, 'Programmed', 'True')] });
+  const says = async (name: string, status: 'True' | 'False', reason?: string) => {
+    const route = await routes.get({ namespace, name });
+    const conditions = [saying(route, 'Accepted', status, reason, reason && 'not here'), saying(route, 'ResolvedRefs', 'True')];
+    const parentRef = route.spec?.parentRefs?.[0];
+    await routes.patchStatus({ namespace, name }, { parents: [{ parentRef, controllerName: 'example.com/gateway', conditions }] });
+  };
+  await says(key.name, 'False', 'NotAllowedByListeners');
+  const refused = await exposed('False', 'NotAllowedByListeners');
+  await says(key.name, 'True');
+  const withoutApi = await exposed('True', 'Exposed');
+  await says(shared.name, 'True');
+  const whole = `HTTPRoute at Gateway ${namespace}/${key.name} for ${key.name}.localhost, lti.${key.name}.localhost`;
+  await waitFor('the shared API host', async () => (await exposed('True', 'Exposed')) === whole);
+  const { metadata } = await routes.get(key);
+  await routes.delete(key);
+  await waitFor('the deleted route', async () => ((await routes.find(key))?.metadata.uid ?? metadata.uid) !== metadata.uid);
+  await cluster.tenants.patch(key, { spec: { exposure: { type: 'None', gateway: null } } });
+  await ready(cluster.tenants, key);
+  const byNone = await made();
+  await cluster.tenants.patch(key, { spec: { exposure: { type: 'Ingress' } } });
+  await ready(cluster.tenants, key);
+
+  expect([absent, unheard, refused, withoutApi]).toEqual([
+    `there is no Gateway ${namespace}/${key.name}`,
+    expect.stringContaining('its controller has not accepted HTTPRoute'),
+    `Gateway ${namespace}/${key.name}: Accepted is False: not here`,
+    expect.stringContaining(`${whole}; not at the shared API host api.localhost: Waiting for Gateway`),
+  ]);
+  expect([byGateway, byNone, await made()]).toEqual([
+    [true, true, false],
+    [false, false, false],
+    [false, false, true],
+  ]);
 });

@@ -1,5 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterEach, expect, test } from '@jest/globals';
+import { HTTP_ROUTE } from '../../../pkg/kube/gateway-api.ts';
 import { ENDPOINT_SLICE } from '../../../pkg/kube/kinds.ts';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
@@ -7,6 +8,7 @@ import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { newClient } from '../../../pkg/store/s3/objects.ts';
 import { testBackends } from '../../support/backends.ts';
+import { installGatewayApi } from '../../support/gateway-api.ts';
 import { waitFor } from '../../support/wait.ts';
 import {
   children,
@@ -39,11 +41,18 @@ test("hosts of other slugs that Tenants have from before they were refused lead 
   const [app, lti, own] = [`${victim.name}.localhost`, `lti.${victim.name}.localhost`, `${unique()}.example.org`];
   const [half, whole] = [1, 2].map(() => ({ namespace: stranger, name: unique() })) as [typeof victim, typeof victim];
   const hostsOf = async (key: typeof victim) => (await cluster.of(children.INGRESS).find(key))?.spec?.rules?.map(({ host }) => host);
+  const routed = { namespace: stranger, name: unique() };
+  const routesOf = async () => (await cluster.of(HTTP_ROUTE).find(routed))?.spec?.hostnames;
+  await installGatewayApi(cluster);
   const before = await operatorWith({ CARREL_BASE_DOMAIN: 'before.example', CARREL_ALLOWED_HOSTS: '*' });
   await cluster.tenants.create(tenantOf(stranger, half.name, { hosts: { app: own, lti } }));
   await cluster.tenants.create(tenantOf(stranger, whole.name, { hosts: { app, lti: app } }));
+  const gatewayHosts = { app: `${unique()}.localhost`, lti: `${unique()}.example.org` };
+  const exposure = { type: 'Gateway', gateway: { name: 'edge' } };
+  await cluster.tenants.create(tenantOf(stranger, routed.name, { hosts: gatewayHosts, exposure }));
   await Promise.all([ready(cluster.tenants, half), ready(cluster.tenants, whole)]);
-  const had = [await hostsOf(half), await hostsOf(whole)];
+  await condition(cluster.tenants, routed, 'Exposed', 'False', 'GatewayMissing');
+  const had = [await hostsOf(half), await hostsOf(whole), await routesOf()];
   await before.end();
   const { url = '' } = (await secretValues(cluster, stranger, `${half.name}-database`)) ?? {};
   const pool = new SqlPool({ url, poolSize: 1, log: silentLogger });
@@ -52,8 +61,8 @@ test("hosts of other slugs that Tenants have from before they were refused lead 
   );
 
   await operatorWith({});
-  await Promise.all([half, whole].map((key) => condition(cluster.tenants, key, 'Accepted', 'False', 'HostNotAllowed')));
-  const has = [await hostsOf(half), await hostsOf(whole)];
+  await Promise.all([half, whole, routed].map((key) => condition(cluster.tenants, key, 'Accepted', 'False', 'HostNotAllowed')));
+  const has = [await hostsOf(half), await hostsOf(whole), await routesOf()];
   await cluster.tenants.create(tenantOf(namespace, victim.name));
   await ready(cluster.tenants, victim);
   const open = await pool.query('SELECT id FROM sessions WHERE ended_at IS NULL');
@@ -61,8 +70,8 @@ test("hosts of other slugs that Tenants have from before they were refused lead 
   await cluster.tenants.patch(half, { spec: { hosts: { lti: own } } });
   await ready(cluster.tenants, half);
 
-  expect(had).toEqual([[own, lti], [app]]);
-  expect(has).toEqual([[own], undefined]);
+  expect(had).toEqual([[own, lti], [app], Object.values(gatewayHosts)]);
+  expect(has).toEqual([[own], undefined, [gatewayHosts.lti]]);
   expect(await hostsOf(victim)).toEqual([app, lti]);
   expect(open).toEqual([]);
   await waitFor('the host of its own to lead there', async () => (await hostsOf(half))?.join() === own);

@@ -161,14 +161,14 @@ test('a tenant that is to hold fewer connections keeps those it has until its fo
   await pool.close();
 });
 
-test('what would leave a tenant out of reach is refused by its field', async () => {
+test('of a Tenant that is not accepted nothing is made', async () => {
   const key = { namespace, name: unique() };
-  await cluster.tenants.create(tenantOf(namespace, key.name, { exposure: { type: 'Gateway', gateway: { name: 'shared' } } }));
+  await cluster.tenants.create(tenantOf(namespace, key.name, { image: 'elsewhere/carrel:1' }));
 
-  const tenant = await condition(cluster.tenants, key, 'Accepted', 'False', 'NotYetSupported');
+  const tenant = await condition(cluster.tenants, key, 'Accepted', 'False', 'ImageNotAllowed');
 
-  expect(conditionOf(tenant, 'Accepted')?.message).toBe('not supported yet: spec.exposure.type: Gateway');
-  expect(conditionOf(tenant, 'Ready')).toMatchObject({ status: 'False', reason: 'NotYetSupported' });
+  expect(conditionOf(tenant, 'Accepted')?.message).toContain('spec.image: this operator takes images of');
+  expect(conditionOf(tenant, 'Ready')).toMatchObject({ status: 'False', reason: 'ImageNotAllowed' });
   expect(conditionOf(tenant, 'DatabaseReady')).toMatchObject({ status: 'Unknown', reason: 'WaitingForAccepted' });
   expect(await cluster.of(children.DEPLOYMENT).find(key)).toBeUndefined();
 });

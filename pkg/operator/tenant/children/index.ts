@@ -1,3 +1,4 @@
+import { HTTP_ROUTE } from '../../../kube/gateway-api.ts';
 import {
   CONFIG_MAP,
   DEPLOYMENT,
@@ -17,6 +18,7 @@ import { configMap } from './configmap.ts';
 import { deployment } from './deployment.ts';
 import { suspendedEndpoints } from './endpointslice.ts';
 import { horizontalPodAutoscaler } from './horizontalpodautoscaler.ts';
+import { httpRoute, sharedApiRoute } from './httproute.ts';
 import { ingress } from './ingress.ts';
 import { networkPolicy } from './networkpolicy.ts';
 import { podDisruptionBudget } from './poddisruptionbudget.ts';
@@ -41,6 +43,9 @@ export const CHILDREN: { readonly WorkloadAvailable: readonly Child<WorkloadInpu
   Exposed: [
     child(SERVICE, service, { replacement: ({ spec }: Service) => ({ spec: { ports: spec?.ports } }) }),
     child(ENDPOINT_SLICE, suspendedEndpoints),
+    // Before the Ingress: one that is to be replaced goes once the routes are there.
+    child(HTTP_ROUTE, httpRoute),
+    child(HTTP_ROUTE, sharedApiRoute),
     child(INGRESS, ingress),
   ],
 };

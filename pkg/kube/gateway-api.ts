@@ -1,0 +1,65 @@
+import type { Condition } from './status.ts';
+import { defineKind, type KubeObject } from './object.ts';
+
+/** Kinds of the Gateway API (https://gateway-api.sigs.k8s.io), as far as they are used here. A cluster need not have them. */
+const group = 'gateway.networking.k8s.io';
+const gatewayApi = { group, version: 'v1', namespaced: true };
+
+export interface ParentReference {
+  group?: string;
+  kind?: string;
+  /** Left out, that of the route. */
+  namespace?: string;
+  name: string;
+  /** A listener of the Gateway; left out, every listener whose host name fits. */
+  sectionName?: string;
+}
+
+export interface HttpRouteMatch {
+  path?: { type?: 'Exact' | 'PathPrefix' | 'RegularExpression'; value?: string };
+  headers?: { type?: 'Exact' | 'RegularExpression'; name: string; value: string }[];
+}
+
+export interface BackendReference {
+  group?: string;
+  kind?: string;
+  namespace?: string;
+  name: string;
+  port?: number;
+  weight?: number;
+}
+
+export interface HttpRouteRule {
+  /** A request fits when one of them does. */
+  matches?: HttpRouteMatch[];
+  backendRefs?: BackendReference[];
+}
+
+/** What the controller of one Gateway says of a route. */
+export interface RouteParentStatus {
+  parentRef: ParentReference;
+  controllerName: string;
+  conditions?: Condition[];
+}
+
+export interface HttpRoute extends KubeObject {
+  spec?: { parentRefs?: ParentReference[]; hostnames?: string[]; rules?: HttpRouteRule[] };
+  status?: { parents: RouteParentStatus[] };
+}
+
+export interface GatewayListener {
+  name: string;
+  /** `*.example.org` is every name below; left out, every host. */
+  hostname?: string;
+  port: number;
+  protocol: string;
+  allowedRoutes?: { namespaces?: { from?: string } };
+}
+
+export interface Gateway extends KubeObject {
+  spec?: { gatewayClassName: string; listeners: GatewayListener[] };
+  status?: { conditions?: Condition[]; addresses?: { type?: string; value: string }[]; listeners?: object[] };
+}
+
+export const HTTP_ROUTE = defineKind<HttpRoute>({ ...gatewayApi, kind: 'HTTPRoute', plural: 'httproutes' });
+export const GATEWAY = defineKind<Gateway>({ ...gatewayApi, kind: 'Gateway', plural: 'gateways' });

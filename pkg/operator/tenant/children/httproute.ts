@@ -1,0 +1,53 @@
+import { GATEWAY, HTTP_ROUTE, type HttpRoute, type HttpRouteMatch, type ParentReference } from '../../../kube/gateway-api.ts';
+import type { Tenant } from '../../kinds.ts';
+import { identity, slugOf } from '../../names.ts';
+import type { OperatorSettings } from '../../settings.ts';
+import type { ChildInput } from './child.ts';
+import { SERVICE_PORT } from './service.ts';
+
+interface Input {
+  readonly accepted: Pick<ChildInput['accepted'], 'hosts' | 'tenantId'>;
+  readonly settings: Pick<OperatorSettings, 'apiHost'>;
+}
+
+/** Both hosts of a tenant lead to its Service through the Gateway; undefined where the tenant is not exposed by one. */
+export function httpRoute(tenant: Tenant, { accepted: { hosts } }: Input): HttpRoute | undefined {
+  const parent = gatewayOf(tenant);
+  return parent && routeOf(tenant, tenant.metadata.name, parent, [...new Set([hosts.app, hosts.lti])], [underPath('/')]);
+}
+
+/**
+ * The API at the host that tenants share: requests whose X-Tenant-ID names the tenant, by slug or number. At any listener of the Gateway:
+ * `sectionName` is the one for the tenant's own hosts.
+ */
+export function sharedApiRoute(tenant: Tenant, { accepted: { tenantId }, settings: { apiHost } }: Input): HttpRoute | undefined {
+  const parent = gatewayOf(tenant);
+  if (!parent || apiHost === undefined) return undefined;
+  const { sectionName: _ofOwnHosts, ...gateway } = parent;
+  const names = [slugOf(tenant), tenantId];
+  const matches = names.map((value) => ({ ...underPath('/api/v1'), headers: [{ type: 'Exact' as const, name: 'X-Tenant-ID', value }] }));
+  return routeOf(tenant, sharedApiRouteName(tenant), gateway, [apiHost], matches);
+}
+
+/** With a dot, which no Tenant's name has: it is never the name of another Tenant's own route. */
+export const sharedApiRouteName = ({ metadata }: Tenant): string => `${metadata.name}.api`;
+
+/** The Gateway that the spec names; undefined where the tenant is not exposed by one. */
+export function gatewayOf({ metadata, spec }: Tenant): (Required<Pick<ParentReference, 'namespace'>> & ParentReference) | undefined {
+  const { type, gateway } = spec.exposure;
+  if (type !== 'Gateway' || !gateway) return undefined;
+  const { name, namespace = metadata.namespace, sectionName } = gateway;
+  return { group: GATEWAY.group, kind: GATEWAY.kind, namespace, name, ...(sectionName === undefined ? {} : { sectionName }) };
+}
+
+const underPath = (value: string): HttpRouteMatch => ({ path: { type: 'PathPrefix', value } });
+
+/** With every default of the schema, so that what the API server fills in is no difference. */
+const routeOf = (tenant: Tenant, name: string, parent: ParentReference, hostnames: string[], matches: HttpRouteMatch[]): HttpRoute => ({
+  ...identity(tenant, HTTP_ROUTE, name),
+  spec: {
+    parentRefs: [parent],
+    hostnames,
+    rules: [{ matches, backendRefs: [{ group: '', kind: 'Service', name: tenant.metadata.name, port: SERVICE_PORT, weight: 1 }] }],
+  },
+});
