@@ -46,6 +46,7 @@ test('a Tenant of one line becomes Ready, with everything a client needs in its 
     'KeysReady=True',
     'WorkloadAvailable=True',
     'Exposed=True',
+    'CredentialsReady=True',
     'Stalled=False',
     'FieldsIgnored=False',
   ]);
