@@ -45,8 +45,8 @@ test('a Tenant of one line becomes Ready, with everything a client needs in its 
     'RedisReady=True',
     'KeysReady=True',
     'WorkloadAvailable=True',
-    'Exposed=True',
     'CredentialsReady=True',
+    'Exposed=True',
     'Stalled=False',
     'FieldsIgnored=False',
   ]);
