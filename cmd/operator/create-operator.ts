@@ -17,7 +17,7 @@ import { type OperatorConfig, settingsOf, storageAdminOf } from './config.ts';
 
 const LEASE = 'carrel-operator';
 
-interface Options extends Pick<OperatorDeps, 'shardPollMs' | 'firstResealWaitMs'> {
+interface Options extends Pick<OperatorDeps, 'shardPollMs' | 'firstResealWaitMs' | 'usageIntervals'> {
   readonly kubeConfig: KubeConfig;
   readonly metrics: Metrics;
   readonly log: Logger;

@@ -44,6 +44,7 @@ import type { TenantRedis } from './tenant/redis-users.ts';
 import { Rotations } from './tenant/rotation/rotations.ts';
 import { Storages } from './tenant/storage.ts';
 import { TenantReconciler } from './tenant/tenant.controller.ts';
+import { Usages } from './tenant/usages.ts';
 import { Workloads } from './tenant/workload.ts';
 import { webhookHealth } from './webhook/health.ts';
 import { webhookReconciler } from './webhook/webhook.controller.ts';
@@ -68,6 +69,8 @@ export interface OperatorDeps {
   readonly shardPollMs?: number;
   /** Before the second pass of resealing; left out: 5 s. */
   readonly firstResealWaitMs?: number;
+  /** Of the counts of what tenants use; left out: 30 s and an hour. */
+  readonly usageIntervals?: { readonly lookMs: number; readonly everyMs: number };
 }
 
 /** Tenants that are reconciled at the same time; most of a reconcile is waiting. */
@@ -80,6 +83,7 @@ export class Operator {
   readonly #events: EventRecorder;
   readonly #access: TenantAccess;
   readonly #resealing: Resealing;
+  readonly #usages: Usages;
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
@@ -87,6 +91,7 @@ export class Operator {
     this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
     this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store, namespaces: this.#informers.namespaces.store });
     const { tenants, owned } = this.#informers;
+    this.#usages = new Usages({ ...deps, tenants: tenants.store, access: this.#access, ...deps.usageIntervals });
     const stores = { tenants: tenants.store, secrets: owned.of(SECRET).store, deployments: owned.of(DEPLOYMENT).store };
     this.#resealing = new Resealing({
       ...deps,
@@ -113,8 +118,16 @@ export class Operator {
     const resync = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
     const stop = this.#deps.redis.onReconnect(resync);
     try {
+      const counting = this.#usages.run((key) => tenants.enqueue(key, PRIORITY.resync), signal);
       const watching = watchShards(this.#shardChanges(webhooks), this.#deps, signal);
-      await Promise.all([tenants.run(signal), registrations.run(signal), webhooks.run(signal), watching, this.#resealing.run(signal)]);
+      await Promise.all([
+        tenants.run(signal),
+        registrations.run(signal),
+        webhooks.run(signal),
+        watching,
+        counting,
+        this.#resealing.run(signal),
+      ]);
     } finally {
       stop();
     }
@@ -194,6 +207,7 @@ export class Operator {
       redis: new RedisAccesses({ settings, secrets, password: passwordOf('redis'), redis }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
       workloads: new Workloads({ settings, applier, owned, gateways: gateways.store }),
+      usages: this.#usages,
       rotations: new Rotations({ tenants: tenants.api, pods, shards, storages, events, random, clock }),
       finalizer: new TenantFinalizer({
         tenants,

@@ -8,7 +8,7 @@ import { formatSealingKeys, type SealingKey } from '../../pkg/runtime/sealing.ts
 import type { ObserveStatement } from '../../pkg/store/postgres/client.ts';
 import { operatorEnvironment, type Cluster, type Stores } from './operator.ts';
 
-interface Options extends Pick<OperatorDeps, 'shardPollMs' | 'firstResealWaitMs'> {
+interface Options extends Pick<OperatorDeps, 'shardPollMs' | 'firstResealWaitMs' | 'usageIntervals'> {
   readonly stores: Stores;
   readonly metrics?: Metrics;
   readonly log?: Logger;

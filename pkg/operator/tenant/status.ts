@@ -1,3 +1,4 @@
+import type { Usage } from '../../store/postgres/provisioning.ts';
 import type { ConditionRunner, Step, StepCondition } from '../conditions/runner.ts';
 import { readyFrom, stalledFrom } from '../conditions/ready.ts';
 import { seconds } from '../../kube/status.ts';
@@ -15,6 +16,8 @@ export interface StatusSteps {
   readonly accepted: Step<AcceptedTenant>;
   readonly database: Step<DatabaseAccess>;
   readonly workload: Step<Workload>;
+  /** Undefined: it stays as it was. */
+  readonly usage?: Usage | undefined;
 }
 
 /**
@@ -28,7 +31,7 @@ export function tenantStatus(tenant: ObservedTenant, steps: ConditionRunner, fou
 }
 
 /** What the status shows beside the conditions. */
-function factsOf(tenant: ObservedTenant, { accepted, database, workload }: StatusSteps): Partial<TenantStatus> {
+function factsOf(tenant: ObservedTenant, { accepted, database, workload, usage }: StatusSteps): Partial<TenantStatus> {
   const { replicas = 0, readyReplicas = 0 } = workload.value?.deployment.status ?? {};
   return {
     ...(accepted.value && {
@@ -36,6 +39,7 @@ function factsOf(tenant: ObservedTenant, { accepted, database, workload }: Statu
       ...accepted.value.addresses,
       credentials: credentialStates(tenant, accepted.value),
     }),
+    ...(usage && { usage: { ...usage } }),
     ...(database.value && { schemaVersion: database.value.schemaVersion }),
     ...(workload.value && { image: workload.value.image, replicas, readyReplicas, selector: selectorText(tenant) }),
   };

@@ -16,6 +16,7 @@ import type { RedisAccess, RedisAccesses } from './redis-access.ts';
 import type { Rotations } from './rotation/rotations.ts';
 import { tenantStatus } from './status.ts';
 import type { StorageAccess, Storages } from './storage.ts';
+import type { Usages } from './usages.ts';
 import type { Workload, Workloads } from './workload.ts';
 
 type TenantStep =
@@ -43,6 +44,7 @@ interface Deps {
   readonly keys: Keys;
   readonly workloads: Workloads;
   readonly rotations: Rotations;
+  readonly usages: Usages;
   readonly clock: Clock;
 }
 
@@ -70,8 +72,21 @@ export class TenantReconciler {
   }
 
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Result> {
-    const { tenants, conditions, namespaces, finalizer, acceptance, databases, storages, redis, keys, workloads, rotations, clock } =
-      this.#deps;
+    const {
+      tenants,
+      conditions,
+      namespaces,
+      finalizer,
+      acceptance,
+      databases,
+      storages,
+      redis,
+      keys,
+      workloads,
+      rotations,
+      usages,
+      clock,
+    } = this.#deps;
     const found = tenants.store.get(key);
     if (!found) return done;
     if (isDeleting(found)) return finalizer.finalize(found, signal);
@@ -92,7 +107,8 @@ export class TenantReconciler {
     const workload = await this.#workload(tenant, steps, { accepted, database, storage, cache, secrets });
     await steps.run('CredentialsReady', { accepted, workload }, ({ accepted, workload }) => rotations.advance(tenant, accepted, workload));
     await steps.run('Exposed', { accepted }, ({ accepted }) => workloads.expose(tenant, accepted));
-    await conditions.end(tenant, tenantStatus(tenant, steps, { accepted, database, workload }, clock.now()));
+    const usage = secrets.value ? await usages.of(tenant) : undefined;
+    await conditions.end(tenant, tenantStatus(tenant, steps, { accepted, database, workload, usage }, clock.now()));
     return steps.result();
   }
 

@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isDeleting, type ObjectKey } from '../../../pkg/kube/object.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { waitFor } from '../../support/wait.ts';
 import { children, difference, newNamespace, ready, registrationOf, webhookOf, writes } from '../../support/operator.ts';
 import { runOperator } from '../../support/operator-in-process.ts';
@@ -10,14 +12,14 @@ import { operatorSuite } from '../../support/operator-suite.ts';
 
 const metrics = createMetrics('test');
 const statements: string[] = [];
-/** For changes of shards. */
+/** For changes of shards, and counts of what tenants use. */
 const looks: string[] = [];
-const { cluster, stores: running, namespace, readyTenant } = operatorSuite({ ownStores: true, operator: false });
+const { cluster, stores: running, namespace, readyTenant, databaseUrl } = operatorSuite({ ownStores: true, operator: false });
 
 /** The operator in this process, so that its statements can be counted; stores of the test's own, since it handles what all tenants of a shard left it. */
 beforeAll(() => {
-  const observe = ({ sql }: { sql: string }): void => void (/AS change|pg_stat_activity/.test(sql) ? looks : statements).push(sql);
-  runOperator(cluster, { stores: running, metrics, observe });
+  const observe = ({ sql }: { sql: string }): void => void (/AS change|pg_stat_activity|AS files/.test(sql) ? looks : statements).push(sql);
+  runOperator(cluster, { stores: running, metrics, observe, usageIntervals: { lookMs: 200, everyMs: 1_000 } });
 });
 
 /** What each controller's reconcile asks of Postgres when it finds nothing to do. */
@@ -90,6 +92,24 @@ test('a reconcile that finds nothing to do is two statements for a Tenant, one f
 
   expect(found.statements).toBe(CONTROLLERS.reduce((sum, name) => sum + found.reconciles[name] * STATEMENTS[name], 0));
   expect(found.writes).toEqual(TOUCHES);
+});
+
+test('what a tenant uses stands in its status and in the metrics, and is counted again', async () => {
+  const key = await readyTenant();
+  const usage = async () => (await cluster.tenants.get(key)).status?.usage;
+  const first = await usage();
+  const sql = new SqlPool({ url: await databaseUrl(key), poolSize: 1, log: silentLogger });
+  await sql.query("INSERT INTO users (uuid, email, username, storage_used) VALUES (gen_random_uuid(), 'a@example.org', 'a', 7)");
+  await sql.close();
+
+  await waitFor('the next count', async () => (await usage())?.users === 2);
+
+  expect([first, await usage()]).toEqual([
+    { users: 1, files: 0, bytes: 0 },
+    { users: 2, files: 0, bytes: 7 },
+  ]);
+  const measured = (await valuesOf('carrel_tenant_bytes')).filter(({ labels }) => labels['tenant'] === key.name);
+  expect(measured).toEqual([{ value: 7, labels: { namespace, tenant: key.name } }]);
 });
 
 test('in a terminating namespace nothing is created, and the finalizers of its Tenants are removed', async () => {

@@ -311,7 +311,7 @@ test('the first administrator signs in with what was set last, and its sessions 
   expect(await db.tables.users.list({ isSystem: true })).toEqual([
     expect.objectContaining({ username: 'system', isActive: false, passwordHash: null }),
   ]);
-  expect(await usageOf(shard, tenant.slug)).toEqual({ users: 1, files: 0, bytes: 0 });
+  expect(await usageOf({ pool: shard.pool, slug: tenant.slug })).toEqual({ users: 1, files: 0, bytes: 0 });
   await db.close();
 });
 
@@ -323,7 +323,7 @@ test('a login that is switched off ends at once and data stay; a dropped tenant 
   await disableLogin(shard, tenant.slug);
   await expect(db.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
   await disableLogin(shard, tenant.slug);
-  expect(await usageOf(shard, tenant.slug)).toMatchObject({ users: 0 });
+  expect(await usageOf({ pool: shard.pool, slug: tenant.slug })).toMatchObject({ users: 0 });
   await ensureTenantDatabase(shard, { slug: tenant.slug, tenantId: tenant.tenantId, password: tenant.password, connections: 30 });
   await db.ping();
   await dropTenant(shard, tenant.slug);
