@@ -33,6 +33,7 @@ export interface HttpRouteRule {
   /** A request fits when one of them does. */
   matches?: HttpRouteMatch[];
   backendRefs?: BackendReference[];
+  filters?: object[];
 }
 
 /** What the controller of one Gateway says of a route. */
@@ -61,5 +62,11 @@ export interface Gateway extends KubeObject {
   status?: { conditions?: Condition[]; addresses?: { type?: string; value: string }[]; listeners?: object[] };
 }
 
+export interface GatewayClass extends KubeObject {
+  spec?: { controllerName: string };
+  status?: { conditions?: Condition[] };
+}
+
 export const HTTP_ROUTE = defineKind<HttpRoute>({ ...gatewayApi, kind: 'HTTPRoute', plural: 'httproutes' });
 export const GATEWAY = defineKind<Gateway>({ ...gatewayApi, kind: 'Gateway', plural: 'gateways' });
+export const GATEWAY_CLASS = defineKind<GatewayClass>({ ...gatewayApi, kind: 'GatewayClass', plural: 'gatewayclasses', namespaced: false });

@@ -8,13 +8,14 @@ import { kubectl } from './kubectl.ts';
 const NAMESPACE = 'carrel-system';
 const APPLY = ['apply', '--server-side', '--force-conflicts', '--field-manager=carrel-up'];
 
-/** Installs `crds/` and the operator's namespace, again after a change of them. Throws LocalError with the API server's words. */
+/** Installs `crds/`, the Gateway API, the operator's namespace and the router's Gateway, again after a change of them. Throws LocalError with the API server's words. */
 export async function installResources(stateDirectory: string, root: string): Promise<void> {
-  const crds = join(root, 'crds');
-  await kubectl(stateDirectory, ...APPLY, '-f', crds);
-  await kubectl(stateDirectory, 'wait', '--for=condition=Established', '--timeout=30s', '-f', crds);
+  const crds = ['crds', 'config/gateway-api'].flatMap((folder) => ['-f', join(root, folder)]);
+  await kubectl(stateDirectory, ...APPLY, ...crds);
+  await kubectl(stateDirectory, 'wait', '--for=condition=Established', '--timeout=30s', ...crds);
   const known = await kubectl(stateDirectory, 'get', 'namespace', NAMESPACE, '--ignore-not-found', '-o', 'name');
   if (known.trim() === '') await kubectl(stateDirectory, 'create', 'namespace', NAMESPACE);
+  await kubectl(stateDirectory, ...APPLY, '-f', join(root, 'config/local/gateway.yaml'));
 }
 
 /**

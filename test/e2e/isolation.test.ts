@@ -2,17 +2,20 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import type { Api } from '../support/api.ts';
 import { demoTenant, type DemoTenant } from '../support/demo-tenant.ts';
 import { getJson, kubectlOk, platform, secretValues } from '../support/platform.ts';
+import { waitFor } from '../support/wait.ts';
 
-/** Two tenants, and every key that one of them holds, tried on the other for real. */
+/** Two tenants, and every key that one of them holds, tried on the other for real. The router's Gateway exposes both, so they share the API host. */
 const where = await platform();
+const exposure = { type: 'Gateway', gateway: { name: 'carrel', namespace: 'carrel-system' } };
 let ours: DemoTenant;
 let theirs: DemoTenant;
 let theirFile: { id: string; url: string };
 
 beforeAll(async () => {
-  [ours, theirs] = await Promise.all([demoTenant(where), demoTenant(where)]);
+  [ours, theirs] = await Promise.all([demoTenant(where, { exposure }), demoTenant(where, { exposure })]);
   const uploaded = await theirs.admin.upload('/files', { file: Buffer.from('theirs'), name: 'secret.txt' });
   if (uploaded.status !== 201) throw new Error(`the upload answered ${uploaded.status}`);
   theirFile = uploaded.body;
@@ -52,6 +55,25 @@ test('a token of one tenant is refused by another, and X-Tenant-ID does not help
   expect((await token.get(address, as(theirs.name))).status).toBe(401);
   expect((await theirs.admin.get(address, as(status.tenantId))).status).toBe(403);
   expect((await theirs.admin.get(address)).status).toBe(200);
+});
+
+test('at the shared API host X-Tenant-ID leads to its tenant, by slug and by number, and no further than its token does', async () => {
+  const { status } = await getJson<{ status: { tenantId: string } }>(where, 'tenant', theirs.name, '-n', theirs.namespace);
+  const address = `http://api.localhost:${where.port}/api/v1/files/${theirFile.id}`;
+  const answers = async (api: Api, tenantId?: string) =>
+    (await api.get(address, { headers: tenantId === undefined ? {} : { 'x-tenant-id': tenantId } })).status;
+
+  await waitFor('the router to see the route', async () => (await answers(theirs.admin, theirs.name)) !== 404);
+
+  const own = [await answers(theirs.admin, theirs.name), await answers(theirs.admin, status.tenantId)];
+  const foreign = [await answers(theirs.admin, ours.name), await answers(ours.admin, theirs.name)];
+  const nobody = [await answers(theirs.admin, 'nobody'), await answers(theirs.admin)];
+
+  expect([own, foreign, nobody]).toEqual([
+    [200, 200],
+    [401, 401],
+    [404, 404],
+  ]);
 });
 
 test('the file of one tenant is not found by its id in another', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals';
+import type { HttpRoute } from '../../pkg/kube/gateway-api.ts';
 import { Api } from '../support/api.ts';
 import { conditionOf, demoTenant, signIn, tenantObject, uniqueName, waitReady, type TenantObject } from '../support/demo-tenant.ts';
 import { apply, carrel, getJson, kubectl, kubectlFollow, kubectlOk, platform, secretValues } from '../support/platform.ts';
@@ -47,6 +48,44 @@ test('a Tenant with its LtiRegistration and Webhook, applied together in a new n
   expect((await admin.get('/users/me')).status).toBe(200);
   expect((await anonymous.get('/users/me')).status).toBe(401);
   expect((await secretValues(where, namespace, 'archive-webhook')).secret).toMatch(/^whsec_/);
+});
+
+test('the router speaks for routes at its own Gateways alone, and says when a Service is missing', async () => {
+  const namespace = uniqueName('routes');
+  namespaces.push(namespace);
+  const apiVersion = 'gateway.networking.k8s.io/v1';
+  const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }];
+  const ours = { name: 'carrel', namespace: 'carrel-system' };
+  await apply(
+    where,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    { apiVersion, kind: 'Gateway', metadata: { name: 'other', namespace }, spec: { gatewayClassName: 'other', listeners } },
+    {
+      apiVersion,
+      kind: 'HTTPRoute',
+      metadata: { name: 'north', namespace },
+      spec: {
+        parentRefs: [{ name: 'other' }, ours],
+        hostnames: [`${namespace}.localhost`],
+        rules: [{ backendRefs: [{ name: 'x', port: 80 }] }],
+      },
+    },
+  );
+  const said = async () => {
+    const { status } = await getJson<HttpRoute>(where, 'httproute', 'north', '-n', namespace);
+    return status?.parents.map(({ parentRef, controllerName, conditions = [] }) =>
+      [parentRef.name, controllerName, ...conditions.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`)].join(', '),
+    );
+  };
+  const missing = await waitFor('the router to speak', said);
+  await apply(where, { apiVersion: 'v1', kind: 'Service', metadata: { name: 'x', namespace }, spec: { ports: [{ port: 80 }] } });
+  const found = await waitFor('the Service to be seen', async () => {
+    const now = await said();
+    return now?.join() !== missing.join() && now;
+  });
+
+  const accepted = 'carrel, carrel.dev/router, Accepted=True Accepted, ResolvedRefs=';
+  expect([missing, found]).toEqual([[`${accepted}False BackendNotFound`], [`${accepted}True ResolvedRefs`]]);
 });
 
 test('carrel keys rotate begins a rotation, and says what is wrong where it cannot', async () => {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Ingress, Pod, Service } from '../../kube/kinds.ts';
 import type { Observed } from '../../kube/object.ts';
 import { silentLogger } from '../../runtime/log.ts';
+import type { HttpRoute } from '../../kube/gateway-api.ts';
 import { closeServer, listen } from '../../runtime/ops-server.ts';
 import { type RunningRouter, startRouting } from './router.ts';
 import { hostIndex, hostOf, hostsIn, routeOf, type Objects, type Upstream } from './routes.ts';
@@ -34,6 +35,23 @@ const podAt = (port: number, more: Partial<Pod['metadata']> = {}, ready = 'True'
     status: { podIP: '127.0.0.1', conditions: [{ type: 'Ready', status: ready }] },
   });
 
+/** One rule: these headers lead below this path to the service. */
+const httpRoute = (host: string, path: string, service: string, headers: Record<string, string> = {}): Observed<HttpRoute> => ({
+  metadata: meta(service),
+  spec: {
+    hostnames: [host],
+    rules: [
+      {
+        matches: [
+          { path: { type: 'PathPrefix', value: path }, headers: Object.entries(headers).map(([name, value]) => ({ name, value })) },
+        ],
+        backendRefs: [{ name: service, port: 80 }],
+      },
+    ],
+  },
+});
+
+let routes: Observed<HttpRoute>[];
 let ingresses: Observed<Ingress>[];
 let pods: Record<string, Observed<Pod>[]>;
 let fixed: Map<string, Upstream>;
@@ -42,6 +60,7 @@ let router: RunningRouter;
 const upstreams: Server[] = [];
 const objects: Objects = {
   ingressesFor: (host) => ingresses.filter((each) => hostIndex(each).includes(host)),
+  routesFor: (name) => routes.filter(({ spec }) => spec?.hostnames?.includes(name)),
   service: (_, name) =>
     observed<Service>({
       metadata: { ...meta(name), annotations },
@@ -52,10 +71,17 @@ const objects: Objects = {
 
 beforeEach(async () => {
   ingresses = [ingress('x.localhost', ['/', 'x'])];
+  routes = [];
   pods = {};
   fixed = new Map();
   annotations = {};
-  router = await startRouting({ objects, fixed, hosts: () => hostsIn(ingresses), port: 0, log: silentLogger });
+  router = await startRouting({
+    objects,
+    fixed,
+    hosts: () => [...hostsIn(ingresses), ...routes.flatMap(({ spec }) => spec?.hostnames ?? [])],
+    port: 0,
+    log: silentLogger,
+  });
 });
 afterEach(async () => {
   for (const server of upstreams.splice(0)) {
@@ -278,7 +304,36 @@ test.each([
 ])('%s%s goes to %s', (host, path, service) => {
   ingresses = [ingress('x.localhost', ['/', 'x'], ['/lti', 'lti']), ingress('*.wild.localhost', ['/', 'wild'])];
 
-  expect(routeOf(objects, host, path)?.service).toBe(service);
+  expect(routeOf(objects, { host, path, headers: {} })?.service).toBe(service);
+});
+
+test.each<[string, Record<string, string>, string | undefined]>([
+  ['/api/v1/files', { 'x-tenant-id': 'a' }, 'ns/a'],
+  ['/api/v1', { 'x-tenant-id': '12' }, 'ns/b'],
+  ['/api/v1/files', { 'x-tenant-id': 'b' }, undefined],
+  ['/api/v1/files', {}, undefined],
+  ['/lti/launch', { 'x-tenant-id': 'a' }, undefined],
+  ['/api/v1/files', { 'x-tenant-id': '12', 'x-beta': '1' }, 'ns/beta'],
+])('at a shared host %s with %j goes to %s', (path, headers, service) => {
+  routes = [
+    httpRoute('api.localhost', '/api/v1', 'a', { 'X-Tenant-ID': 'a' }),
+    httpRoute('api.localhost', '/api/v1', 'b', { 'X-Tenant-ID': '12' }),
+    httpRoute('api.localhost', '/api/v1', 'beta', { 'X-Tenant-ID': '12', 'X-Beta': '1' }),
+  ];
+
+  expect(routeOf(objects, { host: 'api.localhost', path, headers })?.service).toBe(service);
+});
+
+test('a request that no route of a known host takes is a 404 that says so', async () => {
+  routes = [httpRoute('api.localhost', '/api/v1', 'x', { 'X-Tenant-ID': 'x' })];
+  pods['x'] = [podAt(await upstream((_, response) => response.end('pod')))];
+
+  const [named, wrong] = await Promise.all(
+    ['x', 'y'].map((name) => get('/api/v1/users/me', { host: 'api.localhost', headers: { 'x-tenant-id': name } })),
+  );
+
+  expect([named?.response.statusCode, named?.body]).toEqual([200, 'pod']);
+  expect([wrong?.response.statusCode, wrong?.body]).toEqual([404, expect.stringContaining('No tenant is served here')]);
 });
 
 test('a host is compared without case, port and last dot', () => {

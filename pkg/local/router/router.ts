@@ -11,6 +11,8 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { closeServer, listen } from '../../runtime/ops-server.ts';
 import { codeOf } from '../errors.ts';
+import { Gateways } from './gateways.ts';
+import { runGatewayStatus } from './gateway-status.ts';
 import { Proxy } from './proxy.ts';
 import { hostIndex, hostOf, hostsIn, labelIndex, nameOf, type Objects, routeOf, type Upstream } from './routes.ts';
 
@@ -22,7 +24,7 @@ export interface RunningRouter {
 const STOP_GRACE_MS = 3_000;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects, and for `fixed` hosts that no Ingress has. */
+/** Answers on `port` of 127.0.0.1 and ::1 (where there is IPv6) for the hosts of all Ingress objects and of the HTTPRoutes at its Gateways, and for `fixed` hosts that none has. */
 export async function startRouter(options: {
   client: KubeClient;
   port: number;
@@ -37,14 +39,17 @@ export async function startRouter(options: {
   const ingresses = informer<Ingress>({ ...shared, kind: INGRESS, indexes: { host: hostIndex } });
   const services = informer<Service>({ ...shared, kind: SERVICE });
   const pods = informer<Pod>({ ...shared, kind: POD, indexes: { label: labelIndex } });
-  const all = [ingresses, services, pods];
+  const gateways = new Gateways(shared);
+  const all = [ingresses, services, pods, gateways.classes, gateways.gateways, gateways.routes];
   const work = all.map((each) => each.run(stopping.signal));
   await Promise.all(all.map(({ store }) => store.waitForSync(stopping.signal)));
   ingresses.store.onChange(({ type, object }) => {
     if (type !== 'deleted') void claim(ingresses.api, object, log);
   });
+  work.push(runGatewayStatus({ all: gateways, services: services.store, clock, log, metrics }, stopping.signal));
   const objects: Objects = {
     ingressesFor: (host) => ingresses.store.byIndex('host', host),
+    routesFor: (name, host) => gateways.routesFor(name, host),
     service: (namespace, name) => services.store.get({ namespace, name }),
     pods: (namespace, selector) => {
       const [first, ...rest] = Object.entries(selector);
@@ -52,7 +57,7 @@ export async function startRouter(options: {
       return candidates.filter(({ metadata }) => rest.every(([key, value]) => metadata.labels?.[key] === value));
     },
   };
-  const hosts = (): string[] => [...new Set([...hostsIn(ingresses.store.list()), ...fixed.keys()])];
+  const hosts = (): string[] => [...new Set([...hostsIn(ingresses.store.list()), ...gateways.hosts(), ...fixed.keys()])];
   const server = await startRouting({ objects, fixed, hosts, port, log });
   return {
     port: server.port,
@@ -126,8 +131,9 @@ interface Routing {
 async function serve(request: IncomingMessage, response: ServerResponse, { objects, fixed, hosts, proxy, turns }: Routing): Promise<void> {
   const host = hostOf(request.headers.host);
   const program = fixed?.get(host);
-  const route = routeOf(objects, host, (request.url ?? '/').split('?')[0] ?? '/') ?? (program && { service: host, upstreams: [program] });
-  if (!route) return answer(request, response, 404, unknownHostPage(host, hosts(), request.headers.host));
+  const [path = '/'] = (request.url ?? '/').split('?');
+  const route = routeOf(objects, { host, path, headers: request.headers }) ?? (program && { service: host, upstreams: [program] });
+  if (!route) return answer(request, response, 404, noRoutePage(host, hosts(), request.headers.host));
   if (route.isSuspended) return answerSuspended(request, response, systemRandom);
   const turn = turns.get(route.service) ?? 0;
   turns.set(route.service, (turn + 1) % Number.MAX_SAFE_INTEGER);
@@ -153,8 +159,12 @@ function answer(request: IncomingMessage, response: ServerResponse, status: numb
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(html);
 }
 
-function unknownHostPage(host: string, hosts: string[], header: string | undefined): string {
+function noRoutePage(host: string, hosts: string[], header: string | undefined): string {
   const port = /:\d+$/.exec(header ?? '')?.[0] ?? '';
+  if (hosts.includes(host)) {
+    const why = 'No tenant is served here for this path and header <code>X-Tenant-ID</code>.';
+    return page('Not found', `<p><code>${escape(host)}</code>: ${why}</p>`);
+  }
   const known = hosts.map((each) => `<li><a href="http://${escape(each)}${port}/">${escape(each)}</a></li>`).join('');
   const list = known === '' ? '<p>There is no tenant yet.</p>' : `<p>Hosts that answer here:</p><ul>${known}</ul>`;
   return page('Unknown host', `<p>Nothing is served at <code>${escape(host || '(no host)')}</code> under this path.</p>${list}`);

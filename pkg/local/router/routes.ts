@@ -1,5 +1,6 @@
 import type { V1HTTPIngressPath, V1IngressBackend } from '@kubernetes/client-node';
 import { SUSPENDED_ANNOTATION } from '../../api/suspended-reply.ts';
+import type { HttpRoute, HttpRouteMatch } from '../../kube/gateway-api.ts';
 import type { Ingress, Pod, Service } from '../../kube/kinds.ts';
 import { isDeleting, keyOf, keyText, type Json, type Observed } from '../../kube/object.ts';
 import { PORTS_ANNOTATION } from '../node/addresses.ts';
@@ -8,6 +9,8 @@ import { PORTS_ANNOTATION } from '../node/addresses.ts';
 export interface Objects {
   /** Ingresses with a rule for this host; '' for rules without one. */
   ingressesFor(host: string): readonly Observed<Ingress>[];
+  /** HTTPRoutes that name this host ('' for those that name none) and are served at `host` by a listener of a Gateway of this router's. */
+  routesFor(name: string, host: string): readonly Observed<HttpRoute>[];
   service(namespace: string, name: string): Observed<Service> | undefined;
   /** Pods that carry all these labels. */
   pods(namespace: string, selector: Readonly<Record<string, string>>): readonly Observed<Pod>[];
@@ -30,13 +33,24 @@ export interface Route {
 /** `Tenant.localhost.:8080` → `tenant.localhost`; '' when there is none. */
 export const hostOf = (header: string | undefined): string => (header ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
 
+/** What of a request decides where it goes. */
+export interface RequestLine {
+  readonly host: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
 /**
- * The route of a request by the rules of networking.k8s.io/v1 Ingress: the exact host before `*.` one before none; within a host
- * the longest matching path, `Exact` before `Prefix`. Undefined when no rule matches.
+ * The route of a request by the rules of networking.k8s.io/v1 Ingress and gateway.networking.k8s.io/v1 HTTPRoute: the exact host before `*.` one
+ * before none; within a host the longest matching path, `Exact` before `Prefix`, and then the most headers. Undefined when no rule matches.
  */
-export function routeOf(objects: Objects, host: string, path: string): Route | undefined {
+export function routeOf(objects: Objects, request: RequestLine): Route | undefined {
+  const { host, path } = request;
   for (const name of [host, host.replace(/^[^.]+/, '*'), '']) {
-    const matches = objects.ingressesFor(name).flatMap((ingress) => matchesOf(ingress, name, path));
+    const matches = [
+      ...objects.ingressesFor(name).flatMap((ingress) => matchesOf(ingress, name, path)),
+      ...objects.routesFor(name, host).flatMap((route) => routeMatches(route, request)),
+    ];
     const [best] = matches.sort((a, b) => b.weight - a.weight);
     if (best) return routeTo(objects, best.namespace, best.backend);
   }
@@ -62,8 +76,28 @@ function matchesOf(ingress: Observed<Ingress>, host: string, path: string): Matc
   return fallback ? [...found, { namespace, backend: fallback, weight: 0.5 }] : found;
 }
 
+/** Of several headers, each weighs less than a letter of the path, and all together too (an HTTPRoute has at most 16). */
+const HEADER_WEIGHT = 1 / 64;
+
+function routeMatches({ metadata, spec }: Observed<HttpRoute>, request: RequestLine): Match[] {
+  return (spec?.rules ?? []).flatMap(({ matches = [{}], backendRefs = [] }) => {
+    const weight = Math.max(0, ...matches.map((match) => matchWeight(match, request)));
+    const [backend] = backendRefs;
+    if (weight === 0 || !backend) return [];
+    const service = { name: backend.name, port: { number: backend.port ?? 0 } };
+    return [{ namespace: metadata.namespace ?? '', backend: { service }, weight }];
+  });
+}
+
+/** 0: no match. */
+function matchWeight({ path, headers = [] }: HttpRouteMatch, request: RequestLine): number {
+  if (!headers.every(({ name, value }) => request.headers[name.toLowerCase()] === value)) return 0;
+  const weight = weightOf({ path: path?.value ?? '/', pathType: path?.type === 'Exact' ? 'Exact' : 'Prefix' }, request.path);
+  return weight === 0 ? 0 : weight + headers.length * HEADER_WEIGHT;
+}
+
 /** 0: no match. Prefixes match whole segments. */
-function weightOf({ path: wanted = '/', pathType }: Json<V1HTTPIngressPath>, path: string): number {
+function weightOf({ path: wanted = '/', pathType }: Pick<Json<V1HTTPIngressPath>, 'path' | 'pathType'>, path: string): number {
   if (pathType === 'Exact') return path === wanted ? wanted.length + 0.5 : 0;
   const prefix = wanted.replace(/\/+$/, '');
   return path === prefix || path.startsWith(`${prefix}/`) ? prefix.length + 1 : 0;
@@ -99,7 +133,7 @@ function portIn(pod: Observed<Pod>, target: string | number | undefined): number
   return (JSON.parse(exchanged) as Record<string, number>)[String(number)] ?? number;
 }
 
-/** Every host that some Ingress names. */
+/** Every host that an Ingress names. */
 export const hostsIn = (ingresses: readonly Observed<Ingress>[]): string[] =>
   [...new Set(ingresses.flatMap((ingress) => (ingress.spec?.rules ?? []).flatMap(({ host }) => host ?? [])))].sort();
 
