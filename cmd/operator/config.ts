@@ -90,6 +90,11 @@ export const operatorConfigSchema = z.object({
     .refine((hosts) => hosts.length === 1, 'must be one host name')
     .optional()
     .describe('the host at which tenants that a Gateway exposes share the API, by X-Tenant-ID; default: api.<base domain>'),
+  CARREL_ROUTE_TIMEOUT: z
+    .string()
+    .regex(/^(gateway|([0-9]{1,5}(h|m|s|ms)){1,4})$/, 'must be a time such as 10m, or gateway')
+    .default('0s')
+    .describe('how long a Gateway may take for a request, such as 10m; 0s, the default: no limit; gateway: what it takes by itself'),
   CARREL_PUBLIC_SCHEME: z.enum(['http', 'https']).default('https').describe('http or https, as clients connect to tenants'),
   CARREL_PUBLIC_PORT: wholeNumber(1, 65_535).optional().describe('the port that clients connect to; default: the standard one'),
   CARREL_IMAGE: z.string().describe('the image of the server, repository:tag'),
@@ -167,6 +172,7 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
   baseDomain: config.CARREL_BASE_DOMAIN,
   allowedHosts: config.CARREL_ALLOWED_HOSTS,
   apiHost: config.CARREL_API_HOST?.[0] ?? (config.CARREL_BASE_DOMAIN === undefined ? undefined : `api.${config.CARREL_BASE_DOMAIN}`),
+  routeTimeout: config.CARREL_ROUTE_TIMEOUT === 'gateway' ? undefined : config.CARREL_ROUTE_TIMEOUT,
   reservedHosts: config.CARREL_RESERVED_HOSTS,
   publicScheme: config.CARREL_PUBLIC_SCHEME,
   publicPort: config.CARREL_PUBLIC_PORT ?? (config.CARREL_PUBLIC_SCHEME === 'https' ? 443 : 80),

@@ -34,6 +34,8 @@ export interface HttpRouteRule {
   matches?: HttpRouteMatch[];
   backendRefs?: BackendReference[];
   filters?: object[];
+  /** Of the whole answer, as in `30s`; `0s`: no limit. Left out, what the Gateway takes. */
+  timeouts?: { request?: string };
 }
 
 /** What the controller of one Gateway says of a route. */

@@ -33,6 +33,8 @@ export interface OperatorSettings {
   readonly allowedHosts: readonly AllowedHosts[];
   /** The host at which the API of every tenant answers that a Gateway exposes, by X-Tenant-ID; undefined: there is none. */
   readonly apiHost: string | undefined;
+  /** How long a Gateway may take for a request of a tenant, as in `10m`; `0s`: no limit; undefined: what the Gateway takes. */
+  readonly routeTimeout: string | undefined;
   /** Hosts that no tenant gets, beside the shared API host. */
   readonly reservedHosts: readonly string[];
   /** As a client dials the tenants: through which scheme and port. */

@@ -27,6 +27,7 @@ export const MOST = {
     baseDomain: 'example.org',
     allowedHosts: ['example.com', 'faculty=biology.example.edu'],
     apiHost: 'api.example.org',
+    routeTimeout: '10m',
     reservedHosts: ['www.example.org'],
     publicScheme: 'http',
     publicPort: 8080,

@@ -34,6 +34,7 @@ export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSett
   baseDomain: 'files.example',
   allowedHosts: [{ namespace: undefined, suffix: 'example.org' }],
   apiHost: 'api.files.example',
+  routeTimeout: '0s',
   reservedHosts: ['lms.files.example'],
   publicScheme: 'https',
   publicPort: 443,

@@ -364,6 +364,9 @@ test("a Gateway's controller decides whether its Tenant is exposed, and every sw
   const whole = `HTTPRoute at Gateway ${namespace}/${key.name} for ${key.name}.localhost, lti.${key.name}.localhost`;
   await waitFor('the shared API host', async () => (await exposed('True', 'Exposed')) === whole);
   const { metadata } = await routes.get(key);
+  await cluster.tenants.patch(key, { spec: { displayName: 'Again' } });
+  await ready(cluster.tenants, key);
+  const { resourceVersion } = (await routes.get(key)).metadata;
   await routes.delete(key);
   await waitFor('the deleted route', async () => ((await routes.find(key))?.metadata.uid ?? metadata.uid) !== metadata.uid);
   await cluster.tenants.patch(key, { spec: { exposure: { type: 'None', gateway: null } } });
@@ -378,6 +381,7 @@ test("a Gateway's controller decides whether its Tenant is exposed, and every sw
     `Gateway ${namespace}/${key.name}: Accepted is False: not here`,
     expect.stringContaining(`${whole}; not at the shared API host api.localhost: Waiting for Gateway`),
   ]);
+  expect(resourceVersion).toBe(metadata.resourceVersion); // what the API server adds to a route is no difference
   expect([byGateway, byNone, await made()]).toEqual([
     [true, true, false],
     [false, false, false],

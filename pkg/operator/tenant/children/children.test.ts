@@ -342,11 +342,17 @@ describe('the HTTPRoutes', () => {
       spec: {
         parentRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', ...gateway }],
         hostnames: ['north.files.example', 'lti.north.files.example'],
-        rules: [{ matches: [{ path: { type: 'PathPrefix', value: '/' } }], backendRefs: [toService] }],
+        rules: [{ matches: [{ path: { type: 'PathPrefix', value: '/' } }], backendRefs: [toService], timeouts: { request: '0s' } }],
       },
     });
     const same = { ...accepted, hosts: { app: 'x.example', lti: 'x.example' } };
     expect(httpRoute(exposed, { accepted: same, settings })?.spec?.hostnames).toEqual(['x.example']);
+  });
+
+  test("leave the time of a request to the Gateway where the operator's settings do", () => {
+    const route = httpRoute(exposed, { accepted, settings: settingsWith({ routeTimeout: undefined }) });
+
+    expect(route?.spec?.rules?.[0]).not.toHaveProperty('timeouts');
   });
 
   test("name a Gateway of the Tenant's namespace where it gives none", () => {

@@ -7,26 +7,29 @@ import { SERVICE_PORT } from './service.ts';
 
 interface Input {
   readonly accepted: Pick<ChildInput['accepted'], 'hosts' | 'tenantId'>;
-  readonly settings: Pick<OperatorSettings, 'apiHost'>;
+  readonly settings: Pick<OperatorSettings, 'apiHost' | 'routeTimeout'>;
 }
 
 /** Both hosts of a tenant lead to its Service through the Gateway; undefined where the tenant is not exposed by one. */
-export function httpRoute(tenant: Tenant, { accepted: { hosts } }: Input): HttpRoute | undefined {
+export function httpRoute(tenant: Tenant, { accepted: { hosts }, settings }: Input): HttpRoute | undefined {
   const parent = gatewayOf(tenant);
-  return parent && routeOf(tenant, tenant.metadata.name, parent, [...new Set([hosts.app, hosts.lti])], [underPath('/')]);
+  if (!parent) return undefined;
+  const hostnames = [...new Set([hosts.app, hosts.lti])];
+  return routeOf(tenant, { name: tenant.metadata.name, parent, hostnames, matches: [underPath('/')] }, settings);
 }
 
 /**
  * The API at the host that tenants share: requests whose X-Tenant-ID names the tenant, by slug or number. At any listener of the Gateway:
  * `sectionName` is the one for the tenant's own hosts.
  */
-export function sharedApiRoute(tenant: Tenant, { accepted: { tenantId }, settings: { apiHost } }: Input): HttpRoute | undefined {
+export function sharedApiRoute(tenant: Tenant, { accepted: { tenantId }, settings }: Input): HttpRoute | undefined {
   const parent = gatewayOf(tenant);
+  const { apiHost } = settings;
   if (!parent || apiHost === undefined) return undefined;
   const { sectionName: _ofOwnHosts, ...gateway } = parent;
   const names = [slugOf(tenant), tenantId];
   const matches = names.map((value) => ({ ...underPath('/api/v1'), headers: [{ type: 'Exact' as const, name: 'X-Tenant-ID', value }] }));
-  return routeOf(tenant, sharedApiRouteName(tenant), gateway, [apiHost], matches);
+  return routeOf(tenant, { name: sharedApiRouteName(tenant), parent: gateway, hostnames: [apiHost], matches }, settings);
 }
 
 /** With a dot, which no Tenant's name has: it is never the name of another Tenant's own route. */
@@ -43,11 +46,13 @@ export function gatewayOf({ metadata, spec }: Tenant): (Required<Pick<ParentRefe
 const underPath = (value: string): HttpRouteMatch => ({ path: { type: 'PathPrefix', value } });
 
 /** With every default of the schema, so that what the API server fills in is no difference. */
-const routeOf = (tenant: Tenant, name: string, parent: ParentReference, hostnames: string[], matches: HttpRouteMatch[]): HttpRoute => ({
-  ...identity(tenant, HTTP_ROUTE, name),
-  spec: {
-    parentRefs: [parent],
-    hostnames,
-    rules: [{ matches, backendRefs: [{ group: '', kind: 'Service', name: tenant.metadata.name, port: SERVICE_PORT, weight: 1 }] }],
-  },
-});
+function routeOf(
+  tenant: Tenant,
+  route: { name: string; parent: ParentReference; hostnames: string[]; matches: HttpRouteMatch[] },
+  { routeTimeout }: Input['settings'],
+): HttpRoute {
+  const { name, parent, hostnames, matches } = route;
+  const backendRefs = [{ group: '', kind: 'Service', name: tenant.metadata.name, port: SERVICE_PORT, weight: 1 }];
+  const rule = { matches, backendRefs, ...(routeTimeout === undefined ? {} : { timeouts: { request: routeTimeout } }) };
+  return { ...identity(tenant, HTTP_ROUTE, name), spec: { parentRefs: [parent], hostnames, rules: [rule] } };
+}
