@@ -14,6 +14,7 @@ const commands = {
   down: () => import('../../pkg/local/commands/down.ts'),
   logs: () => import('../../pkg/local/commands/logs.ts'),
   binaries: () => import('../../pkg/local/commands/binaries.ts'),
+  rollout: () => import('../../pkg/local/commands/rollout.ts'),
   rotate: () => import('../../pkg/local/commands/rotate.ts'),
   restart: () => import('../../pkg/local/commands/restart.ts'),
   run: () => import('../../pkg/local/run.ts'),
@@ -153,6 +154,33 @@ program
   .action(async (name: string, credentials: string[], { namespace }: { namespace: string }) => {
     const { rotate } = await commands.rotate();
     await rotate({ namespace, name }, credentials, { stateDirectory, env });
+  });
+
+const ROLLOUT_HELP = `
+The cluster is that of KUBECONFIG, or of the pod it runs in, else the platform on this machine; the registry that of CARREL_SHARDS_DIR, else the same
+platform's. In a cluster run it in the operator's pod (kubectl exec).`;
+
+const rollout = program.command('rollout').description('the rollout of a new image to all tenants').addHelpText('after', ROLLOUT_HELP);
+rollout
+  .command('status')
+  .description('show how many tenants have the image, wait for it or failed; exit code 1 when some failed or all are halted')
+  .action(async () => {
+    const { rolloutStatus } = await commands.rollout();
+    process.exitCode = (await rolloutStatus({ stateDirectory, env })) ? 0 : 1;
+  });
+rollout
+  .command('pause')
+  .description('let no further tenant get a new image')
+  .action(async () => {
+    const { pause } = await commands.rollout();
+    await pause({ stateDirectory, env });
+  });
+rollout
+  .command('resume')
+  .description('go on with the tenants that wait')
+  .action(async () => {
+    const { resume } = await commands.rollout();
+    await resume({ stateDirectory, env });
   });
 
 const DOCTOR_HELP = `

@@ -41,6 +41,7 @@ import { Keys } from './tenant/tenant-keys.ts';
 import { Migrations } from './tenant/migrations.ts';
 import { RedisAccesses } from './tenant/redis-access.ts';
 import type { TenantRedis } from './tenant/redis-users.ts';
+import { Rollouts } from './tenant/rollouts.ts';
 import { Rotations } from './tenant/rotation/rotations.ts';
 import { Storages } from './tenant/storage.ts';
 import { TenantReconciler } from './tenant/tenant.controller.ts';
@@ -84,6 +85,7 @@ export class Operator {
   readonly #access: TenantAccess;
   readonly #resealing: Resealing;
   readonly #usages: Usages;
+  readonly #rollouts: Rollouts;
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
@@ -91,6 +93,12 @@ export class Operator {
     this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
     this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store, namespaces: this.#informers.namespaces.store });
     const { tenants, owned } = this.#informers;
+    this.#rollouts = new Rollouts({
+      ...deps,
+      image: deps.settings.image,
+      concurrency: deps.settings.rolloutConcurrency,
+      deployments: owned.of(DEPLOYMENT).store,
+    });
     this.#usages = new Usages({ ...deps, tenants: tenants.store, access: this.#access, ...deps.usageIntervals });
     const stores = { tenants: tenants.store, secrets: owned.of(SECRET).store, deployments: owned.of(DEPLOYMENT).store };
     this.#resealing = new Resealing({
@@ -118,6 +126,9 @@ export class Operator {
     const resync = (): void => this.#informers.tenants.store.list().forEach((tenant) => tenants.enqueue(keyOf(tenant), PRIORITY.resync));
     const stop = this.#deps.redis.onReconnect(resync);
     try {
+      const { store } = this.#informers.owned.of(DEPLOYMENT);
+      await store.waitForSync(signal).catch(() => undefined); // it does not lead any more
+      this.#rollouts.begin((key) => tenants.enqueue(key));
       const counting = this.#usages.run((key) => tenants.enqueue(key, PRIORITY.resync), signal);
       const watching = watchShards(this.#shardChanges(webhooks), this.#deps, signal);
       await Promise.all([
@@ -206,7 +217,7 @@ export class Operator {
       storages,
       redis: new RedisAccesses({ settings, secrets, password: passwordOf('redis'), redis }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
-      workloads: new Workloads({ settings, applier, owned, gateways: gateways.store }),
+      workloads: new Workloads({ settings, applier, owned, gateways: gateways.store, rollouts: this.#rollouts }),
       usages: this.#usages,
       rotations: new Rotations({ tenants: tenants.api, pods, shards, storages, events, random, clock }),
       finalizer: new TenantFinalizer({
@@ -219,6 +230,7 @@ export class Operator {
         connect,
         redis,
         migrations,
+        rollouts: this.#rollouts,
         conditions,
         events,
         clock,

@@ -69,6 +69,8 @@ export interface OperatorSettings {
   readonly maxTenantsPerShard: number;
   /** The most connections to Postgres that one tenant's role may hold. */
   readonly maxConnectionsPerTenant: number;
+  /** Tenants to which a new image is rolled out at once. */
+  readonly rolloutConcurrency: number;
   /** Schema migrations that run at once. */
   readonly migrationConcurrency: number;
 }

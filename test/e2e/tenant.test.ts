@@ -109,6 +109,21 @@ test('carrel keys rotate begins a rotation, and says what is wrong where it cann
   });
 });
 
+test('carrel rollout pauses, says so, and resumes', async () => {
+  const rollout = async (verb: string) => {
+    const { code, stdout, stderr } = await carrel(where, ['rollout', verb]);
+    return `${code} ${stdout}${stderr}`;
+  };
+  try {
+    expect(await rollout('pause')).toMatch(/^0 Rollouts of a new image are paused/);
+    expect(await rollout('status')).toMatch(/^\d \d+ tenants\n  done +\d+ {3}\d+ × carrel:dev\n[^]*Rollouts are paused since 20/);
+  } finally {
+    expect(await rollout('resume')).toBe('0 Rollouts go on within 15 seconds.\n');
+  }
+  expect(await rollout('resume')).toBe('0 Rollouts were not paused.\n');
+  expect(await rollout('status')).not.toContain('paused');
+});
+
 test('kubectl wait never sees a Ready that belongs to an earlier generation', async () => {
   const { namespace, name } = await tenant();
 

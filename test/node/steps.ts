@@ -172,6 +172,8 @@ async function upgradesUnderLoad(carrel: Installation): Promise<void> {
     await Promise.all(loads.map((load) => load.stop()));
   }
   requireNoFailure(carrel, loads);
+  const command = ['exec', 'deploy/carrel-operator', '--', 'node', 'cmd/carrel/main.js', 'rollout', 'status'];
+  assert.match(await kubectlOk(platform, ['-n', NAMESPACE, ...command]), new RegExp(`^1 tenant\\n  done +1 +1 × carrel:${NEXT_TAG}\\n$`));
 }
 
 function requireNoFailure({ say }: Installation, loads: readonly Load[]): void {

@@ -32,6 +32,7 @@ export interface AcceptedTenant extends Acceptable {
   /** RFC 3339: since when it has its first credentials. */
   readonly since: string;
   readonly credentials: RegisteredTenant['credentials'];
+  readonly areRolloutsPaused: boolean;
 }
 
 /** A slug or host that another tenant releases is not watched. */
@@ -65,8 +66,17 @@ export class Acceptance {
     const claim = await this.#claim(tenant, found).catch((error: unknown) => {
       throw refusalFor(error, this.#clock.now());
     });
-    const { tenantId, shard, isAdopting, since, credentials } = claim;
-    const value = { ...found, tenantId, shard, isAdopting, since, credentials, connections: claim.connections ?? found.connections };
+    const { tenantId, shard, isAdopting, since, credentials, areRolloutsPaused } = claim;
+    const value = {
+      ...found,
+      tenantId,
+      shard,
+      isAdopting,
+      since,
+      credentials,
+      areRolloutsPaused,
+      connections: claim.connections ?? found.connections,
+    };
     return { value, ...acceptedCondition(tenant, claim) };
   }
 

@@ -19,6 +19,7 @@ import type { Shards } from '../shards.ts';
 import { failureOf } from '../conditions/runner.ts';
 import type { ConditionWriter } from '../conditions/writer.ts';
 import type { Acceptance } from './acceptance.ts';
+import type { Rollouts } from './rollouts.ts';
 import type { Migrations } from './migrations.ts';
 import { locationText } from './storage-migration.ts';
 import { removeNamedObjects } from './tenant-named-storage.ts';
@@ -43,6 +44,7 @@ interface Deps {
   readonly connect: Connect;
   readonly redis: TenantRedis;
   readonly migrations: Migrations;
+  readonly rollouts: Rollouts;
   readonly conditions: ConditionWriter<Tenant>;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -111,6 +113,7 @@ export class TenantFinalizer {
     for (const registered of await this.#deps.acceptance.registered(tenant)) {
       signal.throwIfAborted();
       this.#deps.migrations.remove(registered.slug);
+      this.#deps.rollouts.remove(tenant);
       // Finishes a removal that has begun, even if the policy changed.
       const remove = tenant.spec.deletionPolicy === 'Delete' || registered.state === 'deleting';
       const waitsFor = await (remove ? this.#removeData(tenant, registered, signal) : this.#retain(registered, signal));

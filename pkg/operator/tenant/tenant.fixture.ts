@@ -56,6 +56,7 @@ export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSett
   networkPolicy: undefined,
   maxTenantsPerShard: 1000,
   maxConnectionsPerTenant: 50,
+  rolloutConcurrency: 10,
   migrationConcurrency: 4,
   ...more,
 });

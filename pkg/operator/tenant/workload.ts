@@ -21,10 +21,13 @@ import type { AcceptedTenant } from './acceptance.ts';
 import { exposureBy, type Exposure, type SeenGateway } from './exposure.policy.ts';
 import { slugOfDefaultHost } from './hosts.policy.ts';
 import { appliedReplicas } from './replicas.ts';
+import { imageIn, type Rollouts } from './rollouts.ts';
 
 export interface Workload {
   readonly deployment: Observed<Deployment>;
   readonly image: string;
+  /** The Deployment was not applied: its rollout waits (rollouts.ts). */
+  readonly isHeld: boolean;
 }
 
 /** The objects that were applied, by kind and name: left out, the Tenant's own. */
@@ -43,33 +46,44 @@ export class Workloads {
   readonly #applier: Applier;
   readonly #owned: OwnedInformers;
   readonly #gateways: Pick<Store<Gateway>, 'get'>;
+  readonly #rollouts: Rollouts;
 
-  constructor(deps: { settings: OperatorSettings; applier: Applier; owned: OwnedInformers; gateways: Pick<Store<Gateway>, 'get'> }) {
+  constructor(deps: {
+    settings: OperatorSettings;
+    applier: Applier;
+    owned: OwnedInformers;
+    gateways: Pick<Store<Gateway>, 'get'>;
+    rollouts: Rollouts;
+  }) {
     this.#settings = deps.settings;
     this.#applier = deps.applier;
     this.#owned = deps.owned;
     this.#gateways = deps.gateways;
+    this.#rollouts = deps.rollouts;
   }
 
   /** The step `WorkloadAvailable`. `checksums` are those of the Secrets that pods read at their start. */
   async run(tenant: ObservedTenant, accepted: AcceptedTenant, checksums: readonly string[]): Promise<StepResult<Workload>> {
     const settings = this.#settings;
-    const replicas = appliedReplicas(tenant, this.#owned.of(DEPLOYMENT).store.get(keyOf(tenant))?.spec?.replicas);
+    const live = this.#owned.of(DEPLOYMENT).store.get(keyOf(tenant));
+    const image = imageOf(tenant, settings);
+    const waits = this.#rollouts.waitsFor(tenant, live, accepted.areRolloutsPaused);
+    if (live && waits) return { value: { deployment: live, image: imageIn(live), isHeld: true }, ...waits };
+    const replicas = appliedReplicas(tenant, live?.spec?.replicas);
     const applied = await this.#apply(CHILDREN.WorkloadAvailable, tenant, { accepted, settings, checksums, replicas });
     await this.#pruneSecrets(tenant);
     const object = applied.of(DEPLOYMENT);
     if (!object) throw new Error('CHILDREN has no Deployment');
-    return {
-      value: { deployment: object, image: imageOf(tenant, settings) },
-      ...this.#availability(tenant, object, scalingFault(applied.of(HORIZONTAL_POD_AUTOSCALER))),
-    };
+    const availability = this.#availability(tenant, object, scalingFault(applied.of(HORIZONTAL_POD_AUTOSCALER)));
+    this.#rollouts.settle();
+    return { value: { deployment: object, image, isHeld: false }, ...availability };
   }
 
   /** The step `WorkloadAvailable` of a suspended tenant whose other steps failed: it has no pods all the same. */
   async stop(tenant: ObservedTenant): Promise<StepResult<Workload>> {
     const live = this.#owned.of(DEPLOYMENT).store.get(keyOf(tenant));
     if (!live || !isControlledBy(live, ownerReference(tenant, TENANT))) throw new ConditionError(SUSPENDED.reason, SUSPENDED.message);
-    return { value: { deployment: await this.#withoutPods(live), image: imageIn(live) }, ...SUSPENDED };
+    return { value: { deployment: await this.#withoutPods(live), image: imageIn(live), isHeld: false }, ...SUSPENDED };
   }
 
   async #withoutPods(live: Observed<Deployment>): Promise<Observed<Deployment>> {
@@ -201,5 +215,3 @@ const kindMissing = (kind: Kind): ConditionError =>
     `the cluster has no ${kind.kind} of ${apiVersionOf(kind)}: install the Gateway API's CustomResourceDefinitions, standard channel, 1.2 or newer (https://gateway-api.sigs.k8s.io), and a controller of Gateways`,
     { retryAfterMs: KIND_MISSING_RETRY_MS },
   );
-
-const imageIn = ({ spec }: Deployment): string => spec?.template.spec?.containers[0]?.image ?? '';

@@ -53,6 +53,7 @@ export const MAX_TENANTS_PER_SHARD = 1_000;
 
 /** A tenant with its hosts; `t` is the row. */
 export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting", t.connections, to_json(t.state_changed_at) AS since,
+    (SELECT i.rollouts_paused_at IS NOT NULL FROM registry.installation i) AS "areRolloutsPaused",
     json_build_object('namespace', t.namespace, 'namespaceUid', t.namespace_uid, 'name', t.name) AS owner,
     coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id AND h.left_at IS NULL), '[]') AS hosts,
     coalesce((SELECT json_object_agg(c.name, json_build_object('changedAt', c.changed_at, 'step', c.step, 'stepAt', c.step_at))

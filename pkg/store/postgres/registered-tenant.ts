@@ -33,6 +33,8 @@ export interface RegisteredTenant {
   readonly isAdopting: boolean;
   /** How many connections are counted for its role: never fewer than the role may hold; null: not known yet. */
   readonly connections: number | null;
+  /** No rollout of a new image begins, of any tenant. */
+  readonly areRolloutsPaused: boolean;
   /** RFC 3339: since when it is in its state, so also when it was adopted. */
   readonly since: string;
   /** Of those that were rotated, or are. */

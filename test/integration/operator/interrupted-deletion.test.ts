@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { EventRecorder } from '../../../pkg/kube/events.ts';
 import { informer } from '../../../pkg/kube/informer.ts';
-import { NAMESPACE, POD } from '../../../pkg/kube/kinds.ts';
+import { DEPLOYMENT, NAMESPACE, POD } from '../../../pkg/kube/kinds.ts';
 import { Store } from '../../../pkg/kube/store.ts';
 import { guardedSockets } from '../../../pkg/net/guarded-sockets.ts';
 import { ConditionWriter } from '../../../pkg/operator/conditions/writer.ts';
@@ -13,6 +13,7 @@ import { readShards, Shards } from '../../../pkg/operator/shards.ts';
 import { Acceptance } from '../../../pkg/operator/tenant/acceptance.ts';
 import { TenantFinalizer } from '../../../pkg/operator/tenant/finalizer.ts';
 import { Migrations } from '../../../pkg/operator/tenant/migrations.ts';
+import { Rollouts } from '../../../pkg/operator/tenant/rollouts.ts';
 import { TenantRedis } from '../../../pkg/operator/tenant/redis-users.ts';
 import { settingsWith } from '../../../pkg/operator/tenant/tenant.fixture.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
@@ -66,6 +67,7 @@ async function deletedTenant() {
     connect: guardedSockets({ allow: [], clock }),
     redis,
     migrations: new Migrations({ concurrency: 1 }),
+    rollouts: new Rollouts({ ...observed, image: '', concurrency: 1, deployments: new Store({ kind: DEPLOYMENT }) }),
     conditions: new ConditionWriter({ informer: tenants, events, clock }),
     events,
     clock,

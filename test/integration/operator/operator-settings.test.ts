@@ -3,17 +3,20 @@ import { afterEach, expect, test } from '@jest/globals';
 import { HTTP_ROUTE } from '../../../pkg/kube/gateway-api.ts';
 import { ENDPOINT_SLICE } from '../../../pkg/kube/kinds.ts';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import { isRolledOut } from '../../../pkg/operator/tenant/availability.ts';
+import { imageIn } from '../../../pkg/operator/tenant/rollouts.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { newClient } from '../../../pkg/store/s3/objects.ts';
 import { testBackends } from '../../support/backends.ts';
 import { installGatewayApi } from '../../support/gateway-api.ts';
-import { waitFor } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 import {
   children,
   condition,
   conditionOf,
+  follow,
   newNamespace,
   ready,
   secretValues,
@@ -153,4 +156,42 @@ test('a tenant that is suspended from the first leads to the operator too, and t
 
   expect(before).toEqual(['10.1.2.3']);
   await waitFor('the address of the next', async () => (await addresses())?.[0] === '10.1.2.4');
+});
+
+test('a new image of the operator reaches a bounded number of tenants at a time, none while rollouts are paused, and at once whom a person changes', async () => {
+  const keys = range(5).map(() => ({ namespace, name: unique('roll') }));
+  const registry = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
+  const pause = (at: string) => registry.query(`UPDATE registry.installation SET rollouts_paused_at = ${at}`);
+  const images = async () => (await Promise.all(keys.map((key) => cluster.tenants.get(key)))).map(({ status }) => status?.image);
+  const before = await operatorWith({});
+  await Promise.all(keys.map((key) => cluster.tenants.create(tenantOf(namespace, key.name))));
+  await Promise.all(keys.map((key) => ready(cluster.tenants, key)));
+  await before.end();
+  const { store, stop } = follow(cluster, children.DEPLOYMENT, namespace);
+  let most = 0;
+  store.onChange(() => {
+    most = Math.max(most, store.list().filter((deployment) => imageIn(deployment) === 'carrel:next' && !isRolledOut(deployment)).length);
+  });
+
+  try {
+    await pause('now()');
+    await operatorWith({ CARREL_IMAGE: 'carrel:next', CARREL_ROLLOUT_CONCURRENCY: '2' });
+    await Promise.all(keys.map((key) => condition(cluster.tenants, key, 'WorkloadAvailable', 'True', 'RolloutPaused')));
+    const [changed = { namespace, name: '' }] = keys;
+    await cluster.tenants.patch(changed, { spec: { displayName: 'Changed' } });
+    await condition(cluster.tenants, changed, 'WorkloadAvailable', 'True', 'Available');
+    const paused = await images();
+    await pause('NULL');
+    await Promise.all(keys.map((key) => cluster.tenants.patch(key, { metadata: { annotations: { touched: '1' } } })));
+    await waitFor('the new image everywhere', async () => (await images()).every((image) => image === 'carrel:next'));
+    await Promise.all(keys.map((key) => condition(cluster.tenants, key, 'WorkloadAvailable', 'True', 'Available')));
+
+    expect(paused).toEqual(['carrel:next', ...range(4).map(() => 'carrel:dev')]);
+    expect(most).toBeLessThanOrEqual(2);
+    expect(most).toBeGreaterThan(0);
+  } finally {
+    await pause('NULL');
+    await registry.close();
+    await stop();
+  }
 });

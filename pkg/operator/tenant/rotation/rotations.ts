@@ -46,7 +46,7 @@ export class Rotations {
     this.#deps = deps;
   }
 
-  async advance(tenant: ObservedTenant, accepted: AcceptedTenant, { deployment }: Workload): Promise<StepResult<object>> {
+  async advance(tenant: ObservedTenant, accepted: AcceptedTenant, { deployment, isHeld }: Workload): Promise<StepResult<object>> {
     const now = this.#deps.clock.now();
     const { names: requested, unknown } = requestedRotations(tenant);
     const stepOf = (name: CredentialName): string | null => accepted.credentials[name]?.step ?? null;
@@ -56,7 +56,7 @@ export class Rotations {
     if (unknown.length > 0) return { value: {}, ...unknownRotation(tenant, unknown) };
     if (moving.length === 0) return { value: {}, reason: 'Current', message: '' };
     const rotating = { value: {}, reason: 'Rotating', message: messageOf(moving, stepOf) };
-    if (!(await this.#isSettled(tenant, deployment))) return { ...rotating, retryAfterMs: PODS_RETRY_MS };
+    if (isHeld || !(await this.#isSettled(tenant, deployment))) return { ...rotating, retryAfterMs: PODS_RETRY_MS };
     const waits: number[] = [];
     for (const name of moving) waits.push(await this.#move(tenant, accepted, name, now));
     if (requested.length > 0) await this.#forgetRequest(tenant);

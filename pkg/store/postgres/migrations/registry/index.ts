@@ -8,6 +8,7 @@ import { leftHosts } from './0006-left-hosts.ts';
 import { knownConnections } from './0007-known-connections.ts';
 import { sharedLocations } from './0008-shared-locations.ts';
 import { credentials } from './0009-credentials.ts';
+import { pausedRollouts } from './0010-paused-rollouts.ts';
 
 /** In their order. */
 export const registryMigrations: readonly Migration<object>[] = [
@@ -20,4 +21,5 @@ export const registryMigrations: readonly Migration<object>[] = [
   knownConnections,
   sharedLocations,
   credentials,
+  pausedRollouts,
 ];

@@ -1,0 +1,79 @@
+import { defineKind, type KubeObject, type Observed } from '../../kube/object.ts';
+import { ResourceApi } from '../../kube/resource.ts';
+import { type Condition, findCondition } from '../../kube/status.ts';
+import { pausedSince, pauseRollouts, resumeRollouts } from '../../store/postgres/rollouts.ts';
+import { clusterClient } from '../client.ts';
+import { withRegistry } from '../registry-access.ts';
+
+interface TenantObject extends KubeObject {
+  spec: { image?: string };
+  status?: { conditions?: Condition[]; image?: string };
+}
+
+const TENANT = defineKind<TenantObject>({ group: 'carrel.dev', version: 'v1alpha1', plural: 'tenants', kind: 'Tenant', namespaced: true });
+
+interface Options {
+  readonly stateDirectory: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+type State = 'done' | 'rolling out' | 'waiting' | 'halted' | 'failed' | 'suspended' | 'not ready';
+
+/** By the reason of the condition `WorkloadAvailable`. */
+const STATES: Readonly<Record<string, State>> = {
+  Available: 'done',
+  RollingOut: 'rolling out',
+  RolloutWaits: 'waiting',
+  RolloutPaused: 'waiting',
+  RolloutHalted: 'halted',
+  RolloutFailed: 'failed',
+  PodsRefused: 'failed',
+  Suspended: 'suspended',
+  ScaledToZero: 'suspended',
+};
+const ORDER: readonly State[] = ['done', 'rolling out', 'waiting', 'halted', 'failed', 'suspended', 'not ready'];
+/** Of a state, as many tenants are named. */
+const MOST_NAMED = 5;
+
+const registryOf = ({ stateDirectory, env }: Options) => ({ stateDirectory, shardsDir: env['CARREL_SHARDS_DIR'] });
+
+/** Prints how far the operator's image is, and what holds it up. False: it failed for a tenant, or is halted. */
+export async function rolloutStatus(options: Options): Promise<boolean> {
+  const since = await withRegistry(registryOf(options), pausedSince);
+  const client = await clusterClient(options.stateDirectory, options.env);
+  const tenants = await new ResourceApi(client, TENANT).list().finally(() => client.close());
+  const groups = Map.groupBy(tenants, stateOf);
+  process.stdout.write(`${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'}\n`);
+  for (const state of ORDER) {
+    const found = groups.get(state) ?? [];
+    if (found.length > 0) process.stdout.write(`  ${state.padEnd(12)} ${String(found.length).padStart(5)}   ${describe(state, found)}\n`);
+  }
+  if (since) process.stdout.write(`Rollouts are paused since ${since.toISOString()}. To go on: carrel rollout resume\n`);
+  const isWell = !groups.has('failed') && !groups.has('halted');
+  if (!isWell) process.stdout.write('kubectl describe tenant shows why a rollout failed (WorkloadAvailable).\n');
+  return isWell;
+}
+
+const stateOf = ({ status }: Observed<TenantObject>): State =>
+  STATES[findCondition(status?.conditions, 'WorkloadAvailable')?.reason ?? ''] ?? 'not ready';
+
+/** The images of those that are done, the names of the others. */
+function describe(state: State, tenants: readonly Observed<TenantObject>[]): string {
+  if (state === 'done') {
+    const images = Map.groupBy(tenants, ({ status }) => status?.image ?? '?');
+    return [...images].map(([image, { length }]) => `${length} × ${image}`).join(', ');
+  }
+  const names = tenants.slice(0, MOST_NAMED).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  return [...names, ...(tenants.length > MOST_NAMED ? ['…'] : [])].join(', ');
+}
+
+/** No further rollout begins; those that run end. Twice is harmless. */
+export async function pause(options: Options): Promise<void> {
+  await withRegistry(registryOf(options), pauseRollouts);
+  process.stdout.write('Rollouts of a new image are paused: those that run end, no further one begins. To go on: carrel rollout resume\n');
+}
+
+export async function resume(options: Options): Promise<void> {
+  const was = await withRegistry(registryOf(options), resumeRollouts);
+  process.stdout.write(was ? 'Rollouts go on within 15 seconds.\n' : 'Rollouts were not paused.\n');
+}

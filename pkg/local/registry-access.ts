@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { silentLogger } from '../runtime/log.ts';
+import { sqlState } from '../store/postgres/errors.ts';
+import { SqlPool } from '../store/postgres/pool.ts';
+import { StoreUnavailableError } from '../store/unavailable.ts';
+import { LocalError, messageOf } from './errors.ts';
+import { existingStateDirectory, paths } from './state-directory.ts';
+
+/** "schema, relation or column does not exist": no operator of this version has run yet. */
+const NO_REGISTRY = new Set(['3F000', '42P01', '42703']);
+
+/**
+ * Works in the registry: of `shardsDir` (CARREL_SHARDS_DIR, as in the operator's pod), else of the platform on this machine. Throws LocalError where
+ * there is none or it does not answer, and what `work` throws.
+ */
+export async function withRegistry<T>(
+  options: { stateDirectory: string; shardsDir: string | undefined },
+  work: (pool: SqlPool) => Promise<T>,
+): Promise<T> {
+  const dir = options.shardsDir || paths(existingStateDirectory(options.stateDirectory).path).shards;
+  const pool = new SqlPool({ url: registryUrl(dir), poolSize: 1, log: silentLogger });
+  try {
+    return await work(pool);
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw new LocalError(`the registry does not answer: ${messageOf(error.cause ?? error)}`);
+    if (NO_REGISTRY.has(sqlState(error) ?? ''))
+      throw new LocalError('the registry is not there yet. Start the operator of this version first');
+    throw error;
+  } finally {
+    await pool.close();
+  }
+}
+
+/** The first shard by name holds the registry. */
+function registryUrl(dir: string): string {
+  try {
+    const [first] = readdirSync(dir)
+      .filter((name) => !name.startsWith('.'))
+      .toSorted();
+    if (first !== undefined) return readFileSync(join(dir, first, 'url'), 'utf8').trim();
+  } catch (error) {
+    throw new LocalError(`${dir} holds no address of the registry (${messageOf(error)}). Set CARREL_SHARDS_DIR as the operator has it.`);
+  }
+  throw new LocalError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the operator has it.`);
+}

@@ -1,0 +1,139 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { DEPLOYMENT, type Deployment } from '../../kube/kinds.ts';
+import type { Observed } from '../../kube/object.ts';
+import { Store } from '../../kube/store.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import type { ObservedTenant } from '../kinds.ts';
+import { Rollouts } from './rollouts.ts';
+import { tenantWith } from './tenant.fixture.ts';
+
+const [OLD, NEW] = ['carrel:1', 'carrel:2'];
+let version = 0;
+let now = 0;
+let store: Store<Deployment>;
+let rollouts: Rollouts;
+let enqueued: string[];
+
+const tenant = (name: string, spec: Parameters<typeof tenantWith>[0] = {}, seen = 1): ObservedTenant => {
+  const made = tenantWith(spec);
+  const available = {
+    type: 'WorkloadAvailable',
+    status: 'True',
+    reason: 'Available',
+    message: '',
+    lastTransitionTime: '',
+    observedGeneration: seen,
+  };
+  return { ...made, metadata: { ...made.metadata, name, uid: name }, status: { conditions: [available as never] } };
+};
+
+type State = 'ready' | 'rolling' | 'failed';
+
+/** As the API server has it. */
+function deployment(name: string, image: string, state: State = 'ready', replicas = 1): Observed<Deployment> {
+  const rolledOut = { replicas, updatedReplicas: replicas, availableReplicas: replicas, readyReplicas: replicas };
+  const conditions = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'too late' }];
+  const object = {
+    metadata: {
+      ...tenant(name).metadata,
+      generation: 2,
+      resourceVersion: String((version += 1)),
+    },
+    spec: { replicas, selector: {}, template: { spec: { containers: [{ name: 'server', image }] } } },
+    status: { observedGeneration: 2, ...(state === 'ready' ? rolledOut : { replicas }), ...(state === 'failed' ? { conditions } : {}) },
+  };
+  store.upsert(object);
+  return object;
+}
+
+/** What the pass of a tenant decides, and does. */
+function pass(name: string, becomes: State = 'rolling', isPaused = false): string {
+  const waits = rollouts.waitsFor(tenant(name), store.get({ namespace: 'schools', name }), isPaused);
+  if (!waits) deployment(name, NEW, becomes);
+  if (!waits) rollouts.settle();
+  return waits?.reason ?? 'goes';
+}
+
+function leads(concurrency: number): void {
+  const clock = { monotonic: () => now } as never;
+  rollouts = new Rollouts({ concurrency, image: NEW, deployments: store, clock, metrics: createMetrics('test') });
+  rollouts.begin(({ name }) => void enqueued.push(name));
+}
+
+beforeEach(() => {
+  store = new Store({ kind: DEPLOYMENT });
+  enqueued = [];
+  for (const name of 'abcdefgh') deployment(name, OLD);
+  leads(2);
+});
+
+test('as many as have a place go, and a place that is free is passed on in the order of those who wait', () => {
+  expect(['a', 'b', 'c', 'd'].map((name) => pass(name))).toEqual(['goes', 'goes', 'RolloutWaits', 'RolloutWaits']);
+
+  deployment('a', NEW, 'ready');
+  rollouts.settle();
+
+  expect(enqueued).toEqual(['c']);
+  expect([pass('c'), pass('d')]).toEqual(['goes', 'RolloutWaits']);
+});
+
+test('after a change of leader those that roll out keep their places', () => {
+  pass('a');
+  pass('b');
+
+  leads(2);
+
+  expect([pass('c'), pass('a')]).toEqual(['RolloutWaits', 'goes']);
+});
+
+test('failures halt the others until one succeeds or is deleted; those that failed may go on', () => {
+  leads(8);
+  for (const name of 'abcde') pass(name, 'failed');
+
+  expect(pass('f')).toBe('RolloutHalted');
+  deployment('a', OLD);
+  expect(pass('a', 'failed')).toBe('goes');
+  rollouts.remove(tenant('b'));
+  expect(pass('f')).toBe('goes');
+});
+
+test('a failed rollout that succeeds after all counts no more', () => {
+  leads(8);
+  for (const name of 'abcde') pass(name, 'failed');
+  deployment('c', NEW, 'ready');
+  rollouts.settle();
+
+  expect(pass('f')).toBe('goes');
+});
+
+test('while rollouts are paused none begins, and those that run go on', () => {
+  pass('a');
+
+  expect([pass('b', 'rolling', true), pass('a', 'rolling', true)]).toEqual(['RolloutPaused', 'goes']);
+});
+
+test('a change that never reaches the API server gives its place back as a failure', () => {
+  leads(1);
+  rollouts.waitsFor(tenant('a'), store.get({ namespace: 'schools', name: 'a' }), false);
+  expect(pass('b')).toBe('RolloutWaits');
+  now += 300_000;
+  rollouts.settle();
+
+  expect(pass('b')).toBe('goes');
+});
+
+test('a person’s change, an image of the Tenant’s own, a suspended and a new tenant wait for nothing', () => {
+  leads(1);
+  pass('a');
+  const live = store.get({ namespace: 'schools', name: 'b' });
+  const waits = (given: ObservedTenant, found = live): boolean => rollouts.waitsFor(given, found, true) !== undefined;
+
+  expect([
+    waits(tenant('b')),
+    waits(tenant('b', {}, 0)),
+    waits(tenant('b', { image: 'mine:1' })),
+    waits(tenant('b', { suspended: true })),
+    waits(tenant('b'), deployment('b', OLD, 'ready', 0)),
+    rollouts.waitsFor(tenant('new'), undefined, true) !== undefined,
+  ]).toEqual([true, false, false, false, false, false]);
+});

@@ -1,0 +1,155 @@
+import { Gauge } from 'prom-client';
+import type { Deployment } from '../../kube/kinds.ts';
+import { keyOf, keyText, type ObjectKey, parseKey } from '../../kube/object.ts';
+import { findCondition } from '../../kube/status.ts';
+import type { Store } from '../../kube/store.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { StepResult } from '../conditions/runner.ts';
+import type { ObservedTenant } from '../kinds.ts';
+import { availabilityOf, isRolledOut } from './availability.ts';
+
+/** How many tenants' rollouts may fail before the others are halted. */
+const MAX_FAILING = 5;
+/** A free place is passed on at once; this is for what nobody notifies of. */
+const WAITING_RETRY_MS = 60_000;
+const PAUSED_RETRY_MS = 15_000;
+
+/** So long may a change of image take to reach the API server before it counts as failed. */
+const UNAPPLIED_MS = 300_000;
+const FAILED = new Set(['RolloutFailed', 'PodsRefused']);
+
+interface Deps {
+  readonly concurrency: number;
+  /** The operator's image. */
+  readonly image: string;
+  readonly deployments: Pick<Store<Deployment>, 'get' | 'list'>;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+type Waiting = Pick<StepResult<unknown>, 'reason' | 'message' | 'retryAfterMs'>;
+
+/**
+ * Brings a new image of the operator's to many tenants, a bounded number at a time.
+ *
+ * Invariants:
+ * - No more tenants than `concurrency` have pods of two images because of the operator's image, also after a change of leader.
+ * - When MAX_FAILING rollouts have failed, no further one begins until one of these succeeds or its tenant is deleted; nor while rollouts are paused.
+ * - What a person changes in a Tenant takes effect at once, and brings the new image with it. New and suspended tenants wait for nothing.
+ */
+export class Rollouts {
+  readonly #deps: Deps;
+  /** Since when (monotonic) each has its place. */
+  readonly #rolling = new Map<string, number>();
+  readonly #failing = new Set<string>();
+  /** In the order in which they came. */
+  readonly #waiting = new Map<string, ObjectKey>();
+  #enqueue: (key: ObjectKey) => void = () => undefined;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    stateGauge(deps.metrics, { rolling: this.#rolling, waiting: this.#waiting, failing: this.#failing });
+  }
+
+  /** A new leader, whose copy of the Deployments has synced: those of the new image that are not ready yet are under way. */
+  begin(enqueue: (key: ObjectKey) => void): void {
+    const { deployments, image, clock } = this.#deps;
+    for (const set of [this.#rolling, this.#failing, this.#waiting]) set.clear();
+    this.#enqueue = enqueue;
+    for (const deployment of deployments.list())
+      if (imageIn(deployment) === image && !isRolledOut(deployment)) this.#rolling.set(keyText(keyOf(deployment)), clock.monotonic());
+  }
+
+  /** Why the Deployment must stay as it is for now; undefined: it may be changed, and if its image changes, its place is taken. */
+  waitsFor(tenant: ObservedTenant, live: Deployment | undefined, isPaused: boolean): Waiting | undefined {
+    const { image } = this.#deps;
+    const key = keyText(keyOf(tenant));
+    if (!live || !isUpgrade(tenant, live, image)) {
+      this.#waiting.delete(key);
+      return undefined;
+    }
+    const waits = this.#reasonToWait(key, isPaused);
+    if (waits === undefined) {
+      this.#waiting.delete(key);
+      this.#rolling.set(key, this.#deps.clock.monotonic());
+      return undefined;
+    }
+    this.#waiting.set(key, keyOf(tenant));
+    return {
+      ...waits,
+      message: `${live.status?.readyReplicas ?? 0} of ${live.spec?.replicas ?? 1} pods are ready; ${image} ${waits.message}`,
+    };
+  }
+
+  /** Looks at what became of those that have a place, and passes on the places that are free. Called after each look at a Deployment. */
+  settle(): void {
+    const { deployments, image, clock } = this.#deps;
+    for (const [key, since] of this.#rolling) {
+      const live = deployments.get(parseKey(key));
+      const isApplied = live !== undefined && imageIn(live) === image;
+      if (live && !isApplied && clock.monotonic() - since < UNAPPLIED_MS) continue;
+      const isFailed = live && (!isApplied || FAILED.has(availabilityOf(live, false).reason));
+      if (isFailed) this.#failing.add(key);
+      if (!live || isFailed || isRolledOut(live)) this.#rolling.delete(key);
+    }
+    for (const key of this.#failing) {
+      const live = deployments.get(parseKey(key));
+      if (!live || (imageIn(live) === image && isRolledOut(live))) this.#failing.delete(key);
+    }
+    this.#passOn();
+  }
+
+  /** A deleted tenant holds nobody up. */
+  remove(tenant: ObservedTenant): void {
+    const key = keyText(keyOf(tenant));
+    for (const set of [this.#rolling, this.#failing, this.#waiting]) set.delete(key);
+    this.settle();
+  }
+
+  #reasonToWait(key: string, isPaused: boolean): Waiting | undefined {
+    if (this.#rolling.has(key)) return undefined;
+    if (isPaused)
+      return { reason: 'RolloutPaused', message: 'waits: rollouts are paused (carrel rollout resume)', retryAfterMs: PAUSED_RETRY_MS };
+    if (this.#failing.size >= MAX_FAILING && !this.#failing.has(key))
+      return {
+        reason: 'RolloutHalted',
+        message: 'waits: rollouts are halted, since they failed for several tenants; see their conditions',
+        retryAfterMs: WAITING_RETRY_MS,
+      };
+    if (this.#rolling.size < this.#deps.concurrency) return undefined;
+    return { reason: 'RolloutWaits', message: `waits for one of ${this.#deps.concurrency} places`, retryAfterMs: WAITING_RETRY_MS };
+  }
+
+  /** As many as there are free places; each asks again and takes one, or waits on. */
+  #passOn(): void {
+    const free = this.#deps.concurrency - this.#rolling.size;
+    for (const key of [...this.#waiting.values()].slice(0, Math.max(0, free))) {
+      this.#waiting.delete(keyText(key));
+      this.#enqueue(key);
+    }
+  }
+}
+
+/** Pods run with another image than the operator's, and no person has changed the Tenant since. */
+function isUpgrade({ spec, metadata, status }: ObservedTenant, live: Deployment, image: string): boolean {
+  if (spec.image !== undefined || spec.suspended || live.spec?.replicas === 0 || imageIn(live) === image) return false;
+  return findCondition(status?.conditions, 'WorkloadAvailable')?.observedGeneration === metadata.generation;
+}
+
+export const imageIn = ({ spec }: Deployment): string => spec?.template.spec?.containers[0]?.image ?? '';
+
+function stateGauge(metrics: Metrics, sizes: Readonly<Record<string, { readonly size: number }>>): void {
+  const name = 'carrel_rollout_tenants';
+  metrics.removeSingleMetric(name);
+  const gauge = new Gauge({
+    name,
+    help: 'Tenants whose rollout of a new image of the operator runs, waits or has failed.',
+    labelNames: ['state'],
+    registers: [],
+    collect() {
+      for (const [state, { size }] of Object.entries(sizes)) this.set({ state }, size);
+    },
+  });
+  metrics.registerMetric(gauge);
+}
