@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { NETWORK } from '../../hack/node/layout.ts';
 import { commandOf } from '../../hack/node/node.ts';
 import { signal } from '../../pkg/local/processes.ts';
 import { Api, sendRaw } from '../support/api.ts';
 import { signIn, type TenantObject, tenantObject, waitReady } from '../support/demo-tenant.ts';
+import { ROOT } from '../support/backends.ts';
 import { apply, getJson, kubectl, kubectlOk, secretValues } from '../support/platform.ts';
 import { verifiesStandard } from '../support/receiver.ts';
 import { waitFor } from '../support/wait.ts';
@@ -57,6 +59,10 @@ export const STEPS: readonly Step[] = [
   { title: 'a drain of the node takes one pod of the tenant at a time, and no request fails', run: drainsUnderLoad },
   { title: 'passwords and keys of the tenant are rotated under load, the former ones end, and no request fails', run: credentialsRotate },
   { title: 'an autoscaler takes the pods over and brings them to its new minimum, and says that it has no metrics', run: autoscalerScales },
+  {
+    title: 'the Gateway API is installed: an HTTPRoute takes the place of the Ingress and back, and the missing Gateway is named',
+    run: gatewayIsMissing,
+  },
   { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
   { title: 'all containers are killed at once: all start again, files and webhooks too', run: containersAreKilled },
   { title: 'a pod that takes more memory than its limit is killed and starts again', run: outOfMemory },
@@ -266,6 +272,24 @@ async function autoscalerScales(carrel: Installation): Promise<void> {
   await waitFor('the autoscaler to go', async () => (await kubectlOk(platform, ['-n', SPACE, 'get', 'hpa', '-o', 'name'])) === '');
   await kubectlOk(platform, ['-n', SPACE, 'rollout', 'status', `deployment/${TENANT}`, '--timeout=90s']);
   await waitFor('the end of the third pod', async () => (await podNames(carrel)).length === 2);
+}
+
+/** The operator notices the kinds that are installed while it runs. */
+async function gatewayIsMissing({ platform }: Installation): Promise<void> {
+  const expose = (exposure: object) =>
+    kubectlOk(platform, ['-n', SPACE, 'patch', 'tenant', TENANT, '--type=merge', '-p', JSON.stringify({ spec: { exposure } })]);
+  const children = async (): Promise<string> => (await kubectlOk(platform, ['-n', SPACE, 'get', 'httproute,ingress', '-o', 'name'])).trim();
+  const exposed = `jsonpath={.status.conditions[?(@.type=="Exposed")].reason}`;
+  await kubectlOk(platform, ['apply', '--server-side', '-f', join(ROOT, 'config/gateway-api')]);
+  await expose({ type: 'Gateway', gateway: { name: 'edge' } });
+  await waitFor('the missing Gateway to be named', async () => {
+    return (await kubectlOk(platform, ['-n', SPACE, 'get', 'tenant', TENANT, '-o', exposed])) === 'GatewayMissing';
+  });
+  assert.match(await children(), /^httproute/);
+  assert.doesNotMatch(await children(), /ingress/);
+  await expose({ type: 'Ingress', gateway: null });
+  await waitFor('the Ingress in its place', async () => (await children()) === `ingress.networking.k8s.io/${TENANT}`);
+  await waitReady(platform, SPACE, `tenant/${TENANT}`);
 }
 
 /** host:port of the tenant's Service, at which kube-proxy answers. */
