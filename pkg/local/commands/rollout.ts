@@ -41,7 +41,8 @@ const registryOf = ({ stateDirectory, env }: Options) => ({ stateDirectory, shar
 export async function rolloutStatus(options: Options): Promise<boolean> {
   const since = await withRegistry(registryOf(options), pausedSince);
   const client = await clusterClient(options.stateDirectory, options.env);
-  const tenants = await new ResourceApi(client, TENANT).list().finally(() => client.close());
+  const tenants = await new ResourceApi(client, TENANT).list();
+  await client.close();
   const groups = Map.groupBy(tenants, stateOf);
   process.stdout.write(`${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'}\n`);
   for (const state of ORDER) {
