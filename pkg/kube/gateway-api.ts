@@ -29,11 +29,16 @@ export interface BackendReference {
   weight?: number;
 }
 
+export interface HttpRouteFilter {
+  type: string;
+  requestHeaderModifier?: { remove?: string[] };
+}
+
 export interface HttpRouteRule {
   /** A request fits when one of them does. */
   matches?: HttpRouteMatch[];
   backendRefs?: BackendReference[];
-  filters?: object[];
+  filters?: HttpRouteFilter[];
   /** Of the whole answer, as in `30s`; `0s`: no limit. Left out, what the Gateway takes. */
   timeouts?: { request?: string };
 }

@@ -38,7 +38,20 @@ test.each<[string, HttpRoute, Gateway, string | undefined, string]>([
     undefined,
     'NoMatchingListenerHostname',
   ],
-  ['none with filters, which would be left out', route([], { filters: [{}] }), ANY, undefined, 'UnsupportedValue'],
+  [
+    'its listener with a filter that removes headers of requests',
+    route([], { filters: [{ type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['Cookie'] } }] }),
+    ANY,
+    undefined,
+    'http',
+  ],
+  [
+    'none with another filter, which would be left out',
+    route([], { filters: [{ type: 'URLRewrite' }] }),
+    ANY,
+    undefined,
+    'UnsupportedValue',
+  ],
   ['none with a match by method', route([], { matches: [{ method: 'GET' } as object] }), ANY, undefined, 'UnsupportedValue'],
   [
     'none to a Service of another namespace',

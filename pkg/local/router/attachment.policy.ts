@@ -1,4 +1,12 @@
-import type { Gateway, GatewayListener, HttpRoute, HttpRouteMatch, HttpRouteRule, ParentReference } from '../../kube/gateway-api.ts';
+import type {
+  Gateway,
+  GatewayListener,
+  HttpRoute,
+  HttpRouteFilter,
+  HttpRouteMatch,
+  HttpRouteRule,
+  ParentReference,
+} from '../../kube/gateway-api.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 
 /** Why a route is not served at a Gateway, by a reason of the Gateway API. */
@@ -19,8 +27,9 @@ export interface Attachment {
 }
 
 /**
- * The listeners of a Gateway at which a route is served, or why it is not. Of an HTTPRoute the router understands paths, headers and Services of
- * the route's own namespace; a route that asks for more is refused as a whole, so that it never leads where its owner did not mean it to.
+ * The listeners of a Gateway at which a route is served, or why it is not. Of an HTTPRoute the router understands paths, headers, the removal of
+ * a request's headers, and Services of the route's own namespace; a route that asks for more is refused as a whole, so that it never leads
+ * where its owner did not mean it to.
  */
 export function attach(route: HttpRoute, parent: ParentReference, gateway: Gateway): Attachment {
   const refused = (reason: RouteRefusal['reason'], message: string): Attachment => ({ listeners: [], refusal: { reason, message } });
@@ -48,11 +57,15 @@ function takesRoutesOf({ allowedRoutes }: GatewayListener, gateway: Gateway, rou
 }
 
 function unsupportedIn({ matches = [], filters = [], backendRefs = [] }: HttpRouteRule): string | undefined {
-  if (filters.length > 0) return 'filters';
+  const filter = filters.find((each) => !isRemoval(each));
+  if (filter) return `the filter ${filter.type}`;
   if (backendRefs.length > 1 || backendRefs.some(({ kind = 'Service', namespace }) => kind !== 'Service' || namespace !== undefined))
     return 'backendRefs other than one Service of the same namespace';
   return matches.map(unsupportedMatch).find((field) => field !== undefined);
 }
+
+const isRemoval = ({ type, requestHeaderModifier = {} }: HttpRouteFilter): boolean =>
+  type === 'RequestHeaderModifier' && Object.keys(requestHeaderModifier).every((field) => field === 'remove');
 
 function unsupportedMatch(match: HttpRouteMatch): string | undefined {
   const other = Object.keys(match).find((field) => field !== 'path' && field !== 'headers');

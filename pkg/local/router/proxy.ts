@@ -42,21 +42,31 @@ export class Proxy {
   }
 
   /** 'unreachable': nothing was sent, another pod may be tried. Otherwise the request was dealt with, well or badly. */
-  async forward(request: IncomingMessage, response: ServerResponse, upstream: Upstream): Promise<Outcome> {
-    const outcome = await this.#try(request, response, upstream, this.#agent);
+  async forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    upstream: Upstream,
+    withoutHeaders: readonly string[] = [],
+  ): Promise<Outcome> {
+    const headers = forwardedHeaders(request, withoutHeaders);
+    const outcome = await this.#try(request, response, { ...upstream, headers }, this.#agent);
     if (outcome !== 'stale') return outcome;
-    const again = await this.#try(request, response, upstream, false);
+    const again = await this.#try(request, response, { ...upstream, headers }, false);
     return again === 'stale' ? 'unreachable' : again;
   }
 
-  #try(request: IncomingMessage, response: ServerResponse, upstream: Upstream, agent: Agent | false): Promise<Outcome | 'stale'> {
+  #try(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Upstream & { headers: string[] },
+    agent: Agent | false,
+  ): Promise<Outcome | 'stale'> {
     return new Promise((resolve) => {
       const outgoing = upstreamRequest({
-        ...upstream,
+        ...target,
         agent,
         method: request.method,
         path: request.url,
-        headers: forwardedHeaders(request),
         setHost: false,
       });
       const onClientGone = (): void => {
@@ -106,16 +116,16 @@ function whenConnected(outgoing: ClientRequest, connected: () => void): void {
   });
 }
 
-function forwardedHeaders(request: IncomingMessage): string[] {
-  const headers = endToEnd(request.rawHeaders, request.headers.connection);
+function forwardedHeaders(request: IncomingMessage, without: readonly string[]): string[] {
+  const headers = endToEnd(request.rawHeaders, request.headers.connection, without);
   const length = request.headers['transfer-encoding'] === undefined ? [] : ['transfer-encoding', 'chunked'];
   const address = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   return [...headers, ...length, 'x-forwarded-for', address, 'x-forwarded-proto', 'http', 'x-forwarded-host', request.headers.host ?? ''];
 }
 
-/** Header pairs without those that belong to one connection. */
-function endToEnd(raw: readonly string[], connection: string | undefined): string[] {
-  const named = new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+/** Header pairs without those that belong to one connection, and without these (in lower case). */
+function endToEnd(raw: readonly string[], connection: string | undefined, without: readonly string[] = []): string[] {
+  const named = new Set([...(connection ?? '').split(',').map((name) => name.trim().toLowerCase()), ...without]);
   const headers: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
     const [name = '', value = ''] = raw.slice(index, index + 2);

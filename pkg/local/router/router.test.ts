@@ -45,6 +45,7 @@ const httpRoute = (host: string, path: string, service: string, headers: Record<
         matches: [
           { path: { type: 'PathPrefix', value: path }, headers: Object.entries(headers).map(([name, value]) => ({ name, value })) },
         ],
+        filters: [{ type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['Cookie'] } }],
         backendRefs: [{ name: service, port: 80 }],
       },
     ],
@@ -324,15 +325,15 @@ test.each<[string, Record<string, string>, string | undefined]>([
   expect(routeOf(objects, { host: 'api.localhost', path, headers })?.service).toBe(service);
 });
 
-test('a request that no route of a known host takes is a 404 that says so', async () => {
+test('at a host with an HTTPRoute the headers that it removes do not reach the pod, and a request that none takes is a 404 that says so', async () => {
   routes = [httpRoute('api.localhost', '/api/v1', 'x', { 'X-Tenant-ID': 'x' })];
-  pods['x'] = [podAt(await upstream((_, response) => response.end('pod')))];
+  pods['x'] = [podAt(await upstream(({ headers }, response) => response.end(JSON.stringify([headers['x-tenant-id'], headers.cookie]))))];
 
   const [named, wrong] = await Promise.all(
-    ['x', 'y'].map((name) => get('/api/v1/users/me', { host: 'api.localhost', headers: { 'x-tenant-id': name } })),
+    ['x', 'y'].map((name) => get('/api/v1/users/me', { host: 'api.localhost', headers: { 'x-tenant-id': name, cookie: 'a=b' } })),
   );
 
-  expect([named?.response.statusCode, named?.body]).toEqual([200, 'pod']);
+  expect([named?.response.statusCode, named?.body]).toEqual([200, '["x",null]']);
   expect([wrong?.response.statusCode, wrong?.body]).toEqual([404, expect.stringContaining('No tenant is served here')]);
 });
 

@@ -139,7 +139,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, { objec
   turns.set(route.service, (turn + 1) % Number.MAX_SAFE_INTEGER);
   for (let index = 0; index < route.upstreams.length; index++) {
     const upstream = route.upstreams[(turn + index) % route.upstreams.length];
-    if (upstream && (await proxy.forward(request, response, upstream)) === 'answered') return;
+    if (upstream && (await proxy.forward(request, response, upstream, route.withoutHeaders)) === 'answered') return;
     if (response.destroyed) return;
   }
   response.setHeader('retry-after', RETRY_AFTER_SECONDS);

@@ -26,6 +26,8 @@ export interface Route {
   /** `namespace/name` of the Service, for people and for taking turns. */
   readonly service: string;
   readonly upstreams: readonly Upstream[];
+  /** Names of request headers that do not reach the pod, in lower case. */
+  readonly withoutHeaders?: readonly string[];
   /** Its tenant is suspended: no pod answers for it. */
   readonly isSuspended?: boolean;
 }
@@ -52,7 +54,7 @@ export function routeOf(objects: Objects, request: RequestLine): Route | undefin
       ...objects.routesFor(name, host).flatMap((route) => routeMatches(route, request)),
     ];
     const [best] = matches.sort((a, b) => b.weight - a.weight);
-    if (best) return routeTo(objects, best.namespace, best.backend);
+    if (best) return { ...routeTo(objects, best.namespace, best.backend), withoutHeaders: best.withoutHeaders ?? [] };
   }
   return undefined;
 }
@@ -60,6 +62,7 @@ export function routeOf(objects: Objects, request: RequestLine): Route | undefin
 interface Match {
   readonly namespace: string;
   readonly backend: Json<V1IngressBackend>;
+  readonly withoutHeaders?: readonly string[];
   readonly weight: number;
 }
 
@@ -80,12 +83,20 @@ function matchesOf(ingress: Observed<Ingress>, host: string, path: string): Matc
 const HEADER_WEIGHT = 1 / 64;
 
 function routeMatches({ metadata, spec }: Observed<HttpRoute>, request: RequestLine): Match[] {
-  return (spec?.rules ?? []).flatMap(({ matches = [{}], backendRefs = [] }) => {
+  return (spec?.rules ?? []).flatMap(({ matches = [{}], filters = [], backendRefs = [] }) => {
     const weight = Math.max(0, ...matches.map((match) => matchWeight(match, request)));
     const [backend] = backendRefs;
     if (weight === 0 || !backend) return [];
     const service = { name: backend.name, port: { number: backend.port ?? 0 } };
-    return [{ namespace: metadata.namespace ?? '', backend: { service }, weight }];
+    const withoutHeaders = filters.flatMap(({ requestHeaderModifier }) => requestHeaderModifier?.remove ?? []);
+    return [
+      {
+        namespace: metadata.namespace ?? '',
+        backend: { service },
+        withoutHeaders: withoutHeaders.map((name) => name.toLowerCase()),
+        weight,
+      },
+    ];
   });
 }
 

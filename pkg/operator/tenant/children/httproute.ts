@@ -1,4 +1,11 @@
-import { GATEWAY, HTTP_ROUTE, type HttpRoute, type HttpRouteMatch, type ParentReference } from '../../../kube/gateway-api.ts';
+import {
+  GATEWAY,
+  HTTP_ROUTE,
+  type HttpRoute,
+  type HttpRouteFilter,
+  type HttpRouteMatch,
+  type ParentReference,
+} from '../../../kube/gateway-api.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, slugOf } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
@@ -20,7 +27,7 @@ export function httpRoute(tenant: Tenant, { accepted: { hosts }, settings }: Inp
 
 /**
  * The API at the host that tenants share: requests whose X-Tenant-ID names the tenant, by slug or number. At any listener of the Gateway:
- * `sectionName` is the one for the tenant's own hosts.
+ * `sectionName` is the one for the tenant's own hosts. Cookies do not pass: a browser sends those of one tenant with requests for another.
  */
 export function sharedApiRoute(tenant: Tenant, { accepted: { tenantId }, settings }: Input): HttpRoute | undefined {
   const parent = gatewayOf(tenant);
@@ -29,8 +36,14 @@ export function sharedApiRoute(tenant: Tenant, { accepted: { tenantId }, setting
   const { sectionName: _ofOwnHosts, ...gateway } = parent;
   const names = [slugOf(tenant), tenantId];
   const matches = names.map((value) => ({ ...underPath('/api/v1'), headers: [{ type: 'Exact' as const, name: 'X-Tenant-ID', value }] }));
-  return routeOf(tenant, { name: sharedApiRouteName(tenant), parent: gateway, hostnames: [apiHost], matches }, settings);
+  return routeOf(
+    tenant,
+    { name: sharedApiRouteName(tenant), parent: gateway, hostnames: [apiHost], matches, filters: [WITHOUT_COOKIES] },
+    settings,
+  );
 }
+
+const WITHOUT_COOKIES: HttpRouteFilter = { type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['Cookie'] } };
 
 /** With a dot, which no Tenant's name has: it is never the name of another Tenant's own route. */
 export const sharedApiRouteName = ({ metadata }: Tenant): string => `${metadata.name}.api`;
@@ -48,11 +61,12 @@ const underPath = (value: string): HttpRouteMatch => ({ path: { type: 'PathPrefi
 /** With every default of the schema, so that what the API server fills in is no difference. */
 function routeOf(
   tenant: Tenant,
-  route: { name: string; parent: ParentReference; hostnames: string[]; matches: HttpRouteMatch[] },
+  route: { name: string; parent: ParentReference; hostnames: string[]; matches: HttpRouteMatch[]; filters?: HttpRouteFilter[] },
   { routeTimeout }: Input['settings'],
 ): HttpRoute {
-  const { name, parent, hostnames, matches } = route;
+  const { name, parent, hostnames, matches, filters } = route;
   const backendRefs = [{ group: '', kind: 'Service', name: tenant.metadata.name, port: SERVICE_PORT, weight: 1 }];
-  const rule = { matches, backendRefs, ...(routeTimeout === undefined ? {} : { timeouts: { request: routeTimeout } }) };
+  const timeouts = routeTimeout === undefined ? {} : { timeouts: { request: routeTimeout } };
+  const rule = { matches, ...(filters ? { filters } : {}), backendRefs, ...timeouts };
   return { ...identity(tenant, HTTP_ROUTE, name), spec: { parentRefs: [parent], hostnames, rules: [rule] } };
 }
