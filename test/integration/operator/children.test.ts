@@ -367,6 +367,11 @@ test("a Gateway's controller decides whether its Tenant is exposed, and every sw
   await cluster.tenants.patch(key, { spec: { displayName: 'Again' } });
   await ready(cluster.tenants, key);
   const { resourceVersion } = (await routes.get(key)).metadata;
+  await cluster.tenants.patch(key, { spec: { hosts: { app: `${key.name}.example.org` } } });
+  await waitFor(
+    'the new host',
+    async () => (await routes.get(key)).spec?.hostnames?.join() === `${key.name}.example.org,lti.${key.name}.localhost`,
+  );
   await routes.delete(key);
   await waitFor('the deleted route', async () => ((await routes.find(key))?.metadata.uid ?? metadata.uid) !== metadata.uid);
   await cluster.tenants.patch(key, { spec: { exposure: { type: 'None', gateway: null } } });
