@@ -6,6 +6,7 @@ import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/hosts.p
 import type { OperatorSettings, TenantNetwork } from '../../pkg/operator/settings.ts';
 import type { SuspendedAnswer } from '../../pkg/operator/suspended-server.ts';
 import { ConfigError, isReadable, wholeNumber } from '../../pkg/runtime/config.ts';
+import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
 import { MAX_TENANTS_PER_SHARD } from '../../pkg/store/postgres/registry.ts';
 import { bucketName, type StorageAdminOptions } from '../../pkg/store/s3/admin.ts';
@@ -45,6 +46,7 @@ const tenantNetwork = z.strictObject({
   ingressControllers: peers,
   metricsFrom: peers,
   stores: peers,
+  collectors: peers,
   postgresPorts: z.array(z.int().min(1).max(65_535)).min(1).max(20).default([5432]),
 });
 
@@ -119,7 +121,7 @@ export const operatorConfigSchema = z.object({
     .transform(parseTenantNetwork)
     .optional()
     .describe(
-      '{"ingressControllers":[],"metricsFrom":[],"stores":[],"postgresPorts":[5432]}, each a list of peers of a NetworkPolicy; with it each tenant has a NetworkPolicy',
+      '{"ingressControllers":[],"metricsFrom":[],"stores":[],"collectors":[],"postgresPorts":[5432]}, each a list of peers of a NetworkPolicy; with it each tenant has a NetworkPolicy',
     ),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(1).describe('how many proxies are in front of a tenant'),
   CARREL_MAX_TENANTS_PER_SHARD: wholeNumber(1, 1_000_000).default(MAX_TENANTS_PER_SHARD).describe('the most tenants of a shard'),
@@ -148,6 +150,7 @@ export const operatorConfigSchema = z.object({
   CARREL_LISTEN_HOST: z.string().optional().describe('the address that the ops port listens on; default: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('the port of /healthz, /readyz and /metrics'),
   CARREL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info').describe('trace, debug, info, warn or error'),
+  ...traceSettings,
 });
 
 export type OperatorConfig = z.output<typeof operatorConfigSchema>;
@@ -190,6 +193,10 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
   s3Region: config.CARREL_S3_REGION,
   trustedProxies: config.CARREL_TRUSTED_PROXIES,
   logLevel: config.CARREL_LOG_LEVEL,
+  traces:
+    config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+      ? undefined
+      : { endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, sampler: config.OTEL_TRACES_SAMPLER, ratio: config.OTEL_TRACES_SAMPLER_ARG },
   egressAllow: config.CARREL_EGRESS_ALLOW,
   networkPolicy: config.CARREL_TENANT_NETWORK,
   maxTenantsPerShard: config.CARREL_MAX_TENANTS_PER_SHARD,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { RATE_LIMITS } from '../../pkg/http/rate-limits.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
+import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
 
 const BYTES_MAX = Number.MAX_SAFE_INTEGER;
 const address = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
@@ -68,5 +69,6 @@ export const serverConfigSchema = z.object({
   CARREL_VERSIONS_DAYS: wholeNumber(1, 36_500).optional().describe('days that a version is kept after it was replaced; left out: for ever'),
   CARREL_TRUSTED_PROXIES: wholeNumber(0, 10).default(0).describe('how many proxies are in front, 0 to 10'),
   CARREL_LOG_LEVEL: logLevel,
+  ...traceSettings,
 });
 export type ServerConfig = z.output<typeof serverConfigSchema>;

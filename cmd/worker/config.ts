@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { RETRY_SECONDS } from '../../pkg/api/retry-schedule.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { ConfigError, isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
+import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
 
 const waits = () =>
   z
@@ -30,6 +31,7 @@ export const workerConfigSchema = z.object({
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),
   CARREL_DATABASE_POOL_SIZE: wholeNumber(2, 100).default(20).describe('the most connections to each shard, 2 to 100, besides 4 for leases'),
   CARREL_LOG_LEVEL: logLevel,
+  ...traceSettings,
 });
 
 export type WorkerConfig = z.output<typeof workerConfigSchema>;

@@ -10,6 +10,7 @@ import { systemRandom } from '../../pkg/runtime/random.ts';
 import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
+import { startTraces } from '../../pkg/runtime/trace-settings.ts';
 import { readShardUrls, type WorkerConfig, workerConfigSchema } from './config.ts';
 import { workerJobs } from './jobs.ts';
 
@@ -25,6 +26,7 @@ await runProgram(
   async (program) => {
     log = createLogger({ program: 'worker' });
     const config = readConfig('worker', workerConfigSchema, process.env);
+    program.onStop('traces', await startTraces(config, { program: 'worker', trustsParents: true, log: () => log }));
     log = createLogger({ program: 'worker', level: config.CARREL_LOG_LEVEL });
     const time = { clock: systemClock, random: systemRandom };
     const metrics = createMetrics('worker');

@@ -18,7 +18,7 @@ const allText = documentation.map(({ text }) => text).join('\n');
 const code = sources();
 const allCode = code.map(({ text }) => text).join('\n');
 
-const SETTING = /\b((?:CARREL_[A-Z0-9_]*[A-Z0-9])|KUBEBUILDER_ASSETS|XDG_CACHE_HOME)\b/g;
+const SETTING = /\b((?:(?:CARREL|OTEL)_[A-Z0-9_]*[A-Z0-9])|KUBEBUILDER_ASSETS|XDG_CACHE_HOME)\b/g;
 
 /** Variables by which our own programs speak to each other, and those of the test run: nobody sets them by hand. */
 const INTERNAL_SETTINGS = [

@@ -1,5 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
+import { endSpan, inSpan, type SpanFacts, startSpan, traceparentOf } from '../runtime/traces.ts';
 import type { Tx } from '../store/postgres/database.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import { type EventData, type EventName, payloadOf } from './catalogue.ts';
@@ -9,21 +10,31 @@ import type { WorkerNotifier } from './worker-notifier.ts';
 const EVENTS_PER_STATEMENT = 1_000;
 
 /**
- * Common table expressions that write the events of `source` (rows of uuid and payload) and their deliveries, which `delivery` gives.
+ * Common table expressions that write the events of `source` (rows of uuid and payload, and `more` columns) and their deliveries, which `delivery` gives.
  * An event that no webhook is subscribed to is not written: nothing would ever read it.
  */
-const eventRows = (event: string, source: string): string => `
+const eventRows = (event: string, source: string, more: '' | ', traceparent' = ''): string => `
   endpoint AS (
     SELECT uuid FROM webhooks WHERE active AND ${event} = ANY (events)
   ), event AS (
-    INSERT INTO carrel.events (uuid, event, payload)
-    SELECT e.uuid, ${event}, e.payload FROM ${source} AS e (uuid, payload) WHERE EXISTS (SELECT FROM endpoint)
+    INSERT INTO carrel.events (uuid, event, payload${more})
+    SELECT e.uuid, ${event}, e.payload${more} FROM ${source} AS e (uuid, payload${more}) WHERE EXISTS (SELECT FROM endpoint)
     RETURNING id
   ), delivery AS (
     INSERT INTO carrel.deliveries (event_id, endpoint) SELECT event.id, endpoint.uuid FROM event CROSS JOIN endpoint ORDER BY event.id RETURNING id
   )`;
 
-const EMIT = `WITH ${eventRows('$1', 'unnest($2::uuid[], $3::text[])')} SELECT count(*) AS deliveries FROM delivery`;
+const EMITTED = '(SELECT u.uuid, u.payload, $4::text FROM unnest($2::uuid[], $3::text[]) AS u (uuid, payload))';
+const EMIT = `WITH ${eventRows('$1', EMITTED, ', traceparent')} SELECT count(*) AS deliveries FROM delivery`;
+
+/** The event enters the outbox. What the worker does with it is below this span. */
+const sending = (event: EventName): [name: string, facts: SpanFacts] => [
+  `send ${event}`,
+  {
+    kind: 'producer',
+    attributes: { 'messaging.system': 'carrel', 'messaging.operation.type': 'send', 'messaging.destination.name': event },
+  },
+];
 
 /** ISO 8601 in UTC with milliseconds, as JSON has times. */
 const isoOf = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -33,14 +44,20 @@ export interface FileCreatedEvent {
   readonly uuid: string;
   readonly head: string;
   readonly tail: string;
+  /** Of the span below which it is delivered; null: none. */
+  readonly traceparent: string | null;
 }
 
 /**
- * For a statement that creates files: the same as `eventRows` for rows of `source`, which have the columns event_uuid, event_head, event_tail of a
- * FileCreatedEvent, and created_at.
+ * For a statement that creates files: the same as `eventRows` for rows of `source`, which have the columns event_uuid, event_head, event_tail,
+ * event_traceparent of a FileCreatedEvent, and created_at.
  */
 export const fileCreatedRows = (source: string): string =>
-  eventRows(`'file.created'`, `(SELECT s.event_uuid, s.event_head || ${isoOf('s.created_at')} || s.event_tail FROM ${source} s)`);
+  eventRows(
+    `'file.created'`,
+    `(SELECT s.event_uuid, s.event_head || ${isoOf('s.created_at')} || s.event_tail, s.event_traceparent FROM ${source} s)`,
+    ', traceparent',
+  );
 
 /**
  * For a statement that makes or changes many files: writes an event of each row of `source`, whose expressions `fields` are the fields of `data` in their order, as
@@ -89,7 +106,11 @@ export class Events {
     const payload = payloadOf('file.created', this.#clock.now().toISOString(), { ...data, created_at: UNKNOWN_TIME });
     // A name cannot look like it: its quotes are escaped.
     const at = payload.lastIndexOf(`"created_at":"${UNKNOWN_TIME}"`) + '"created_at":"'.length;
-    return { uuid: this.#random.uuid(), head: payload.slice(0, at), tail: payload.slice(at + UNKNOWN_TIME.length) };
+    // The statement is shared with other uploads, so the span is of the event's making alone.
+    const span = startSpan(...sending('file.created'));
+    if (span) endSpan(span);
+    const traceparent = span ? traceparentOf(span) : null;
+    return { uuid: this.#random.uuid(), head: payload.slice(0, at), tail: payload.slice(at + UNKNOWN_TIME.length), traceparent };
   }
 
   /** Wakes the workers for deliveries that a statement of its own has written. */
@@ -120,11 +141,13 @@ export async function writeEvents<Name extends EventName>(
   all: readonly EventData<Name>[],
 ): Promise<boolean> {
   const timestamp = clock.now().toISOString();
+  const write = (uuids: string[], payloads: string[]) =>
+    inSpan(...sending(event), () => tx.query<{ deliveries: number }>(EMIT, [event, uuids, payloads, traceparentOf()]));
   let deliveries = 0;
   for (let at = 0; at < all.length; at += EVENTS_PER_STATEMENT) {
     const payloads = all.slice(at, at + EVENTS_PER_STATEMENT).map((data) => payloadOf(event, timestamp, data));
     const uuids = payloads.map(() => random.uuid());
-    const [written] = await tx.query<{ deliveries: number }>(EMIT, [event, uuids, payloads]);
+    const [written] = await write(uuids, payloads);
     deliveries += written?.deliveries ?? 0;
   }
   return deliveries > 0;

@@ -6,8 +6,10 @@ import { Problem } from '../api/problem.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
+import { isTracing } from '../runtime/traces.ts';
 import { writeError } from './middleware/errors.ts';
 import { observer } from './middleware/observe.ts';
+import { traced } from './middleware/traces.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { refusalOf, requireTenant } from './middleware/tenant.ts';
 import { referenceEndpoints } from './openapi/endpoints.ts';
@@ -64,7 +66,7 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
     ctx.params = params;
     await handler(ctx);
   };
-  app.use(async (ctx) => {
+  const answer = async (ctx: Context): Promise<void> => {
     observe(ctx);
     setSecurityHeaders(ctx.res);
     try {
@@ -72,7 +74,8 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
     } catch (error) {
       writeError(ctx, error);
     }
-  });
+  };
+  app.use(isTracing() ? traced(answer) : answer);
   return app;
 }
 

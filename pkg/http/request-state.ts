@@ -1,5 +1,6 @@
 import type { DefaultContext, ParameterizedContext } from 'koa';
 import type { Logger } from '../runtime/log.ts';
+import type { Span } from '../runtime/traces.ts';
 
 /** The state of a request. */
 export interface RequestState {
@@ -13,6 +14,8 @@ export interface RequestState {
   /** The endpoint's path template: the label of metrics and logs; never the path itself, which may hold a token. */
   route: string;
   userUuid?: string;
+  /** Where traces are on. */
+  span?: Span;
 }
 
 export type Context = ParameterizedContext<RequestState, DefaultContext>;

@@ -12,6 +12,7 @@ import {
 } from '../api/processor.ts';
 import type { Job } from '../api/job.ts';
 import { backOffMs } from '../runtime/backoff.ts';
+import { inSpan, markFailed, parseTraceparent, type SpanFacts } from '../runtime/traces.ts';
 import { type JobRow, JobStore, type Json } from '../store/postgres/job-store.ts';
 import type { SqlPool } from '../store/postgres/pool.ts';
 import { redisPrefix } from '../store/redis/acl.ts';
@@ -46,6 +47,20 @@ export function workHandlers(
   });
 }
 
+const FAILURES: ReadonlySet<Result> = new Set(['retried', 'dead', 'lost_lease']);
+
+/** Below the request that requested the job; one that nobody requested is a trace of its own. */
+const processing = ({ tenant, traceparent }: JobRow, kind: string): SpanFacts => ({
+  kind: 'consumer',
+  parent: parseTraceparent(traceparent) ?? null,
+  attributes: {
+    'messaging.system': 'carrel',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': kind,
+    'carrel.tenant': slugOf(tenant),
+  },
+});
+
 interface WorkHandlerDeps {
   readonly store: JobStore;
   /** Of the same shard. */
@@ -69,9 +84,14 @@ class WorkHandler implements JobHandler<JobRow> {
   async attempt(row: JobRow, signal: AbortSignal): Promise<undefined> {
     const { metrics, jobs, services } = this.#deps;
     const started = services.clock.monotonic();
-    const result = await this.#process(row, signal);
     // A tenant's role writes any kind, and a label stays for the life of the process.
-    metrics.result(jobs.has(row.kind) ? row.kind : UNKNOWN_KIND, result, (services.clock.monotonic() - started) / 1000);
+    const kind = jobs.has(row.kind) ? row.kind : UNKNOWN_KIND;
+    const result = await inSpan(`process ${kind}`, processing(row, kind), async (span) => {
+      const ended = await this.#process(row, signal);
+      if (span && FAILURES.has(ended)) markFailed(span, ended);
+      return ended;
+    });
+    metrics.result(kind, result, (services.clock.monotonic() - started) / 1000);
   }
 
   async #process(row: JobRow, signal: AbortSignal): Promise<Result> {

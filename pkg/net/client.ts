@@ -3,6 +3,7 @@ import { Counter } from 'prom-client';
 import { Agent } from 'undici';
 import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { inSpan, markFailed, type Span, type SpanFacts, traceparentOf } from '../runtime/traces.ts';
 import { guardedConnector, type OpenSocket } from './guarded-connector.ts';
 import { EgressError, egressErrorOf } from './egress-error.ts';
 import { type EgressReply, Exchange } from './exchange.ts';
@@ -19,6 +20,8 @@ export interface EgressRequest {
   /** Names in any case. Those that frame the message or name its receiver (`host`, `connection`, `content-length`, …) are refused. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** Tells the peer the trace of the request (W3C `traceparent`) where it is traced; default false. */
+  readonly sendsTrace?: boolean;
   readonly signal?: AbortSignal;
   /** Limit of the reply's body on the wire, in bytes. */
   readonly maxBytes?: number;
@@ -97,7 +100,9 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
   return {
     async request(request) {
       try {
-        const reply = await send(agent, targets, bounds, request);
+        const method = request.method ?? 'GET';
+        const facts: SpanFacts = { kind: 'client', attributes: { 'http.request.method': method } };
+        const reply = await inSpan(method, facts, (span) => send(agent, targets, bounds, request, span));
         outcomes.inc({ outcome: `${Math.floor(reply.status / 100)}xx` });
         return reply;
       } catch (error) {
@@ -152,9 +157,18 @@ interface Target {
   readonly path: string;
 }
 
-async function send(agent: Agent, targets: Targets, { clock, limits }: Bounds, request: EgressRequest): Promise<EgressReply> {
+async function send(
+  agent: Agent,
+  targets: Targets,
+  { clock, limits }: Bounds,
+  request: EgressRequest,
+  span: Span | undefined,
+): Promise<EgressReply> {
   const { origin, host, path } = targets.of(request.url);
   const headers = checkedHeaders(request.headers ?? {});
+  const traceparent = span && request.sendsTrace === true ? traceparentOf(span) : null;
+  if (traceparent !== null) headers.traceparent = traceparent;
+  span?.setAttribute('server.address', host);
   const timeoutMs = request.timeoutMs ?? limits.timeoutMs;
   const firstByteMs = request.firstByteMs ?? Math.max(limits.firstByteMs, request.timeoutMs ?? 0);
 
@@ -179,6 +193,8 @@ async function send(agent: Agent, targets: Targets, { clock, limits }: Bounds, r
     if (request.signal?.aborted === true) giveUp();
     else agent.dispatch({ origin, path, method, headers, body }, exchange);
     const reply = await exchange.reply;
+    span?.setAttribute('http.response.status_code', reply.status);
+    if (span && reply.status >= 400) markFailed(span, String(reply.status));
     return { ...reply, statusText: reply.statusText.slice(0, STATUS_TEXT_MAX) };
   } catch (error) {
     throw egressErrorOf(error, host, exchange.status);

@@ -20,6 +20,8 @@ export interface TenantNetwork {
   readonly metricsFrom: Peers;
   /** Where Postgres, Redis and the object store are. Empty: anywhere, at their ports. */
   readonly stores: Peers;
+  /** Where traces are sent to. Empty: anywhere, at its port. */
+  readonly collectors: Peers;
   readonly postgresPorts: readonly number[];
 }
 
@@ -60,6 +62,8 @@ export interface OperatorSettings {
   /** How many proxies are in front of a tenant's server (Koa's maxIpsCount). */
   readonly trustedProxies: number;
   readonly logLevel: string;
+  /** Where tenants' servers send traces, and which; undefined: they make none. */
+  readonly traces: { readonly endpoint: string; readonly sampler: string; readonly ratio: number } | undefined;
   /** Private address ranges that Webhooks, LMSs and named storage may use all the same: CIDR, with commas between. */
   readonly egressAllow: string;
   /** Where requests for suspended tenants are sent; undefined: the Ingress controller answers them. */

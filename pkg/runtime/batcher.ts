@@ -1,14 +1,19 @@
+import type { Context } from '@opentelemetry/api';
+import { activeContext, resume } from './traces.ts';
+
 /** Items in one call at most. */
 const MAX_BATCH = 200;
 
 interface Pending<Item, Result> {
   readonly item: Item;
   readonly result: PromiseWithResolvers<Result>;
+  readonly trace: Context | undefined;
 }
 
 /**
  * Turns many single calls into few batched calls: items that are submitted in the same turn of the event loop go together, and items that are
  * submitted while `atOnce` calls are running go with the next one. A busy caller makes few large calls, and an idle one does not wait.
+ * Where traces are on, a call belongs to that of its first item.
  */
 export class Batcher<Item, Result> {
   readonly #call: (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -25,7 +30,7 @@ export class Batcher<Item, Result> {
 
   submit(item: Item): Promise<Result> {
     const result = Promise.withResolvers<Result>();
-    this.#pending.push({ item, result });
+    this.#pending.push({ item, result, trace: activeContext() });
     if (!this.#isScheduled && this.#running < this.#atOnce) {
       this.#isScheduled = true;
       setImmediate(() => void this.#run());
@@ -39,7 +44,7 @@ export class Batcher<Item, Result> {
     while (this.#pending.length > 0) {
       const batch = this.#pending.splice(0, MAX_BATCH);
       try {
-        const results = await this.#call(batch.map(({ item }) => item));
+        const results = await resume(batch[0]?.trace, () => this.#call(batch.map(({ item }) => item)));
         batch.forEach(({ result }, at) => result.resolve(results[at] as Result));
       } catch (error) {
         for (const { result } of batch) result.reject(error);

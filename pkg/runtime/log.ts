@@ -1,4 +1,5 @@
 import { pino, type Logger as PinoLogger } from 'pino';
+import { isTracing, traceFields } from './traces.ts';
 
 export type Logger = PinoLogger;
 
@@ -41,6 +42,7 @@ export function serializeError(error: unknown): SerializedError {
 
 /**
  * Structured JSON logs on standard output; values under the names of secrets are never printed.
+ * Where traces are on when it is made, lines have the ids of the span that runs.
  * Lines are written asynchronously in batches; all of them are written before the process exits by itself.
  */
 export function createLogger(options: { program: string; level?: string | undefined }): Logger {
@@ -50,6 +52,7 @@ export function createLogger(options: { program: string; level?: string | undefi
       base: { program: options.program },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: serializeError },
+      ...(isTracing() ? { mixin: () => traceFields() } : {}),
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
     },

@@ -6,12 +6,19 @@ import type { TestTenant } from '../support/server.ts';
 import { waitFor } from '../support/wait.ts';
 import type { Program } from './kept.ts';
 
-/** The program itself, cmd/server/main.ts, for one tenant, at a port that stays the same. Resolves when it is ready. */
-export async function startServerProcess(tenant: TestTenant, port: number): Promise<Program & { readonly pid: number }> {
+/**
+ * The program itself, cmd/server/main.ts, for one tenant, at a port that stays the same. Resolves when it is ready. `log` gets what it writes to its log.
+ */
+export async function startServerProcess(
+  tenant: TestTenant,
+  port: number,
+  settings: Readonly<Record<string, string>> = {},
+  log?: (text: string) => void,
+): Promise<Program & { readonly pid: number }> {
   const opsPort = await freePort();
   const child = spawn(process.execPath, ['cmd/server/main.ts'], {
     cwd: ROOT,
-    stdio: ['ignore', process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
+    stdio: ['ignore', log ? 'pipe' : process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
     env: {
       ...programEnvironment(),
       ...tenant.env,
@@ -19,8 +26,10 @@ export async function startServerProcess(tenant: TestTenant, port: number): Prom
       CARREL_PORT: String(port),
       CARREL_OPS_PORT: String(opsPort),
       CARREL_LOG_LEVEL: process.env.CARREL_TEST_LOG ?? 'warn',
+      ...settings,
     },
   });
+  if (log) child.stdout?.setEncoding('utf8').on('data', log);
   const ended = once(child, 'exit').then(([code]: unknown[]) => code as number | null);
   await waitFor('the server', async () => (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).ok);
   return {

@@ -47,7 +47,9 @@ export const MOST = {
     webhookRetrySeconds: [1, 2.5, 300],
     gradeRetrySeconds: [5],
   },
+  tracing: { endpoint: 'http://collector.observability:4318', sampler: 'parentbased_traceidratio', samplerArg: '0.1' },
   networkPolicy: {
+    collectors: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'observability' } } }],
     metricsFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
     ingressControllers: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } }],
   },

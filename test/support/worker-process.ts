@@ -17,10 +17,11 @@ export interface WorkerProcess {
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
 }
 
-/** The program itself, cmd/worker/main.ts, in a process that a test may kill. Resolves when it is ready. */
+/** The program itself, cmd/worker/main.ts, in a process that a test may kill. Resolves when it is ready. `log` gets what it writes to its log. */
 export async function startWorkerProcess(
   platform: Pick<TestPlatform, 'workerUrl' | 'platformKeys' | 'stores'>,
   settings: Readonly<Record<string, string>> = {},
+  log?: (text: string) => void,
 ): Promise<WorkerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-worker-'));
   mkdirSync(join(folder, 'one'));
@@ -28,7 +29,7 @@ export async function startWorkerProcess(
   const port = await freePort();
   const child: ChildProcess = spawn(process.execPath, ['cmd/worker/main.ts'], {
     cwd: ROOT,
-    stdio: ['ignore', process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
+    stdio: ['ignore', log ? 'pipe' : process.env.CARREL_TEST_LOG ? 'inherit' : 'ignore', 'inherit'],
     env: {
       ...programEnvironment(),
       CARREL_SHARDS_DIR: folder,
@@ -41,6 +42,7 @@ export async function startWorkerProcess(
       ...settings,
     },
   });
+  if (log) child.stdout?.setEncoding('utf8').on('data', log);
   const ended = once(child, 'exit').then(([code]: unknown[]) => code as number | null);
   await waitFor('the worker', async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
   return {

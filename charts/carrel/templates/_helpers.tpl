@@ -133,6 +133,16 @@ topologySpreadConstraints:
   value: {{ .Values.logLevel }}
 - name: CARREL_OPS_PORT
   value: '9090'
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ .endpoint | quote }}
+- name: OTEL_TRACES_SAMPLER
+  value: {{ .sampler }}
+- name: OTEL_TRACES_SAMPLER_ARG
+  value: {{ .samplerArg | quote }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* A volume for each shard, with these keys of its Secret. Call with (list $ "url" …). */}}

@@ -95,8 +95,8 @@ const STORE = `
       -- It names the setting, so that this is there before.
       CROSS JOIN LATERAL store_files(CASE WHEN origins.text IS NOT NULL THEN $1::jsonb END, $2) f
   ), eventful AS (
-    SELECT s.created_at, u.event_uuid, u.event_head, u.event_tail
-    FROM jsonb_to_recordset($1::jsonb) AS u (uuid uuid, event_uuid uuid, event_head text, event_tail text) JOIN stored s ON s.uuid = u.uuid
+    SELECT s.created_at, u.event_uuid, u.event_head, u.event_tail, u.event_traceparent
+    FROM jsonb_to_recordset($1::jsonb) AS u (uuid uuid, event_uuid uuid, event_head text, event_tail text, event_traceparent text) JOIN stored s ON s.uuid = u.uuid
   ), ${fileCreatedRows('eventful')}
   SELECT ${OWN_COLUMNS}, (SELECT count(*) FROM delivery) AS deliveries FROM stored f`;
 
@@ -135,6 +135,7 @@ const columnsOf = ({ uuid, name, path, mimeType, ownerId, bucket, blob, folder, 
   event_uuid: event.uuid,
   event_head: event.head,
   event_tail: event.tail,
+  ...(event.traceparent === null ? {} : { event_traceparent: event.traceparent }),
 });
 
 const INSERT = `

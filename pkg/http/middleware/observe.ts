@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
+import { traceFields } from '../../runtime/traces.ts';
 import type { Context } from '../request-state.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 
@@ -58,6 +59,7 @@ export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; ra
           status,
           ms: Math.round(ms * 10) / 10,
           ip: ctx.state.address,
+          ...(ctx.state.span ? traceFields(ctx.state.span) : {}),
           ...(ctx.state.userUuid === undefined ? {} : { user: ctx.state.userUuid }),
           ...(ctx.res.writableFinished ? {} : { aborted: true }),
         },

@@ -51,6 +51,7 @@ export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSett
   s3Region: 'us-east-1',
   trustedProxies: 1,
   logLevel: 'info',
+  traces: undefined,
   egressAllow: '',
   suspendedAnswer: undefined,
   networkPolicy: undefined,

@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { StoreUnavailableError } from '../unavailable.ts';
+import { endSpan, isTracing } from '../../runtime/traces.ts';
 import { translateError } from './errors.ts';
+import { startStatement } from './statement-span.ts';
 
 /** A statement that went to Postgres; BEGIN, COMMIT, ROLLBACK and SET are round trips, not statements (docs/design/testing.md, Speed and size). */
 export interface ObservedStatement {
@@ -61,7 +63,9 @@ export function observedClient(observe: ObserveStatement | undefined): typeof pg
       const watched = (...args: unknown[]): unknown => {
         const sql = textOf(args[0]);
         const started = performance.now();
+        const span = isTracing() && !NOT_A_STATEMENT.test(sql) ? startStatement(sql, nameOf(args[0])) : undefined;
         const done = (error: unknown): void => {
+          if (span) endSpan(span, error);
           if (translateError(error) instanceof StoreUnavailableError) abandon(this);
           if (observe && !NOT_A_STATEMENT.test(sql)) observe({ sql, ms: performance.now() - started, failed: Boolean(error) });
         };
@@ -83,6 +87,9 @@ export function observedClient(observe: ObserveStatement | undefined): typeof pg
 }
 
 const textOf = (query: unknown): string => (typeof query === 'string' ? query : ((query as { text?: string } | null)?.text ?? ''));
+
+/** Without what database.ts puts behind the name of a statement that it prepares again. */
+const nameOf = (query: unknown): string | undefined => (query as { name?: string } | null)?.name?.replace(/\.\d+$/, '');
 
 /** Sequelize's pool gives out no connection that is marked so; node-postgres' own throws away one that failed. */
 interface Abandonable {

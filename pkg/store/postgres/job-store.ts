@@ -1,3 +1,4 @@
+import { isTracing } from '../../runtime/traces.ts';
 import { isDue, type Leased, LeasedRows } from './leases.ts';
 import type { Sql } from './pool.ts';
 
@@ -39,7 +40,11 @@ export interface JobRow extends Leased {
   readonly kind: string;
   readonly payload: Json;
   readonly requestedAt: Date;
+  /** Of the span that requested it; read where traces are on. */
+  readonly traceparent?: string | null;
 }
+
+const COLUMNS = 'w.kind, w.payload, w.requested_at AS "requestedAt"';
 
 /** Far more than there are kinds of jobs. */
 const MAX_KINDS = 50;
@@ -61,7 +66,7 @@ export interface KindStatistics {
 export class JobStore extends LeasedRows<JobRow> {
   constructor(pool: Sql, queue = DEFAULT_QUEUE) {
     if (!/^[a-z]{1,30}$/.test(queue)) throw new TypeError(`${queue} cannot be the name of a queue`);
-    super(pool, { name: 'carrel.work', columns: 'w.kind, w.payload, w.requested_at AS "requestedAt"', only: `w.line = '${queue}'` });
+    super(pool, { name: 'carrel.work', columns: isTracing() ? `${COLUMNS}, w.traceparent` : COLUMNS, only: `w.line = '${queue}'` });
   }
 
   /** Deletes the job, which is done. False: the lease had passed to another worker. */

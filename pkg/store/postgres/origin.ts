@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { traceparentOf } from '../../runtime/traces.ts';
 import { quoteLiteral } from './pool.ts';
 
 /** Whose request a change is made by. */
@@ -15,8 +16,11 @@ export interface Origin {
  */
 export const origins = new AsyncLocalStorage<Origin>();
 
-/** As the triggers of migration 0045 read it. */
-export const originText = ({ userId, ip, requestId }: Origin): string => JSON.stringify({ user: userId, ip, request: requestId });
+/** As the triggers of the tenant's migration 0045 and the defaults of the shard's 0013 read it. */
+export function originText({ userId, ip, requestId }: Origin): string {
+  const trace = traceparentOf();
+  return JSON.stringify({ user: userId, ip, request: requestId, ...(trace === null ? {} : { trace }) });
+}
 
 /** Tells the triggers of this transaction whose request it is; empty where there is none. It goes with the statement that begins the transaction. */
 export function setOrigin(): string {

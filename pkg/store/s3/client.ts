@@ -4,7 +4,9 @@ import type { Duplex } from 'node:stream';
 import { PassThrough } from 'node:stream';
 import type { OnReadOpts, Socket } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
+import { isTracing } from '../../runtime/traces.ts';
 import { ReplyTooLarge } from './errors.ts';
+import { traceCommands } from './request-span.ts';
 import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 
 /** Opens a connection that may be spoken over at once, TLS included (pkg/net: guardedSockets). */
@@ -49,6 +51,7 @@ export function newClient(options: ClientOptions, { onread }: { onread?: OnReadO
     },
   });
   boundReplies(client);
+  if (isTracing()) traceCommands(client);
   return client;
 }
 

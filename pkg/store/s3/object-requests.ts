@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { type ClientOptions, CONNECTIONS_MAX } from './client.ts';
 import { ReplyTooLarge } from './errors.ts';
+import { asOperation } from './request-span.ts';
 import { escape, sign, unsigned } from './signature.ts';
 import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 
@@ -59,7 +60,11 @@ export class ObjectRequests {
    * Stores an object; null: the store answered with another status than a success, and the SDK is to ask again and read why.
    * Throws StoreUnavailableError after two attempts, or the signal's reason.
    */
-  async put(request: PutRequest): Promise<Stored | null> {
+  put(request: PutRequest): Promise<Stored | null> {
+    return asOperation('PutObject', this.#options.bucket, () => this.#putTwice(request));
+  }
+
+  async #putTwice(request: PutRequest): Promise<Stored | null> {
     for (let attempt = 1; ; attempt += 1) {
       request.signal?.throwIfAborted();
       try {

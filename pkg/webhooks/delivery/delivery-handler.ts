@@ -7,6 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import { SealError } from '../../runtime/sealing.ts';
+import { inSpan, markFailed, parseTraceparent, type SpanFacts } from '../../runtime/traces.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
 import { isError, StoreUnavailableError } from '../../store/unavailable.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
@@ -60,8 +61,12 @@ export class DeliveryHandler implements JobHandler<Delivery> {
   }
 
   async attempt(delivery: Delivery, signal: AbortSignal): Promise<Unwritten | undefined> {
-    const { isSuccess, write } = await this.#tryOnce(delivery, signal);
-    const written = write().then((result) => this.#deps.metrics.result(slugOf(delivery.tenant), result));
+    const { isSuccess, writing } = await inSpan('process delivery', delivering(delivery), async (span) => {
+      const tried = await this.#tryOnce(delivery, signal);
+      if (span && !tried.isSuccess) markFailed(span, 'undelivered');
+      return { isSuccess: tried.isSuccess, writing: tried.write() };
+    });
+    const written = writing.then((result) => this.#deps.metrics.result(slugOf(delivery.tenant), result));
     if (isSuccess) return { written };
     await written;
     return undefined;
@@ -128,6 +133,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
           ...signatureHeaders({ body, messageId: delivery.messageId, at, keys }),
         },
         body,
+        sendsTrace: true,
         signal,
         timeoutMs: this.#deps.timeoutMs,
         maxBytes: MAX_REPLY_BYTES,
@@ -171,6 +177,21 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     this.#endpoints.invalidate(delivery);
   }
 }
+
+/** Below the request that made the event, however often it is sent. */
+const delivering = ({ tenant, messageId, endpoint, sent, traceparent }: Delivery): SpanFacts => ({
+  kind: 'consumer',
+  parent: parseTraceparent(traceparent) ?? null,
+  attributes: {
+    'messaging.system': 'carrel',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': 'deliveries',
+    'messaging.message.id': messageId,
+    'carrel.tenant': slugOf(tenant),
+    'carrel.webhook': endpoint,
+    'carrel.attempt': sent + 1,
+  },
+});
 
 interface DeliveryHandlerDeps {
   readonly store: DeliveryStore;

@@ -1,5 +1,6 @@
 import { Batcher } from '../../runtime/batcher.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { isTracing } from '../../runtime/traces.ts';
 import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
 import { isDue, type Leased, LeasedRows } from '../../store/postgres/leases.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
@@ -16,7 +17,11 @@ export interface Delivery extends Leased {
   readonly messageId: string;
   /** The exact bytes that are signed and sent. Null: more than MAX_LEASED_BYTES, which `deliveryPayload` reads. */
   readonly payload: string | null;
+  /** Of the span that made the event; read where traces are on. */
+  readonly traceparent?: string | null;
 }
+
+const TRACEPARENT = ', (SELECT e.traceparent FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS traceparent';
 
 type State = 'pending' | 'delivered' | 'failed' | 'canceled';
 
@@ -75,7 +80,7 @@ export class DeliveryStore extends LeasedRows<Delivery> {
       columns: `w.endpoint, w.created_at AS "createdAt", jsonb_array_length(w.log) AS sent,
         (SELECT e.uuid FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS "messageId",
         (SELECT CASE WHEN octet_length(e.payload) <= ${MAX_LEASED_BYTES} THEN e.payload END
-         FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS payload`,
+         FROM carrel.events e WHERE e.tenant = w.tenant AND e.id = w.event_id) AS payload${isTracing() ? TRACEPARENT : ''}`,
     });
     this.#clock = clock;
   }

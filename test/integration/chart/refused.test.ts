@@ -37,6 +37,9 @@ test.each([
   ["'/tenants/publicPort': maximum", { tenants: { publicPort: 70_000 } }],
   ["'/image/digest'", { image: { digest: 'sha256:abc' } }],
   ["'/worker/webhookTimeoutSeconds': maximum", { worker: { webhookTimeoutSeconds: 61 } }],
+  ["'/tracing/endpoint'", { tracing: { endpoint: 'collector:4318' } }],
+  ["'/tracing/sampler': value must be one of", { tracing: { sampler: 'all' } }],
+  ["'/tracing/samplerArg'", { tracing: { samplerArg: '2' } }],
   ["'/monitoring/podMonitor/interval'", { monitoring: { podMonitor: { interval: 'often' } } }],
   ["'/dependencies/postgres/size'", { dependencies: { postgres: { size: 'large' } } }],
 ])('the schema refuses %s', async (message, values) => {

@@ -50,7 +50,7 @@ test('no object of the chart is a Secret, whatever is switched on', async () => 
 
 test('every setting of the operator and of the worker can be set by the chart, and it sets no other', async () => {
   const rendered = await most;
-  const own = (names: string[]): string[] => names.filter((name) => name.startsWith('CARREL_')).toSorted();
+  const own = (names: string[]): string[] => names.filter((name) => /^(CARREL|OTEL)_/.test(name)).toSorted();
   const settable = (schema: { shape: object }): string[] =>
     Object.keys(schema.shape)
       .filter((name) => name !== 'CARREL_LISTEN_HOST') // a pod listens on all its addresses

@@ -2,9 +2,14 @@ import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { formatSealingKeys } from '../../../pkg/runtime/sealing.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { startServerProcess } from '../../faults/server-process.ts';
+import { Api } from '../../support/api.ts';
+import { type GatheredSpan, startTraceReceiver, type TraceReceiver } from '../../support/otlp.ts';
+import { freePort } from '../../support/ports.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, emitGrades, sealOf } from '../../support/webhooks.ts';
+import { startWorkerProcess } from '../../support/worker-process.ts';
 import { webhookSuite } from '../../support/worker-suite.ts';
 
 /** What goes wrong on our side of a delivery. One attempt each: the next would be in ten minutes. */
@@ -116,3 +121,85 @@ test('a Redis that loses everything while 8 requests are running repeats none of
   expect(rows.map(({ leases }) => leases)).toEqual(range(8).map(() => 1));
   await beside.close();
 });
+
+interface TracedPrograms {
+  readonly traces: TraceReceiver;
+  readonly api: Api;
+  /** Of the log of both, so far. */
+  lines(): Record<string, unknown>[];
+}
+
+/** Does `work` with server and worker that send traces. */
+async function withTraces(work: (programs: TracedPrograms) => Promise<void>): Promise<void> {
+  const traces = await startTraceReceiver();
+  let log = '';
+  const note = (text: string): void => void (log += text);
+  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: traces.endpoint, CARREL_LOG_LEVEL: 'info' };
+  const port = await freePort();
+  await worker.end('SIGTERM');
+  const programs = [await startWorkerProcess(platform, settings, note), await startServerProcess(tenant, port, settings, note)];
+  try {
+    const { email, password } = tenant.administrator;
+    const api = await new Api(`http://127.0.0.1:${port}/api/v1`).login(email, password);
+    const lines = () => log.split('\n').slice(0, -1);
+    await work({ traces, api, lines: () => lines().map((line) => JSON.parse(line) as Record<string, unknown>) });
+  } finally {
+    await Promise.all(programs.map((program) => program.end('SIGTERM')));
+    await Promise.all([traces.close(), worker.start()]);
+  }
+}
+
+test('an upload is one trace from the client by request, object, statement, event and delivery to the receiver, log lines name it, and requests go on when the traces are not taken', () =>
+  withTraces(async ({ traces, api, lines }) => {
+    await addWebhook(tenant, { url: receiver.url, events: ['file.created', 'file.updated'] });
+    const traceId = systemRandom.hex(16);
+    const traceparent = `00-${traceId}-${systemRandom.hex(8)}-00`;
+    const ofTrace = (id: string) => traces.spans.filter((span) => span.traceId === id);
+    const whole = (id: string, names: readonly (string | RegExp)[]): Promise<GatheredSpan[]> =>
+      waitFor(
+        `the spans of ${names.join()}`,
+        () => {
+          const found = names.map((name) =>
+            ofTrace(id).find((span) => (typeof name === 'string' ? span.name === name : name.test(span.name))),
+          );
+          return found.every((span) => span !== undefined) && found;
+        },
+        30_000,
+      );
+
+    const { body: file } = await api.upload('/files', { file: Buffer.from('secret text'), name: 'named.txt', headers: { traceparent } });
+    const names = ['POST /files', 'S3.PutObject', 'content-store', 'send file.created', 'process delivery', 'POST'];
+    const [request, object, statement, event, delivery, post] = await whole(traceId, names);
+
+    expect([request?.parentSpanId, request?.kind]).toEqual([traceparent.split('-')[2], 2]);
+    expect([object, statement, event].map((span) => span?.parentSpanId)).toEqual([request, request, request].map((span) => span?.spanId));
+    expect([delivery?.parentSpanId, post?.parentSpanId]).toEqual([event?.spanId, delivery?.spanId]);
+    expect([request, delivery].map((span) => span?.service)).toEqual(['carrel-server', 'carrel-worker']);
+    expect(receiver.received[0]?.headers.traceparent).toBe(`00-${traceId}-${post?.spanId}-01`);
+    expect(request?.attributes).toMatchObject({ 'http.route': '/files', 'http.response.status_code': 201 });
+    // A transaction of several statements: its events have the request's trace too.
+    const renamed = systemRandom.hex(16);
+    const headers = { traceparent: `00-${renamed}-${systemRandom.hex(8)}-01` };
+    expect((await api.patch(`/files/${file.id}`, { name: 'other.txt' }, { headers })).status).toBe(200);
+    await whole(renamed, ['PATCH /files/{id}', /^UPDATE files$/, 'send file.updated', 'process delivery']);
+    // What is no traceparent begins a trace of its own.
+    const before = new Set(traces.spans.map((span) => span.traceId));
+    await api.get('/users/me?a=typed', { headers: { traceparent: `00-${traceId}-${'0'.repeat(16)}-01`, tracestate: 'a=b'.repeat(1_000) } });
+    const own = await waitFor('the trace of its own', () => traces.spans.find((span) => span.name === 'GET /users/me'));
+
+    expect([before.has(own.traceId), own.parentSpanId]).toEqual([false, '']);
+    expect(JSON.stringify(traces.spans)).not.toMatch(/secret text|named\.txt|other\.txt|typed|a=b/);
+    await waitFor('the line of the request', () =>
+      lines().some(({ msg, route, trace_id: id }) => msg === 'request' && route === '/files' && id === traceId),
+    );
+    // What the worker logs of a delivery that our own fault spoils.
+    const broken = await addWebhook(tenant, { url: receiver.url, events: ['file.deleted'] });
+    await tenant.db.query('UPDATE webhooks SET headers = $2 WHERE uuid = $1', [broken, sealOf(tenant).seal(broken, 'headers', 'null')]);
+    const deleted = systemRandom.hex(16);
+    await api.delete(`/files/${file.id}`, { headers: { traceparent: `00-${deleted}-${systemRandom.hex(8)}-01` } });
+    await waitFor('a line of the worker', () => lines().some(({ program, trace_id: id }) => program === 'worker' && id === deleted));
+
+    traces.behave('silent');
+    const replies = await Promise.all(range(20).map(() => api.get('/users/me')));
+    expect(replies.map(({ status }) => status)).toEqual(range(20).map(() => 200));
+  }));

@@ -239,7 +239,7 @@ describe('the HorizontalPodAutoscaler', () => {
 });
 
 describe('the NetworkPolicy', () => {
-  const rules: TenantNetwork = { ingressControllers: [], metricsFrom: [], stores: [], postgresPorts: [5432] };
+  const rules: TenantNetwork = { ingressControllers: [], metricsFrom: [], stores: [], collectors: [], postgresPorts: [5432] };
   const policy = (given: Partial<TenantNetwork> = {}, more = {}) =>
     networkPolicy(tenantWith(), { settings: settingsWith({ networkPolicy: { ...rules, ...given }, ...more }) })?.spec;
 
@@ -261,11 +261,20 @@ describe('the NetworkPolicy', () => {
 
   test('has the peers that the operator names', () => {
     const peer = (name: string) => [{ namespaceSelector: { matchLabels: { name } } }];
-    const made = policy({ ingressControllers: peer('ingress'), metricsFrom: peer('monitoring'), stores: peer('stores') });
+    const traces = { endpoint: 'http://collector:4318', sampler: 'always_on', ratio: 1 };
+    const named = {
+      ingressControllers: peer('ingress'),
+      metricsFrom: peer('monitoring'),
+      stores: peer('stores'),
+      collectors: peer('traces'),
+    };
+    const made = policy(named, { traces });
 
-    expect([made?.ingress?.map(({ from }) => from), made?.egress?.[1]?.to]).toEqual([
+    const reached = [made?.ingress?.map(({ from }) => from), made?.egress?.[1]?.to, made?.egress?.[2]];
+    expect(reached).toEqual([
       [peer('ingress'), peer('monitoring')],
       peer('stores'),
+      { ports: [{ port: 4318, protocol: 'TCP' }], to: peer('traces') },
     ]);
   });
 

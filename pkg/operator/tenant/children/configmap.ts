@@ -6,7 +6,7 @@ import { identity, slugOf } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
 import type { ChildInput } from './child.ts';
 
-type Settings = Pick<OperatorSettings, 'trustedProxies' | 'logLevel' | 'egressAllow'>;
+type Settings = Pick<OperatorSettings, 'trustedProxies' | 'logLevel' | 'egressAllow' | 'traces'>;
 
 /** The server's settings that are no secret: its environment, as cmd/server/config.ts reads it. */
 export const configMap = (
@@ -31,7 +31,17 @@ export const configMap = (
     CARREL_TRUSTED_PROXIES: String(settings.trustedProxies),
     CARREL_LOG_LEVEL: settings.logLevel,
     ...(settings.egressAllow === '' ? {} : { CARREL_EGRESS_ALLOW: settings.egressAllow }),
+    ...tracesOf(settings),
   },
 });
+
+const tracesOf = ({ traces }: Settings): Record<string, string> =>
+  traces
+    ? {
+        OTEL_EXPORTER_OTLP_ENDPOINT: traces.endpoint,
+        OTEL_TRACES_SAMPLER: traces.sampler,
+        OTEL_TRACES_SAMPLER_ARG: String(traces.ratio),
+      }
+    : {};
 
 const bytes = (quantity: number | string): string => String(wholeBytes(quantity));

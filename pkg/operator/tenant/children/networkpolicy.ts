@@ -12,8 +12,8 @@ type Egress = NonNullable<Spec['egress']>[number];
 const tcp = (port: number) => ({ port, protocol: 'TCP' });
 
 /**
- * The least that a tenant's pods need: the Ingress controllers and Prometheus reach them; they reach DNS, the stores, public addresses (LMSs and
- * storage that the tenant named) and the private ranges that the operator opens. So no other tenant's pod, no API server, no cloud's metadata service.
+ * The least that a tenant's pods need: the Ingress controllers and Prometheus reach them; they reach DNS, the stores, the collector of traces where
+ * there is one, public addresses (LMSs and storage that the tenant named) and the private ranges that the operator opens. So no other tenant's pod, no API server, no cloud's metadata service.
  * Undefined where the operator makes none.
  */
 export function networkPolicy(tenant: Tenant, { settings }: Pick<ChildInput, 'settings'>): NetworkPolicy | undefined {
@@ -35,7 +35,10 @@ export function networkPolicy(tenant: Tenant, { settings }: Pick<ChildInput, 'se
   };
 }
 
-function egressOf(settings: OperatorSettings, { stores, postgresPorts }: NonNullable<OperatorSettings['networkPolicy']>): Egress[] {
+function egressOf(
+  settings: OperatorSettings,
+  { stores, collectors, postgresPorts }: NonNullable<OperatorSettings['networkPolicy']>,
+): Egress[] {
   const opened = settings.egressAllow.split(',').filter((range) => range !== '');
   const ports = [...new Set([...postgresPorts, portOf(`redis://${settings.redisAddress}`), portOf(settings.s3Endpoint)])];
   const blocks = [
@@ -45,6 +48,9 @@ function egressOf(settings: OperatorSettings, { stores, postgresPorts }: NonNull
   return [
     { ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] },
     { ports: ports.map(tcp), ...(stores.length > 0 ? { to: [...stores] } : {}) },
+    ...(settings.traces
+      ? [{ ports: [tcp(portOf(settings.traces.endpoint))], ...(collectors.length > 0 ? { to: [...collectors] } : {}) }]
+      : []),
     // Any port: an LMS may answer at 8443.
     { ports: [{ protocol: 'TCP' }], to: blocks.map((ipBlock) => ({ ipBlock })) },
   ];

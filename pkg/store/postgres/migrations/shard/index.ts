@@ -10,6 +10,7 @@ import { forcedRowSecurity } from './0008-forced-row-security.ts';
 import { unknownValues } from './0010-unknown-values.ts';
 import { heapOnlyLeases } from './0011-heap-only-leases.ts';
 import { integrityFaults } from './0012-integrity-faults.ts';
+import { traceparents } from './0013-traceparents.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -24,4 +25,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   unknownValues,
   heapOnlyLeases,
   integrityFaults,
+  traceparents,
 ];

@@ -1,0 +1,88 @@
+import * as api from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { ExportResultCode } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from './log.ts';
+import type { TraceOptions, TraceRequest } from './trace-options.ts';
+import { recordBy } from './traces.ts';
+
+/** Spans that wait to be sent; more are dropped. About 2 MB. */
+const QUEUE_MAX = 2_048;
+const BATCH_MAX = 512;
+const SEND_EVERY_MS = 1_000;
+const SEND_TIMEOUT_MS = 5_000;
+/** The last spans, at the end of the program. */
+const LAST_MS = 2_000;
+const LIMITS = { attributeCountLimit: 24, attributeValueLengthLimit: 256, eventCountLimit: 0, linkCountLimit: 1 };
+
+/** Records spans and sends them by OTLP over HTTP, in batches. Loaded only where an endpoint is set. */
+export function startOtlp(settings: TraceRequest, { program, attributes, trustsParents, log }: TraceOptions): () => Promise<void> {
+  const exporter = quiet(
+    new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces`, timeoutMillis: SEND_TIMEOUT_MS, concurrencyLimit: 4 }),
+    log,
+  );
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': `carrel-${program}`, 'service.namespace': 'carrel', ...attributes }),
+    sampler: samplerOf(settings, trustsParents),
+    spanLimits: LIMITS,
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: QUEUE_MAX,
+        maxExportBatchSize: BATCH_MAX,
+        scheduledDelayMillis: SEND_EVERY_MS,
+        exportTimeoutMillis: 2 * SEND_TIMEOUT_MS,
+      }),
+    ],
+  });
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  api.context.setGlobalContextManager(contexts);
+  recordBy({ api, tracer: provider.getTracer('carrel') });
+  return async () => {
+    recordBy(undefined);
+    await Promise.race([provider.shutdown().catch(() => undefined), sleep(LAST_MS, undefined, { ref: false })]);
+    api.context.disable();
+  };
+}
+
+/** The samplers of OpenTelemetry's specification (General SDK Configuration, OTEL_TRACES_SAMPLER). */
+function samplerOf({ sampler, ratio }: TraceRequest, trustsParents: boolean): Sampler {
+  const rootOf = (name: string): Sampler =>
+    name.endsWith('always_on')
+      ? new AlwaysOnSampler()
+      : name.endsWith('always_off')
+        ? new AlwaysOffSampler()
+        : new TraceIdRatioBasedSampler(ratio);
+  const root = rootOf(sampler);
+  if (!sampler.startsWith('parentbased_')) return root;
+  return new ParentBasedSampler(trustsParents ? { root } : { root, remoteParentSampled: root, remoteParentNotSampled: root });
+}
+
+/** One line when traces cannot be sent, and one when they are sent again. */
+function quiet(exporter: SpanExporter, log: () => Logger): SpanExporter {
+  let isFailing = false;
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        const hasFailed = result.code !== ExportResultCode.SUCCESS;
+        if (hasFailed && !isFailing) log().warn({ err: result.error }, 'traces cannot be sent; spans are dropped until they can');
+        if (!hasFailed && isFailing) log().info('traces are sent again');
+        isFailing = hasFailed;
+        // The processor would log each failure itself.
+        done({ code: ExportResultCode.SUCCESS });
+      }),
+    shutdown: () => exporter.shutdown(),
+  };
+}
