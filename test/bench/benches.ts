@@ -9,6 +9,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   folders: () => onPlatform(async ({ stores }) => (await import('./folders.ts')).folders(stores)),
   lists: () => onPlatform(async ({ stores }) => (await import('./lists.ts')).lists(stores)),
   metadata: () => onPlatform(async ({ stores }) => (await import('./metadata.ts')).metadata(stores)),
+  operator: async () => (await import('./operator.ts')).operator(),
   search: () => onPlatform(async ({ stores }) => (await import('./search.ts')).search(stores)),
   recovery: async () => (await import('./recovery.ts')).recovery(),
   transfers: () => onPlatform(async ({ stores }) => (await import('./transfers.ts')).transfers(stores)),
@@ -17,7 +18,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
 };
 
 /** Measured without turns, of the present alone: they judge a promise in time, not a rate. */
-export const WITHOUT_BASE: ReadonlySet<string> = new Set(['fairness', 'recovery']);
+export const WITHOUT_BASE: ReadonlySet<string> = new Set(['fairness', 'operator', 'recovery']);
 
 async function onPlatform(bench: (platform: TestPlatform) => Promise<Line[]>): Promise<Line[]> {
   const platform = await startPlatform({ durable: true });

@@ -268,6 +268,7 @@ export function playPods(cluster: Cluster): void {
 }
 
 export interface OperatorProcess {
+  readonly pid: number;
   readonly output: () => string;
   /** Resolves when it is gone. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
@@ -323,7 +324,7 @@ export async function startOperator(cluster: Cluster, more: { env?: NodeJS.Proce
     return code;
   };
   cluster.onClose(end);
-  return { output, end };
+  return { pid: child.pid ?? 0, output, end };
 }
 
 function collect(child: ChildProcess): () => string {
