@@ -10,6 +10,7 @@ import type { Group } from '../../pkg/local/platform.ts';
 // Each command imports its modules when it runs, so that `--help` and the supervisor's programs load nothing else.
 const commands = {
   adoptionToken: () => import('../../pkg/local/commands/adoption-token.ts'),
+  doctorInstallation: () => import('../../pkg/local/commands/doctor-installation.ts'),
   doctor: () => import('../../pkg/local/commands/doctor.ts'),
   down: () => import('../../pkg/local/commands/down.ts'),
   logs: () => import('../../pkg/local/commands/logs.ts'),
@@ -184,26 +185,33 @@ rollout
   });
 
 const DOCTOR_HELP = `
-It compares the tenant's rows with its objects: versions without an object, objects of another size, objects of nobody, used bytes, and checksums of
-some versions. --mend deletes objects of nobody and counts used bytes again; nothing else is changed.
-Run it where the worker runs (kubectl exec), or beside the platform on this machine. Exit code 1: something is wrong and was not put right.`;
+Without --tenant it looks at the whole installation: shards and their schemas, workers, Redis, the object store, the API server, the custom resources,
+who leads, and every Tenant, LtiRegistration and Webhook that is not Ready. It changes nothing. Run it where the operator runs (kubectl exec).
+With --tenant it compares the tenant's rows with its objects: versions without an object, objects of another size, objects of nobody, used bytes, and
+checksums of some versions. --mend deletes objects of nobody and counts used bytes again; nothing else is changed. Run it where the worker runs.
+Both also look at the platform on this machine. Exit code 1: something is wrong and was not put right.`;
 
 const sampleFrom = (text: string): number | 'all' => (text === 'all' ? 'all' : wholeNumber(text));
 
 program
   .command('doctor')
-  .description("check that a tenant's rows and objects agree, and say in words what is wrong")
-  .requiredOption('--tenant <slug>', 'the tenant')
-  .option('--mend', 'put right what leaves no choice', false)
+  .description("check a whole installation, or that a tenant's rows and objects agree, and say in words what is wrong")
+  .option('--tenant <slug>', 'the tenant; left out: the installation')
+  .option('--mend', 'with --tenant: put right what leaves no choice', false)
   .option(
     '--sample <count>',
-    "how many versions to read and compare with their checksums, or 'all' (default: 100 of at most 256 MiB)",
+    "with --tenant: how many versions to read and compare with their checksums, or 'all' (default: 100 of at most 256 MiB)",
     sampleFrom,
   )
   .addHelpText('after', DOCTOR_HELP)
-  .action(async (options: { tenant: string; mend: boolean; sample?: number | 'all' }) => {
+  .action(async ({ tenant, mend, sample }: { tenant?: string; mend: boolean; sample?: number | 'all' }) => {
+    if (tenant === undefined) {
+      if (mend || sample !== undefined) throw new LocalError('--mend and --sample are for one tenant. Name it by --tenant');
+      const { checkInstallation } = await commands.doctorInstallation();
+      process.exitCode = (await checkInstallation({ stateDirectory, env })) ? 0 : 1;
+      return;
+    }
     const { checkTenant } = await commands.doctor();
-    const { tenant, mend, sample } = options;
     process.exitCode = (await checkTenant(tenant, { stateDirectory, env, mend, sample })) ? 0 : 1;
   });
 

@@ -109,6 +109,27 @@ test('carrel keys rotate begins a rotation, and says what is wrong where it cann
   });
 });
 
+test('carrel doctor looks at the whole platform, and says which Tenant needs somebody', async () => {
+  const name = uniqueName('wrong');
+  const namespace = uniqueName('doctor');
+  namespaces.push(namespace);
+  await apply(
+    where,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    tenantObject(namespace, name, { database: { shard: 'moon' } }),
+  );
+  await waitFor('the refusal', async () => (await conditionOf(where, namespace, `tenant/${name}`, 'Ready'))?.reason === 'ShardUnknown');
+
+  const { code, stdout } = await carrel(where, ['doctor']);
+
+  expect(stdout).toMatch(
+    /^shard main +ok +PostgreSQL \d+\S*, \d+ tenants?\nRedis +ok +version \d\S*, noeviction, with an aclfile\nobject store +ok +/,
+  );
+  expect(stdout).toMatch(/^custom resources +ok +Tenant, LtiRegistration, Webhook are served\noperator +ok +\S+ leads$/m);
+  expect(stdout).toMatch(new RegExp(`WRONG +${namespace}/${name}: ShardUnknown: `));
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/\n\d+ things? (?:is|are) wrong\.\n$/)]);
+});
+
 test('carrel rollout pauses, says so, and resumes', async () => {
   const rollout = async (verb: string) => {
     const { code, stdout, stderr } = await carrel(where, ['rollout', verb]);

@@ -63,6 +63,7 @@ export const STEPS: readonly Step[] = [
     title: 'the Gateway API is installed: an HTTPRoute takes the place of the Ingress and back, and the missing Gateway is named',
     run: gatewayIsMissing,
   },
+  { title: 'carrel doctor in the operator’s pod finds nothing wrong', run: doctorFindsNothing },
   { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
   { title: 'all containers are killed at once: all start again, files and webhooks too', run: containersAreKilled },
   { title: 'a pod that takes more memory than its limit is killed and starts again', run: outOfMemory },
@@ -290,6 +291,21 @@ async function gatewayIsMissing({ platform }: Installation): Promise<void> {
   await expose({ type: 'Ingress', gateway: null });
   await waitFor('the Ingress in its place', async () => (await children()) === `ingress.networking.k8s.io/${TENANT}`);
   await waitReady(platform, SPACE, `tenant/${TENANT}`);
+}
+
+async function doctorFindsNothing({ platform }: Installation): Promise<void> {
+  const { code, stdout } = await kubectl(platform, [
+    '-n',
+    NAMESPACE,
+    'exec',
+    'deploy/carrel-operator',
+    '--',
+    'node',
+    'cmd/carrel/main.js',
+    'doctor',
+  ]);
+  assert.match(stdout, /\nNothing is wrong\.\n$/);
+  assert.equal(code, 0);
 }
 
 /** host:port of the tenant's Service, at which kube-proxy answers. */

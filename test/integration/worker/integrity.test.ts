@@ -217,7 +217,7 @@ describe('carrel doctor', () => {
 
   test.each<[string, string[], Record<string, string>, RegExp]>([
     ['a tenant that does not exist', ['--tenant', 'nobody'], {}, /^carrel: there is no tenant with the slug nobody/],
-    ['no tenant', [], {}, /required option '--tenant <slug>'/],
+    ['--mend without a tenant', ['--mend'], {}, /^carrel: --mend and --sample are for one tenant\. Name it by --tenant/],
     ['a sample that is no number', ['--tenant', 'x', '--sample', 'some'], {}, /It must be a whole number/],
     [
       'no platform keys',

@@ -1,0 +1,39 @@
+import { messageOf } from '../errors.ts';
+
+/** What one look found: a sentence that says what is as it should be, or sentences that say what is wrong and what to do. */
+export interface Finding {
+  readonly subject: string;
+  readonly ok?: string;
+  readonly wrong?: readonly string[];
+}
+
+/** Something that is looked at by itself: one that fails says so and keeps no other from being looked at. */
+export interface Check {
+  readonly subject: string;
+  /** The sentence of a good state, or those of what is wrong. */
+  readonly look: () => Promise<string | readonly string[]>;
+}
+
+const LOOK_MS = 15_000;
+
+export async function findingOf({ subject, look }: Check): Promise<Finding> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer within ${LOOK_MS / 1_000} s`)), LOOK_MS);
+  try {
+    const found = await Promise.race([look(), late.promise]);
+    if (typeof found === 'string') return { subject, ok: found };
+    return found.length === 0 ? { subject, ok: 'as it should be' } : { subject, wrong: found };
+  } catch (error) {
+    return { subject, wrong: [`cannot be looked at: ${messageOf((error as Error).cause ?? error)}`] };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const SUBJECT_WIDTH = 24;
+
+/** As it is printed: the subject once, each sentence on a line. */
+export function linesOf({ subject, ok, wrong = [] }: Finding): string[] {
+  const line = (text: string, index: number): string => `${(index === 0 ? subject : '').padEnd(SUBJECT_WIDTH)} ${text}`;
+  return ok === undefined ? wrong.map((text, index) => line(`WRONG  ${text}`, index)) : [line(`ok     ${ok}`, 0)];
+}

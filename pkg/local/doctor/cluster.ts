@@ -1,0 +1,75 @@
+import { isNotFound } from '../../kube/errors.ts';
+import { LEASE } from '../../kube/kinds.ts';
+import { defineKind, type KubeObject } from '../../kube/object.ts';
+import { ResourceApi } from '../../kube/resource.ts';
+import { type Condition, findCondition } from '../../kube/status.ts';
+import type { KubeClient } from '../../kube/transport.ts';
+import type { Check } from './check.ts';
+
+type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
+
+const kindOf = (kind: string, plural: string) =>
+  defineKind<WithConditions>({ group: 'carrel.dev', version: 'v1alpha1', kind, plural, namespaced: true });
+const TENANTS = kindOf('Tenant', 'tenants');
+const KINDS = [TENANTS, kindOf('LtiRegistration', 'ltiregistrations'), kindOf('Webhook', 'webhooks')];
+
+/** A Lease that was not renewed for so long is nobody's: twice its own 15 s. */
+const LEASE_MS = 30_000;
+/** So many resources of a kind are named. */
+const MOST_NAMED = 20;
+/** What is so on purpose, or passes by itself. */
+const NOT_WRONG = new Set(['Suspended', 'ScaledToZero', 'Deleting', 'ClientIdMissing', 'Reconciling', 'RollingOut']);
+
+/** What is asked of the API server. `namespace`: the operator's own; `tenantNamespaces`: those that may have Tenants, empty: all. */
+export const clusterChecks = (client: KubeClient, namespace: string, tenantNamespaces: readonly string[]): Check[] => [
+  {
+    subject: 'API server',
+    look: async () => (await client.request<{ gitVersion: string }>({ method: 'GET', path: '/version' })).gitVersion,
+  },
+  { subject: 'custom resources', look: () => definitions(client) },
+  { subject: 'operator', look: () => leader(client, namespace) },
+  ...KINDS.map((kind): Check => ({ subject: kind.plural, look: () => readiness(new ResourceApi(client, kind), tenantNamespaces) })),
+];
+
+/** By discovery, which everybody may ask. */
+async function definitions(client: KubeClient): Promise<string | string[]> {
+  const path = `/apis/${TENANTS.group}/${TENANTS.version}`;
+  const served = await client.request<{ resources: { name: string }[] }>({ method: 'GET', path }).catch((error: unknown) => {
+    if (isNotFound(error)) return { resources: [] };
+    throw error;
+  });
+  const missing = KINDS.filter(({ plural }) => !served.resources.some(({ name }) => name === plural));
+  if (missing.length === 0) return `${KINDS.map(({ kind }) => kind).join(', ')} are served`;
+  return missing.map(
+    ({ kind }) => `${kind} is not served in ${TENANTS.version}. Install the chart, or kubectl apply --server-side -f crds/ of this release`,
+  );
+}
+
+async function leader(client: KubeClient, namespace: string): Promise<string | string[]> {
+  const lease = await new ResourceApi(client, LEASE).find({ namespace, name: 'carrel-operator' });
+  const { holderIdentity, renewTime } = lease?.spec ?? {};
+  if (!lease)
+    return [
+      `no operator has ever led in namespace ${namespace}: its Lease carrel-operator is missing. Look at the operator's pods and log`,
+    ];
+  if (!holderIdentity) return ['no operator leads: the last one gave the Lease back. Look at the operator’s pods and log'];
+  const age = Date.now() - Date.parse(String(renewTime));
+  if (age > LEASE_MS)
+    return [`no operator leads: ${holderIdentity} has not renewed its Lease for ${Math.round(age / 1_000)} s. Look at its pod and log`];
+  return `${holderIdentity} leads`;
+}
+
+async function readiness(api: ResourceApi<WithConditions>, namespaces: readonly string[]): Promise<string | string[]> {
+  const selections = namespaces.length > 0 ? namespaces.map((namespace) => ({ namespace })) : [{}];
+  const all = (await Promise.all(selections.map((selection) => api.list(selection)))).flat();
+  const wrong = all.flatMap(({ metadata, status }) => {
+    const found = findCondition(status?.conditions, 'Ready');
+    const name = `${metadata.namespace}/${metadata.name}`;
+    if (!found) return [`${name} has no condition yet: no operator has looked at it`];
+    if (found.status === 'True' || NOT_WRONG.has(found.reason) || found.reason.startsWith('WaitingFor')) return [];
+    return [`${name}: ${found.reason}: ${found.message}`];
+  });
+  const named = wrong.slice(0, MOST_NAMED);
+  if (wrong.length > named.length) named.push(`and ${wrong.length - named.length} more: kubectl get ${api.kind.plural} -A`);
+  return named.length > 0 ? named : `${all.length}, of which none needs anybody`;
+}

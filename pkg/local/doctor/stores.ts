@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ListBucketsCommand } from '@aws-sdk/client-s3';
+import { Redis } from 'ioredis';
+import { silentLogger } from '../../runtime/log.ts';
+import { registryMigrations } from '../../store/postgres/migrations/registry/index.ts';
+import { shardMigrations } from '../../store/postgres/migrations/shard/index.ts';
+import { SqlPool } from '../../store/postgres/pool.ts';
+import { WORKER_ROLE } from '../../store/postgres/provisioning.ts';
+import { pausedSince } from '../../store/postgres/rollouts.ts';
+import { newClient } from '../../store/s3/objects.ts';
+import { LocalError, messageOf } from '../errors.ts';
+import type { Check } from './check.ts';
+
+export interface StoreAccess {
+  readonly shardsDir: string;
+  readonly redisUrl: string | undefined;
+  readonly s3:
+    | { readonly endpoint: string; readonly region: string; readonly accessKeyId: string; readonly secretAccessKey: string }
+    | undefined;
+}
+
+const OLDEST_REDIS = 7;
+
+/** What is asked of Postgres, Redis and the object store, as the operator reaches them. Throws LocalError without shards. */
+export function storeChecks({ shardsDir, redisUrl, s3 }: StoreAccess): Check[] {
+  const names = shardNames(shardsDir);
+  return [
+    ...names.map((name, index): Check => ({ subject: `shard ${name}`, look: () => shard(join(shardsDir, name), index === 0) })),
+    ...(redisUrl === undefined ? [] : [{ subject: 'Redis', look: () => redis(redisUrl) }]),
+    ...(s3 === undefined ? [] : [{ subject: 'object store', look: () => objectStore(s3) }]),
+  ];
+}
+
+function shardNames(dir: string): string[] {
+  try {
+    const names = readdirSync(dir).filter((name) => !name.startsWith('.'));
+    if (names.length > 0) return names.toSorted();
+  } catch (error) {
+    throw new LocalError(`${dir} cannot be read (${messageOf(error)}). Set CARREL_SHARDS_DIR as the operator has it.`);
+  }
+  throw new LocalError(`${dir} holds no shard. Set CARREL_SHARDS_DIR as the operator has it.`);
+}
+
+async function shard(folder: string, holdsRegistry: boolean): Promise<string | string[]> {
+  const pool = new SqlPool({ url: readFileSync(join(folder, 'url'), 'utf8').trim(), poolSize: 1, log: silentLogger });
+  try {
+    const [server] = await pool.query<{ version: string; tenants: string | null; workers: number }>(
+      `SELECT current_setting('server_version') AS version, to_regclass('carrel.tenants')::text AS tenants,
+         (SELECT count(*)::int FROM pg_stat_activity WHERE usename = $1 AND datname = current_database()) AS workers`,
+      [WORKER_ROLE],
+    );
+    if (!server?.tenants) return ['has no tables of Carrel yet: no operator of this release has prepared it. Look at the operator’s log'];
+    const wrong = await missingMigrations(pool, 'carrel', shardMigrations);
+    if (holdsRegistry) wrong.push(...(await missingMigrations(pool, 'registry', registryMigrations)), ...(await paused(pool)));
+    if (server.workers === 0) wrong.push('no worker is connected: webhooks, grades and jobs wait. Look at the worker’s pods and log');
+    const [{ count = 0 } = {}] = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM carrel.tenants');
+    return wrong.length > 0 ? wrong : `PostgreSQL ${server.version}, ${count} ${count === 1 ? 'tenant' : 'tenants'}`;
+  } finally {
+    await pool.close();
+  }
+}
+
+async function missingMigrations(
+  pool: SqlPool,
+  schema: 'carrel' | 'registry',
+  all: readonly { readonly name: string }[],
+): Promise<string[]> {
+  const applied = new Set((await pool.query<{ name: string }>(`SELECT name FROM ${schema}.schema_migrations`)).map(({ name }) => name));
+  const missing = all.filter(({ name }) => !applied.has(name)).map(({ name }) => name);
+  return missing.length === 0 ? [] : [`the schema ${schema} lacks ${missing.join(', ')}: no operator of this release has led yet`];
+}
+
+async function paused(pool: SqlPool): Promise<string[]> {
+  const since = await pausedSince(pool);
+  return since ? [`rollouts of a new image are paused since ${since.toISOString()}. To go on: carrel rollout resume`] : [];
+}
+
+async function redis(url: string): Promise<string | string[]> {
+  const client = new Redis(url, { lazyConnect: true, connectTimeout: 5_000, maxRetriesPerRequest: 0, retryStrategy: () => null });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const version = /^(?:valkey|redis)_version:(\S+)/m.exec(await client.info('server'))?.[1] ?? '?';
+    const setting = async (name: string): Promise<string> => ((await client.config('GET', name)) as string[])[1] ?? '';
+    const [policy, aclFile] = [await setting('maxmemory-policy'), await setting('aclfile')];
+    const wrong: string[] = [];
+    if (Number.parseInt(version, 10) < OLDEST_REDIS) wrong.push(`is version ${version}. Upgrade it to ${OLDEST_REDIS} or later`);
+    if (policy !== 'noeviction')
+      wrong.push(`its maxmemory-policy is ${policy}, which drops rate limits and sessions. Set it to noeviction`);
+    if (aclFile === '')
+      wrong.push('has no aclfile: it forgets its users at each restart, until the operator makes them again. Set aclfile');
+    return wrong.length > 0 ? wrong : `version ${version}, noeviction, with an aclfile`;
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function objectStore(access: NonNullable<StoreAccess['s3']>): Promise<string> {
+  const client = newClient(access);
+  try {
+    const { Buckets = [] } = await client.send(new ListBucketsCommand({}));
+    return `${access.endpoint}, ${Buckets.length} ${Buckets.length === 1 ? 'bucket' : 'buckets'}`;
+  } finally {
+    client.destroy();
+  }
+}
