@@ -44,7 +44,9 @@ export class Batcher<Item, Result> {
     while (this.#pending.length > 0) {
       const batch = this.#pending.splice(0, MAX_BATCH);
       try {
-        const results = await resume(batch[0]?.trace, () => this.#call(batch.map(({ item }) => item)));
+        const items = batch.map(({ item }) => item);
+        const trace = batch[0]?.trace;
+        const results = await (trace ? resume(trace, () => this.#call(items)) : this.#call(items));
         batch.forEach(({ result }, at) => result.resolve(results[at] as Result));
       } catch (error) {
         for (const { result } of batch) result.reject(error);

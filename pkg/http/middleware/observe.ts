@@ -51,20 +51,17 @@ export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; ra
       const ms = deps.clock.monotonic() - started;
       const status = ctx.res.headersSent ? ctx.res.statusCode : CLIENT_CLOSED_REQUEST;
       durationOf(ctx.method, ctx.state.route, `${Math.floor(status / 100)}xx`).observe(ms / 1000);
-      requests.info(
-        {
-          request_id: ctx.state.requestId,
-          method: ctx.method,
-          route: ctx.state.route,
-          status,
-          ms: Math.round(ms * 10) / 10,
-          ip: ctx.state.address,
-          ...(ctx.state.span ? traceFields(ctx.state.span) : {}),
-          ...(ctx.state.userUuid === undefined ? {} : { user: ctx.state.userUuid }),
-          ...(ctx.res.writableFinished ? {} : { aborted: true }),
-        },
-        'request',
-      );
+      const line = {
+        request_id: ctx.state.requestId,
+        method: ctx.method,
+        route: ctx.state.route,
+        status,
+        ms: Math.round(ms * 10) / 10,
+        ip: ctx.state.address,
+        ...(ctx.state.userUuid === undefined ? {} : { user: ctx.state.userUuid }),
+        ...(ctx.res.writableFinished ? {} : { aborted: true }),
+      };
+      requests.info(ctx.state.span ? { ...line, ...traceFields(ctx.state.span) } : line, 'request');
     });
   };
 }

@@ -167,3 +167,19 @@ test('a refused upload leaves no event', async () => {
   });
   expect(events).toEqual([]);
 });
+
+test('without traces no row of an event or a job has a traceparent', async () => {
+  const { api } = await tenant.user();
+  const { body: file } = await api.upload('/files', { file: Buffer.from('a'), name: 'untraced' });
+  await api.patch(
+    `/files/${file.id}`,
+    { name: 'untraced still' },
+    { headers: { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` } },
+  );
+  await api.delete(`/files/${file.id}?permanent=true`);
+
+  const kinds = await tenant.db.query(
+    'SELECT DISTINCT traceparent FROM carrel.events UNION ALL SELECT DISTINCT traceparent FROM carrel.work',
+  );
+  expect(kinds).toEqual([{ traceparent: null }, { traceparent: null }]);
+});
