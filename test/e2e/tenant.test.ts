@@ -88,28 +88,7 @@ test('the router speaks for routes at its own Gateways alone, and says when a Se
   expect([missing, found]).toEqual([[`${accepted}False BackendNotFound`], [`${accepted}True ResolvedRefs`]]);
 });
 
-test('carrel keys rotate begins a rotation, and says what is wrong where it cannot', async () => {
-  const { namespace, name } = await tenant();
-  const rotate = (...args: string[]) => carrel(where, ['keys', 'rotate', ...args, '-n', namespace]);
-
-  const [begun, unknown, missing] = await Promise.all([rotate(name, 'redis'), rotate(name, 'password'), rotate('nobody')]);
-
-  expect([begun.code, begun.stdout]).toEqual([0, expect.stringMatching(/^\S+: the rotation of redis has begun\. /)]);
-  expect([unknown.code, unknown.stderr]).toEqual([1, 'carrel: password is none of database, redis, storage, signing, all\n']);
-  expect([missing.code, missing.stderr]).toEqual([1, `carrel: there is no Tenant nobody in namespace ${namespace}\n`]);
-  await waitFor('the end of the rotation', async () => {
-    const { status } = await getJson<{ status: { credentials?: { name: string; step?: string }[] } }>(
-      where,
-      'tenant',
-      name,
-      '-n',
-      namespace,
-    );
-    return status.credentials?.some(({ name: of, step }) => of === 'redis' && step === undefined);
-  });
-});
-
-test('carrel doctor looks at the whole platform, and says which Tenant needs somebody', async () => {
+test('carrel doctor looks at the whole platform and says which Tenant needs somebody; keys rotate says what there is not', async () => {
   const name = uniqueName('wrong');
   const namespace = uniqueName('doctor');
   namespaces.push(namespace);
@@ -120,7 +99,8 @@ test('carrel doctor looks at the whole platform, and says which Tenant needs som
   );
   await waitFor('the refusal', async () => (await conditionOf(where, namespace, `tenant/${name}`, 'Ready'))?.reason === 'ShardUnknown');
 
-  const { code, stdout } = await carrel(where, ['doctor']);
+  const rotate = (...args: string[]) => carrel(where, ['keys', 'rotate', ...args, '-n', namespace]);
+  const [{ code, stdout }, unknown, missing] = await Promise.all([carrel(where, ['doctor']), rotate(name, 'password'), rotate('nobody')]);
 
   expect(stdout).toMatch(
     /^shard main +ok +PostgreSQL \d+\S*, \d+ tenants?\nRedis +ok +version \d\S*, noeviction, with an aclfile\nobject store +ok +/,
@@ -128,6 +108,8 @@ test('carrel doctor looks at the whole platform, and says which Tenant needs som
   expect(stdout).toMatch(/^custom resources +ok +Tenant, LtiRegistration, Webhook are served\noperator +ok +\S+ leads$/m);
   expect(stdout).toMatch(new RegExp(`WRONG +${namespace}/${name}: ShardUnknown: `));
   expect([code, stdout]).toEqual([1, expect.stringMatching(/\n\d+ things? (?:is|are) wrong\.\n$/)]);
+  expect([unknown.code, unknown.stderr]).toEqual([1, 'carrel: password is none of database, redis, storage, signing, all\n']);
+  expect([missing.code, missing.stderr]).toEqual([1, `carrel: there is no Tenant nobody in namespace ${namespace}\n`]);
 });
 
 test('carrel rollout pauses, says so, and resumes', async () => {

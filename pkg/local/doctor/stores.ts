@@ -54,7 +54,8 @@ async function shard(folder: string, holdsRegistry: boolean): Promise<string | s
     const wrong = await missingMigrations(pool, 'carrel', shardMigrations);
     if (holdsRegistry) wrong.push(...(await missingMigrations(pool, 'registry', registryMigrations)), ...(await paused(pool)));
     if (server.workers === 0) wrong.push('no worker is connected: webhooks, grades and jobs wait. Look at the worker’s pods and log');
-    const [{ count = 0 } = {}] = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM carrel.tenants');
+    const [tenants] = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM carrel.tenants');
+    const count = tenants?.count ?? 0;
     return wrong.length > 0 ? wrong : `PostgreSQL ${server.version}, ${count} ${count === 1 ? 'tenant' : 'tenants'}`;
   } finally {
     await pool.close();
