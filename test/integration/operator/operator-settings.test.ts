@@ -159,7 +159,7 @@ test('a tenant that is suspended from the first leads to the operator too, and t
 });
 
 test('a new image of the operator reaches a bounded number of tenants at a time, none while rollouts are paused, and at once whom a person changes', async () => {
-  const keys = range(5).map(() => ({ namespace, name: unique('roll') }));
+  const keys = range(3).map(() => ({ namespace, name: unique('roll') }));
   const registry = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
   const pause = (at: string) => registry.query(`UPDATE registry.installation SET rollouts_paused_at = ${at}`);
   const images = async () => (await Promise.all(keys.map((key) => cluster.tenants.get(key)))).map(({ status }) => status?.image);
@@ -175,7 +175,7 @@ test('a new image of the operator reaches a bounded number of tenants at a time,
 
   try {
     await pause('now()');
-    await operatorWith({ CARREL_IMAGE: 'carrel:next', CARREL_ROLLOUT_CONCURRENCY: '2' });
+    await operatorWith({ CARREL_IMAGE: 'carrel:next', CARREL_ROLLOUT_CONCURRENCY: '1' });
     await Promise.all(keys.map((key) => condition(cluster.tenants, key, 'WorkloadAvailable', 'True', 'RolloutPaused')));
     const [changed = { namespace, name: '' }] = keys;
     await cluster.tenants.patch(changed, { spec: { displayName: 'Changed' } });
@@ -186,9 +186,8 @@ test('a new image of the operator reaches a bounded number of tenants at a time,
     await waitFor('the new image everywhere', async () => (await images()).every((image) => image === 'carrel:next'));
     await Promise.all(keys.map((key) => condition(cluster.tenants, key, 'WorkloadAvailable', 'True', 'Available')));
 
-    expect(paused).toEqual(['carrel:next', ...range(4).map(() => 'carrel:dev')]);
-    expect(most).toBeLessThanOrEqual(2);
-    expect(most).toBeGreaterThan(0);
+    expect(paused).toEqual(['carrel:next', ...range(2).map(() => 'carrel:dev')]);
+    expect(most).toBe(1);
   } finally {
     await pause('NULL');
     await registry.close();

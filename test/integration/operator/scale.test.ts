@@ -6,7 +6,7 @@ import { children, difference, follow, newNamespace, tenantOf, unique, writes } 
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 /** `make faults` runs 200 (TENANTS) and a minute (REST_MS). */
-const TENANTS = Number(process.env['TENANTS'] ?? 60);
+const TENANTS = Number(process.env['TENANTS'] ?? 24);
 /** An Event's count is written half a minute late, and the operator looks at each shard every 5 s. */
 const REST_MS = Number(process.env['REST_MS'] ?? 35_000);
 
