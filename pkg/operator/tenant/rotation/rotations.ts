@@ -48,14 +48,16 @@ export class Rotations {
 
   async advance(tenant: ObservedTenant, accepted: AcceptedTenant, { deployment, isHeld }: Workload): Promise<StepResult<object>> {
     const now = this.#deps.clock.now();
-    const { names: requested, unknown } = requestedRotations(tenant);
+    const { names, unknown } = requestedRotations(tenant);
+    const requested = unknown.length > 0 ? [] : names;
     const stepOf = (name: CredentialName): string | null => accepted.credentials[name]?.step ?? null;
     const moving = credentialsOf(tenant).filter(
       (name) => stepOf(name) !== null || requested.includes(name) || isOld(tenant, accepted, name, now),
     );
-    if (unknown.length > 0) return { value: {}, ...unknownRotation(tenant, unknown) };
-    if (moving.length === 0) return { value: {}, reason: 'Current', message: '' };
-    const rotating = { value: {}, reason: 'Rotating', message: messageOf(moving, stepOf) };
+    // What runs already goes on.
+    const refused = unknown.length > 0 ? unknownRotation(tenant, unknown) : undefined;
+    if (moving.length === 0) return { value: {}, reason: 'Current', message: '', ...refused };
+    const rotating = { value: {}, reason: 'Rotating', message: messageOf(moving, stepOf), ...refused };
     if (isHeld || !(await this.#isSettled(tenant, deployment))) return { ...rotating, retryAfterMs: PODS_RETRY_MS };
     const waits: number[] = [];
     for (const name of moving) waits.push(await this.#move(tenant, accepted, name, now));
