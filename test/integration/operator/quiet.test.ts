@@ -120,9 +120,11 @@ test('in a terminating namespace nothing is created, and the finalizers of its T
   await waitFor('the namespace to be terminating', async () =>
     isDeleting(await cluster.of(children.NAMESPACE).get({ namespace: '', name: where })),
   );
-  const before = await writes(cluster);
+  // Made later, and Ready: the operator has seen the namespace by then, and what it had begun before has ended.
+  await readyTenant();
+  const { writes: before } = await snapshot();
   await cluster.of(children.SERVICE).delete(key);
-  // Made later, and Ready: the operator has seen the deletion of the Service by then.
+  // And the deletion of the Service.
   await readyTenant();
   const made = difference(before, await writes(cluster));
   await cluster.tenants.delete(key);
