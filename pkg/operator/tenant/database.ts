@@ -9,6 +9,7 @@ import type { Secrets } from '../secrets.ts';
 import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
 import type { TenantSchema } from '../../store/postgres/tenant-schema.ts';
 import type { StepResult } from '../conditions/runner.ts';
+import { databaseSecret } from './database-secret.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import { mostReplicasOf } from './replicas.ts';
 import { connectionsOf, EndingPods } from './connections.ts';
@@ -66,7 +67,8 @@ export class Databases {
   async ensure(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<DatabaseAccess>> {
     const { tenantId, slug, shard: name, isAdopting } = accepted;
     const open = await this.#shards.open(name);
-    const { password, next } = await this.#password.of(tenant, accepted);
+    const passwords = await this.#password.of(tenant, accepted);
+    const { password } = passwords;
     const connections = connectionsOf(tenant);
     const isLowered = connections < accepted.connections;
     const lowered = isLowered ? { isInUse: () => this.#isInUse(tenant, tenantId) } : {};
@@ -84,10 +86,9 @@ export class Databases {
       await (await this.#shards.registry()).endAdoption(tenantId);
     }
     const url = tenantUrl(open.settings, tenantRole(slug), password);
-    const checksum = await this.#secrets.write(secretOwner(tenant), secretNames(tenant).database, {
-      url,
-      ...(next === undefined ? {} : { nextPassword: next }),
-    });
+    const [owner, secret] = [secretOwner(tenant), secretNames(tenant).database];
+    const data = databaseSecret(url, passwords, this.#secrets.intact(owner, secret), database.isPutOff ?? false);
+    const checksum = await this.#secrets.write(owner, secret, data);
     const found = {
       value: { shard: open, schemaVersion, checksum },
       reason: 'Migrated',
