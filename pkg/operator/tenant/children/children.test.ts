@@ -244,7 +244,7 @@ describe('the NetworkPolicy', () => {
     networkPolicy(tenantWith(), { settings: settingsWith({ networkPolicy: { ...rules, ...given }, ...more }) })?.spec;
 
   test('lets clients and Prometheus in, and the pods out to DNS, the ports of the stores, public addresses and opened ranges', () => {
-    const { podSelector, policyTypes, ingress: incoming, egress = [] } = policy({}, { egressAllow: '10.20.0.0/16,fd00::/8' }) ?? {};
+    const { podSelector, policyTypes, ingress: incoming, egress = [] } = policy({}, { egressAllow: '10.20.0.0/16, fd00::/8,' }) ?? {};
 
     expect([podSelector, policyTypes]).toEqual([{ matchLabels: of().spec?.selector.matchLabels }, ['Ingress', 'Egress']]);
     expect(incoming).toEqual([

@@ -39,7 +39,10 @@ function egressOf(
   settings: OperatorSettings,
   { stores, collectors, postgresPorts }: NonNullable<OperatorSettings['networkPolicy']>,
 ): Egress[] {
-  const opened = settings.egressAllow.split(',').filter((range) => range !== '');
+  const opened = settings.egressAllow
+    .split(',')
+    .map((range) => range.trim())
+    .filter((range) => range !== '');
   const ports = [...new Set([...postgresPorts, portOf(`redis://${settings.redisAddress}`), portOf(settings.s3Endpoint)])];
   const blocks = [
     ...PUBLIC_RANGES.map(({ cidr, except }) => ({ cidr, ...(except ? { except: [...except] } : {}) })),
