@@ -58,7 +58,9 @@ export class Rotations {
     const refused = unknown.length > 0 ? unknownRotation(tenant, unknown) : undefined;
     if (moving.length === 0) return { value: {}, reason: 'Current', message: '', ...refused };
     const rotating = { value: {}, reason: 'Rotating', message: messageOf(moving, stepOf), ...refused };
-    if (isHeld || !(await this.#isSettled(tenant, deployment))) return { ...rotating, retryAfterMs: PODS_RETRY_MS };
+    // The watch of the Deployment notifies of the end of a rollout, and rollouts.ts of its turn.
+    if (isHeld || !isRolledOut(deployment)) return rotating;
+    if (await this.#hasFormerPods(tenant, deployment)) return { ...rotating, retryAfterMs: PODS_RETRY_MS };
     const waits: number[] = [];
     for (const name of moving) waits.push(await this.#move(tenant, accepted, name, now));
     if (requested.length > 0) await this.#forgetRequest(tenant);
@@ -87,11 +89,10 @@ export class Rotations {
     return AT_ONCE_MS;
   }
 
-  /** Every pod runs what the Deployment says, and no other is left. */
-  async #isSettled(tenant: ObservedTenant, deployment: Deployment): Promise<boolean> {
-    if (!isRolledOut(deployment)) return false;
+  /** Whether pods are left that the Deployment does not count any more: they end. */
+  async #hasFormerPods(tenant: ObservedTenant, deployment: Deployment): Promise<boolean> {
     const pods = await this.#deps.pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
-    return pods.length <= (deployment.spec?.replicas ?? 1);
+    return pods.length > (deployment.spec?.replicas ?? 1);
   }
 
   /** What it asked for has begun. */
