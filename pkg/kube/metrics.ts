@@ -24,3 +24,23 @@ export function histogram<L extends string>(
 }
 
 export const SECONDS_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** A gauge whose values are read when it is scraped. It takes the place of one of that name. */
+export function readGauge<L extends string>(
+  metrics: Metrics,
+  { name, help, labelNames }: { readonly name: string; readonly help: string; readonly labelNames: L[] },
+  read: () => Iterable<readonly [labels: Record<L, string>, value: number]>,
+): void {
+  metrics.removeSingleMetric(name);
+  const gauge = new Gauge<L>({
+    name,
+    help,
+    labelNames,
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [labels, value] of read()) this.set(labels as Partial<Record<L, string>>, value);
+    },
+  });
+  metrics.registerMetric(gauge);
+}

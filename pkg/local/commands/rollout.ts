@@ -1,3 +1,4 @@
+import { TENANTS } from '../../../crds/types.generated.ts';
 import { defineKind, type KubeObject, type Observed } from '../../kube/object.ts';
 import { ResourceApi } from '../../kube/resource.ts';
 import { type Condition, findCondition } from '../../kube/status.ts';
@@ -10,7 +11,7 @@ interface TenantObject extends KubeObject {
   status?: { conditions?: Condition[]; image?: string };
 }
 
-const TENANT = defineKind<TenantObject>({ group: 'carrel.dev', version: 'v1alpha1', plural: 'tenants', kind: 'Tenant', namespaced: true });
+const TENANT = defineKind<TenantObject>(TENANTS);
 
 interface Options {
   readonly stateDirectory: string;

@@ -1,3 +1,4 @@
+import { TENANTS } from '../../../crds/types.generated.ts';
 import { isForbidden, isNotFound } from '../../kube/errors.ts';
 import { defineKind, type KubeObject, type ObjectKey } from '../../kube/object.ts';
 import { ResourceApi } from '../../kube/resource.ts';
@@ -10,7 +11,7 @@ interface TenantObject extends KubeObject {
   status?: { conditions?: Condition[] };
 }
 
-const TENANT = defineKind<TenantObject>({ group: 'carrel.dev', version: 'v1alpha1', plural: 'tenants', kind: 'Tenant', namespaced: true });
+const TENANT = defineKind<TenantObject>(TENANTS);
 const ANNOTATION = 'carrel.dev/rotate';
 
 /** How long an operator that leads takes at most to begin, where no rollout runs. */

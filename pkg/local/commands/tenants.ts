@@ -1,3 +1,4 @@
+import { TENANTS } from '../../../crds/types.generated.ts';
 import type { KubeObject, Observed } from '../../kube/object.ts';
 import { defineKind, keyOf, keyText } from '../../kube/object.ts';
 import { ResourceApi } from '../../kube/resource.ts';
@@ -16,7 +17,7 @@ interface TenantObject extends KubeObject {
   status?: { conditions?: Condition[]; appUrl?: string; ltiUrl?: string };
 }
 
-const TENANT = defineKind<TenantObject>({ group: 'carrel.dev', version: 'v1alpha1', plural: 'tenants', kind: 'Tenant', namespaced: true });
+const TENANT = defineKind<TenantObject>(TENANTS);
 
 /** A tenant as `carrel status` shows it. */
 export interface TenantReport {

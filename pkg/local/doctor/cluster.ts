@@ -1,3 +1,4 @@
+import { LTIREGISTRATIONS, TENANTS, WEBHOOKS } from '../../../crds/types.generated.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { LEASE } from '../../kube/kinds.ts';
 import { defineKind, type KubeObject } from '../../kube/object.ts';
@@ -8,10 +9,7 @@ import type { Check } from './check.ts';
 
 type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
 
-const kindOf = (kind: string, plural: string) =>
-  defineKind<WithConditions>({ group: 'carrel.dev', version: 'v1alpha1', kind, plural, namespaced: true });
-const TENANTS = kindOf('Tenant', 'tenants');
-const KINDS = [TENANTS, kindOf('LtiRegistration', 'ltiregistrations'), kindOf('Webhook', 'webhooks')];
+const KINDS = [TENANTS, LTIREGISTRATIONS, WEBHOOKS].map((resource) => defineKind<WithConditions>(resource));
 
 /** A Lease that was not renewed for so long is nobody's: twice its own 15 s. */
 const LEASE_MS = 30_000;

@@ -4,12 +4,13 @@ import type { Observed } from '../../kube/object.ts';
 import { Store } from '../../kube/store.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import type { ObservedTenant } from '../kinds.ts';
+import { ManualClock } from '../../../test/support/clock.ts';
 import { Rollouts } from './rollouts.ts';
 import { tenantWith } from './tenant.fixture.ts';
 
 const [OLD, NEW] = ['carrel:1', 'carrel:2'];
 let version = 0;
-let now = 0;
+let clock: ManualClock;
 let store: Store<Deployment>;
 let rollouts: Rollouts;
 let enqueued: string[];
@@ -18,13 +19,13 @@ const tenant = (name: string, spec: Parameters<typeof tenantWith>[0] = {}, seen 
   const made = tenantWith(spec);
   const available = {
     type: 'WorkloadAvailable',
-    status: 'True',
+    status: 'True' as const,
     reason: 'Available',
     message: '',
     lastTransitionTime: '',
     observedGeneration: seen,
   };
-  return { ...made, metadata: { ...made.metadata, name, uid: name }, status: { conditions: [available as never] } };
+  return { ...made, metadata: { ...made.metadata, name, uid: name }, status: { conditions: [available] } };
 };
 
 type State = 'ready' | 'rolling' | 'failed';
@@ -55,12 +56,12 @@ function pass(name: string, becomes: State = 'rolling', isPaused = false): strin
 }
 
 function leads(concurrency: number): void {
-  const clock = { monotonic: () => now } as never;
   rollouts = new Rollouts({ concurrency, image: NEW, deployments: store, clock, metrics: createMetrics('test') });
   rollouts.begin(({ name }) => void enqueued.push(name));
 }
 
 beforeEach(() => {
+  clock = new ManualClock();
   store = new Store({ kind: DEPLOYMENT });
   enqueued = [];
   for (const name of 'abcdefgh') deployment(name, OLD);
@@ -112,11 +113,11 @@ test('while rollouts are paused none begins, and those that run go on', () => {
   expect([pass('b', 'rolling', true), pass('a', 'rolling', true)]).toEqual(['RolloutPaused', 'goes']);
 });
 
-test('a change that never reaches the API server gives its place back as a failure', () => {
+test('a change that never reaches the API server gives its place back as a failure', async () => {
   leads(1);
   rollouts.waitsFor(tenant('a'), store.get({ namespace: 'schools', name: 'a' }), false);
   expect(pass('b')).toBe('RolloutWaits');
-  now += 300_000;
+  await clock.advance(300_000);
   rollouts.settle();
 
   expect(pass('b')).toBe('goes');

@@ -1,5 +1,5 @@
-import { Gauge } from 'prom-client';
 import type { Deployment } from '../../kube/kinds.ts';
+import { readGauge } from '../../kube/metrics.ts';
 import { keyOf, keyText, type ObjectKey, parseKey } from '../../kube/object.ts';
 import { findCondition } from '../../kube/status.ts';
 import type { Store } from '../../kube/store.ts';
@@ -17,6 +17,11 @@ const PAUSED_RETRY_MS = 15_000;
 
 /** So long may a change of image take to reach the API server before it counts as failed. */
 const UNAPPLIED_MS = 300_000;
+const METRIC = {
+  name: 'carrel_rollout_tenants',
+  help: 'Tenants whose rollout of a new image of the operator runs, waits or has failed.',
+  labelNames: ['state' as const],
+};
 const FAILED = new Set(['RolloutFailed', 'PodsRefused']);
 
 interface Deps {
@@ -49,7 +54,11 @@ export class Rollouts {
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    stateGauge(deps.metrics, { rolling: this.#rolling, waiting: this.#waiting, failing: this.#failing });
+    readGauge(deps.metrics, METRIC, () => [
+      [{ state: 'rolling' }, this.#rolling.size],
+      [{ state: 'waiting' }, this.#waiting.size],
+      [{ state: 'failing' }, this.#failing.size],
+    ]);
   }
 
   /** A new leader, whose copy of the Deployments has synced: those of the new image that are not ready yet are under way. */
@@ -138,18 +147,3 @@ function isUpgrade({ spec, metadata, status }: ObservedTenant, live: Deployment,
 }
 
 export const imageIn = ({ spec }: Deployment): string => spec?.template.spec?.containers[0]?.image ?? '';
-
-function stateGauge(metrics: Metrics, sizes: Readonly<Record<string, { readonly size: number }>>): void {
-  const name = 'carrel_rollout_tenants';
-  metrics.removeSingleMetric(name);
-  const gauge = new Gauge({
-    name,
-    help: 'Tenants whose rollout of a new image of the operator runs, waits or has failed.',
-    labelNames: ['state'],
-    registers: [],
-    collect() {
-      for (const [state, { size }] of Object.entries(sizes)) this.set({ state }, size);
-    },
-  });
-  metrics.registerMetric(gauge);
-}

@@ -1,4 +1,4 @@
-import { Gauge } from 'prom-client';
+import { readGauge } from '../../kube/metrics.ts';
 import { isDeleting, keyOf, type ObjectKey } from '../../kube/object.ts';
 import type { Store } from '../../kube/store.ts';
 import { sleepUnlessAborted } from '../../runtime/abort.ts';
@@ -42,7 +42,13 @@ export class Usages {
   constructor(deps: Deps) {
     this.#deps = deps;
     const { metrics, tenants } = deps;
-    for (const field of Object.keys(METRICS) as (keyof Usage)[]) usageGauge(metrics, tenants, field);
+    for (const [field, metric] of Object.entries(METRICS))
+      readGauge(metrics, { ...metric, labelNames: ['namespace', 'tenant'] }, () =>
+        tenants.list().flatMap(({ metadata: { namespace, name: tenant }, status }) => {
+          const value = status?.usage?.[field as keyof Usage];
+          return value === undefined ? [] : [[{ namespace, tenant }, value] as const];
+        }),
+      );
   }
 
   /** The newest count; of a tenant that has none in its status, it is made now. Undefined: the status keeps what it has. */
@@ -95,23 +101,3 @@ const METRICS: Readonly<Record<keyof Usage, { readonly name: string; readonly he
   files: { name: 'carrel_tenant_files', help: 'Files of a tenant that are not in the trash, counted once an hour.' },
   bytes: { name: 'carrel_tenant_bytes', help: 'Bytes that count against the quotas of a tenant, counted once an hour.' },
 };
-
-/** Read from the statuses when it is scraped. */
-function usageGauge(metrics: Metrics, tenants: Store<Tenant>, field: keyof Usage): void {
-  const { name, help } = METRICS[field];
-  metrics.removeSingleMetric(name);
-  const gauge = new Gauge({
-    name,
-    help,
-    labelNames: ['namespace', 'tenant'],
-    registers: [],
-    collect() {
-      this.reset();
-      for (const { metadata, status } of tenants.list()) {
-        const value = status?.usage?.[field];
-        if (value !== undefined) this.set({ namespace: metadata.namespace, tenant: metadata.name }, value);
-      }
-    },
-  });
-  metrics.registerMetric(gauge);
-}
