@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { isAlreadyExists } from '../../pkg/kube/errors.ts';
 import { CUSTOM_RESOURCE_DEFINITION, type CustomResourceDefinition } from '../../pkg/kube/kinds.ts';
-import { isConditionTrue, type Condition } from '../../pkg/kube/status.ts';
+import type { Condition } from '../../pkg/kube/status.ts';
 import type { Observed } from '../../pkg/kube/object.ts';
 import { ROOT } from './backends.ts';
 import type { Cluster } from './operator.ts';
@@ -18,7 +18,9 @@ export async function installGatewayApi(cluster: Pick<Cluster, 'of'>): Promise<v
       if (!isAlreadyExists(error)) throw error;
     });
     const key = { namespace: '', name: definition.metadata?.name ?? '' };
-    await waitFor(`the definition of ${kind}`, async () => isConditionTrue((await definitions.get(key)) as never, 'Established'));
+    await waitFor(`the definition of ${kind}`, async () =>
+      (await definitions.get(key)).status?.conditions?.some((found) => found.type === 'Established' && found.status === 'True'),
+    );
   }
 }
 

@@ -39,6 +39,7 @@ export async function untilServed<T extends { readonly status: number; readonly 
   for (;;) {
     const reply = await ask();
     if (reply.status !== 503 || reply.headers['retry-after'] === undefined || performance.now() > deadline) return reply;
+    // The pause of a polite client: there is no condition but the next reply.
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

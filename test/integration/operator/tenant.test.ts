@@ -113,7 +113,7 @@ test('connections to Postgres follow the size of the Tenant, up to the bounds of
   await operator.close();
 });
 
-test('a field that is not implemented yet is named in the condition, and the tenant is Ready without it', async () => {
+test('a field that this release ignores is named in the condition, and the tenant is Ready without it', async () => {
   const key = { namespace, name: unique() };
   const schedules = [{ name: 'nightly', job: 'trash', cron: '0 0 * * *' }];
   await cluster.tenants.create(

@@ -332,6 +332,7 @@ test('a command that waits for the batches before it waits no longer than one ti
   const second = timed(redis.get('second'));
   await waitFor('the second reply', () => replies.length === 2);
   const third = timed(redis.get('third'));
+  // Time itself is tested: most of the third's time-out is to pass while it waits, and nothing else happens meanwhile.
   await systemClock.sleep(700);
   relay.answer(1);
   await first;
