@@ -14,6 +14,7 @@ const commands = {
   doctor: () => import('../../pkg/local/commands/doctor.ts'),
   down: () => import('../../pkg/local/commands/down.ts'),
   logs: () => import('../../pkg/local/commands/logs.ts'),
+  backup: () => import('../../pkg/local/commands/backup.ts'),
   binaries: () => import('../../pkg/local/commands/binaries.ts'),
   rollout: () => import('../../pkg/local/commands/rollout.ts'),
   rotate: () => import('../../pkg/local/commands/rotate.ts'),
@@ -37,6 +38,12 @@ Exit code 1: no tenant has this slug, its data are in use or are being deleted, 
 const wholeNumber = (text: string): number => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
+};
+
+const positiveNumber = (text: string): number => {
+  const number = wholeNumber(text);
+  if (number < 1) throw new InvalidArgumentError('It must be at least 1.');
+  return number;
 };
 
 function portFrom(text: string | undefined): number | undefined {
@@ -135,6 +142,59 @@ tenants
   .action(async (slug: string) => {
     const { adoptionToken } = await commands.adoptionToken();
     await adoptionToken(slug, { stateDirectory, shardsDir: env['CARREL_SHARDS_DIR'] });
+  });
+
+const REPOSITORY_HELP = `
+<repository> is a folder, or s3://<bucket>/<prefix>: then AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY name a key of it, and AWS_ENDPOINT_URL and AWS_REGION
+where it is. Backups hold people's data and are not encrypted; secrets in them are sealed with the platform key, which is not among them: keep it too.
+Run it where the operator runs (kubectl exec); without CARREL_SHARDS_DIR it is the platform on this machine.`;
+
+const BACKUP_HELP = `${REPOSITORY_HELP}
+The tenants go on meanwhile. An object is copied once, whatever number of backups has it. What was written is read back.
+Exit code 1: a tenant has no backup, or its storage has lost objects.`;
+
+tenants
+  .command('backup')
+  .description('copy rows and objects of tenants as of one moment to a folder or bucket')
+  .argument('[slugs...]', 'the slugs of the Tenants; left out: all')
+  .requiredOption('--to <repository>', 'where to')
+  .option('--keep <count>', 'afterwards delete all but so many of its newest backups', positiveNumber)
+  .addHelpText('after', BACKUP_HELP)
+  .action(async (slugs: string[], { to, keep }: { to: string; keep?: number }) => {
+    const { backUpTenants } = await commands.backup();
+    process.exitCode = (await backUpTenants(slugs, { to, keep, stateDirectory, env })) ? 0 : 1;
+  });
+
+tenants
+  .command('backups')
+  .description('list the backups of a tenant')
+  .argument('<slug>', 'the slug of the Tenant')
+  .requiredOption('--at <repository>', 'where they are')
+  .option('--verify', 'read every byte, and compare it with what was written', false)
+  .addHelpText('after', `${REPOSITORY_HELP}\nExit code 1: there is none, or something is wrong.`)
+  .action(async (slug: string, options: { at: string; verify: boolean }) => {
+    const { listBackups } = await commands.backup();
+    process.exitCode = (await listBackups(slug, { ...options, stateDirectory, env })) ? 0 : 1;
+  });
+
+const RESTORE_HELP = `${REPOSITORY_HELP}
+The tenant must be there and suspended: apply its Tenant with suspended: true (a new one too, after a loss), and wait until its pods have ended.
+With --of it gets a copy of another tenant's data: webhooks and LTI registrations of the copy are inactive.
+Exit code 1: it was refused, or some objects are missing.`;
+
+tenants
+  .command('restore')
+  .description('bring a suspended tenant to the state of a backup')
+  .argument('<slug>', 'the slug of the Tenant')
+  .requiredOption('--from <repository>', 'where the backup is')
+  .option('--backup <name>', 'its name, such as 20261123T150301Z; left out: the newest')
+  .option('--of <slug>', 'whose backup it is; left out: the tenant’s own')
+  .option('--replace', 'delete the data that the tenant has now', false)
+  .addHelpText('after', RESTORE_HELP)
+  .action(async (slug: string, options: { from: string; backup?: string; of?: string; replace: boolean }) => {
+    const { restoreTenant } = await commands.backup();
+    const { from, backup, of, replace } = options;
+    process.exitCode = (await restoreTenant(slug, { from, backup, of, replace, stateDirectory, env })) ? 0 : 1;
   });
 
 const ROTATE_HELP = `

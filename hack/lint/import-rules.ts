@@ -7,6 +7,7 @@ const FEATURES = ['pkg/webhooks', 'pkg/groups', 'pkg/audit', 'pkg/lti'];
 export const LAYERS: readonly (readonly string[])[] = [
   ['cmd'],
   ['pkg/operator', 'pkg/http', 'pkg/jobs', 'pkg/local'],
+  ['pkg/tenantdata'],
   FEATURES,
   ['pkg/content'],
   ['pkg/accounts'],

@@ -8,7 +8,7 @@ import { LocalError, messageOf } from './errors.ts';
 import { existingStateDirectory, paths } from './state-directory.ts';
 
 /** "schema, relation or column does not exist": no operator of this version has run yet. */
-const NO_REGISTRY = new Set(['3F000', '42P01', '42703']);
+export const NO_REGISTRY = new Set(['3F000', '42P01', '42703']);
 
 /**
  * Works in the registry: of `shardsDir` (CARREL_SHARDS_DIR, as in the operator's pod), else of the platform on this machine. Throws LocalError where

@@ -11,7 +11,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
 import { Sealer, tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
 import type { Shards } from '../shards.ts';
-import { resealTenant } from './tenant-values.ts';
+import { resealTenant } from '../../tenantdata/sealed-values.ts';
 
 interface Deps {
   readonly shards: Shards;

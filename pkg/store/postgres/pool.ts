@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import type { Logger } from '../../runtime/log.ts';
 import { observedClient, type ObserveStatement, types } from './client.ts';
@@ -24,7 +26,17 @@ export const CONNECT_TIMEOUT_MS = 4_000;
 export const IDLE_CONNECTION_MS = 10_000;
 export const DEFAULT_QUERY_TIMEOUT_MS = 9_000;
 
+/** A transaction that also moves rows as a stream, in the text format of COPY. Each stream ends before the next statement. */
+export interface CopyingSql extends Sql {
+  /** `COPY … TO STDOUT`. */
+  copyOut(statement: string): Promise<Readable>;
+  /** `COPY … FROM STDIN`; gives how many rows came. */
+  copyIn(statement: string, rows: AsyncIterable<Buffer>): Promise<number>;
+}
+
 export interface TransactionOptions {
+  /** One snapshot for all statements; the first that reads takes it. */
+  readonly isolation?: 'repeatable read';
   /** Becomes this role for the transaction only (SET LOCAL ROLE); `"$user"` in search_path follows it. */
   readonly role?: string;
 }
@@ -69,15 +81,20 @@ export class SqlPool implements Sql {
   }
 
   /** Commits when `fn` resolves, rolls back when it throws. */
-  async transaction<T>(fn: (tx: Sql) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  transaction<T>(fn: (tx: Sql) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.copying(fn, options);
+  }
+
+  /** A transaction that also moves rows as a stream. The pool's `queryTimeoutMs` bounds each stream as a whole; 0 for none. */
+  async copying<T>(fn: (tx: CopyingSql) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     let client: pg.PoolClient | undefined;
     let broken: Error | undefined;
     try {
       client = await this.#pool.connect();
-      await client.query('BEGIN');
+      await client.query(options.isolation === undefined ? 'BEGIN' : 'BEGIN ISOLATION LEVEL REPEATABLE READ');
       const connection = client;
       if (options.role !== undefined) await client.query(`SET LOCAL ROLE ${quoteIdentifier(options.role)}`);
-      const result = await fn({ query: (sql, params = []) => run(connection, sql, params) });
+      const result = await fn(statementsOn(connection));
       await client.query('COMMIT');
       return result;
     } catch (error) {
@@ -96,6 +113,20 @@ export class SqlPool implements Sql {
     await this.#pool.end();
   }
 }
+
+const statementsOn = (client: pg.PoolClient): CopyingSql => ({
+  query: (sql, params = []) => run(client, sql, params),
+  copyOut: async (statement) => {
+    const { to } = await import('pg-copy-streams');
+    return client.query(to(statement));
+  },
+  copyIn: async (statement, rows) => {
+    const { from } = await import('pg-copy-streams');
+    const into = client.query(from(statement));
+    await pipeline(rows, into);
+    return into.rowCount;
+  },
+});
 
 /** A string of several statements is sent without parameters and gives the last one's rows. */
 async function run<T>(target: pg.Pool | pg.PoolClient, sql: string, params: readonly unknown[]): Promise<T[]> {

@@ -10,9 +10,11 @@ export {
   inTenantSchema,
   LATEST_VERSION,
   migrateTenant,
+  replaceSchema,
   rollbackTenant,
   schemaVersion,
   type TenantDatabase,
   tenantRole,
+  UnknownMigrations,
 } from './provisioning/tenant.ts';
 export { type Usage, usageOf } from './provisioning/usage.ts';

@@ -145,6 +145,11 @@ export class Registry {
     return this.#pool.query<RegisteredTenant>(`${TENANT} ORDER BY t.id`);
   }
 
+  /** The data are from before: rows of resources that are gone are removed as soon as the tenant is reconciled. */
+  async beginAdoption(tenantId: string): Promise<void> {
+    await this.#pool.query('UPDATE registry.tenants SET adopting = true WHERE id = $1', [tenantId]);
+  }
+
   /** The adoption is finished: the tenant's claim is reported like any other from now on. */
   async endAdoption(tenantId: string): Promise<void> {
     await this.#pool.query('UPDATE registry.tenants SET adopting = false WHERE id = $1', [tenantId]);

@@ -59,6 +59,11 @@ export class RedisUsers {
     });
   }
 
+  /** Removes the tenant's keys, which are all caches and counters; the user stays. Throws StoreUnavailableError. */
+  async removeKeys(slug: string): Promise<void> {
+    await this.#guarded(() => this.#removeKeys(`${redisPrefix(slug)}*`));
+  }
+
   async close(): Promise<void> {
     this.#client.disconnect();
     await Promise.resolve();

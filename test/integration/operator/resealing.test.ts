@@ -5,7 +5,7 @@ import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { Sealer, tenantDataKey, type SealingKey } from '../../../pkg/runtime/sealing.ts';
-import { resealTenant } from '../../../pkg/operator/resealing/tenant-values.ts';
+import { resealTenant } from '../../../pkg/tenantdata/sealed-values.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { newTenant, operatorSide } from '../../support/tenant.ts';
 import { range, waitFor } from '../../support/wait.ts';

@@ -139,12 +139,20 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
   const settings = { ...ROLE_SETTINGS, ...(server?.tempFiles ? { temp_file_limit: TEMP_FILE_LIMIT } : {}) };
   const [worker, group] = server?.memberOptions ? [' WITH INHERIT FALSE, SET TRUE', ' WITH INHERIT TRUE, SET FALSE'] : ['', ''];
   await tx.query(`
-    CREATE SCHEMA IF NOT EXISTS ${name};
     ${Object.entries(settings)
       .map(([setting, value]) => `ALTER ROLE ${name} SET ${setting} = ${value};`)
       .join('\n')}
     GRANT ${TENANT_GROUP} TO ${name}${group};
     GRANT ${name} TO ${WORKER_ROLE}${worker};
+  `);
+  await makeSchema(tx, role);
+}
+
+/** The role's schema with its record of migrations, and what the role may do there by itself. */
+async function makeSchema(tx: Sql, role: string): Promise<void> {
+  const name = quoteIdentifier(role);
+  await tx.query(`
+    CREATE SCHEMA IF NOT EXISTS ${name};
     GRANT USAGE ON SCHEMA ${name} TO ${name};
     ALTER DEFAULT PRIVILEGES IN SCHEMA ${name} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${name};
     CREATE TABLE IF NOT EXISTS ${name}.schema_migrations (name varchar(255) PRIMARY KEY, applied_at timestamptz(3) NOT NULL DEFAULT now());
@@ -169,6 +177,45 @@ export async function boundConnections(shard: ShardAccess, most: number): Promis
 export async function migrateTenant(shard: ShardAccess, tenant: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<string> {
   await migrateUp(migrationRun(shard, tenant));
   return LATEST_VERSION;
+}
+
+/**
+ * Replaces a tenant's schema by a new one, all in the caller's transaction: with the migrations of these names, then `fill`, then all others. The search
+ * path is the schema's from then on. Throws UnknownMigrations.
+ */
+export async function replaceSchema(
+  tx: Sql,
+  { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>,
+  names: readonly string[],
+  fill: () => Promise<void>,
+): Promise<void> {
+  const role = tenantRole(slug);
+  const unknown = names.filter((name) => !tenantMigrations.some((migration) => migration.name === name));
+  if (unknown.length > 0) throw new UnknownMigrations(unknown);
+  const migrate = async (isWanted: (name: string) => boolean): Promise<void> => {
+    for (const { name, up } of tenantMigrations.filter((migration) => isWanted(migration.name))) {
+      await up(tx, { role, tenantId });
+      await tx.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+    }
+  };
+  await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'; SET LOCAL statement_timeout = 0`);
+  await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
+  await tx.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(role)} CASCADE`);
+  await makeSchema(tx, role);
+  await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
+  await migrate((name) => names.includes(name));
+  await fill();
+  await migrate((name) => !names.includes(name));
+  await tx.query('UPDATE carrel.tenants SET schema_version = $2 WHERE role = $1', [role, LATEST_VERSION]);
+}
+
+/** Migrations that this release does not have: the data are of a later one. */
+export class UnknownMigrations extends Error {
+  override readonly name = 'UnknownMigrations';
+
+  constructor(names: readonly string[]) {
+    super(`the data have migrations that this release does not know: ${names.join(', ')}. Use the release that made them, or a later one`);
+  }
 }
 
 /** Takes back every migration from `to` on (0: all of them). Gives the version left, null for none. */

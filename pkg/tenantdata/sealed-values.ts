@@ -1,8 +1,8 @@
-import { WebhookSeal, type SealedColumn } from '../../webhooks/sealing.ts';
-import { privateKeyAssociatedData } from '../../lti/private-key.ts';
-import { SealError, type Sealer } from '../../runtime/sealing.ts';
-import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
-import { tenantRole } from '../../store/postgres/provisioning.ts';
+import { WebhookSeal, type SealedColumn } from '../webhooks/sealing.ts';
+import { privateKeyAssociatedData } from '../lti/private-key.ts';
+import { SealError, type Sealer } from '../runtime/sealing.ts';
+import { quoteIdentifier, type Sql } from '../store/postgres/pool.ts';
+import { tenantRole } from '../store/postgres/provisioning.ts';
 
 export interface Resealed {
   /** Values that are sealed with the first key now. */
@@ -11,13 +11,18 @@ export interface Resealed {
   readonly unopenable: number;
 }
 
-interface TenantSeal {
+interface Seal {
   readonly tenantId: string;
-  readonly slug: string;
   /** Of the tenant's data keys, the first one that of the first platform key. */
   readonly sealer: Sealer;
-  /** Id of the first key. */
-  readonly keyId: string;
+}
+
+export interface TenantSeal extends Seal {
+  readonly slug: string;
+  /** Id of the first key: what it sealed is left as it is. Undefined: everything is sealed again. */
+  readonly keyId: string | undefined;
+  /** What opens the values, where the tenant had another id. */
+  readonly former?: Seal;
 }
 
 /** A column of a tenant's schema that holds sealed values; `reference` is what their associated data name of the row. */
@@ -25,8 +30,8 @@ interface Column {
   readonly table: string;
   readonly column: string;
   readonly reference: string;
-  readonly open: (of: TenantSeal, reference: string, sealed: string) => string;
-  readonly seal: (of: TenantSeal, reference: string, plain: string) => string;
+  readonly open: (of: Seal, reference: string, sealed: string) => string;
+  readonly seal: (of: Seal, reference: string, plain: string) => string;
 }
 
 const webhookColumn = (column: SealedColumn): Column => ({
@@ -89,13 +94,13 @@ async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed
     signal.throwIfAborted();
     const rows = await sql.query<{ at: string; reference: string; value: string }>(
       `SELECT x.ctid::text AS at, ${reference} AS reference, x.${column} AS value FROM ${schema}.${table} x
-       WHERE x.ctid > $1::tid AND split_part(x.${column}, '.', 2) <> $2 ORDER BY x.ctid LIMIT ${ROWS_A_STATEMENT}`,
-      [after, of.keyId],
+       WHERE x.ctid > $1::tid AND split_part(x.${column}, '.', 2) IS DISTINCT FROM $2 AND x.${column} IS NOT NULL ORDER BY x.ctid LIMIT ${ROWS_A_STATEMENT}`,
+      [after, of.keyId ?? null],
     );
     for (const row of rows) {
       const value = anew(of, sealed, row);
       if (value === undefined) unopenable += 1;
-      else {
+      else if (value !== row.value) {
         // It is no entry of the audit log: the secret is as it was.
         await sql.query(
           `UPDATE ${schema}.${table} SET ${column} = $3 WHERE ctid = $1::tid AND ${column} = $2 AND set_config('carrel.resealing', 'on', true) = 'on'`,
@@ -115,9 +120,20 @@ function anew(
   { reference, value }: { reference: string; value: string },
 ): string | undefined {
   try {
-    return seal(of, reference, open(of, reference, value));
+    if (of.former && isOpenedBy(of, open, reference, value)) return value;
+    return seal(of, reference, open(of.former ?? of, reference, value));
   } catch (error) {
     if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}
+
+function isOpenedBy(of: Seal, open: Column['open'], reference: string, value: string): boolean {
+  try {
+    open(of, reference, value);
+    return true;
+  } catch (error) {
+    if (error instanceof SealError) return false;
     throw error;
   }
 }

@@ -1,0 +1,201 @@
+import { systemClock } from '../../runtime/clock.ts';
+import { systemRandom } from '../../runtime/random.ts';
+import { UnknownMigrations } from '../../store/postgres/provisioning.ts';
+import { type Backup, backUp, type Progress, prune, verifyBackup } from '../../tenantdata/backup.ts';
+import { isFinished, type Manifest, readManifest, stampsIn } from '../../tenantdata/manifest.ts';
+import { type Repository, RepositoryError } from '../../tenantdata/repository/repository.ts';
+import { restore, RestoreRefused } from '../../tenantdata/restore.ts';
+import { repositoryOf } from '../backup-repository.ts';
+import { LocalError, messageOf } from '../errors.ts';
+import { type InstallationAccess, withInstallation } from '../installation-access.ts';
+
+interface Options {
+  readonly stateDirectory: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const PROGRESS_MS = 5_000;
+
+/** Backs up tenants one after the other, all where none is named. True: each has a backup with all its objects. */
+export async function backUpTenants(
+  slugs: readonly string[],
+  { to, keep, ...options }: Options & { to: string; keep: number | undefined },
+): Promise<boolean> {
+  return atRepository(to, options.env, (repository) =>
+    withInstallation(options, async (access) => {
+      const wanted = slugs.length > 0 ? slugs : await allSlugs(access);
+      let failures = 0;
+      for (const slug of wanted) {
+        const isWhole = await backUpOne(access, repository, slug, keep).catch((error: unknown) => {
+          // One that fails keeps no other from its backup.
+          if (wanted.length === 1) throw error;
+          process.stderr.write(`${slug}: ${messageOf(error)}\n`);
+          return false;
+        });
+        if (!isWhole) failures += 1;
+      }
+      if (wanted.length > 1) process.stdout.write(`${wanted.length - failures} of ${wanted.length} tenants are backed up whole.\n`);
+      return failures === 0;
+    }),
+  );
+}
+
+/** Those whose data are being removed have none to back up. */
+const allSlugs = async ({ registry }: InstallationAccess): Promise<string[]> =>
+  (await registry.list()).filter(({ state }) => state !== 'deleting').map(({ slug }) => slug);
+
+async function backUpOne(access: InstallationAccess, repository: Repository, slug: string, keep: number | undefined): Promise<boolean> {
+  const tenant = await access.tenant(slug);
+  const { objects } = await access.storageOf(slug);
+  if (repository.name.startsWith(`s3://${objects.bucket}/`))
+    throw new LocalError(`${repository.name} is the bucket of ${slug} itself. A backup there is lost with it; name another one`);
+  const source = {
+    slug,
+    tenantId: tenant.tenantId,
+    installation: await access.registry.installation(),
+    pool: access.shardOf(tenant),
+    objects,
+  };
+  const backup = await watched(slug, (onProgress, signal) => backUp(source, { repository, clock: systemClock, signal, onProgress }));
+  process.stdout.write(`${slug}: ${describe(backup, repository)}\n`);
+  if (keep !== undefined) {
+    const deleted = await prune(repository, slug, { keep, now: systemClock.now() });
+    if (deleted.length > 0) process.stdout.write(`${slug}: deleted ${deleted.join(', ')}; the newest ${keep} are kept.\n`);
+  }
+  return reportMissing(slug, backup.manifest.missing);
+}
+
+function describe({ stamp, manifest, copied }: Backup, repository: Repository): string {
+  const { objects } = manifest;
+  return `backed up to ${repository.name} as ${stamp}, and read back: ${rowsOf(manifest)} rows, ${counted(objects.count, 'object')} (${bytesText(objects.bytes)}), of which ${copied.objects} new (${bytesText(copied.bytes)}).`;
+}
+
+function reportMissing(slug: string, missing: readonly string[]): boolean {
+  if (missing.length === 0) return true;
+  process.stderr.write(
+    `${slug}: ${counted(missing.length, 'object')} that rows name ${missing.length === 1 ? 'is' : 'are'} missing or damaged in its storage, such as ${missing[0]}. carrel doctor --tenant ${slug} names the files.\n`,
+  );
+  return false;
+}
+
+/** Lists the backups of a tenant, and reads all of them where `verify` is asked. True: nothing is wrong. */
+export async function listBackups(slug: string, { at, verify, env }: Options & { at: string; verify: boolean }): Promise<boolean> {
+  return atRepository(at, env, async (repository) => {
+    let isWell = true;
+    let found = 0;
+    for (const [stamp, files] of await stampsIn(repository, slug)) {
+      found += 1;
+      if (!isFinished(files)) {
+        process.stdout.write(`${stamp}  unfinished: it was cut off, or runs\n`);
+        continue;
+      }
+      const manifest = await readManifest(repository, slug, stamp);
+      process.stdout.write(
+        `${stamp}  ${rowsOf(manifest)} rows, ${counted(manifest.objects.count, 'object')} (${bytesText(manifest.objects.bytes)})${manifest.missing.length > 0 ? `, without ${manifest.missing.length} that were lost` : ''}\n`,
+      );
+      if (!verify) continue;
+      const wrong = await watched(stamp, (onProgress, signal) =>
+        verifyBackup(repository, slug, { stamp, manifest }, { signal, onProgress }),
+      );
+      for (const text of wrong) process.stdout.write(`  WRONG  ${text}\n`);
+      isWell &&= wrong.length === 0;
+    }
+    if (found === 0) throw new LocalError(`${repository.name} has no backup of ${slug}`);
+    if (verify) process.stdout.write(isWell ? 'Every byte is as it was written.\n' : 'Something is wrong.\n');
+    return isWell;
+  });
+}
+
+interface RestoreOptions extends Options {
+  readonly from: string;
+  /** The name of the backup; left out: the newest. */
+  readonly backup: string | undefined;
+  /** Whose backup it is; left out: the tenant's own. */
+  readonly of: string | undefined;
+  readonly replace: boolean;
+}
+
+/** Brings a suspended tenant to the state of a backup. True: with all its objects. */
+export async function restoreTenant(slug: string, { from, backup, of = slug, replace, ...options }: RestoreOptions): Promise<boolean> {
+  return atRepository(from, options.env, (repository) =>
+    withInstallation(options, async (access) => {
+      const stamp = backup ?? (await newest(repository, of));
+      const manifest = await readManifest(repository, of, stamp);
+      const tenant = await access.tenant(slug);
+      const { objects } = await access.storageOf(slug);
+      const { tenantId } = tenant;
+      const target = { slug, tenantId, pool: access.shardOf(tenant), objects, registry: access.registry };
+      const time = { clock: systemClock, random: systemRandom };
+      const { platformKeys } = access;
+      const restored = await watched(slug, (onProgress, signal) =>
+        restore(target, { repository, stamp, manifest, replace, platformKeys, ...time, signal, onProgress }),
+      );
+      process.stdout.write(
+        `${slug}: restored ${of === slug ? '' : `from ${of} `}as of ${manifest.takenAt}: ${rowsOf(manifest)} rows, ${counted(restored.copied.objects, 'object')} (${bytesText(restored.copied.bytes)}) put back.\n`,
+      );
+      await forgetCaches(access, slug);
+      process.stdout.write(afterwards(of === slug));
+      return reportMissing(slug, restored.missing);
+    }),
+  );
+}
+
+async function forgetCaches(access: InstallationAccess, slug: string): Promise<void> {
+  const isDone = await access.forgetCaches(slug);
+  if (!isDone)
+    process.stdout.write(
+      `${slug}: CARREL_REDIS_ADMIN_URL is not set, so what its servers cached is still in Redis. Wait a day, or delete the keys t:${slug}:*, before you set suspended: false.\n`,
+    );
+}
+
+const afterwards = (isSame: boolean): string =>
+  `Set suspended: false in its Tenant. Everybody has to sign in again; passwords are those of that time. For a new one of the administrator delete the Secret <tenant>-admin.\n${
+    isSame ? '' : 'Its webhooks and LTI registrations are inactive; those of resources belong to the other tenant and were left out.\n'
+  }`;
+
+async function newest(repository: Repository, slug: string): Promise<string> {
+  const finished = [...(await stampsIn(repository, slug))].filter(([, files]) => isFinished(files)).map(([stamp]) => stamp);
+  const last = finished.at(-1);
+  if (last === undefined) throw new LocalError(`${repository.name} has no backup of ${slug}`);
+  return last;
+}
+
+async function atRepository<T>(text: string, env: NodeJS.ProcessEnv, work: (repository: Repository) => Promise<T>): Promise<T> {
+  const repository = repositoryOf(text, env);
+  try {
+    return await work(repository);
+  } catch (error) {
+    if (error instanceof RepositoryError || error instanceof RestoreRefused || error instanceof UnknownMigrations)
+      throw new LocalError(error.message);
+    throw error;
+  } finally {
+    repository.close();
+  }
+}
+
+/** Says on standard error how far it is; Ctrl-C ends it at the next object. */
+async function watched<T>(what: string, work: (onProgress: Progress, signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new LocalError(`${what}: stopped. What was copied is used the next time`));
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  let said = performance.now();
+  try {
+    return await work(({ objects, bytes, of }) => {
+      if (performance.now() - said < PROGRESS_MS) return;
+      said = performance.now();
+      process.stderr.write(`${what}: ${objects} of at most ${of} objects, ${bytesText(bytes)}\n`);
+    }, stopping.signal);
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+const rowsOf = ({ tables }: Manifest): number => tables.reduce((sum, { rows }) => sum + rows, 0);
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+function bytesText(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length - 1);
+  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${UNITS[power]}`;
+}

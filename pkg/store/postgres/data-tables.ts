@@ -1,0 +1,60 @@
+import { quoteIdentifier, type Sql } from './pool.ts';
+
+/** A table whose rows are copied as they are. */
+export interface DataTable {
+  readonly name: string;
+  /** In the table's order, without those that Postgres generates from others. */
+  readonly columns: readonly string[];
+  /** The column with a sequence; null: none. */
+  readonly identity: string | null;
+}
+
+const COLUMNS = `array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns,
+  max(a.attname::text) FILTER (WHERE a.attidentity <> '') AS identity
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE c.relkind = 'r'`;
+
+/** The tables of a tenant's schema, but for the record of its migrations. */
+export const tablesOf = (sql: Sql, schema: string): Promise<DataTable[]> =>
+  sql.query<DataTable>(
+    `SELECT c.relname::text AS name, ${COLUMNS} AND n.nspname = $1 AND c.relname <> 'schema_migrations' GROUP BY c.relname ORDER BY c.relname`,
+    [schema],
+  );
+
+/** The tables that tenants share: those of the schema `carrel` with a column `tenant`, which is none of `columns`. A table comes after those it refers to. */
+export async function sharedTables(sql: Sql): Promise<DataTable[]> {
+  const tables = await sql.query<DataTable & { refersTo: string[] }>(
+    `SELECT c.relname::text AS name, ARRAY(
+         SELECT r.relname::text FROM pg_constraint k JOIN pg_class r ON r.oid = k.confrelid WHERE k.conrelid = c.oid AND k.contype = 'f') AS "refersTo", ${COLUMNS}
+       AND n.nspname = 'carrel' GROUP BY c.oid, c.relname HAVING bool_or(a.attname = 'tenant') ORDER BY c.relname`,
+  );
+  const sorted: DataTable[] = [];
+  const visit = ({ refersTo, name, columns, identity }: DataTable & { refersTo: string[] }): void => {
+    if (sorted.some((done) => done.name === name)) return;
+    for (const other of tables) if (other.name !== name && refersTo.includes(other.name)) visit(other);
+    sorted.push({ name, identity, columns: columns.filter((column) => column !== 'tenant') });
+  };
+  tables.forEach(visit);
+  return sorted;
+}
+
+export const columnList = (columns: readonly string[]): string => columns.map(quoteIdentifier).join(', ');
+
+/** Foreign keys and triggers of a schema are off while `load` runs, as pg_restore does it: rows come in any order, and as they were. */
+export async function withoutConstraints<T>(tx: Sql, schema: string, load: () => Promise<T>): Promise<T> {
+  const of = quoteIdentifier(schema);
+  const keys = await tx.query<{ table: string; name: string; definition: string }>(
+    `SELECT c.relname::text AS table, k.conname::text AS name, pg_get_constraintdef(k.oid) AS definition
+     FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE k.contype = 'f' AND n.nspname = $1`,
+    [schema],
+  );
+  const tables = (await tablesOf(tx, schema)).map(({ name }) => `${of}.${quoteIdentifier(name)}`);
+  for (const { table, name } of keys)
+    await tx.query(`ALTER TABLE ${of}.${quoteIdentifier(table)} DROP CONSTRAINT ${quoteIdentifier(name)}`);
+  for (const table of tables) await tx.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
+  const loaded = await load();
+  for (const table of tables) await tx.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
+  for (const { table, name, definition } of keys)
+    await tx.query(`ALTER TABLE ${of}.${quoteIdentifier(table)} ADD CONSTRAINT ${quoteIdentifier(name)} ${definition}`);
+  return loaded;
+}

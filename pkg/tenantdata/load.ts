@@ -1,0 +1,91 @@
+import { columnList, type DataTable, sharedTables, tablesOf, withoutConstraints } from '../store/postgres/data-tables.ts';
+import { type CopyingSql, quoteIdentifier, type Sql } from '../store/postgres/pool.ts';
+import { tenantRole } from '../store/postgres/provisioning.ts';
+import type { BackedUpTable } from './manifest.ts';
+import { measured } from './measured.ts';
+import { RepositoryError } from './repository/repository.ts';
+
+export interface LoadedTable extends Omit<BackedUpTable, 'sha256'> {
+  /** Hex SHA-256 of the rows; undefined: it is not known. */
+  readonly sha256: string | undefined;
+  /** The rows in the text format of COPY, from the first one again at each call. */
+  rowsOf(): Promise<AsyncIterable<Buffer>>;
+}
+
+/** Fills the tables of a tenant's schema, whatever is in them. Throws RepositoryError where rows are not those that were written. */
+export async function loadTables(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<void> {
+  const schema = tenantRole(slug);
+  const present = await tablesOf(tx, schema);
+  await withoutConstraints(tx, schema, async () => {
+    if (present.length > 0) await tx.query(`TRUNCATE ${columnList(present.map(({ name }) => name))}`);
+    for (const table of tables) {
+      requireColumns(present, table);
+      const name = quoteIdentifier(table.name);
+      await copied(table, (rows) => tx.copyIn(`COPY ${name} (${columnList(table.columns)}) FROM STDIN`, rows));
+      if (table.identity && table.identity.last !== '0')
+        await tx.query(`SELECT setval(pg_get_serial_sequence($1, $2)::regclass, $3::bigint)`, [
+          name,
+          table.identity.column,
+          table.identity.last,
+        ]);
+    }
+  });
+}
+
+/** Replaces a tenant's rows in the tables that all tenants share. */
+export async function loadShared(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<void> {
+  const role = tenantRole(slug);
+  const present = await sharedTables(tx);
+  for (const { name } of present.toReversed()) await tx.query(`DELETE FROM carrel.${quoteIdentifier(name)} WHERE tenant = $1`, [role]);
+  const byName = new Map(tables.map((table) => [table.name, table]));
+  // In their own order, so that a row comes after those it refers to.
+  for (const { name } of present) {
+    const table = byName.get(name);
+    if (!table || table.rows === 0) continue;
+    requireColumns(present, table);
+    await insertShared(tx, role, table);
+  }
+}
+
+/** By a table of its own: row-level security lets nobody COPY into the shared one. */
+async function insertShared(tx: CopyingSql, role: string, table: LoadedTable): Promise<void> {
+  const [target, columns] = [`carrel.${quoteIdentifier(table.name)}`, columnList(table.columns)];
+  await tx.query(`CREATE TEMP TABLE loaded ON COMMIT DROP AS SELECT ${columns} FROM ${target} WITH NO DATA`);
+  await copied(table, (rows) => tx.copyIn(`COPY loaded (${columns}) FROM STDIN`, rows));
+  if (table.identity) await passSequence(tx, target, table.identity.column);
+  await tx.query(
+    `INSERT INTO ${target} (tenant, ${columns}) OVERRIDING SYSTEM VALUE SELECT '${role.replaceAll("'", "''")}'::name, ${columns} FROM loaded`,
+  );
+  await tx.query('DROP TABLE loaded');
+}
+
+/** Numbers that come from another shard may be ahead of the sequence here. The change of the sequence keeps others from it until the commit. */
+async function passSequence(tx: Sql, table: string, column: string): Promise<void> {
+  const [row] = await tx.query<{ sequence: string; most: string | null; isBehind: boolean }>(
+    `SELECT pg_get_serial_sequence($1, $2) AS sequence, (SELECT max(${quoteIdentifier(column)})::text FROM loaded) AS most,
+       coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0) < (SELECT max(${quoteIdentifier(column)}) FROM loaded) AS "isBehind"`,
+    [table, column],
+  );
+  if (!row?.isBehind) return;
+  await tx.query(`ALTER SEQUENCE ${row.sequence} CACHE 1`);
+  await tx.query(`SELECT setval($1::regclass, greatest($2::bigint, coalesce(pg_sequence_last_value($1::regclass), 0)))`, [
+    row.sequence,
+    row.most,
+  ]);
+}
+
+async function copied(table: LoadedTable, copy: (rows: AsyncIterable<Buffer>) => Promise<number>): Promise<void> {
+  const { stream, result } = measured(await table.rowsOf());
+  const rows = await copy(stream as AsyncIterable<Buffer>);
+  const { sha256 } = result();
+  if (rows !== table.rows || (table.sha256 !== undefined && sha256 !== table.sha256))
+    throw new RepositoryError(`the rows of table ${table.name} are not those that were written: the backup is damaged`);
+}
+
+/** A table or column that this release no longer has would lose its rows unseen. */
+function requireColumns(present: readonly DataTable[], { name, columns }: LoadedTable): void {
+  const table = present.find((each) => each.name === name);
+  const missing = columns.filter((column) => !table?.columns.includes(column));
+  if (missing.length > 0)
+    throw new RepositoryError(`there is no ${missing.map((column) => `${name}.${column}`).join(', ')} to restore into`);
+}

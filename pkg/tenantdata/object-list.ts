@@ -1,0 +1,69 @@
+import { createInterface } from 'node:readline';
+import { createGunzip } from 'node:zlib';
+import { isContentKey } from '../store/s3/content-key.ts';
+import { type Repository, RepositoryError } from './repository/repository.ts';
+import { names } from './manifest.ts';
+
+/** An object that rows name. */
+export interface ListedObject {
+  readonly key: string;
+  /** bytes */
+  readonly size: number;
+  /** Hex SHA-256; null: its row has none. */
+  readonly checksum: string | null;
+}
+
+/** The list of a tenant's objects, in the order of their keys' bytes, as COPY gives it; runs in its schema. */
+export const OBJECT_LIST = `COPY (
+  SELECT key, max(size), max(checksum) FROM (
+    SELECT blob_name AS key, size, checksum::text FROM file_versions UNION ALL SELECT key, size, NULL FROM partial_upload_segments) o
+  GROUP BY key ORDER BY key COLLATE "C") TO STDOUT`;
+
+/** The objects of a backup. Throws RepositoryError where the list is missing or damaged. */
+export async function* listedObjects(repository: Repository, slug: string, stamp: string): AsyncGenerator<ListedObject> {
+  const name = names(slug).list(stamp);
+  const packed = await repository.get(name);
+  const unpacked = packed.pipe(createGunzip());
+  packed.on('error', (error) => unpacked.destroy(error));
+  try {
+    for await (const line of createInterface({ input: unpacked, crlfDelay: Infinity })) yield parsed(line, name);
+  } catch (error) {
+    throw error instanceof RepositoryError
+      ? error
+      : new RepositoryError(`${name} is damaged: ${(error as Error).message}`, { cause: error });
+  } finally {
+    packed.destroy();
+  }
+}
+
+function parsed(line: string, name: string): ListedObject {
+  const [key = '', size = '', checksum = ''] = line.split('\t');
+  if (!isContentKey(key) || !/^\d{1,15}$/.test(size) || !/^([0-9a-f]{64}|\\N)$/.test(checksum))
+    throw new RepositoryError(`${name} is damaged: a line of it is no object`);
+  return { key, size: Number(size), checksum: checksum === '\\N' ? null : checksum };
+}
+
+/** Of `wanted`, in the order of keys, those that `present`, in the same order, does not have in their size. */
+export async function* absentAmong<Wanted extends { readonly key: string; readonly size: number }>(
+  wanted: AsyncIterable<Wanted>,
+  present: AsyncIterable<{ readonly key: string; readonly size: number }>,
+): AsyncGenerator<Wanted> {
+  const found = present[Symbol.asyncIterator]();
+  try {
+    let next = await found.next();
+    for await (const object of wanted) {
+      while (!next.done && isBefore(next.value.key, object.key)) next = await found.next();
+      if (next.done || next.value.key !== object.key || next.value.size !== object.size) yield object;
+    }
+  } finally {
+    await found.return?.();
+  }
+}
+
+export const isBefore = (a: string, b: string): boolean => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
+
+/** The objects that a repository keeps of a tenant, by their keys. */
+export async function* keptObjects(repository: Repository, slug: string): AsyncGenerator<{ key: string; size: number }> {
+  const { objects } = names(slug);
+  for await (const { name, size } of repository.list(objects)) yield { key: name.slice(objects.length), size };
+}

@@ -1,0 +1,76 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Repository, RepositoryError } from './repository.ts';
+
+/** How a file is called until all of it is there. */
+const TEMPORARY = '.part';
+
+/** A folder of this machine, or a volume of the pod. What is in it is readable for its owner only. */
+export class FolderRepository implements Repository {
+  readonly name: string;
+
+  constructor(path: string) {
+    this.name = resolve(path);
+  }
+
+  async put(name: string, body: Readable | Buffer): Promise<void> {
+    const path = this.#pathOf(name);
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const temporary = `${path}${TEMPORARY}`;
+    try {
+      await pipeline(Buffer.isBuffer(body) ? Readable.from([body]) : body, createWriteStream(temporary, { mode: 0o600, flush: true }));
+      await rename(temporary, path);
+      await syncFolder(dirname(path));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  async get(name: string): Promise<Readable> {
+    const path = this.#pathOf(name);
+    if (!(await stat(path).catch(() => undefined))?.isFile()) throw new RepositoryError(`${path} is missing`);
+    return createReadStream(path);
+  }
+
+  async *list(prefix: string): AsyncGenerator<{ name: string; size: number }> {
+    const path = this.#pathOf(prefix);
+    const found = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw new RepositoryError(`${path} cannot be read: ${error.message}`);
+    });
+    // As a bucket lists it: a folder counts with the slash that follows its name.
+    const names = found.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+    for (const name of names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
+      if (name.endsWith('/')) yield* this.list(prefix + name);
+      else if (!name.endsWith(TEMPORARY)) yield { name: prefix + name, size: (await stat(join(path, name))).size };
+    }
+  }
+
+  async delete(names: readonly string[]): Promise<void> {
+    for (const name of names) await rm(this.#pathOf(name), { force: true });
+  }
+
+  close(): void {}
+
+  /** Names come from a backup, which may have been changed by others. */
+  #pathOf(name: string): string {
+    const path = resolve(this.name, name);
+    if (path !== this.name && !path.startsWith(this.name.endsWith(sep) ? this.name : this.name + sep))
+      throw new RepositoryError(`${name} leads out of ${this.name}`);
+    return path;
+  }
+}
+
+/** A name that a crash of the machine could still take away is not there yet. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

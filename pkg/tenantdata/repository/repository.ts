@@ -1,0 +1,33 @@
+import type { Readable } from 'node:stream';
+
+/** Where backups are kept: names with `/` in them, each with bytes. */
+export interface Repository {
+  /** As a person knows it: a path, or s3://bucket/prefix. */
+  readonly name: string;
+  /** Stores the whole body or nothing. A later one of the same name replaces it. */
+  put(name: string, body: Readable | Buffer, size?: number): Promise<void>;
+  /** Throws RepositoryError where there is none. */
+  get(name: string): Promise<Readable>;
+  /** Names that begin with `prefix`, which ends in `/`, in the order of their bytes. */
+  list(prefix: string): AsyncIterable<{ readonly name: string; /** bytes */ readonly size: number }>;
+  /** Those that are not there are fine. */
+  delete(names: readonly string[]): Promise<void>;
+  close(): void;
+}
+
+/** Something is wrong with the repository or with what is kept there. The message is for a person. */
+export class RepositoryError extends Error {
+  override readonly name = 'RepositoryError';
+}
+
+/** The whole of a small body. Throws RepositoryError beyond 16 MiB: it is not what it should be. */
+export async function readWhole(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > 16 << 20) throw new RepositoryError('a file that should be small has more than 16 MiB');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

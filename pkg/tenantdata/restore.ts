@@ -1,0 +1,217 @@
+import type { Random } from '../runtime/random.ts';
+import { Sealer, type SealingKey, tenantDataKey } from '../runtime/sealing.ts';
+import { type CopyingSql, quoteIdentifier, type Sql, type SqlPool } from '../store/postgres/pool.ts';
+import { replaceSchema, tenantRole, UnknownMigrations } from '../store/postgres/provisioning.ts';
+import type { Registry } from '../store/postgres/registry.ts';
+import type { Objects } from '../store/s3/objects.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type Progress, unpacked } from './backup.ts';
+import { forEach } from './each.ts';
+import { type LoadedTable, loadShared, loadTables } from './load.ts';
+import { type BackedUpTable, type Manifest, names } from './manifest.ts';
+import { measured } from './measured.ts';
+import { absentAmong, type ListedObject, listedObjects } from './object-list.ts';
+import { type Repository, RepositoryError } from './repository/repository.ts';
+import { resealTenant } from './sealed-values.ts';
+import { migrationsIn } from './snapshot.ts';
+
+/** A tenant whose data are replaced. */
+export interface RestoreTarget {
+  readonly slug: string;
+  /** Decimal string. */
+  readonly tenantId: string;
+  /** Of its shard, as its owner and without a bound of a statement's time. */
+  readonly pool: SqlPool;
+  readonly objects: Objects;
+  readonly registry: Pick<Registry, 'beginAdoption'>;
+}
+
+export interface RestoreOptions {
+  readonly repository: Repository;
+  readonly stamp: string;
+  readonly manifest: Manifest;
+  /** Whether data that are there may be replaced. */
+  readonly replace: boolean;
+  /** The first seals, all open. */
+  readonly platformKeys: readonly SealingKey[];
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly onProgress: Progress;
+}
+
+/** The target is not to be restored into as it is. The message says why and what to do. */
+export class RestoreRefused extends Error {
+  override readonly name = 'RestoreRefused';
+}
+
+export interface Restored {
+  /** Objects that the tenant's storage did not have. */
+  readonly copied: { readonly objects: number; readonly bytes: number };
+  /** Keys of objects that rows name and that neither the storage nor the backup has. */
+  readonly missing: readonly string[];
+}
+
+const OBJECTS_AT_ONCE = 4;
+const JOBS_RETRY_MS = 1_000;
+/** Longer than a lease lasts that nobody renews. */
+const JOBS_MS = 120_000;
+
+/**
+ * Brings a suspended tenant to the state of a backup: rows in one transaction, objects before it.
+ *
+ * Invariants:
+ * - While it runs nobody uses the data: the role may not log in, and no job of the tenant runs. RestoreRefused otherwise.
+ * - It happens as a whole or not at all: cut off, the tenant has the rows that it had, and perhaps objects that none of them names.
+ * - A backup of another tenant is a copy: its webhooks and registrations are inactive, and what it had yet to send or to do is left out.
+ * - Nobody is signed in afterwards.
+ *
+ * Throws also RepositoryError, UnknownMigrations, StoreUnavailableError.
+ */
+export async function restore(target: RestoreTarget, options: RestoreOptions): Promise<Restored> {
+  const { pool, slug, tenantId, registry } = target;
+  const { clock, signal } = options;
+  await pool.transaction((tx) => requireUnused(tx, slug, options.replace));
+  const copied = { objects: 0, bytes: 0 };
+  await putObjects(target, options, copied);
+  const until = clock.monotonic() + JOBS_MS;
+  while (!(await pool.copying((tx) => replaceRows(tx, target, options)))) {
+    if (clock.monotonic() > until) throw new RestoreRefused(`jobs of ${slug} still run after ${JOBS_MS / 1_000} s; try again later`);
+    signal.throwIfAborted();
+    await clock.sleep(JOBS_RETRY_MS);
+  }
+  // Rows of resources that are gone meanwhile are removed by the operator, as after an adoption.
+  await registry.beginAdoption(tenantId);
+  // A job may have deleted objects until its row was replaced.
+  const missing = await putObjects(target, options, copied);
+  return { copied, missing };
+}
+
+/** Throws RestoreRefused. */
+async function requireUnused(sql: Sql, slug: string, replace: boolean): Promise<void> {
+  const role = tenantRole(slug);
+  const [found] = await sql.query<{ limit: number; sessions: number; hasTables: boolean }>(
+    `SELECT r.rolconnlimit AS "limit", (SELECT count(*)::int FROM pg_stat_activity a WHERE a.usename = r.rolname) AS sessions,
+       to_regclass(quote_ident(r.rolname) || '.files') IS NOT NULL AS "hasTables"
+     FROM pg_roles r JOIN carrel.tenants t ON t.role = r.rolname WHERE r.rolname = $1`,
+    [role],
+  );
+  if (!found)
+    throw new RestoreRefused(`${slug} has no schema yet. Apply its Tenant with suspended: true, and wait for its condition DatabaseReady`);
+  if (found.limit !== 0 || found.sessions > 0)
+    throw new RestoreRefused(`${slug} is in use. Set suspended: true in its Tenant, and wait until its pods have ended`);
+  if (replace || !found.hasTables) return;
+  const schema = quoteIdentifier(role);
+  const [data] = await sql.query<{ isThere: boolean }>(
+    `SELECT EXISTS (SELECT FROM ${schema}.files) OR (SELECT count(*) FROM (SELECT FROM ${schema}.users WHERE NOT is_system LIMIT 2) u) > 1 AS "isThere"`,
+  );
+  if (data?.isThere)
+    throw new RestoreRefused(
+      `${slug} has people or files already, which this would delete. Back it up, then say --replace if that is meant`,
+    );
+}
+
+/** False: a job of the tenant runs, and nothing was changed. */
+async function replaceRows(
+  tx: CopyingSql,
+  target: RestoreTarget,
+  { manifest, repository, stamp, ...options }: RestoreOptions,
+): Promise<boolean> {
+  const { slug, tenantId } = target;
+  const role = tenantRole(slug);
+  await requireUnused(tx, slug, options.replace);
+  requireKnown(await migrationsIn(tx, 'carrel'), manifest);
+  await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
+  if (await hasRunningJobs(tx, role)) return false;
+  const isCopy = manifest.slug !== slug;
+  const of = (kind: BackedUpTable['of']): LoadedTable[] =>
+    manifest.tables
+      .filter((table) => table.of === kind)
+      .map((table) => ({ ...table, rowsOf: () => unpacked(repository, names(manifest.slug).table(stamp, table)) }));
+  await replaceSchema(tx, { slug, tenantId }, manifest.migrations, () => loadTables(tx, slug, of('tenant')));
+  await loadShared(tx, slug, isCopy ? [] : of('shared'));
+  await tx.query('UPDATE users SET tenant_id = $1 WHERE tenant_id = $2', [tenantId, manifest.tenantId]);
+  await tx.query('UPDATE sessions SET ended_at = now() WHERE ended_at IS NULL');
+  if (isCopy) await silence(tx);
+  await sealAnew(tx, target, manifest, options);
+  return true;
+}
+
+function requireKnown(present: readonly string[], { sharedMigrations }: Manifest): void {
+  const unknown = sharedMigrations.filter((name) => !present.includes(name));
+  if (unknown.length > 0) throw new UnknownMigrations(unknown);
+}
+
+/** Locks the rows, so that none begins. */
+async function hasRunningJobs(tx: Sql, role: string): Promise<boolean> {
+  const running = [];
+  for (const table of ['work', 'deliveries'])
+    running.push(
+      ...(await tx.query(
+        `SELECT FROM (SELECT leased_until FROM carrel.${table} WHERE tenant = $1 AND due_at IS NOT NULL FOR UPDATE) w WHERE leased_until > now()`,
+        [role],
+      )),
+    );
+  return running.length > 0;
+}
+
+/** Two tenants must not call the same receivers, or answer the same LMS. What a resource made is left to the resources of this tenant. */
+async function silence(tx: Sql): Promise<void> {
+  await tx.query('DELETE FROM webhooks WHERE managed_by IS NOT NULL');
+  await tx.query('DELETE FROM lti_tools WHERE managed_by IS NOT NULL');
+  await tx.query('UPDATE webhooks SET active = false WHERE active');
+  await tx.query('UPDATE lti_tools SET is_active = false WHERE is_active');
+}
+
+/** Secrets in the rows were sealed for the id that the tenant had, and perhaps with a platform key that is no longer the first. */
+async function sealAnew(
+  tx: Sql,
+  { slug, tenantId }: RestoreTarget,
+  manifest: Manifest,
+  { platformKeys, random, signal }: Pick<RestoreOptions, 'platformKeys' | 'random' | 'signal'>,
+): Promise<void> {
+  const sealOf = (id: string) => {
+    const keys = platformKeys.map((platform) => tenantDataKey(platform, id));
+    return { tenantId: id, sealer: new Sealer(keys, random), keyId: keys[0]?.id };
+  };
+  const seal = { ...sealOf(tenantId), slug };
+  const isSame = manifest.tenantId === tenantId;
+  const { unopenable } = await resealTenant(tx, isSame ? seal : { ...seal, keyId: undefined, former: sealOf(manifest.tenantId) }, signal);
+  if (unopenable > 0)
+    throw new RestoreRefused(
+      `${unopenable} secrets of webhooks or registrations in the backup are sealed with a platform key that is not here. Add the key of that time to the end of CARREL_PLATFORM_KEYS`,
+    );
+}
+
+/** Gives the keys of objects that are neither in the tenant's storage nor in the backup. */
+async function putObjects(
+  { objects }: RestoreTarget,
+  { repository, stamp, manifest, signal, onProgress }: RestoreOptions,
+  copied: { objects: number; bytes: number },
+): Promise<string[]> {
+  const missing: string[] = [];
+  const lost = new Set(manifest.missing);
+  await forEach(absentAmong(listedObjects(repository, manifest.slug, stamp), objects.list()), OBJECTS_AT_ONCE, async (object) => {
+    signal.throwIfAborted();
+    if (lost.has(object.key)) return void missing.push(object.key);
+    await putObject(objects, repository, names(manifest.slug).object(object.key), object, signal);
+    copied.objects += 1;
+    copied.bytes += object.size;
+    onProgress({ ...copied, of: manifest.objects.count });
+  });
+  return missing;
+}
+
+/** An object that is not what its row says is not stored. */
+async function putObject(
+  objects: Objects,
+  repository: Repository,
+  name: string,
+  { key, size, checksum }: ListedObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { stream } = measured((await repository.get(name)) as AsyncIterable<Buffer>, (sha256) => {
+    if (checksum !== null && sha256 !== checksum) throw new RepositoryError(`${name} is damaged: its SHA-256 is not that of the file`);
+  });
+  await objects.put(key, stream, { contentLength: size, signal });
+}

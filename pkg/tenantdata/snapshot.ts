@@ -1,0 +1,76 @@
+import { createGzip } from 'node:zlib';
+import { columnList, type DataTable, sharedTables, tablesOf } from '../store/postgres/data-tables.ts';
+import { type CopyingSql, quoteIdentifier, quoteLiteral, type Sql, type SqlPool } from '../store/postgres/pool.ts';
+import { tenantRole } from '../store/postgres/provisioning.ts';
+import { type BackedUpTable, type Manifest, names } from './manifest.ts';
+import { measured } from './measured.ts';
+import { OBJECT_LIST } from './object-list.ts';
+import type { Repository } from './repository/repository.ts';
+
+export type Snapshot = Pick<Manifest, 'takenAt' | 'migrations' | 'sharedMigrations' | 'tables' | 'objects'>;
+
+/** Rows of a table that all tenants have. */
+export const sharedRows = ({ name, columns }: Pick<DataTable, 'name' | 'columns'>, role: string): string =>
+  `SELECT ${columnList(columns)} FROM carrel.${quoteIdentifier(name)} WHERE tenant = ${quoteLiteral(role)}`;
+
+export const migrationsIn = async (sql: Sql, schema: string): Promise<string[]> =>
+  (await sql.query<{ name: string }>(`SELECT name FROM ${quoteIdentifier(schema)}.schema_migrations ORDER BY name`)).map(
+    ({ name }) => name,
+  );
+
+/**
+ * Writes all rows of a tenant as of one moment, and the list of its objects. One transaction, which takes no lock that anybody waits for.
+ * `pool`: of the tenant's shard, without a bound of a statement's time.
+ */
+export async function takeSnapshot(from: { pool: SqlPool; slug: string; repository: Repository; stamp: string }): Promise<Snapshot> {
+  const { pool, slug, repository, stamp } = from;
+  const role = tenantRole(slug);
+  return pool.copying(
+    async (tx) => {
+      await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext; SET LOCAL statement_timeout = 0`);
+      const [moment] = await tx.query<{ at: Date }>('SELECT now() AS at');
+      const [migrations, sharedMigrations] = [await migrationsIn(tx, role), await migrationsIn(tx, 'carrel')];
+      const store = (name: string, statement: string) => stored(tx, repository, name, statement);
+      const tables: BackedUpTable[] = [];
+      const write = async (of: BackedUpTable['of'], table: DataTable, rows: string): Promise<void> => {
+        const { rows: count, sha256 } = await store(names(slug).table(stamp, { of, name: table.name }), `COPY (${rows}) TO STDOUT`);
+        const identity = table.identity === null ? null : { column: table.identity, last: await lastOf(tx, of, role, table) };
+        tables.push({ of, name: table.name, columns: [...table.columns], identity, rows: count, sha256 });
+      };
+      for (const table of await tablesOf(tx, role))
+        await write('tenant', table, `SELECT ${columnList(table.columns)} FROM ${quoteIdentifier(table.name)}`);
+      for (const table of await sharedTables(tx)) await write('shared', table, sharedRows(table, role));
+      const { sha256 } = await store(names(slug).list(stamp), OBJECT_LIST);
+      const [sum] = await tx.query<{ count: number; bytes: number }>(
+        `SELECT count(*)::int AS count, coalesce(sum(size), 0)::bigint AS bytes FROM (
+           SELECT blob_name, max(size) AS size FROM file_versions GROUP BY blob_name UNION ALL SELECT key, size FROM partial_upload_segments) o`,
+      );
+      return {
+        takenAt: (moment?.at ?? new Date(0)).toISOString(),
+        migrations,
+        sharedMigrations,
+        tables,
+        objects: { count: sum?.count ?? 0, bytes: sum?.bytes ?? 0, sha256 },
+      };
+    },
+    { isolation: 'repeatable read' },
+  );
+}
+
+async function stored(tx: CopyingSql, repository: Repository, name: string, statement: string): Promise<{ rows: number; sha256: string }> {
+  const { stream, result } = measured(await tx.copyOut(statement));
+  const packed = createGzip();
+  stream.on('error', (error) => packed.destroy(error));
+  await repository.put(name, stream.pipe(packed));
+  return result();
+}
+
+/** A sequence knows no snapshot: it may be further than the rows. */
+async function lastOf(sql: Sql, of: BackedUpTable['of'], role: string, { name, identity }: DataTable): Promise<string> {
+  const table = `${quoteIdentifier(of === 'tenant' ? role : 'carrel')}.${quoteIdentifier(name)}`;
+  const [row] = await sql.query<{ last: string }>(
+    `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)::text AS last`,
+    [table, identity],
+  );
+  return row?.last ?? '0';
+}

@@ -1,0 +1,296 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
+import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
+import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
+import { backUp, prune } from '../../../pkg/tenantdata/backup.ts';
+import { FolderRepository } from '../../../pkg/tenantdata/repository/folder.ts';
+import type { Repository } from '../../../pkg/tenantdata/repository/repository.ts';
+import { restore } from '../../../pkg/tenantdata/restore.ts';
+import { testBackends } from '../../support/backends.ts';
+import { type Filled, fillTenant, openedSecret, rowsOfTenant } from '../../support/filled-tenant.ts';
+import { operatorEnvironment, condition, secretValues, unique } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
+import { waitFor } from '../../support/wait.ts';
+import { carrel as anyCarrel, type Outcome } from './carrel.ts';
+
+const { cluster, namespace, readyTenant } = operatorSuite();
+const { stores, scratch } = testBackends();
+const pool = new SqlPool({ url: stores.postgres.operator, poolSize: 4, log: silentLogger });
+afterAll(() => pool.close());
+
+const carrel = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> =>
+  anyCarrel(args, { ...operatorEnvironment(stores), ...env });
+
+interface Ready {
+  readonly key: ObjectKey;
+  readonly slug: string;
+  readonly tenantId: string;
+  readonly objects: Objects;
+}
+
+async function readyOne(): Promise<Ready> {
+  const key = await readyTenant();
+  const storage = (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions;
+  const objects = new Objects(storage);
+  cluster.onClose(async () => objects.close());
+  return { key, slug: key.name, tenantId: (await cluster.tenants.get(key)).status?.tenantId ?? '', objects };
+}
+
+const filled = async (): Promise<Ready & Filled> => {
+  const tenant = await readyOne();
+  return { ...tenant, ...(await fillTenant({ pool, ...tenant }, stores.platformKeys)) };
+};
+
+const suspend = async ({ key }: Ready): Promise<void> => {
+  await cluster.tenants.patch(key, { spec: { suspended: true } });
+  await condition(cluster.tenants, key, 'Ready', 'False', 'Suspended');
+  await waitFor('the role to be locked', async () => {
+    const [role] = await pool.query<{ limit: number }>('SELECT rolconnlimit AS "limit" FROM pg_roles WHERE rolname = $1', [
+      tenantRole(key.name),
+    ]);
+    return role?.limit === 0;
+  });
+};
+
+const newFolder = (): Promise<string> => mkdtemp(join(scratch, 'backups-'));
+const inSchema = ({ slug }: Ready, sql: string) =>
+  pool.transaction(async (tx) => {
+    await tx.query(`SET LOCAL search_path = ${quoteIdentifier(tenantRole(slug))}, ext`);
+    return tx.query(sql);
+  });
+const contentOf = async (objects: Objects, key: string): Promise<string> =>
+  Buffer.concat((await (await objects.get(key)).body.toArray()) as Buffer[]).toString('utf8');
+/** Everybody is signed out by a restore, and the audit log says so. */
+const withoutSessions = (rows: Record<string, unknown[]>) => ({
+  ...rows,
+  'tenant.sessions': rows['tenant.sessions']?.length,
+  'tenant.audit_entries': rows['tenant.audit_entries']?.filter((entry) => (entry as { action: string }).action !== 'session.end'),
+});
+
+test('a tenant that lost rows and objects has all of them again as of its backup, and only a suspended one is restored', async () => {
+  const tenant = await filled();
+  const folder = await newFolder();
+  const before = await rowsOfTenant(pool, tenant.slug);
+
+  const backedUp = await carrel(['tenants', 'backup', tenant.slug, '--to', folder]);
+  await inSchema(tenant, `DELETE FROM files; DELETE FROM folders; UPDATE users SET display_name = 'changed' WHERE username = 'ada'`);
+  await pool.query('DELETE FROM carrel.events WHERE tenant = $1', [tenantRole(tenant.slug)]);
+  await tenant.objects.delete(tenant.keys.slice(0, 2));
+  const early = await carrel(['tenants', 'restore', tenant.slug, '--from', folder]);
+  await suspend(tenant);
+  const unasked = await carrel(['tenants', 'restore', tenant.slug, '--from', folder]);
+  const restored = await carrel(['tenants', 'restore', tenant.slug, '--from', folder, '--replace']);
+
+  expect([backedUp.code, backedUp.stdout]).toEqual([
+    0,
+    expect.stringMatching(/read back: \d+ rows, 4 objects \(97\.\d KiB\), of which 4 new/),
+  ]);
+  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('is in use. Set suspended: true')]);
+  expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('--replace')]);
+  expect([restored.code, restored.stderr, restored.stdout]).toEqual([0, '', expect.stringContaining('2 objects')]);
+  expect(withoutSessions(await rowsOfTenant(pool, tenant.slug))).toEqual(withoutSessions(before));
+  expect(await contentOf(tenant.objects, tenant.keys[0] ?? '')).toContain('first');
+  expect(await inSchema(tenant, 'SELECT FROM sessions WHERE ended_at IS NULL')).toEqual([]);
+  await cluster.tenants.patch(tenant.key, { spec: { suspended: false } });
+  await condition(cluster.tenants, tenant.key, 'Ready', 'True');
+  // Numbers go on, and foreign keys and triggers are back.
+  await expect(
+    inSchema(tenant, `INSERT INTO folders (uuid, name, path, owner_id) VALUES (gen_random_uuid(), 'z', '/z', 999999)`),
+  ).rejects.toThrow('violates foreign key');
+  await inSchema(
+    tenant,
+    `INSERT INTO folders (uuid, name, path, owner_id) SELECT gen_random_uuid(), 'z', '/z', id FROM users WHERE username = 'ada'`,
+  );
+  expect(await inSchema(tenant, `SELECT ancestry::text = id::text AS placed FROM folders WHERE name = 'z'`)).toEqual([{ placed: true }]);
+});
+
+test('a second backup copies only what is new, older ones go with the objects that none of the others has, and each is verified', async () => {
+  const tenant = await filled();
+  const folder = await newFolder();
+  const list = async () =>
+    (await readdir(join(folder, tenant.slug, 'objects'), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+      .length;
+
+  await carrel(['tenants', 'backup', tenant.slug, '--to', folder]);
+  await inSchema(tenant, `DELETE FROM files WHERE name = 'file 3.txt'`);
+  const second = await carrel(['tenants', 'backup', tenant.slug, '--to', folder]);
+  const [oldest = ''] = await readdir(join(folder, tenant.slug));
+  const both = await list();
+  const third = await carrel(['tenants', 'backup', tenant.slug, '--to', folder, '--keep', '1']);
+  const verified = await carrel(['tenants', 'backups', tenant.slug, '--at', folder, '--verify']);
+  const one = await list();
+  const [, object = ''] = (await readdir(join(folder, tenant.slug), { recursive: true })).filter((name) =>
+    /^objects\/.*\/.{32}$/.test(name),
+  );
+  await writeFile(join(folder, tenant.slug, object), 'something else');
+  const damaged = await carrel(['tenants', 'backups', tenant.slug, '--at', folder, '--verify']);
+
+  expect(second.stdout).toContain('of which 0 new');
+  expect([both, one]).toEqual([4, 3]);
+  expect(third.stdout).toContain(`deleted ${oldest}`);
+  expect([verified.code, verified.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^\d{8}T\d{6}Z  \d+ rows, 3 objects[^]*Every byte is as it was written\.\n$/),
+  ]);
+  expect([damaged.code, damaged.stdout]).toEqual([1, expect.stringContaining(`WRONG  ${tenant.slug}/${object} is damaged`)]);
+});
+
+test('a backup in a bucket becomes a copy of the tenant: its secrets open, it calls nobody, and the tenant keeps its own', async () => {
+  const [tenant, copy] = await Promise.all([filled(), readyOne()]);
+  const own = { bucket: unique('backups'), accessKeyId: unique('key'), secretAccessKey: unique('secret') };
+  await new StorageAdmin(stores.s3).ensureBucketWithUser(own);
+  const env = { AWS_ACCESS_KEY_ID: own.accessKeyId, AWS_SECRET_ACCESS_KEY: own.secretAccessKey, AWS_ENDPOINT_URL: stores.s3.endpoint };
+  const repository = `s3://${own.bucket}/daily`;
+  await suspend(copy);
+
+  const unset = await carrel(['tenants', 'backup', tenant.slug, '--to', repository]);
+  const within = await carrel(['tenants', 'backup', tenant.slug, '--to', `s3://carrel-${tenant.slug}/x`], env);
+  const backedUp = await carrel(['tenants', 'backup', tenant.slug, copy.slug, '--to', repository], env);
+  const foreign = await carrel(['tenants', 'restore', copy.slug, '--of', tenant.slug, '--from', repository], {
+    ...env,
+    CARREL_PLATFORM_KEYS: `other:${Buffer.alloc(32).toString('base64')}`,
+  });
+  const restored = await carrel(['tenants', 'restore', copy.slug, '--of', tenant.slug, '--from', repository], env);
+
+  expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('AWS_ACCESS_KEY_ID')]);
+  expect([within.code, within.stderr]).toEqual([1, expect.stringContaining('name another one')]);
+  expect([backedUp.code, backedUp.stdout]).toEqual([0, expect.stringContaining('2 of 2 tenants are backed up whole.')]);
+  expect(foreign.code).toBe(1);
+  expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining('inactive')]);
+  const rows = await rowsOfTenant(pool, copy.slug);
+  expect(rows['tenant.users']).toContainEqual(expect.objectContaining({ username: 'ada', tenant_id: Number(copy.tenantId) }));
+  expect(rows['tenant.webhooks']).toEqual([expect.objectContaining({ active: false })]);
+  expect([rows['carrel.events'], rows['carrel.deliveries'], rows['carrel.work']]).toEqual([[], [], []]);
+  expect(await openedSecret(pool, copy.slug, copy.tenantId, stores.platformKeys)).toBe(tenant.secret);
+  expect(await openedSecret(pool, tenant.slug, tenant.tenantId, stores.platformKeys)).toBe(tenant.secret);
+  expect(await contentOf(copy.objects, tenant.keys[1] ?? '')).toContain('second');
+});
+
+test('a damaged backup, and one of a later release, change nothing; an object that the storage has lost is named', async () => {
+  const tenant = await filled();
+  const folder = await newFolder();
+  await tenant.objects.delete(tenant.keys.slice(0, 1));
+
+  const lossy = await carrel(['tenants', 'backup', tenant.slug, '--to', folder]);
+  await suspend(tenant);
+  const before = await rowsOfTenant(pool, tenant.slug);
+  const [stamp = ''] = await readdir(join(folder, tenant.slug));
+  const [users, manifest] = ['tenant/users.copy.gz', 'manifest.json'].map((file) => join(folder, tenant.slug, stamp, file)) as [
+    string,
+    string,
+  ];
+  const [rows, text] = await Promise.all([readFile(users), readFile(manifest, 'utf8')]);
+  const restore = () => carrel(['tenants', 'restore', tenant.slug, '--from', folder, '--replace']);
+  await writeFile(users, rows.subarray(0, rows.length - 20));
+  const cut = await restore();
+  await writeFile(users, rows);
+  await writeFile(manifest, text.replace('"0001-people"', '"0001-people", "9999-later"'));
+  const later = await restore();
+  await rm(manifest);
+  const none = await restore();
+
+  expect([lossy.code, lossy.stderr]).toEqual([1, expect.stringContaining(`such as ${tenant.keys[0]}`)]);
+  expect([cut.code, cut.stderr]).toEqual([1, expect.stringContaining('damaged')]);
+  expect([later.code, later.stderr]).toEqual([1, expect.stringContaining('9999-later')]);
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('has no backup')]);
+  expect(await rowsOfTenant(pool, tenant.slug)).toEqual(before);
+});
+
+/** As the command has it, in this process. */
+const options = (repository: Repository, more: Partial<{ clock: Clock }> = {}) => ({
+  repository,
+  clock: systemClock,
+  signal: new AbortController().signal,
+  onProgress: () => undefined,
+  ...more,
+});
+const sourceOf = (tenant: Ready) => ({ ...tenant, pool, installation: 'test' });
+
+/** A folder that calls `after` once it has written something. */
+class HookedFolder extends FolderRepository {
+  readonly #after: (name: string) => Promise<void>;
+
+  constructor(path: string, after: (name: string) => Promise<void>) {
+    super(path);
+    this.#after = after;
+  }
+
+  override async put(name: string, body: Readable | Buffer): Promise<void> {
+    await super.put(name, body);
+    await this.#after(name);
+  }
+}
+
+test('what a tenant deletes for good while it is backed up is in the backup neither as row nor as object', async () => {
+  const tenant = await filled();
+  let lists = 0;
+  const repository = new HookedFolder(await newFolder(), async (name) => {
+    if (!name.endsWith('objects.copy.gz') || ++lists > 1) return;
+    await inSchema(tenant, `DELETE FROM files WHERE name = 'file 0.txt'`);
+    await tenant.objects.delete(tenant.keys.slice(0, 1));
+  });
+
+  const { manifest } = await backUp(sourceOf(tenant), options(repository));
+
+  expect(manifest).toMatchObject({ missing: [], objects: { count: 3 } });
+  expect([lists, manifest.tables.find(({ name }) => name === 'files')?.rows]).toEqual([2, 2]);
+});
+
+test('a backup that is cut off is none and is gone a day later, and the next one uses the objects that it copied', async () => {
+  const tenant = await filled();
+  const folder = await newFolder();
+  const full = new HookedFolder(folder, async (name) => {
+    if (name.endsWith(tenant.keys[1] ?? '')) throw new Error('no space left on device');
+  });
+
+  await expect(backUp(sourceOf(tenant), options(full))).rejects.toThrow('no space left');
+  const unfinished = await carrel(['tenants', 'backups', tenant.slug, '--at', folder]);
+  const next = await backUp(sourceOf(tenant), options(new FolderRepository(folder)));
+  const early = await prune(new FolderRepository(folder), tenant.slug, { keep: 5, now: new Date() });
+  const late = await prune(new FolderRepository(folder), tenant.slug, { keep: 5, now: new Date(Date.now() + 25 * 3_600_000) });
+
+  expect(unfinished.stdout).toMatch(/^\d{8}T\d{6}Z  unfinished/);
+  expect(next.copied.objects).toBeLessThan(4);
+  expect([early.length, late.length]).toEqual([0, 1]);
+});
+
+test('a restore begins once no job of the tenant runs', async () => {
+  const tenant = await filled();
+  const repository = new FolderRepository(await newFolder());
+  const { stamp, manifest } = await backUp(sourceOf(tenant), options(repository));
+  await suspend(tenant);
+  const role = tenantRole(tenant.slug);
+  await pool.query(`UPDATE carrel.work SET leased_until = now() + interval '1 hour', fence = gen_random_uuid() WHERE tenant = $1`, [role]);
+  let waits = 0;
+  const clock: Clock = {
+    ...systemClock,
+    sleep: async () => {
+      waits += 1;
+      await pool.query('UPDATE carrel.work SET leased_until = NULL, fence = NULL WHERE tenant = $1', [role]);
+    },
+  };
+  const registry = { beginAdoption: async () => undefined };
+
+  await restore(
+    { ...tenant, pool, registry },
+    {
+      ...options(repository, { clock }),
+      stamp,
+      manifest,
+      replace: true,
+      random: systemRandom,
+      platformKeys: parseSealingKeys(stores.platformKeys),
+    },
+  );
+
+  expect(waits).toBe(1);
+});
