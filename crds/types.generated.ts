@@ -246,7 +246,7 @@ export interface TenantSpec {
   /** Only of repositories on the operator's list; its default when left out. */
   image?: string;
   database: {
-    /** A shard of the operator's configuration; the least full when left out. */
+    /** A shard of the operator's configuration; the least full when left out. Data are moved to another by carrel tenants move. */
     shard?: string;
     /** Connections of one pod at most. */
     poolSize: number;

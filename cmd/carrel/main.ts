@@ -13,6 +13,7 @@ const commands = {
   doctorInstallation: () => import('../../pkg/local/commands/doctor-installation.ts'),
   doctor: () => import('../../pkg/local/commands/doctor.ts'),
   down: () => import('../../pkg/local/commands/down.ts'),
+  move: () => import('../../pkg/local/commands/move.ts'),
   logs: () => import('../../pkg/local/commands/logs.ts'),
   backup: () => import('../../pkg/local/commands/backup.ts'),
   binaries: () => import('../../pkg/local/commands/binaries.ts'),
@@ -195,6 +196,23 @@ tenants
     const { restoreTenant } = await commands.backup();
     const { from, backup, of, replace } = options;
     process.exitCode = (await restoreTenant(slug, { from, backup, of, replace, stateDirectory, env })) ? 0 : 1;
+  });
+
+const MOVE_HELP = `
+Its objects stay where they are. While its rows are copied the tenant can only be read, what is written gets a 503 that says to try again; then its pods are
+replaced. The command says how long it took. A Tenant that names a shard (spec.database.shard) must name that one first.
+Run it where the operator runs (kubectl exec); without CARREL_SHARDS_DIR it is the platform on this machine.
+Exit code 1: the tenant is where it was, and the line says why.`;
+
+tenants
+  .command('move')
+  .description('move the rows of a tenant to another shard')
+  .argument('<slug>', 'the slug of the Tenant')
+  .requiredOption('--to <shard>', 'the name of the shard')
+  .addHelpText('after', MOVE_HELP)
+  .action(async (slug: string, { to }: { to: string }) => {
+    const { move } = await commands.move();
+    await move(slug, { to, stateDirectory, env });
   });
 
 const ROTATE_HELP = `

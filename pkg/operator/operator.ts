@@ -39,6 +39,7 @@ import { TenantFinalizer } from './tenant/finalizer.ts';
 import { GeneratedPassword } from './tenant/generated-password.ts';
 import { Keys } from './tenant/tenant-keys.ts';
 import { Migrations } from './tenant/migrations.ts';
+import { Moves } from './tenant/moves.ts';
 import { RedisAccesses } from './tenant/redis-access.ts';
 import type { TenantRedis } from './tenant/redis-users.ts';
 import { Rollouts } from './tenant/rollouts.ts';
@@ -207,13 +208,14 @@ export class Operator {
     const migrations = new Migrations({ concurrency: settings.migrationConcurrency });
     const administrators = new Administrators({ secrets, platformKeys, random });
     const pods = new ResourceApi(client, POD);
+    const moves = new Moves({ shards, access: this.#access });
     const storages = new Storages({ settings, shards, secrets, admin: storage, connect, pods, random, log });
     return new TenantReconciler({
       tenants,
       conditions,
       namespaces: namespaces.store,
       acceptance,
-      databases: new Databases({ shards, secrets, password: passwordOf('database'), migrations, orphans, pods, clock }),
+      databases: new Databases({ shards, secrets, password: passwordOf('database'), migrations, orphans, pods, moves, clock }),
       storages,
       redis: new RedisAccesses({ settings, secrets, password: passwordOf('redis'), redis }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
@@ -221,6 +223,7 @@ export class Operator {
       usages: this.#usages,
       rotations: new Rotations({ tenants: tenants.api, pods, shards, storages, events, random, clock }),
       finalizer: new TenantFinalizer({
+        moves,
         tenants,
         owned,
         pods,

@@ -34,13 +34,16 @@ export async function watchShards(kinds: readonly ShardChanges<never>[], deps: D
     await sleepUnlessAborted(clock, shardPollMs, signal);
     const wanted = kinds.filter((kind) => kind.isWanted());
     if (signal.aborted || wanted.length === 0) continue;
-    for (const name of shards.names) {
-      try {
-        await poll((await shards.open(name)).pool, wanted);
-      } catch (error) {
-        log.debug({ err: error, shard: name }, 'polling a shard for changes failed; will retry');
-      }
-    }
+    // One that does not answer holds up no other.
+    await Promise.all(
+      shards.names.map(async (name) => {
+        try {
+          await poll((await shards.open(name)).pool, wanted);
+        } catch (error) {
+          log.debug({ err: error, shard: name }, 'polling a shard for changes failed; will retry');
+        }
+      }),
+    );
   }
 }
 

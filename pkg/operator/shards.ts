@@ -136,6 +136,19 @@ export class Shards {
     }
   }
 
+  /** Shards that answer, as of a minute ago at most; of one that did not, as of 10 s ago. */
+  async answering(): Promise<string[]> {
+    const asked = await Promise.all(
+      this.names.map((name) =>
+        this.connectionBudget(name).then(
+          () => [name],
+          () => [],
+        ),
+      ),
+    );
+    return asked.flat();
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#shards.values()].map(({ pool }) => pool.close()));
   }

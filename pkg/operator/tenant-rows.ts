@@ -18,7 +18,7 @@ export class TenantAccess {
   readonly #shards: Shards;
   readonly #platformKeys: readonly SealingKey[];
   readonly #random: Random;
-  /** Shard by tenant id: tenants do not move. Only what the registry has confirmed to belong to the resource. */
+  /** Shards. Only what the registry has confirmed to belong to the resource. */
   readonly #known = new Map<string, string>();
 
   constructor(deps: {
@@ -75,10 +75,16 @@ export class TenantAccess {
     return { tenantId, slug, pool: shard.pool, sealer: new Sealer(keys, this.#random) };
   }
 
+  /** Where the registry says that it is now: tenants may be moved. */
+  located(tenant: ObservedTenant, { tenantId, shard }: { tenantId: string; shard: string }): void {
+    const key = knownBy(tenant, tenantId);
+    if (this.#known.has(key)) this.#known.set(key, shard);
+  }
+
   /** Others may write a status: the registry decides who owns a tenant. */
   async #shardOf(tenant: ObservedTenant, tenantId: string): Promise<OpenShard | undefined> {
-    const { namespace, name, uid } = tenant.metadata;
-    const key = `${keyText({ namespace, name })} ${uid} ${tenantId}`;
+    const { namespace, name } = tenant.metadata;
+    const key = knownBy(tenant, tenantId);
     const known = this.#known.get(key);
     if (known !== undefined) return this.#shards.open(known);
     const registered = await (await this.#shards.registry()).find(slugOf(tenant));
@@ -88,3 +94,6 @@ export class TenantAccess {
     return this.#shards.open(registered.shard);
   }
 }
+
+const knownBy = ({ metadata: { namespace, name, uid } }: ObservedTenant, tenantId: string): string =>
+  `${keyText({ namespace, name })} ${uid} ${tenantId}`;

@@ -1,27 +1,33 @@
 import { columnList, type DataTable, sharedTables, tablesOf, withoutConstraints } from '../store/postgres/data-tables.ts';
-import { type CopyingSql, quoteIdentifier, type Sql } from '../store/postgres/pool.ts';
+import { type CopyingSql, quoteIdentifier, quoteLiteral, type Sql } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
 import type { BackedUpTable } from './manifest.ts';
 import { measured } from './measured.ts';
 import { RepositoryError } from './repository/repository.ts';
 
-export interface LoadedTable extends Omit<BackedUpTable, 'sha256'> {
-  /** Hex SHA-256 of the rows; undefined: it is not known. */
-  readonly sha256: string | undefined;
+export interface LoadedTable extends Omit<BackedUpTable, 'sha256' | 'rows'> {
+  /** What the rows must be; undefined: it is not known. */
+  readonly expected?: Pick<BackedUpTable, 'rows' | 'sha256'>;
   /** The rows in the text format of COPY, from the first one again at each call. */
   rowsOf(): Promise<AsyncIterable<Buffer>>;
 }
 
+/** What came of a table. */
+export interface Loaded extends Pick<BackedUpTable, 'rows' | 'sha256'> {
+  readonly table: LoadedTable;
+}
+
 /** Fills the tables of a tenant's schema, whatever is in them. Throws RepositoryError where rows are not those that were written. */
-export async function loadTables(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<void> {
+export async function loadTables(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<Loaded[]> {
   const schema = tenantRole(slug);
   const present = await tablesOf(tx, schema);
-  await withoutConstraints(tx, schema, async () => {
+  return withoutConstraints(tx, schema, async () => {
+    const loaded: Loaded[] = [];
     if (present.length > 0) await tx.query(`TRUNCATE ${columnList(present.map(({ name }) => name))}`);
     for (const table of tables) {
       requireColumns(present, table);
       const name = quoteIdentifier(table.name);
-      await copied(table, (rows) => tx.copyIn(`COPY ${name} (${columnList(table.columns)}) FROM STDIN`, rows));
+      loaded.push(await copied(table, (rows) => tx.copyIn(`COPY ${name} (${columnList(table.columns)}) FROM STDIN`, rows)));
       if (table.identity && table.identity.last !== '0')
         await tx.query(`SELECT setval(pg_get_serial_sequence($1, $2)::regclass, $3::bigint)`, [
           name,
@@ -29,19 +35,27 @@ export async function loadTables(tx: CopyingSql, slug: string, tables: readonly 
           table.identity.last,
         ]);
     }
+    return loaded;
   });
 }
 
 /** Replaces a tenant's rows in the tables that all tenants share. */
 export async function loadShared(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<void> {
   const role = tenantRole(slug);
+  for (const { name } of (await sharedTables(tx)).toReversed())
+    await tx.query(`DELETE FROM carrel.${quoteIdentifier(name)} WHERE tenant = $1`, [role]);
+  await addShared(tx, slug, tables);
+}
+
+/** Adds rows to a tenant's in the tables that all tenants share; those that it has already stay as they are. */
+export async function addShared(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<void> {
+  const role = tenantRole(slug);
   const present = await sharedTables(tx);
-  for (const { name } of present.toReversed()) await tx.query(`DELETE FROM carrel.${quoteIdentifier(name)} WHERE tenant = $1`, [role]);
   const byName = new Map(tables.map((table) => [table.name, table]));
   // In their own order, so that a row comes after those it refers to.
   for (const { name } of present) {
     const table = byName.get(name);
-    if (!table || table.rows === 0) continue;
+    if (!table || table.expected?.rows === 0) continue;
     requireColumns(present, table);
     await insertShared(tx, role, table);
   }
@@ -54,7 +68,7 @@ async function insertShared(tx: CopyingSql, role: string, table: LoadedTable): P
   await copied(table, (rows) => tx.copyIn(`COPY loaded (${columns}) FROM STDIN`, rows));
   if (table.identity) await passSequence(tx, target, table.identity.column);
   await tx.query(
-    `INSERT INTO ${target} (tenant, ${columns}) OVERRIDING SYSTEM VALUE SELECT '${role.replaceAll("'", "''")}'::name, ${columns} FROM loaded`,
+    `INSERT INTO ${target} (tenant, ${columns}) OVERRIDING SYSTEM VALUE SELECT ${quoteLiteral(role)}::name, ${columns} FROM loaded ON CONFLICT DO NOTHING`,
   );
   await tx.query('DROP TABLE loaded');
 }
@@ -74,12 +88,13 @@ async function passSequence(tx: Sql, table: string, column: string): Promise<voi
   ]);
 }
 
-async function copied(table: LoadedTable, copy: (rows: AsyncIterable<Buffer>) => Promise<number>): Promise<void> {
+async function copied(table: LoadedTable, copy: (rows: AsyncIterable<Buffer>) => Promise<number>): Promise<Loaded> {
   const { stream, result } = measured(await table.rowsOf());
   const rows = await copy(stream as AsyncIterable<Buffer>);
   const { sha256 } = result();
-  if (rows !== table.rows || (table.sha256 !== undefined && sha256 !== table.sha256))
+  if (table.expected && (rows !== table.expected.rows || sha256 !== table.expected.sha256))
     throw new RepositoryError(`the rows of table ${table.name} are not those that were written: the backup is damaged`);
+  return { table, rows, sha256 };
 }
 
 /** A table or column that this release no longer has would lose its rows unseen. */

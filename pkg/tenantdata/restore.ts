@@ -1,5 +1,6 @@
 import type { Random } from '../runtime/random.ts';
 import { Sealer, type SealingKey, tenantDataKey } from '../runtime/sealing.ts';
+import { COPY_SETTINGS } from '../store/postgres/data-tables.ts';
 import { type CopyingSql, quoteIdentifier, type Sql, type SqlPool } from '../store/postgres/pool.ts';
 import { replaceSchema, tenantRole, UnknownMigrations } from '../store/postgres/provisioning.ts';
 import type { Registry } from '../store/postgres/registry.ts';
@@ -119,6 +120,7 @@ async function replaceRows(
 ): Promise<boolean> {
   const { slug, tenantId } = target;
   const role = tenantRole(slug);
+  await tx.query(COPY_SETTINGS);
   await requireUnused(tx, slug, options.replace);
   requireKnown(await migrationsIn(tx, 'carrel'), manifest);
   await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
@@ -127,8 +129,12 @@ async function replaceRows(
   const of = (kind: BackedUpTable['of']): LoadedTable[] =>
     manifest.tables
       .filter((table) => table.of === kind)
-      .map((table) => ({ ...table, rowsOf: () => unpacked(repository, names(manifest.slug).table(stamp, table)) }));
-  await replaceSchema(tx, { slug, tenantId }, manifest.migrations, () => loadTables(tx, slug, of('tenant')));
+      .map(({ rows, sha256, ...table }) => ({
+        ...table,
+        expected: { rows, sha256 },
+        rowsOf: () => unpacked(repository, names(manifest.slug).table(stamp, table)),
+      }));
+  await replaceSchema(tx, { slug, tenantId }, manifest.migrations, async () => void (await loadTables(tx, slug, of('tenant'))));
   await loadShared(tx, slug, isCopy ? [] : of('shared'));
   await tx.query('UPDATE users SET tenant_id = $1 WHERE tenant_id = $2', [tenantId, manifest.tenantId]);
   await tx.query('UPDATE sessions SET ended_at = now() WHERE ended_at IS NULL');

@@ -1,5 +1,5 @@
 import { createGzip } from 'node:zlib';
-import { columnList, type DataTable, sharedTables, tablesOf } from '../store/postgres/data-tables.ts';
+import { columnList, COPY_SETTINGS, type DataTable, sharedTables, tablesOf } from '../store/postgres/data-tables.ts';
 import { type CopyingSql, quoteIdentifier, quoteLiteral, type Sql, type SqlPool } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
 import { type BackedUpTable, type Manifest, names } from './manifest.ts';
@@ -27,7 +27,7 @@ export async function takeSnapshot(from: { pool: SqlPool; slug: string; reposito
   const role = tenantRole(slug);
   return pool.copying(
     async (tx) => {
-      await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext; SET LOCAL statement_timeout = 0`);
+      await tx.query(`${COPY_SETTINGS} SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
       const [moment] = await tx.query<{ at: Date }>('SELECT now() AS at');
       const [migrations, sharedMigrations] = [await migrationsIn(tx, role), await migrationsIn(tx, 'carrel')];
       const store = (name: string, statement: string) => stored(tx, repository, name, statement);
@@ -66,7 +66,7 @@ async function stored(tx: CopyingSql, repository: Repository, name: string, stat
 }
 
 /** A sequence knows no snapshot: it may be further than the rows. */
-async function lastOf(sql: Sql, of: BackedUpTable['of'], role: string, { name, identity }: DataTable): Promise<string> {
+export async function lastOf(sql: Sql, of: BackedUpTable['of'], role: string, { name, identity }: DataTable): Promise<string> {
   const table = `${quoteIdentifier(of === 'tenant' ? role : 'carrel')}.${quoteIdentifier(name)}`;
   const [row] = await sql.query<{ last: string }>(
     `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)::text AS last`,

@@ -33,6 +33,8 @@ export interface AcceptedTenant extends Acceptable {
   readonly since: string;
   readonly credentials: RegisteredTenant['credentials'];
   readonly areRolloutsPaused: boolean;
+  readonly move: RegisteredTenant['move'];
+  readonly formerShard: RegisteredTenant['formerShard'];
 }
 
 /** A slug or host that another tenant releases is not watched. */
@@ -66,7 +68,7 @@ export class Acceptance {
     const claim = await this.#claim(tenant, found).catch((error: unknown) => {
       throw refusalFor(error, this.#clock.now());
     });
-    const { tenantId, shard, isAdopting, since, credentials, areRolloutsPaused } = claim;
+    const { tenantId, shard, isAdopting, since, credentials, areRolloutsPaused, move, formerShard } = claim;
     const value = {
       ...found,
       tenantId,
@@ -75,6 +77,8 @@ export class Acceptance {
       since,
       credentials,
       areRolloutsPaused,
+      move,
+      formerShard,
       connections: claim.connections ?? found.connections,
     };
     return { value, ...acceptedCondition(tenant, claim) };
@@ -94,6 +98,7 @@ export class Acceptance {
         endSessions: async (holder) => endSessions(await this.#shards.open(holder.shard), holder.slug),
       },
       shards: this.#shards.names,
+      answering: () => this.#shards.answering(),
       maxPerShard: this.#settings.maxTenantsPerShard,
       connections: { wanted: connections, ...this.#connections() },
       ...(shard === undefined ? {} : { shard }),

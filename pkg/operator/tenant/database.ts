@@ -8,13 +8,14 @@ import { secretNames, selectorText } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
 import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
 import type { TenantSchema } from '../../store/postgres/tenant-schema.ts';
-import type { StepResult } from '../conditions/runner.ts';
+import { ConditionError, type StepResult } from '../conditions/runner.ts';
 import { databaseSecret } from './database-secret.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import { mostReplicasOf } from './replicas.ts';
 import { connectionsOf, EndingPods } from './connections.ts';
 import type { GeneratedPassword } from './generated-password.ts';
 import type { Migrations } from './migrations.ts';
+import { MOVE_RETRY_MS, type Moves } from './moves.ts';
 import { secretOwner } from './secret-owner.ts';
 
 export interface DatabaseAccess {
@@ -44,6 +45,7 @@ export class Databases {
   readonly #password: GeneratedPassword;
   readonly #orphans: readonly OrphanRows[];
   readonly #pods: ResourceApi<Pod>;
+  readonly #moves: Moves;
   readonly #ending: EndingPods;
 
   constructor(deps: {
@@ -53,6 +55,7 @@ export class Databases {
     password: GeneratedPassword;
     orphans: readonly OrphanRows[];
     pods: ResourceApi<Pod>;
+    moves: Moves;
     clock: Clock;
   }) {
     this.#shards = deps.shards;
@@ -61,12 +64,15 @@ export class Databases {
     this.#password = deps.password;
     this.#orphans = deps.orphans;
     this.#pods = deps.pods;
+    this.#moves = deps.moves;
     this.#ending = new EndingPods(deps.clock);
   }
 
   async ensure(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<DatabaseAccess>> {
     const { tenantId, slug, shard: name, isAdopting } = accepted;
     const open = await this.#shards.open(name);
+    if (accepted.move?.isAlive) return this.#whileMoving(tenant, accepted, open);
+    const left = await this.#moves.settle(tenant, accepted);
     const passwords = await this.#password.of(tenant, accepted);
     const { password } = passwords;
     const connections = connectionsOf(tenant);
@@ -92,9 +98,21 @@ export class Databases {
     const found = {
       value: { shard: open, schemaVersion, checksum },
       reason: 'Migrated',
-      message: `schema at ${schemaVersion} on shard ${name}`,
+      message: `schema at ${schemaVersion} on shard ${name}${left === undefined ? '' : `; ${left}`}`,
     };
+    if (left !== undefined) return { ...found, retryAfterMs: MOVE_RETRY_MS };
     return database.isPutOff ? { ...found, retryAfterMs: PODS_RETRY_MS } : found;
+  }
+
+  /** Everything stays as it is. */
+  async #whileMoving(tenant: ObservedTenant, { shard, move }: AcceptedTenant, open: OpenShard): Promise<StepResult<DatabaseAccess>> {
+    const [owner, secret] = [secretOwner(tenant), secretNames(tenant).database];
+    const present = this.#secrets.intact(owner, secret);
+    const message = `its rows are copied from shard ${shard} to ${move?.to ?? ''}; it can only be read meanwhile`;
+    if (!present) throw new ConditionError('Moving', message, { retryAfterMs: MOVE_RETRY_MS });
+    const checksum = await this.#secrets.write(owner, secret, present);
+    const value = { shard: open, schemaVersion: tenant.status?.schemaVersion ?? '', checksum };
+    return { value, reason: 'Moving', message, retryAfterMs: MOVE_RETRY_MS };
   }
 
   /**

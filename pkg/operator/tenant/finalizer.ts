@@ -21,6 +21,7 @@ import type { ConditionWriter } from '../conditions/writer.ts';
 import type { Acceptance } from './acceptance.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { Migrations } from './migrations.ts';
+import { MOVE_RETRY_MS, type Moves } from './moves.ts';
 import { locationText } from './storage-migration.ts';
 import { removeNamedObjects } from './tenant-named-storage.ts';
 import type { TenantRedis } from './redis-users.ts';
@@ -44,6 +45,7 @@ interface Deps {
   readonly connect: Connect;
   readonly redis: TenantRedis;
   readonly migrations: Migrations;
+  readonly moves: Moves;
   readonly rollouts: Rollouts;
   readonly conditions: ConditionWriter<Tenant>;
   readonly events: EventRecorder;
@@ -114,6 +116,9 @@ export class TenantFinalizer {
       signal.throwIfAborted();
       this.#deps.migrations.remove(registered.slug);
       this.#deps.rollouts.remove(tenant);
+      if (registered.move?.isAlive) return { what: `its move to shard ${registered.move.to} to end`, retryMs: MOVE_RETRY_MS };
+      const left = await this.#deps.moves.settle(tenant, registered);
+      if (left !== undefined) return { what: `its former shard: ${left}`, retryMs: MOVE_RETRY_MS };
       // Finishes a removal that has begun, even if the policy changed.
       const remove = tenant.spec.deletionPolicy === 'Delete' || registered.state === 'deleting';
       const waitsFor = await (remove ? this.#removeData(tenant, registered, signal) : this.#retain(registered, signal));

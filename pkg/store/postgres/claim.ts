@@ -14,6 +14,8 @@ export interface ClaimRequest {
   readonly shard?: string;
   /** The shards that are configured. */
   readonly shards: readonly string[];
+  /** Those of them that answer: a new tenant that asks for none is put on one of these. Left out: all do. */
+  readonly answering?: () => Promise<readonly string[]>;
   readonly maxPerShard?: number;
   /** A token (annotation `carrel.dev/adopt`, newAdoptionToken): takes over data that another resource left. */
   readonly adopt?: string;
@@ -44,7 +46,7 @@ export class SlugTaken extends Error {
 export class NoShard extends Error {
   override readonly name = 'NoShard';
 }
-/** The tenant requests another shard than that of its data; tenants do not move. */
+/** The tenant requests another shard than that of its data. */
 export class ShardConflict extends Error {
   override readonly name = 'ShardConflict';
 }
@@ -53,6 +55,8 @@ export const MAX_TENANTS_PER_SHARD = 1_000;
 
 /** A tenant with its hosts; `t` is the row. */
 export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state, t.adopting AS "isAdopting", t.connections, to_json(t.state_changed_at) AS since,
+    t.former_shard AS "formerShard",
+    CASE WHEN t.moving_to IS NOT NULL THEN json_build_object('to', t.moving_to, 'isAlive', t.moving_until > now()) END AS move,
     (SELECT i.rollouts_paused_at IS NOT NULL FROM registry.installation i) AS "areRolloutsPaused",
     json_build_object('namespace', t.namespace, 'namespaceUid', t.namespace_uid, 'name', t.name) AS owner,
     coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id AND h.left_at IS NULL), '[]') AS hosts,
@@ -77,7 +81,9 @@ export const holdsAlready = (tenant: RegisteredTenant, { owner, hosts, connectio
 
 export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): void {
   if (request.shard !== undefined && request.shard !== tenant.shard)
-    throw new ShardConflict(`the tenant's data lie on shard ${tenant.shard}; tenants do not move to another (${request.shard})`);
+    throw new ShardConflict(
+      `the tenant's data lie on shard ${tenant.shard}. Whoever runs the operator moves them (carrel tenants move ${tenant.slug} --to ${request.shard}); until then set spec.database.shard back`,
+    );
 }
 
 /** The claim itself, in one transaction; `budgets` by shard, as far as they are known. Throws BudgetUnknown. A wrong adoption token is returned, not thrown, so that the attempt is committed. */

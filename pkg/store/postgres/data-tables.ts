@@ -38,6 +38,21 @@ export async function sharedTables(sql: Sql): Promise<DataTable[]> {
   return sorted;
 }
 
+/** In a transaction that copies: rows have one text whatever the database's settings are, and a table is read in the order in which it was filled. */
+export const COPY_SETTINGS = [
+  `TimeZone = 'UTC'`,
+  `DateStyle = 'ISO'`,
+  `IntervalStyle = 'postgres'`,
+  `bytea_output = 'hex'`,
+  'extra_float_digits = 1',
+  'synchronize_seqscans = off',
+  'max_parallel_workers_per_gather = 0',
+  'statement_timeout = 0',
+  'idle_in_transaction_session_timeout = 0',
+]
+  .map((setting) => `SET LOCAL ${setting};`)
+  .join(' ');
+
 export const columnList = (columns: readonly string[]): string => columns.map(quoteIdentifier).join(', ');
 
 /** Foreign keys and triggers of a schema are off while `load` runs, as pg_restore does it: rows come in any order, and as they were. */

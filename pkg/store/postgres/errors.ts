@@ -48,8 +48,11 @@ export interface PgError extends Error {
   readonly table?: string;
 }
 
-/** PostgreSQL, Appendix A: classes 08 connection, 28 authorization (a login that was switched off), 53 resources, 57P shutdown. */
-const UNAVAILABLE_SQLSTATE = /^(08|28|53|57P0[1-5]|25P03|3D000)/;
+/**
+ * PostgreSQL, Appendix A: classes 08 connection, 28 authorization (a login that was switched off), 53 resources, 57P shutdown; 25006: it takes no writes
+ * now, since the tenant is being moved, or the server has become a standby.
+ */
+const UNAVAILABLE_SQLSTATE = /^(08|28|53|57P0[1-5]|25P03|25006|3D000)/;
 const UNAVAILABLE_SYSTEM = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -1,6 +1,8 @@
 export { SYSTEM_USERNAME } from './migrations/tenant/0001-people.ts';
 export { MAX_FOLDER_DEPTH } from './migrations/tenant/0002-files.ts';
 export { ensureShard, type ShardAccess, ShardUnfit, TENANT_GROUP, WORKER_ROLE } from './provisioning/base.ts';
+export { holdJobs, releaseJobs } from './provisioning/held-jobs.ts';
+export { makeReadOnly } from './provisioning/read-only.ts';
 export { endSessions } from './provisioning/end-sessions.ts';
 export {
   boundConnections,

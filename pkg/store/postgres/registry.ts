@@ -85,10 +85,12 @@ export class Registry {
       const refused = await refusedBefore(this.#pool, known, owner, adopt);
       if (refused) throw refused;
     }
+    const answering = known || request.shard !== undefined ? undefined : await request.answering?.();
+    const wanted = answering && answering.length > 0 ? { ...request, shards: answering } : request;
     const budgets = new Map<string, number>();
     for (;;) {
       try {
-        const claim = await this.#pool.transaction((tx) => claimIn(tx, request, budgets));
+        const claim = await this.#pool.transaction((tx) => claimIn(tx, wanted, budgets));
         if (claim instanceof AdoptionRefused) throw claim;
         return claim;
       } catch (error) {

@@ -135,8 +135,6 @@ describe('what must not change is refused later too', () => {
     ['the slug', { slug: 'first-one' }, { slug: 'another' }, 'slug is immutable, also from unset to set'],
     ['a slug that was unset', {}, { slug: 'another' }, 'slug is immutable, also from unset to set'],
     ['a slug that was set', { slug: 'first-one' }, { slug: null }, 'slug is immutable, also from unset to set'],
-    ['the shard', { database: { shard: 'one' } }, { database: { shard: 'two' } }, 'shard is immutable, also from unset to set'],
-    ['a shard that was unset', {}, { database: { shard: 'two' } }, 'shard is immutable, also from unset to set'],
   ])('%s', async (_what, spec, change, message) => {
     const name = unique();
     await cluster.tenants.create(tenantOf(namespace, name, spec));

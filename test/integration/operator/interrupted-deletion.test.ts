@@ -13,6 +13,8 @@ import { readShards, Shards } from '../../../pkg/operator/shards.ts';
 import { Acceptance } from '../../../pkg/operator/tenant/acceptance.ts';
 import { TenantFinalizer } from '../../../pkg/operator/tenant/finalizer.ts';
 import { Migrations } from '../../../pkg/operator/tenant/migrations.ts';
+import { Moves } from '../../../pkg/operator/tenant/moves.ts';
+import { TenantAccess } from '../../../pkg/operator/tenant-rows.ts';
 import { Rollouts } from '../../../pkg/operator/tenant/rollouts.ts';
 import { TenantRedis } from '../../../pkg/operator/tenant/redis-users.ts';
 import { settingsWith } from '../../../pkg/operator/tenant/tenant.fixture.ts';
@@ -66,6 +68,7 @@ async function deletedTenant() {
     storage,
     connect: guardedSockets({ allow: [], clock }),
     redis,
+    moves: new Moves({ shards, access: new TenantAccess({ tenants: tenants.store, namespaces, shards, platformKeys: [], random }) }),
     migrations: new Migrations({ concurrency: 1 }),
     rollouts: new Rollouts({ ...observed, image: '', concurrency: 1, deployments: new Store({ kind: DEPLOYMENT }) }),
     conditions: new ConditionWriter({ informer: tenants, events, clock }),

@@ -6,6 +6,7 @@ import type { TenantContext } from '../migrations/tenant/migration.ts';
 import { sqlState } from '../errors.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
+import { releaseJobs } from './held-jobs.ts';
 import { becomeMember, dropOwned, MEMBERSHIP } from './owned-objects.ts';
 import { passwordVerifier } from './password.ts';
 
@@ -74,6 +75,9 @@ export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDat
 
 const isMigrated = (applied: readonly string[] | null): boolean => tenantMigrations.every(({ name }) => applied?.includes(name));
 
+/** The setting of a role that may only read, while its rows are copied to another shard (read-only.ts). */
+export const READ_ONLY_SETTING = 'default_transaction_read_only';
+
 /** A change of this file's own rules must reach every tenant: count up. */
 const RULES = 3;
 
@@ -110,7 +114,7 @@ async function inspectWith(sql: Sql, role: string, applied: string): Promise<Pre
   const [row] = await sql.query<Present>(
     `SELECT t.fingerprint, t.schema_version AS "schemaVersion", ${applied} AS applied, r.rolconnlimit AS "limit",
        n.oid IS NOT NULL AND r.rolcanlogin AND NOT r.rolsuper AND NOT r.rolcreaterole AND NOT r.rolcreatedb AND NOT r.rolbypassrls
-       AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length}
+       AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length} AND NOT '${READ_ONLY_SETTING}=on' = ANY (r.rolconfig)
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND m.roleid = (SELECT oid FROM pg_roles WHERE rolname = '${TENANT_GROUP}'))
        AND pg_has_role(r.oid, ${MEMBERSHIP})
@@ -138,7 +142,9 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
   await becomeMember(tx, role);
   const settings = { ...ROLE_SETTINGS, ...(server?.tempFiles ? { temp_file_limit: TEMP_FILE_LIMIT } : {}) };
   const [worker, group] = server?.memberOptions ? [' WITH INHERIT FALSE, SET TRUE', ' WITH INHERIT TRUE, SET FALSE'] : ['', ''];
+  await releaseJobs(tx, role);
   await tx.query(`
+    ALTER ROLE ${name} RESET ${READ_ONLY_SETTING};
     ${Object.entries(settings)
       .map(([setting, value]) => `ALTER ROLE ${name} SET ${setting} = ${value};`)
       .join('\n')}
@@ -306,5 +312,5 @@ export async function dropTenant(
   return true;
 }
 
-const endConnections = (sql: Sql, role: string): Promise<unknown> =>
+export const endConnections = (sql: Sql, role: string): Promise<unknown> =>
   sql.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = $1', [role]);

@@ -9,6 +9,7 @@ import { knownConnections } from './0007-known-connections.ts';
 import { sharedLocations } from './0008-shared-locations.ts';
 import { credentials } from './0009-credentials.ts';
 import { pausedRollouts } from './0010-paused-rollouts.ts';
+import { moves } from './0011-moves.ts';
 
 /** In their order. */
 export const registryMigrations: readonly Migration<object>[] = [
@@ -22,4 +23,5 @@ export const registryMigrations: readonly Migration<object>[] = [
   sharedLocations,
   credentials,
   pausedRollouts,
+  moves,
 ];

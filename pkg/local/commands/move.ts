@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { TENANTS } from '../../../crds/types.generated.ts';
+import { defineKind, type KubeObject, type ObjectKey } from '../../kube/object.ts';
+import { ResourceApi } from '../../kube/resource.ts';
+import { findCondition, type Condition } from '../../kube/status.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { systemRandom } from '../../runtime/random.ts';
+import { MoveRefused } from '../../store/postgres/moves.ts';
+import type { SqlPool } from '../../store/postgres/pool.ts';
+import { UnknownMigrations } from '../../store/postgres/provisioning.ts';
+import { ConnectionsExceeded, MAX_TENANTS_PER_SHARD } from '../../store/postgres/registry.ts';
+import { moveTenant } from '../../tenantdata/move.ts';
+import { clusterClient } from '../client.ts';
+import { LocalError } from '../errors.ts';
+import { type InstallationAccess, withInstallation } from '../installation-access.ts';
+
+interface TenantObject extends KubeObject {
+  spec: { database?: { shard?: string } };
+  status?: { conditions?: Condition[] };
+}
+
+const TENANT = defineKind<TenantObject>(TENANTS);
+/** Its change makes the operator look at the Tenant. */
+const ANNOTATION = 'carrel.dev/moved-at';
+/** How long pods may take to be replaced. */
+const PODS_MS = 300_000;
+const LOOK_MS = 500;
+
+interface Options {
+  readonly stateDirectory: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly to: string;
+}
+
+/** Moves a tenant's rows to another shard and waits until its pods use them. Throws LocalError. */
+export async function move(slug: string, { to, ...options }: Options): Promise<void> {
+  const client = await clusterClient(options.stateDirectory, options.env);
+  const tenants = new ResourceApi(client, TENANT);
+  try {
+    await withInstallation(options, async (access) => {
+      const { owner } = await access.tenant(slug);
+      await requireShard(tenants, owner, to);
+      const began = performance.now();
+      await moveRows(slug, to, access, options.env);
+      await tenants.patch(owner, { metadata: { annotations: { [ANNOTATION]: new Date().toISOString() } } }, { fieldManager: 'carrel' });
+      await untilReplaced(tenants, owner, to);
+      process.stdout.write(`${slug}: its pods use shard ${to}, ${seconds(performance.now() - began)} after the beginning.\n`);
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+/** A Tenant that names its shard would be refused on another one. */
+async function requireShard(tenants: ResourceApi<TenantObject>, owner: ObjectKey, to: string): Promise<void> {
+  const found = await tenants.find(owner);
+  if (!found) throw new LocalError(`there is no Tenant ${owner.name} in namespace ${owner.namespace}. Only the data of a Tenant are moved`);
+  const named = found.spec.database?.shard;
+  if (named !== undefined && named !== to)
+    throw new LocalError(
+      `spec.database.shard of Tenant ${owner.name} in namespace ${owner.namespace} is ${named}. Set it to ${to}, or leave it out; the Tenant is ShardConflict until it has moved`,
+    );
+}
+
+async function moveRows(slug: string, to: string, access: InstallationAccess, env: NodeJS.ProcessEnv): Promise<void> {
+  const tenant = await access.tenant(slug);
+  const target = access.shards.get(to);
+  if (!target) throw new LocalError(`there is no shard ${to}; the operator has ${[...access.shards.keys()].join(', ')}`);
+  if (tenant.shard === to) throw new LocalError(`${slug} is on shard ${to} already`);
+  const time = { clock: systemClock, random: systemRandom };
+  try {
+    const { rows, readOnlyMs } = await moveTenant({
+      slug,
+      move: { tenantId: tenant.tenantId, from: tenant.shard, to, by: randomUUID() },
+      registry: [...access.shards.values()][0] as SqlPool,
+      from: { pool: access.shardOf(tenant), ...time },
+      to: { pool: target, ...time },
+      maxTenants: Number(env['CARREL_MAX_TENANTS_PER_SHARD'] || MAX_TENANTS_PER_SHARD),
+      ...time,
+      onStep: (text) => process.stderr.write(`${slug}: ${text}\n`),
+    });
+    process.stdout.write(
+      `${slug}: ${rows} rows are on shard ${to}, read back and the same. It could only be read for ${seconds(readOnlyMs)}.\n`,
+    );
+  } catch (error) {
+    if (error instanceof MoveRefused || error instanceof ConnectionsExceeded || error instanceof UnknownMigrations)
+      throw new LocalError(error.message);
+    throw error;
+  }
+}
+
+/** Until the operator has given the pods the new address. A suspended tenant has none. */
+async function untilReplaced(tenants: ResourceApi<TenantObject>, owner: ObjectKey, to: string): Promise<void> {
+  const until = performance.now() + PODS_MS;
+  for (;;) {
+    const conditions = (await tenants.get(owner)).status?.conditions;
+    const [database, workload] = ['DatabaseReady', 'WorkloadAvailable'].map((type) => findCondition(conditions, type));
+    const isThere = database?.status === 'True' && database.message.includes(`on shard ${to}`);
+    if (isThere && (workload?.reason === 'Available' || workload?.reason === 'Suspended' || workload?.reason === 'ScaledToZero')) return;
+    if (performance.now() > until)
+      throw new LocalError(
+        `${owner.name} has moved to shard ${to}, but its pods are not replaced yet: ${workload?.reason ?? ''}: ${workload?.message ?? ''}`,
+      );
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

@@ -1,0 +1,51 @@
+import { sharedTables } from '../store/postgres/data-tables.ts';
+import { endMove } from '../store/postgres/moves.ts';
+import { quoteIdentifier, type SqlPool } from '../store/postgres/pool.ts';
+import { dropTenant, releaseJobs, type ShardAccess, tenantRole } from '../store/postgres/provisioning.ts';
+import { addShared, type LoadedTable } from './load.ts';
+import { sharedRows } from './snapshot.ts';
+
+interface FinishOptions {
+  readonly slug: string;
+  /** Decimal string. */
+  readonly tenantId: string;
+  readonly registry: SqlPool;
+  /** The former shard. */
+  readonly from: ShardAccess;
+  readonly to: ShardAccess;
+}
+
+/**
+ * Removes what a move has left on the former shard, once the registry says that the tenant is on the other, and lets its jobs run there. What was
+ * inserted into the shared tables while its rows were copied follows. Each step may be repeated. Throws an Error where the rows are not on the new shard.
+ */
+export async function finishMove({ slug, tenantId, registry, from, to }: FinishOptions): Promise<void> {
+  const role = tenantRole(slug);
+  const [copy] = await to.pool.query<{ isThere: boolean }>(`SELECT to_regclass($1) IS NOT NULL AS "isThere"`, [
+    `${quoteIdentifier(role)}.files`,
+  ]);
+  if (!copy?.isThere)
+    throw new Error(`the registry says that ${slug} has moved, but its rows are not on that shard; nothing is removed from the former one`);
+  await moveRest(from.pool, to.pool, slug);
+  await dropTenant(from, slug);
+  await releaseJobs(to.pool, role);
+  await endMove(registry, tenantId);
+}
+
+/** The rows are deleted only once they are on the other shard: after a crash they come a second time and are known there. */
+async function moveRest(from: SqlPool, to: SqlPool, slug: string): Promise<void> {
+  const role = tenantRole(slug);
+  await from.copying(async (source) => {
+    const tables = await sharedTables(source);
+    const left: LoadedTable[] = [];
+    for (const table of tables) {
+      const rows = await source.query(`SELECT FROM carrel.${quoteIdentifier(table.name)} WHERE tenant = $1 FOR UPDATE`, [role]);
+      if (rows.length === 0) continue;
+      const identity = table.identity === null ? null : { column: table.identity, last: '0' };
+      const rowsOf = async () => (await source.copyOut(`COPY (${sharedRows(table, role)}) TO STDOUT`)) as AsyncIterable<Buffer>;
+      left.push({ of: 'shared', name: table.name, columns: [...table.columns], identity, rowsOf });
+    }
+    if (left.length > 0) await to.copying((target) => addShared(target, slug, left));
+    for (const { name } of tables.toReversed()) await source.query(`DELETE FROM carrel.${quoteIdentifier(name)} WHERE tenant = $1`, [role]);
+  });
+}

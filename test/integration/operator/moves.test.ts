@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { shardMigrations } from '../../../pkg/store/postgres/migrations/shard/index.ts';
+import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
+import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
+import { fillTenant, openedSecret, rowsOfTenant } from '../../support/filled-tenant.ts';
+import {
+  condition,
+  operatorEnvironment,
+  playPods,
+  ready,
+  secretValues,
+  startOperator,
+  tenantOf,
+  unique,
+  webhookOf,
+} from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
+import { stores, type TestStores } from '../../support/stores.ts';
+import { waitFor } from '../../support/wait.ts';
+
+/** Two shards on servers of their own: `main` has the registry. */
+const { cluster, namespace } = operatorSuite({ operator: false });
+let [main, other] = [{} as TestStores, {} as TestStores];
+let pools: { readonly main: SqlPool; readonly other: SqlPool };
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  [main, other] = await Promise.all([stores(), stores()]);
+  const folder = await mkdtemp(join(testBackends().scratch, 'shards-'));
+  const shardsDir = join(folder, 'shards');
+  for (const [name, from] of Object.entries({ main, other, twin: main }))
+    await cp(join(from.shardsDir, 'main'), join(shardsDir, name), { recursive: true });
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, cluster.operatorConfig.exportConfig());
+  await mkdir(join(folder, 'home'));
+  env = { ...operatorEnvironment({ ...main, shardsDir }), KUBECONFIG: kubeconfig, CARREL_HOME: join(folder, 'home') };
+  const poolOf = ({ postgres }: TestStores) => new SqlPool({ url: postgres.operator, poolSize: 4, log: silentLogger });
+  pools = { main: poolOf(main), other: poolOf(other) };
+  playPods(cluster);
+  await startOperator(cluster, { stores: { ...main, shardsDir } });
+}, 180_000);
+afterAll(async () => {
+  await cluster.close?.();
+  await Promise.all(Object.values(pools ?? {}).map((pool) => pool.close()));
+  await Promise.all([main.stop?.(), other.stop?.()]);
+}, 60_000);
+
+interface Ran {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** `carrel` beside the operator; `onOutput` may kill it. */
+function carrel(args: readonly string[], onOutput: (text: string, kill: () => void) => void = () => undefined): Promise<Ran> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'cmd/carrel/main.ts'), ...args], {
+    env: { ...programEnvironment(), ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += String(chunk);
+      onOutput(output, () => child.kill('SIGKILL'));
+    });
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })));
+}
+
+async function filledTenant(): Promise<{ key: ObjectKey; slug: string; tenantId: string; objects: Objects; secret: string }> {
+  const key = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, key.name, { database: { shard: 'main' } }));
+  await ready(cluster.tenants, key);
+  await cluster.tenants.patch(key, { spec: { database: { shard: null } } } as object);
+  const objects = new Objects((await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions);
+  cluster.onClose(async () => objects.close());
+  const tenantId = (await cluster.tenants.get(key)).status?.tenantId ?? '';
+  const { secret } = await fillTenant({ pool: pools.main, slug: key.name, tenantId, objects }, main.platformKeys);
+  return { key, slug: key.name, tenantId, objects, secret };
+}
+
+/** As the tenant's server does it: writes one row after the other with the address in its Secret, and counts what was acknowledged. */
+function writer(slug: string): { acknowledged: number; failed: number; end(): Promise<void> } {
+  const state = { acknowledged: 0, failed: 0, isOver: false };
+  const running = (async () => {
+    while (!state.isOver) {
+      const { url = '' } = (await secretValues(cluster, namespace, `${slug}-database`)) ?? {};
+      const sql = new SqlPool({ url, poolSize: 1, log: silentLogger });
+      // Some at a time, as a pod that is replaced.
+      for (let count = 0; count < 20 && !state.isOver; count += 1) {
+        const name = `acknowledged ${state.acknowledged}`;
+        await sql
+          .query(
+            `INSERT INTO folders (uuid, name, path, owner_id) SELECT gen_random_uuid(), $1::text, '/' || $1::text, id FROM users WHERE username = 'ada'`,
+            [name],
+          )
+          .then(
+            () => (state.acknowledged += 1),
+            () => (state.failed += 1),
+          );
+      }
+      await sql.close();
+    }
+  })();
+  return Object.assign(state, {
+    end: async () => {
+      state.isOver = true;
+      await running;
+    },
+  });
+}
+
+const leftOn = async (pool: SqlPool, slug: string) =>
+  (
+    await pool.query<{ what: string }>(
+      `SELECT 'schema' AS what FROM pg_namespace WHERE nspname = $1 UNION ALL SELECT 'role' FROM pg_roles WHERE rolname = $1
+       UNION ALL SELECT 'tenant' FROM carrel.tenants WHERE role = $1 UNION ALL SELECT 'work' FROM carrel.work WHERE tenant = $1
+       UNION ALL SELECT 'events' FROM carrel.events WHERE tenant = $1`,
+      [tenantRole(slug)],
+    )
+  ).map(({ what }) => what);
+const held = async (pool: SqlPool, slug: string) =>
+  pool.query(
+    `SELECT FROM carrel.work WHERE tenant = $1 AND leased_until = 'infinity' UNION ALL SELECT FROM carrel.deliveries WHERE tenant = $1 AND leased_until = 'infinity'`,
+    [tenantRole(slug)],
+  );
+
+test('what cannot be moved is refused in one line, and the tenant stays as it is', async () => {
+  const { key, slug } = await filledTenant();
+  await cluster.tenants.patch(key, { spec: { database: { shard: 'main' } } } as object);
+  const attempt = async (to: string) => (await carrel(['tenants', 'move', slug, '--to', to])).output;
+
+  const pinned = await attempt('other');
+  await cluster.tenants.patch(key, { spec: { database: { shard: null } } } as object);
+  const found = [pinned, await attempt('nowhere'), await attempt('main'), await attempt('twin')];
+
+  expect(found).toEqual([
+    expect.stringContaining('spec.database.shard of Tenant'),
+    expect.stringContaining('there is no shard nowhere; the operator has main, other, twin'),
+    expect.stringContaining('is on shard main already'),
+    expect.stringContaining('are databases of one server'),
+  ]);
+  await ready(cluster.tenants, key);
+});
+
+test('a tenant that writes all the time moves to another shard with every row that was acknowledged, and its resources follow', async () => {
+  const { key, slug, tenantId, secret } = await filledTenant();
+  const before = await rowsOfTenant(pools.main, slug);
+  const writing = writer(slug);
+  await waitFor('the first rows', () => writing.acknowledged > 5);
+  await waitFor('the operator to have prepared the other shard', async () => {
+    const [shard] = await pools.other
+      .query<{ isReady: boolean }>('SELECT count(*)::int = $1 AS "isReady" FROM carrel.schema_migrations', [shardMigrations.length])
+      .catch(() => []);
+    return shard?.isReady;
+  });
+
+  const moved = await carrel(['tenants', 'move', slug, '--to', 'other']);
+  const during = writing.acknowledged;
+  await waitFor('rows on the other shard', () => writing.acknowledged > during + 5);
+  await writing.end();
+
+  expect(moved).toEqual({
+    code: 0,
+    output: expect.stringMatching(
+      /can only be read from now on[^]* rows are on shard other, read back and the same. It could only be read for \d+\.\d s\.[^]*its pods use shard other/,
+    ),
+  });
+  const after = await rowsOfTenant(pools.other, slug);
+  const names = new Set((after['tenant.folders'] as { name: string }[]).map(({ name }) => name));
+  expect(Array.from({ length: writing.acknowledged }, (_, index) => `acknowledged ${index}`).filter((name) => !names.has(name))).toEqual(
+    [],
+  );
+  expect(after['tenant.files']).toEqual(before['tenant.files']);
+  expect([after['carrel.events'], after['carrel.deliveries'], after['carrel.work']]).toEqual([
+    before['carrel.events'],
+    before['carrel.deliveries'],
+    before['carrel.work'],
+  ]);
+  expect([await leftOn(pools.main, slug), await held(pools.other, slug)]).toEqual([[], []]);
+  expect(await openedSecret(pools.other, slug, tenantId, main.platformKeys)).toBe(secret);
+  await ready(cluster.tenants, key);
+  const hook = { namespace, name: unique() };
+  await cluster.webhooks.create(
+    webhookOf(namespace, hook.name, { tenantRef: { name: key.name }, url: 'https://example.com/', events: ['file.created'] }),
+  );
+  await ready(cluster.webhooks, hook);
+  expect(await pools.other.query(`SELECT FROM ${quoteIdentifier(tenantRole(slug))}.webhooks WHERE managed_ref IS NOT NULL`)).toHaveLength(
+    1,
+  );
+}, 120_000);
+
+test.each(['can only be read', 'rows are copied', 'as it should be'])(
+  'a mover that is killed when it said "%s" leaves the tenant whole on one shard, and nothing on the other',
+  async (step) => {
+    const { key, slug, tenantId } = await filledTenant();
+    const before = await rowsOfTenant(pools.main, slug);
+
+    await carrel(['tenants', 'move', slug, '--to', 'other'], (output, kill) => output.includes(step) && kill());
+    // As if 30 s were over.
+    await pools.main.query(
+      `UPDATE registry.tenants SET moving_until = now() - interval '1 second' WHERE id = $1 AND moving_until IS NOT NULL`,
+      [tenantId],
+    );
+    await cluster.tenants.patch(key, { metadata: { annotations: { touched: '1' } } });
+    const shard = await waitFor('the operator to put right what it left', async () => {
+      const [row] = await pools.main.query<{ shard: 'main' | 'other'; isDone: boolean }>(
+        'SELECT shard, moving_to IS NULL AND former_shard IS NULL AS "isDone" FROM registry.tenants WHERE id = $1',
+        [tenantId],
+      );
+      return row?.isDone === true && row.shard;
+    });
+    const [here, there] = shard === 'main' ? [pools.main, pools.other] : [pools.other, pools.main];
+    await waitFor('its role to write again', async () => {
+      const writing = writer(slug);
+      await waitFor('an answer', () => writing.acknowledged + writing.failed > 0);
+      await writing.end();
+      return writing.acknowledged > 0;
+    });
+
+    expect((await rowsOfTenant(here, slug))['tenant.files']).toEqual(before['tenant.files']);
+    expect((await rowsOfTenant(here, slug))['carrel.deliveries']).toEqual(before['carrel.deliveries']);
+    expect([await leftOn(there, slug), await held(here, slug)]).toEqual([[], []]);
+    await ready(cluster.tenants, key);
+  },
+  120_000,
+);
+
+test('a shard that is lost harms no tenant of another one: those change, and new ones are put where it answers', async () => {
+  const lost = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, lost.name, { database: { shard: 'other' } }));
+  const { key } = await filledTenant();
+  await ready(cluster.tenants, lost);
+
+  await other.stop();
+  await cluster.tenants.patch(key, { spec: { displayName: 'changed while a shard is lost' } });
+  const unplaced = { namespace, name: unique() };
+  await cluster.tenants.create(tenantOf(namespace, unplaced.name));
+  await cluster.tenants.patch(lost, { spec: { displayName: 'changed' } });
+
+  await condition(cluster.tenants, lost, 'DatabaseReady', 'False');
+  await ready(cluster.tenants, unplaced);
+  await ready(cluster.tenants, key);
+  expect(await pools.main.query('SELECT shard FROM registry.tenants WHERE slug = $1', [unplaced.name])).toEqual([
+    { shard: expect.stringMatching(/^(main|twin)$/) },
+  ]);
+}, 120_000);
