@@ -27,6 +27,7 @@ export default {
     lane('integration', ['<rootDir>/test/{integration,faults}/**/*.test.ts'], onRealParts),
     lane('e2e', ['<rootDir>/test/e2e/**/*.test.ts'], onThePlatform),
   ],
+  reporters: ['default', '<rootDir>/hack/jest/end-of-lanes.ts'],
   testSequencer: '<rootDir>/hack/test-sequencer.ts',
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.carrel'],
   // A test mostly waits for back ends.

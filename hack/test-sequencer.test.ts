@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { beginLanes, fileEnded } from './jest/end-of-lanes.ts';
 import { LONGEST, longestFirst } from './test-sequencer.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -17,4 +18,16 @@ test('the longest files begin first, in the order of the list, unit tests come l
     ['test/integration/z.test.ts', 'test/e2e/a.test.ts'],
   ];
   expect(longestFirst([...unit, ...others, ...rest, first ?? ''].map(path))).toEqual([...LONGEST, ...others, ...unit].map(path));
+});
+
+test('a lane ends with the last of its files, whatever the others do, and files of a single lane may run', () => {
+  const file = (name: string) => ({ context: { config: { displayName: { name } } } });
+  const ended = (...names: string[]): boolean[] => names.map((name) => fileEnded(file(name)));
+
+  beginLanes(['e2e', 'unit', 'e2e'].map(file));
+  const all = ended('e2e', 'unit', 'e2e');
+  beginLanes(['unit'].map(file));
+  const one = ended('unit');
+
+  expect({ all, one }).toEqual({ all: [false, true, true], one: [true] });
 });

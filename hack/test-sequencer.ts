@@ -1,12 +1,15 @@
 import sequencer from '@jest/test-sequencer';
+import { beginLanes } from './jest/end-of-lanes.ts';
 
 /** The class itself: the package's types describe its CommonJS form. */
 const TestSequencer = sequencer as unknown as typeof sequencer.default;
 type Sort = InstanceType<typeof TestSequencer>['sort'];
 
 /**
- * The order of jest's test files: the longest begin first and unit tests, which take milliseconds, come last, so that no file runs alone at the
- * end. Jest itself would go by the size of the files. `make test` prints the slowest files at its end; a new one that takes over 20 s belongs here.
+ * The order of jest's test files: the longest begin first and unit tests, which take milliseconds, come last, so that no file runs alone at the end.
+ * Files that mostly wait stand between those that mostly compute, so that both CPUs have work. Those of the e2e lane come early, since its platform ends
+ * with the last of them (jest/end-of-lanes.ts). Jest itself would go by the size of the files. `make test` prints the slowest files at its end; a new
+ * one that takes over 20 s belongs here.
  */
 export const LONGEST = [
   'test/e2e/cli.test.ts',
@@ -14,30 +17,41 @@ export const LONGEST = [
   'test/integration/operator/scale.test.ts',
   'test/integration/worker/grades.test.ts',
   'test/integration/operator/faults.test.ts',
-  'test/integration/worker/grades-faults.test.ts',
   'test/e2e/tenant.test.ts',
+  'test/integration/worker/grades-faults.test.ts',
+  'test/e2e/browser/files.test.ts',
   'test/integration/content/faults.test.ts',
-  'test/integration/worker/work.test.ts',
+  'test/e2e/browser/launch.test.ts',
+  'test/e2e/isolation.test.ts',
   'test/faults/fairness.test.ts',
+  'test/integration/worker/work.test.ts',
+  'test/e2e/browser/grades.test.ts',
+  'test/e2e/browser/cookies.test.ts',
+  'test/e2e/metrics.test.ts',
+  'test/integration/content/races.test.ts',
   'test/integration/worker/webhooks-ours.test.ts',
   'test/integration/chart/install.test.ts',
+  'test/integration/worker/outages.test.ts',
   'test/faults/changes.test.ts',
-  'test/integration/operator/webhook-health.test.ts',
+  'test/integration/store/outage.test.ts',
   'test/integration/worker/webhooks-receivers.test.ts',
+  'test/integration/operator/webhook-health.test.ts',
   'test/integration/kube/reflector.test.ts',
   'test/integration/operator/hosts.test.ts',
   'test/integration/operator/operator-settings.test.ts',
-  'test/integration/server/fuzz.test.ts',
-  'test/integration/worker/outages.test.ts',
-  'test/integration/store/outage.test.ts',
-  'test/integration/content/races.test.ts',
-  'test/integration/local/interrupted-run.test.ts',
   'test/integration/store/objects.test.ts',
+  'test/integration/server/fuzz.test.ts',
+  'test/integration/content/model.test.ts',
+  'test/integration/local/interrupted-run.test.ts',
+  'test/integration/server/operations.test.ts',
+  'test/integration/operator/deletion.test.ts',
+  'test/integration/server/limits.test.ts',
   'test/integration/operator/children.test.ts',
+  'test/integration/worker/tasks.test.ts',
   'test/integration/operator/storage-locations.test.ts',
   'test/integration/server/hostile-clients.test.ts',
   'test/integration/content/stalled-uploads.test.ts',
-  'test/integration/operator/deletion.test.ts',
+  'test/integration/image.test.ts',
   'test/integration/operator/tenant-scoped.test.ts',
   // The unit tests that take seconds.
   'pkg/kube/leader.test.ts',
@@ -57,6 +71,8 @@ export const longestFirst = <T extends { readonly path: string }>(tests: readonl
 
 export default class LongestFirst extends TestSequencer {
   override async sort(...args: Parameters<Sort>): Promise<Awaited<ReturnType<Sort>>> {
-    return longestFirst(await super.sort(...args));
+    const tests = longestFirst(await super.sort(...args));
+    beginLanes(tests);
+    return tests;
   }
 }

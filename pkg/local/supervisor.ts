@@ -244,6 +244,7 @@ function baseEnvironment(): Record<string, string> {
     'no_proxy',
     'NODE_EXTRA_CA_CERTS',
     'SSL_CERT_FILE',
+    'GOGC',
   ];
   return Object.fromEntries(passedVariables.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }

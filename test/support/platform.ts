@@ -55,7 +55,7 @@ export async function deletePlatform(where: Platform): Promise<void> {
 }
 
 /**
- * jest's globalSetup of the e2e lane: begins to bring the platform up, while the first test files run. Returns a function that stops the platform.
+ * jest's globalSetup of the e2e lane: begins to bring the platform up, while the first test files run. Returns a function that stops the platform, once.
  * The browser is downloaded here, outside of any test's time limit.
  */
 export async function startPlatform(): Promise<() => Promise<void>> {
@@ -66,10 +66,8 @@ export async function startPlatform(): Promise<() => Promise<void>> {
     () => writeOutcome(where, ''),
     (error: unknown) => writeOutcome(where, String(error)),
   );
-  return async () => {
-    await up;
-    await deletePlatform(where);
-  };
+  let stopped: Promise<void> | undefined;
+  return () => (stopped ??= up.then(() => deletePlatform(where)));
 }
 
 /** Where `startPlatform` says how `carrel up` ended: '' or its error. */

@@ -112,8 +112,8 @@ test('a platform without a store runs tenants that name theirs, until their dele
 /** The API server takes no address of loopback here; the port answers on loopback all the same. */
 const operatorAt = (address: string): Promise<OperatorProcess> => operatorWith({ CARREL_POD_IP: address, CARREL_SUSPENDED_PORT: '0' });
 
-test('the Service of a suspended tenant leads to the operator, which answers for it until it runs again', async () => {
-  await operatorAt('10.1.2.3');
+test('the Service of a suspended tenant leads to the operator, which answers for it until it runs again; one that is suspended from the first leads to it too, and to the one that leads next', async () => {
+  const operator = await operatorAt('10.1.2.3');
   const key = { namespace, name: unique() };
   const slice = { namespace, name: `${key.name}-suspended` };
   await cluster.tenants.create(tenantOf(namespace, key.name));
@@ -139,22 +139,17 @@ test('the Service of a suspended tenant leads to the operator, which answers for
   expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('This service is suspended.')]);
   await waitFor('the way to the operator to be gone', async () => (await cluster.of(ENDPOINT_SLICE).find(slice)) === undefined);
   expect((await cluster.of(children.SERVICE).get(key)).metadata.annotations?.['carrel.dev/suspended']).toBeUndefined();
-});
 
-test('a tenant that is suspended from the first leads to the operator too, and to the one that leads next', async () => {
-  const operator = await operatorAt('10.1.2.3');
-  const key = { namespace, name: unique() };
-  await cluster.tenants.create(tenantOf(namespace, key.name, { suspended: true }));
-
-  await condition(cluster.tenants, key, 'Ready', 'False', 'Suspended');
-
+  const first = { namespace, name: unique() };
   const addresses = async () =>
-    (await cluster.of(ENDPOINT_SLICE).get({ namespace, name: `${key.name}-suspended` })).endpoints?.[0]?.addresses;
-  const before = await addresses();
+    (await cluster.of(ENDPOINT_SLICE).get({ namespace, name: `${first.name}-suspended` })).endpoints?.[0]?.addresses;
+  await cluster.tenants.create(tenantOf(namespace, first.name, { suspended: true }));
+  await condition(cluster.tenants, first, 'Ready', 'False', 'Suspended');
+  const led = await addresses();
   await operator.end();
   await operatorAt('10.1.2.4');
 
-  expect(before).toEqual(['10.1.2.3']);
+  expect(led).toEqual(['10.1.2.3']);
   await waitFor('the address of the next', async () => (await addresses())?.[0] === '10.1.2.4');
 });
 
