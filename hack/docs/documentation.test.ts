@@ -7,6 +7,9 @@ import { serverConfigSchema } from '../../cmd/server/config.ts';
 import { workerConfigSchema } from '../../cmd/worker/config.ts';
 import { CATALOGUE } from '../../pkg/api/error-catalogue.ts';
 import { LAUNCH_ERRORS } from '../../pkg/lti/launch-error.ts';
+import { registryMigrations } from '../../pkg/store/postgres/migrations/registry/index.ts';
+import { shardMigrations } from '../../pkg/store/postgres/migrations/shard/index.ts';
+import { tenantMigrations } from '../../pkg/store/postgres/migrations/tenant/index.ts';
 import { citing, pages, ROOT, sources, wordsOf } from './documentation.ts';
 
 /*
@@ -40,6 +43,14 @@ test('every setting of a program and of the command line is documented, and the 
 
 test('an internal variable that no program reads any more is taken off the list', () => {
   expect(INTERNAL_SETTINGS.filter((name) => !allCode.includes(name))).toEqual([]);
+});
+
+test('docs/operate.md says of each migration what going back would lose, and of no other', () => {
+  const [, table = ''] = /<!-- losses -->([\s\S]*?)<!-- \/losses -->/.exec(allText) ?? [];
+  const listed = [...table.matchAll(/^\| [^|]* \| `([^`]+)` \| (.*) \|$/gm)].map(([, name, text]) => [name, text]);
+  const migrations = [...tenantMigrations, ...shardMigrations, ...registryMigrations];
+
+  expect(listed).toEqual(migrations.flatMap(({ name, loses }) => (loses === undefined ? [] : [[name, loses]])));
 });
 
 test('each target of the Makefile is documented, and the documentation names no other', () => {

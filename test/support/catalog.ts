@@ -1,7 +1,7 @@
 import type { Sql } from '../../pkg/store/postgres/pool.ts';
 
 /**
- * All that the catalog says of a schema, as sorted lines: relations, columns, constraints, indexes, triggers, rights. A column is identified by its position
+ * All that the catalog says of a schema, as sorted lines: relations, columns, constraints, indexes, triggers, policies, functions, rights. A column is identified by its position
  * among those that are there: Postgres never gives the number of a dropped one again.
  */
 export async function catalogOf(sql: Sql, schema: string): Promise<string[]> {
@@ -16,7 +16,7 @@ export async function catalogOf(sql: Sql, schema: string): Promise<string[]> {
      UNION ALL SELECT 'index ' || pg_get_indexdef(i.indexrelid) FROM relations r JOIN pg_index i ON i.indrelid = r.oid
      UNION ALL SELECT 'trigger ' || pg_get_triggerdef(t.oid) FROM relations r JOIN pg_trigger t ON t.tgrelid = r.oid AND NOT t.tgisinternal
      UNION ALL SELECT 'policy ' || tablename || ' ' || policyname || ' ' || roles::text || ' ' || cmd || ' ' || coalesce(qual, '') || ' ' || coalesce(with_check, '') FROM pg_policies WHERE schemaname = $1
-     UNION ALL SELECT 'function ' || p.oid::regprocedure || ' ' || coalesce(p.proacl::text, '') FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1`,
+     UNION ALL SELECT 'function ' || p.oid::regprocedure || ' ' || coalesce(p.proacl::text, '') || ' ' || md5(regexp_replace(replace(pg_get_functiondef(p.oid), $1, ''), '\\s', '', 'g')) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1`,
     [schema],
   );
   return rows

@@ -3,6 +3,7 @@ import type { Migration } from '../migration.ts';
 /** The tenants, the location of their data, their hosts, and sealed copies of the secrets that were generated for them. */
 export const tenants: Migration<object> = {
   name: '0001-tenants',
+  loses: 'Which tenants there are, where their data are, and their sealed secrets.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE registry.shards (

@@ -3,6 +3,7 @@ import type { Migration } from '../migration.ts';
 /** The storage location of each tenant, so that no two tenants share one, and the name of this registry, which markers in the storage carry. */
 export const storageLocations: Migration<object> = {
   name: '0003-storage-locations',
+  loses: 'Which storage location is whose, and the installation’s name: the markers in the storage are another installation’s afterwards.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE registry.storage_locations (

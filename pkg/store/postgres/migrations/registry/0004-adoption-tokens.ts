@@ -6,6 +6,7 @@ import type { Migration } from '../migration.ts';
  */
 export const adoptionTokens: Migration<object> = {
   name: '0004-adoption-tokens',
+  loses: 'Outstanding adoption tokens, and how often wrong ones were given.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE registry.adoption_tokens (

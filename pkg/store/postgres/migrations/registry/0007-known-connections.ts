@@ -3,6 +3,7 @@ import type { Migration } from '../migration.ts';
 /** Null: the limit of the tenant's role was set before limits were recorded; it is read from the role. */
 export const knownConnections: Migration<object> = {
   name: '0007-known-connections',
+  loses: 'The recorded limits of connections; the roles keep theirs, and the operator reads them again.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE registry.tenants ALTER COLUMN connections DROP NOT NULL, ALTER COLUMN connections DROP DEFAULT;

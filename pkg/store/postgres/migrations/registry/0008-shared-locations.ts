@@ -3,6 +3,7 @@ import type { Migration } from '../migration.ts';
 /** Each tenant has a row, also where two tenants shared a location before locations were recorded. */
 export const sharedLocations: Migration<object> = {
   name: '0008-shared-locations',
+  loses: 'Of tenants that share one storage location, the rows of all but the first.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE registry.storage_locations

@@ -6,6 +6,7 @@ import type { Migration } from '../migration.ts';
  */
 export const moves: Migration<object> = {
   name: '0011-moves',
+  loses: 'Which tenants move to another shard, and what they left on the former one.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE registry.tenants

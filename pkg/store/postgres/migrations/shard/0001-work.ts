@@ -3,6 +3,7 @@ import type { Migration } from '../migration.ts';
 /** What all tenants of a shard share: the text folding of searches, the triggers of their tables, and the table of jobs. */
 export const work: Migration<object> = {
   name: '0001-work',
+  loses: 'Jobs that have not run.',
   up: (tx) =>
     tx.query(`
       CREATE FUNCTION carrel.fold(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

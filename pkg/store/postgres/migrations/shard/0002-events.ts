@@ -6,6 +6,7 @@ import type { Migration } from '../migration.ts';
  */
 export const events: Migration<object> = {
   name: '0002-events',
+  loses: 'Events and deliveries that have not arrived, and the log of those that have.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE carrel.events (

@@ -6,6 +6,7 @@ import type { Migration } from '../migration.ts';
  */
 export const lines: Migration<object> = {
   name: '0003-lines',
+  loses: 'The queue of each job: those that wait for other servers delay the others.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE carrel.work ADD COLUMN line varchar(30) NOT NULL DEFAULT 'work';

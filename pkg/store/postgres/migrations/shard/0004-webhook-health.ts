@@ -7,6 +7,7 @@ import type { Migration } from '../migration.ts';
  */
 export const webhookHealth: Migration<object> = {
   name: '0004-webhook-health',
+  loses: 'Changes of webhooks’ health that the operator has not read.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE carrel.webhook_health (

@@ -6,6 +6,7 @@ import type { Migration } from '../migration.ts';
  */
 export const unknownDeployments: Migration<object> = {
   name: '0005-unknown-deployments',
+  loses: 'Which deployments launched without being registered.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE carrel.unknown_deployments (

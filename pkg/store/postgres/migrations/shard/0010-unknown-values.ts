@@ -6,6 +6,7 @@ import type { Migration } from '../migration.ts';
  */
 export const unknownValues: Migration<object> = {
   name: '0010-unknown-values',
+  loses: 'Which issuers and client ids launches came with in place of the registered ones.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE carrel.unknown_values (

@@ -6,6 +6,7 @@ import type { Migration } from '../migration.ts';
  */
 export const integrityFaults: Migration<object> = {
   name: '0012-integrity-faults',
+  loses: 'What the last integrity check of each tenant found.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE carrel.integrity_faults (

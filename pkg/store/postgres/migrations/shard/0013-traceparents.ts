@@ -7,6 +7,7 @@ import type { Migration } from '../migration.ts';
  */
 export const traceparents: Migration<object> = {
   name: '0013-traceparents',
+  loses: 'Of which trace events and jobs are.',
   up: (tx) =>
     tx.query(
       ['events', 'work']

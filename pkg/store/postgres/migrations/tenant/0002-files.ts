@@ -10,6 +10,7 @@ export const MAX_FOLDER_DEPTH = 99;
 /** docs/design/records.md, Folder, File, Version, Grant. No index on path: 2048 characters are too long for a B-tree. */
 export const files: TenantMigration = {
   name: '0002-files',
+  loses: 'All folders, files, versions and grants; their objects stay in the bucket.',
   up: (tx, { role }) =>
     tx.query(`
       CREATE TABLE folders (

@@ -3,6 +3,7 @@ import type { TenantMigration } from './migration.ts';
 /** docs/design/records.md, Share, tag, metadata. */
 export const shares: TenantMigration = {
   name: '0003-shares',
+  loses: 'All share links, tags and metadata.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE shares (

@@ -3,6 +3,7 @@ import type { TenantMigration } from './migration.ts';
 /** docs/design/records.md, LTI. */
 export const lti: TenantMigration = {
   name: '0004-lti',
+  loses: 'All registrations, deployments, launches and grades, and who is whom at an LMS; groups of courses no longer know their LMS.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE lti_platforms (
@@ -105,6 +106,8 @@ export const lti: TenantMigration = {
       DROP TABLE lti_deployments;
       DROP TABLE lti_tools;
       ALTER TABLE groups DROP CONSTRAINT groups_platform_id_fkey;
+      -- As the deletion of an LMS does; a number of no LMS would fit none that comes later.
+      UPDATE groups SET platform_id = NULL WHERE platform_id IS NOT NULL;
       DROP TABLE lti_platforms;
     `),
 };

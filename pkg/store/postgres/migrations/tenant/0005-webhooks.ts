@@ -3,6 +3,7 @@ import type { TenantMigration } from './migration.ts';
 /** docs/design/records.md, Webhook; docs/design/api-conventions.md, Requests and replies. */
 export const webhooks: TenantMigration = {
   name: '0005-webhooks',
+  loses: 'All webhooks, and the stored replies of requests with an Idempotency-Key.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE webhooks (

@@ -6,6 +6,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const grades: TenantMigration = {
   name: '0007-grades',
+  loses: 'For which line item each grade is, and how its submission went.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE lti_grades

@@ -6,6 +6,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const toolKeys: TenantMigration = {
   name: '0009-tool-keys',
+  loses: 'The next and the former signing keys of registrations.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE lti_tools ADD COLUMN key_since timestamptz(3) NOT NULL DEFAULT now();

@@ -7,6 +7,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const ltiSaid: TenantMigration = {
   name: '0010-lti-said',
+  loses: 'Which names, addresses and titles an LMS sent last.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE lti_identities ADD COLUMN name_said varchar(255), ADD COLUMN email_said varchar(255), ADD COLUMN email_given varchar(255);

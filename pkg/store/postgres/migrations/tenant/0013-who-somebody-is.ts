@@ -13,6 +13,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const whoSomebodyIs: TenantMigration = {
   name: '0013-who-somebody-is',
+  loses: 'Contact addresses, and which account the operator made; sessions of launches whose roles are capped end.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE sessions ADD COLUMN capped_to text[] CHECK (capped_to <@ ARRAY['instructor', 'member', 'viewer']);
@@ -36,9 +37,11 @@ export const whoSomebodyIs: TenantMigration = {
           AND NOT EXISTS (SELECT FROM lti_identities i WHERE i.user_id = u.id);
     `),
   // The addresses stay: an administrator may have set others since. Those of lti.invalid follow the LMS again.
+  // Sessions whose roles are capped end: nothing would cap them afterwards.
   down: (tx) =>
     tx.query(`
       UPDATE lti_identities i SET email_given = u.email FROM users u WHERE u.id = i.user_id AND u.email LIKE '%@lti.invalid';
+      UPDATE sessions SET ended_at = now() WHERE capped_to IS NOT NULL AND ended_at IS NULL;
       DROP TRIGGER touch ON users;
       CREATE TRIGGER touch BEFORE UPDATE OF email, username, display_name, password_hash, roles, storage_quota, is_active ON users
         FOR EACH ROW EXECUTE FUNCTION carrel.touch();

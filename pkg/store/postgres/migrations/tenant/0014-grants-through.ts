@@ -7,6 +7,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const grantsThrough: TenantMigration = {
   name: '0014-grants-through',
+  loses: 'Which grant another one depends on: revoking the former no longer ends the latter.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE permissions ADD COLUMN granted_through bigint

@@ -8,6 +8,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const storageReservations: TenantMigration = {
   name: '0018-storage-reservations',
+  loses: 'The space that uploads in progress have reserved.',
   up: (tx, { role }) =>
     tx.query(`
       CREATE TABLE storage_reservations (

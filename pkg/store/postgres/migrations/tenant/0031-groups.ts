@@ -6,6 +6,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const managedGroups: TenantMigration = {
   name: '0031-groups',
+  loses: 'The descriptions of groups.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE groups ADD COLUMN description varchar(1000);

@@ -6,6 +6,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const sessionsAndResets: TenantMigration = {
   name: '0032-sessions-and-resets',
+  loses: 'Outstanding resets of passwords, and from where sessions were opened.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE sessions ADD COLUMN ip varchar(64), ADD COLUMN user_agent varchar(500);

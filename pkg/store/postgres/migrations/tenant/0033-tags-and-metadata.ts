@@ -6,6 +6,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const tagsAndMetadata: TenantMigration = {
   name: '0033-tags-and-metadata',
+  loses: 'Revisions of tags, and when they changed.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE tags ADD COLUMN revision bigint NOT NULL DEFAULT 1, ADD COLUMN updated_at timestamptz(3) NOT NULL DEFAULT now();

@@ -6,6 +6,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const folderTrash: TenantMigration = {
   name: '0036-folder-trash',
+  loses: 'What went to the trash with which folder: restoring a folder no longer restores it.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE folders ADD COLUMN trashed_with bigint;

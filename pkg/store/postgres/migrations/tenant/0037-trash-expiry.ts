@@ -3,6 +3,7 @@ import type { TenantMigration } from './migration.ts';
 /** When something in the trash is deleted for ever: it keeps the end that it had when it was deleted. Null, from before: 30 days after the deletion. */
 export const trashExpiry: TenantMigration = {
   name: '0037-trash-expiry',
+  loses: 'When what is in the trash expires: 30 days after its deletion, whatever the tenant keeps now.',
   up: (tx) =>
     tx.query(`
       ALTER TABLE folders ADD COLUMN expires_at timestamptz(3);

@@ -7,6 +7,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const tasks: TenantMigration = {
   name: '0039-tasks',
+  loses: 'All jobs of /jobs; those that run end where they are.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE tasks (

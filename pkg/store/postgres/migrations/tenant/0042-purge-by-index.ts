@@ -35,5 +35,6 @@ const functions = (settings: string, isOne: (rows: string) => string): string =>
 export const purgeByIndex: TenantMigration = {
   name: '0042-purge-by-index',
   up: (tx) => tx.query(functions('SET enable_seqscan = off SET enable_bitmapscan = off', (rows) => `= ANY (ARRAY(${rows}))`)),
-  down: (tx) => tx.query(functions('', (rows) => `IN (${rows})`)),
+  // As 0012 has them, to the letter.
+  down: (tx) => tx.query(functions('', (rows) => `IN (${rows.replace(/(sessions|refresh_tokens) l /, '$1 ')})`)),
 };

@@ -6,6 +6,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const partialUploads: TenantMigration = {
   name: '0044-partial-uploads',
+  loses: 'Uploads in several requests that are not complete; their objects stay in the bucket.',
   up: (tx) =>
     tx.query(`
       CREATE TABLE partial_uploads (

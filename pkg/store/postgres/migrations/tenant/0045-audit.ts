@@ -114,6 +114,7 @@ const GRANTED = {
  */
 export const audit: TenantMigration = {
   name: '0045-audit',
+  loses: 'The audit log.',
   up: (tx, { role }) =>
     tx.query(`
       CREATE TABLE audit_entries (

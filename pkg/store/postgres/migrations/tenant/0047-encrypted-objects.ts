@@ -8,6 +8,7 @@ import type { TenantMigration } from './migration.ts';
  */
 export const encryptedObjects: TenantMigration = {
   name: '0047-encrypted-objects',
+  loses: 'Of which versions the object store encrypts the content.',
   up: (tx, { role }) =>
     tx.query(`
       ALTER TABLE file_versions ADD COLUMN is_encrypted boolean NOT NULL DEFAULT false;
