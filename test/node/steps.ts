@@ -10,6 +10,7 @@ import { apply, getJson, kubectl, kubectlOk, secretValues } from '../support/pla
 import { verifiesStandard } from '../support/receiver.ts';
 import { waitFor } from '../support/wait.ts';
 import { rightsAreUsed } from './audit.ts';
+import { comesBackFromBackup } from './backups.ts';
 import { connectionsAreExpected } from './connections.ts';
 import { type Installation, NAMESPACE } from './installation.ts';
 import { startLoad } from './load.ts';
@@ -68,6 +69,10 @@ export const STEPS: readonly Step[] = [
   { title: 'all containers are killed at once: all start again, files and webhooks too', run: containersAreKilled },
   { title: 'a pod that takes more memory than its limit is killed and starts again', run: outOfMemory },
   { title: 'in the place of a suspended tenant the operator answers by its Service, and the tenant comes back', run: tenantIsSuspended },
+  {
+    title: 'the chart’s CronJob backs the tenant up, and a restore brings a file back that was deleted for good',
+    run: comesBackFromBackup,
+  },
   {
     title: 'operator, worker and server connected to what they need and to nothing else, and their NetworkPolicies allow it',
     run: (carrel) =>

@@ -47,6 +47,7 @@ export const MOST = {
     webhookRetrySeconds: [1, 2.5, 300],
     gradeRetrySeconds: [5],
   },
+  backup: { ...withoutAccount(pods({})), enabled: true, repository: 's3://backups/carrel', endpoint: 'https://s3.backups:9443', keep: 7 },
   tracing: { endpoint: 'http://collector.observability:4318', sampler: 'parentbased_traceidratio', samplerArg: '0.1' },
   networkPolicy: {
     collectors: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'observability' } } }],
@@ -60,6 +61,12 @@ export const MOST = {
   },
   dependencies: { postgres: { enabled: true }, valkey: { enabled: true }, versitygw: { enabled: true }, storageClassName: 'fast' },
 };
+
+/** Of a program that has neither an account of its own nor several pods. */
+function withoutAccount(values: object): object {
+  const all = Object.entries(values);
+  return Object.fromEntries(all.filter(([name]) => name !== 'serviceAccountAnnotations' && name !== 'topologySpreadConstraints'));
+}
 
 function pods<T extends object>(more: T) {
   return {
@@ -140,7 +147,12 @@ export class Rendered {
   }
 
   get workloads(): Workload[] {
-    return [...this.all<Workload>('Deployment'), ...this.all<Workload>('StatefulSet')];
+    const scheduled = this.all<Workload & { spec: { jobTemplate: Workload } }>('CronJob');
+    return [
+      ...this.all<Workload>('Deployment'),
+      ...this.all<Workload>('StatefulSet'),
+      ...scheduled.map((each) => ({ ...each, spec: each.spec.jobTemplate.spec })),
+    ];
   }
 
   deployment(name: string): Workload {

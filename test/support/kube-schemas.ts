@@ -19,6 +19,7 @@ const GROUPS = [
   'api/v1',
   'apis/apps/v1',
   'apis/autoscaling/v2',
+  'apis/batch/v1',
   'apis/networking.k8s.io/v1',
   'apis/policy/v1',
   'apis/rbac.authorization.k8s.io/v1',

@@ -191,3 +191,17 @@ livenessProbe: { httpGet: { path: /healthz, port: ops }, periodSeconds: 10, time
 {{- $named := regexFind ":[0-9]+$" $host | trimPrefix ":" -}}
 {{- if $named }}{{ $named }}{{ else if hasPrefix "https:" . }}443{{ else }}80{{ end -}}
 {{- end -}}
+
+{{/* The key of the backups and where their store is, as S3 clients know it. */}}
+{{- define "carrel.backupEnv" -}}
+- name: AWS_ACCESS_KEY_ID
+  valueFrom: { secretKeyRef: { name: {{ .Values.backup.secretName }}, key: {{ .Values.backup.accessKeyIdKey }} } }
+- name: AWS_SECRET_ACCESS_KEY
+  valueFrom: { secretKeyRef: { name: {{ .Values.backup.secretName }}, key: {{ .Values.backup.secretAccessKeyKey }} } }
+- name: AWS_REGION
+  value: {{ .Values.backup.region | quote }}
+{{- with .Values.backup.endpoint }}
+- name: AWS_ENDPOINT_URL
+  value: {{ . | quote }}
+{{- end }}
+{{- end -}}

@@ -10,6 +10,7 @@ test.each([
   ['shards is empty. Name at least one Postgres database', { ...LEAST, shards: [] }],
   ['redis.address is missing. Set it to host:port', { ...LEAST, redis: {} }],
   ['objectStore.endpoint is missing. Set it to the address of the S3 store', { ...LEAST, objectStore: {} }],
+  ['backup.repository is missing. Set it to s3://bucket/prefix', { ...LEAST, backup: { enabled: true } }],
   ['worker.autoscaling counts nothing', { ...LEAST, worker: { autoscaling: { enabled: true, targetCPUPercent: 0 } } }],
   ['worker.autoscaling.min is above worker.autoscaling.max', { ...LEAST, worker: { autoscaling: { enabled: true, min: 5, max: 4 } } }],
   [
@@ -37,6 +38,8 @@ test.each([
   ["'/tenants/publicPort': maximum", { tenants: { publicPort: 70_000 } }],
   ["'/image/digest'", { image: { digest: 'sha256:abc' } }],
   ["'/worker/webhookTimeoutSeconds': maximum", { worker: { webhookTimeoutSeconds: 61 } }],
+  ["'/backup/repository'", { backup: { repository: '/var/backups' } }],
+  ["'/backup/schedule'", { backup: { schedule: 'at night' } }],
   ["'/tracing/endpoint'", { tracing: { endpoint: 'collector:4318' } }],
   ["'/tracing/sampler': value must be one of", { tracing: { sampler: 'all' } }],
   ["'/tracing/samplerArg'", { tracing: { samplerArg: '2' } }],

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { V1PodSpec as PodSpec } from '@kubernetes/client-node';
 import { operatorConfigSchema } from '../../../cmd/operator/config.ts';
 import { workerConfigSchema } from '../../../cmd/worker/config.ts';
 import { CLUSTER_RIGHTS } from '../../../pkg/operator/rights.ts';
@@ -85,6 +86,8 @@ test('passwords and keys come from Secrets that the values name', async () => {
     'from Secret carrel-redis/admin-url',
     'from Secret carrel-object-store/access-key-id',
     'from Secret carrel-object-store/secret-access-key',
+    'from Secret carrel-backup/access-key-id',
+    'from Secret carrel-backup/secret-access-key',
   ]);
 });
 
@@ -113,8 +116,27 @@ test('every pod keeps to the restricted pod security standard, with a read-only 
     return wrong.map((what) => `${metadata.name}: ${what}`);
   });
 
-  expect((await most).workloads).toHaveLength(5);
+  expect((await most).workloads).toHaveLength(6);
   expect(violations).toEqual([]);
+});
+
+test('the backups are made by a CronJob that reads shards as their owner and writes where the values say, and never twice at once', async () => {
+  const { spec } = (await most).one('CronJob', 'files-backup') as { spec?: { jobTemplate: { spec: { template: { spec: PodSpec } } } } };
+  const pod = spec?.jobTemplate.spec.template.spec;
+
+  expect(spec).toMatchObject({ concurrencyPolicy: 'Forbid', schedule: '17 2 * * *' });
+  expect(pod?.containers[0]?.command?.slice(1)).toEqual([
+    'cmd/carrel/main.js',
+    'tenants',
+    'backup',
+    '--to',
+    's3://backups/carrel',
+    '--keep',
+    '7',
+  ]);
+  expect(pod?.containers[0]?.env).toContainEqual({ name: 'AWS_ENDPOINT_URL', value: 'https://s3.backups:9443' });
+  expect(pod?.volumes?.flatMap(({ secret }) => secret?.items?.map(({ path }) => path) ?? [])).toEqual(['url', 'url']);
+  expect((await least).all('CronJob')).toEqual([]);
 });
 
 test('a digest wins over the tag, for the programs and for the servers of tenants', async () => {
@@ -167,6 +189,7 @@ test('the operator may connect to DNS, to the ports of the API server and of the
     '6380/TCP',
     '9000/TCP',
     '9001/TCP',
+    '9443/TCP',
   ]);
   expect(spec.ingress.map(({ ports, from }) => [ports[0]?.port, from])).toEqual([
     [9090, MOST.networkPolicy.metricsFrom],
