@@ -14,6 +14,7 @@ export type BinaryName =
   | 'chromium'
   | 'helm'
   | 'kubeconform'
+  | 'promrules'
   | NodeBinaryName;
 
 /** The programs of the one-node cluster, on which `make test-node` runs pods. */
@@ -278,6 +279,15 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
       },
     ],
     advice: 'Install kubeconform 0.7 or newer, or Go 1.26 (https://go.dev/dl) so that it can be built.',
+  },
+  // Only the tests of the alerts use this one.
+  promrules: {
+    version: '0.316.0',
+    accepts: atLeast(0),
+    wanted: 'of hack/binaries/promrules',
+    asks: { args: [], pattern: /^(.*)$/ },
+    sources: [{ by: 'go', module: 'promrules', main: '.', about: 'half a minute' }],
+    advice: BUILT_BY_GO,
   },
   // Only the one-node cluster uses these.
   'kube-scheduler': kubernetes('kube-scheduler', 'about a minute'),
