@@ -297,6 +297,14 @@ async function runProgram(name: 'node' | 'router'): Promise<void> {
   const { runOwn } = await commands.run();
   await runOwn(name, { stateDirectory, root });
 }
+async function trustCertificatesOf(path: string): Promise<void> {
+  const { readTrustedCertificates, trustCertificates } = await import('../../pkg/runtime/trusted-certificates.ts');
+  try {
+    trustCertificates(readTrustedCertificates(path));
+  } catch (error) {
+    throw new LocalError(`CARREL_TRUSTED_CERTIFICATES_FILE: ${(error as Error).message} (docs/operate.md)`);
+  }
+}
 const own = program.command('run', { hidden: true }).description('programs that the supervisor runs');
 own
   .command('supervisor')
@@ -308,7 +316,11 @@ own
 own.command('node').action(() => runProgram('node'));
 own.command('router').action(() => runProgram('router'));
 
+// In the operator's pod, whose stores and storage of tenants may have certificates of the installation's own authorities.
+const trusted = env['CARREL_TRUSTED_CERTIFICATES_FILE'];
+
 try {
+  if (trusted) await trustCertificatesOf(trusted);
   await program.parseAsync();
 } catch (error) {
   if (!(error instanceof LocalError)) throw error;

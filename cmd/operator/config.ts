@@ -7,6 +7,7 @@ import type { OperatorSettings, TenantNetwork } from '../../pkg/operator/setting
 import type { SuspendedAnswer } from '../../pkg/operator/suspended-server.ts';
 import { ConfigError, isReadable, wholeNumber } from '../../pkg/runtime/config.ts';
 import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
+import { trustedCertificatesFile } from '../../pkg/runtime/trusted-certificates.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
 import { MAX_TENANTS_PER_SHARD } from '../../pkg/store/postgres/registry.ts';
 import { bucketName, type StorageAdminOptions } from '../../pkg/store/s3/admin.ts';
@@ -115,6 +116,7 @@ export const operatorConfigSchema = z.object({
     .default('')
     .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges, comma-separated')
     .describe('private address ranges that webhooks, LMSs and storage of tenants may use, such as 127.0.0.0/8,::1/128'),
+  ...trustedCertificatesFile,
   CARREL_TENANT_NETWORK: z
     .string()
     .refine((text) => isReadable(() => parseTenantNetwork(text)), 'must be JSON with lists of peers of a NetworkPolicy')
@@ -198,6 +200,7 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
       ? undefined
       : { endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, sampler: config.OTEL_TRACES_SAMPLER, ratio: config.OTEL_TRACES_SAMPLER_ARG },
   egressAllow: config.CARREL_EGRESS_ALLOW,
+  trustedCertificates: config.CARREL_TRUSTED_CERTIFICATES_FILE,
   networkPolicy: config.CARREL_TENANT_NETWORK,
   maxTenantsPerShard: config.CARREL_MAX_TENANTS_PER_SHARD,
   maxConnectionsPerTenant: config.CARREL_MAX_CONNECTIONS_PER_TENANT,

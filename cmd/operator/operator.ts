@@ -6,6 +6,7 @@ import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { startOpsServer } from '../../pkg/runtime/ops-server.ts';
 import { runProgram } from '../../pkg/runtime/program.ts';
 import { systemRandom as random } from '../../pkg/runtime/random.ts';
+import { trustCertificates } from '../../pkg/runtime/trusted-certificates.ts';
 import { type OperatorConfig, operatorConfigSchema } from './config.ts';
 import { createOperator } from './create-operator.ts';
 
@@ -16,6 +17,7 @@ await runProgram(
   async (program) => {
     const config = readConfig('operator', operatorConfigSchema, process.env);
     log = createLogger({ program: 'operator', level: config.CARREL_LOG_LEVEL });
+    trustCertificates(config.CARREL_TRUSTED_CERTIFICATES_FILE);
     const metrics = createMetrics('operator');
     const suspended = await suspendedServer(config);
     if (suspended) program.onStop('answer for suspended tenants', () => suspended.close());

@@ -16,7 +16,12 @@ test('the operator writes every setting of a server but the address to listen on
   const addresses = { appUrl: 'https://a.example', ltiUrl: 'https://l.example', apiUrl: 'https://a.example/api/v1' };
   const accepted = { tenantId: '7', hosts: { app: 'a.example', lti: 'l.example' }, addresses };
   const traces = { endpoint: 'http://collector:4318', sampler: 'traceidratio', ratio: 0.1 };
-  const input = { accepted, settings: settingsWith({ egressAllow: '10.0.0.0/8', traces }), checksums: [], replicas: 1 };
+  const input = {
+    accepted,
+    settings: settingsWith({ egressAllow: '10.0.0.0/8', trustedCertificates: ['PEM'], traces }),
+    checksums: [],
+    replicas: 1,
+  };
   const { data = {} } = configMap(tenant, input);
   const { env = [] } = deployment(tenant, input).spec?.template.spec?.containers[0] ?? {};
   const written = [...Object.keys(data), ...env.map(({ name }) => name)].filter((name) => /^(CARREL|OTEL)_/.test(name));

@@ -3,6 +3,7 @@ import { RATE_LIMITS } from '../../pkg/http/rate-limits.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
 import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
+import { trustedCertificates } from '../../pkg/runtime/trusted-certificates.ts';
 
 const BYTES_MAX = Number.MAX_SAFE_INTEGER;
 const address = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
@@ -54,6 +55,7 @@ export const serverConfigSchema = z.object({
     .transform(parseAllowedRanges)
     .default([])
     .describe('private address ranges that webhooks, LMSs and storage of the tenant may use, such as 127.0.0.0/8,::1/128'),
+  ...trustedCertificates,
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_PORT: wholeNumber(0, 65_535).default(8080).describe('a port, 8080'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),

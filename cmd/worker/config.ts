@@ -5,6 +5,7 @@ import { RETRY_SECONDS } from '../../pkg/api/retry-schedule.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { ConfigError, isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
 import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
+import { trustedCertificatesFile } from '../../pkg/runtime/trusted-certificates.ts';
 
 const waits = () =>
   z
@@ -24,6 +25,7 @@ export const workerConfigSchema = z.object({
     .refine((text) => isReadable(() => parseAllowedRanges(text)), 'must be address ranges, comma-separated')
     .transform((text) => parseAllowedRanges(text))
     .describe('private address ranges that webhooks, LMSs and storage of tenants may use, such as 127.0.0.0/8,::1/128'),
+  ...trustedCertificatesFile,
   CARREL_WEBHOOK_RETRY_SECONDS: waits().describe('delays between the attempts of a webhook delivery, in seconds, comma-separated'),
   CARREL_WEBHOOK_TIMEOUT_SECONDS: wholeNumber(1, 60).default(15).describe('timeout of a webhook request in seconds, 1 to 60'),
   CARREL_GRADE_RETRY_SECONDS: waits().describe('delays between the attempts to send a grade to an LMS, in seconds, comma-separated'),

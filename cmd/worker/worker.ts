@@ -11,6 +11,7 @@ import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../../pkg/
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
 import { startTraces } from '../../pkg/runtime/trace-settings.ts';
+import { trustCertificates } from '../../pkg/runtime/trusted-certificates.ts';
 import { readShardUrls, type WorkerConfig, workerConfigSchema } from './config.ts';
 import { workerJobs } from './jobs.ts';
 
@@ -26,6 +27,7 @@ await runProgram(
   async (program) => {
     log = createLogger({ program: 'worker' });
     const config = readConfig('worker', workerConfigSchema, process.env);
+    trustCertificates(config.CARREL_TRUSTED_CERTIFICATES_FILE);
     program.onStop('traces', await startTraces(config, { program: 'worker', trustsParents: true, log: () => log }));
     log = createLogger({ program: 'worker', level: config.CARREL_LOG_LEVEL });
     const time = { clock: systemClock, random: systemRandom };

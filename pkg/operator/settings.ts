@@ -66,6 +66,8 @@ export interface OperatorSettings {
   readonly traces: { readonly endpoint: string; readonly sampler: string; readonly ratio: number } | undefined;
   /** Private address ranges that Webhooks, LMSs and named storage may use all the same: CIDR, with commas between. */
   readonly egressAllow: string;
+  /** Certificate authorities in PEM that tenants' servers trust beside the public ones. */
+  readonly trustedCertificates: readonly string[];
   /** Where requests for suspended tenants are sent; undefined: the Ingress controller answers them. */
   readonly suspendedAnswer: SuspendedAnswer | undefined;
   /** Undefined: tenants have no NetworkPolicy of the operator's. */

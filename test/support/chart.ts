@@ -40,6 +40,7 @@ export const MOST = {
     egressAllow: ['10.20.0.0/16', 'fd00::/8'],
     maxPerShard: 1_000_000,
   },
+  trustedCertificates: { configMapName: 'internal-ca', key: 'bundle.pem' },
   operator: pods({ replicas: 3 }),
   worker: {
     ...pods({}),

@@ -119,6 +119,32 @@ topologySpreadConstraints:
   {{- end }}
 {{- end -}}
 
+{{/* Where the certificate authorities are that the installation trusts beside the public ones; empty: there are none. */}}
+{{- define "carrel.trustSource" -}}
+{{- with .Values.trustedCertificates -}}
+{{- if and .configMapName .secretName -}}
+{{ fail "trustedCertificates.configMapName and trustedCertificates.secretName are both set. Set one of them (docs/operate.md)." }}
+{{- else if .configMapName -}}
+configMap: { name: {{ .configMapName }}, items: [{ key: {{ .key }}, path: {{ .key }} }] }
+{{- else if .secretName -}}
+secret: { secretName: {{ .secretName }}, items: [{ key: {{ .key }}, path: {{ .key }} }] }
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "carrel.trustMount" -}}
+{{- if include "carrel.trustSource" . }}
+- { name: trusted-certificates, mountPath: /etc/carrel/trusted-certificates, readOnly: true }
+{{- end }}
+{{- end -}}
+
+{{- define "carrel.trustVolume" -}}
+{{- with include "carrel.trustSource" . }}
+- name: trusted-certificates
+  {{ . }}
+{{- end }}
+{{- end -}}
+
 {{/* What operator and worker both read. */}}
 {{- define "carrel.sharedEnv" -}}
 - name: CARREL_SHARDS_DIR
@@ -129,6 +155,10 @@ topologySpreadConstraints:
   valueFrom: { secretKeyRef: { name: {{ .Values.redis.secretName }}, key: {{ .Values.redis.key }} } }
 - name: CARREL_EGRESS_ALLOW
   value: {{ join "," .Values.tenants.egressAllow | quote }}
+{{- if include "carrel.trustSource" . }}
+- name: CARREL_TRUSTED_CERTIFICATES_FILE
+  value: /etc/carrel/trusted-certificates/{{ .Values.trustedCertificates.key }}
+{{- end }}
 - name: CARREL_LOG_LEVEL
   value: {{ .Values.logLevel }}
 - name: CARREL_OPS_PORT

@@ -115,7 +115,9 @@ export class PlatformKeys {
       if (error.code === 'timeout' || error.code === 'connect_timeout')
         throw new LaunchError('platform_keys_timeout', undefined, { cause: error });
       const answered = error.code === 'reply_too_large' || error.code === 'bad_reply';
-      throw new LaunchError(answered ? 'platform_keys_invalid' : 'platform_keys_unreachable', undefined, { cause: error });
+      // Said on the page: waiting does not mend a certificate. The text names the host and OpenSSL's code.
+      const shown = error.code === 'tls_failed' ? `${error.message}.` : undefined;
+      throw new LaunchError(answered ? 'platform_keys_invalid' : 'platform_keys_unreachable', shown, { cause: error });
     }
   }
 }

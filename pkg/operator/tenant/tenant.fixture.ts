@@ -53,6 +53,7 @@ export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSett
   logLevel: 'info',
   traces: undefined,
   egressAllow: '',
+  trustedCertificates: [],
   suspendedAnswer: undefined,
   networkPolicy: undefined,
   maxTenantsPerShard: 1000,

@@ -14,6 +14,10 @@ test.each([
   ['worker.autoscaling counts nothing', { ...LEAST, worker: { autoscaling: { enabled: true, targetCPUPercent: 0 } } }],
   ['worker.autoscaling.min is above worker.autoscaling.max', { ...LEAST, worker: { autoscaling: { enabled: true, min: 5, max: 4 } } }],
   [
+    'trustedCertificates.configMapName and trustedCertificates.secretName are both set',
+    { ...LEAST, trustedCertificates: { configMapName: 'ca', secretName: 'ca' } },
+  ],
+  [
     'monitoring.podMonitor.enabled and monitoring.serviceMonitor.enabled are both true',
     { ...LEAST, monitoring: { podMonitor: { enabled: true }, serviceMonitor: { enabled: true } } },
   ],
@@ -36,6 +40,7 @@ test.each([
   ["'/tenants/egressAllow/0'", { tenants: { egressAllow: ['10.0.0.1'] } }],
   ["'/tenants/allowedHosts/0'", { tenants: { allowedHosts: ['https://example.org'] } }],
   ["'/tenants/publicPort': maximum", { tenants: { publicPort: 70_000 } }],
+  ["'/trustedCertificates/configMapName'", { trustedCertificates: { configMapName: 'Not A Name' } }],
   ["'/image/digest'", { image: { digest: 'sha256:abc' } }],
   ["'/worker/webhookTimeoutSeconds': maximum", { worker: { webhookTimeoutSeconds: 61 } }],
   ["'/backup/repository'", { backup: { repository: '/var/backups' } }],

@@ -17,12 +17,13 @@ const GIVEN: Readonly<Record<string, string>> = {
   CARREL_S3_SECRET_ACCESS_KEY: 'secret',
   CARREL_POD_IP: '10.1.2.3',
 };
+/** Names a file that only a pod has. */
+const MOUNTED = 'CARREL_TRUSTED_CERTIFICATES_FILE';
 const settingsOf = (rendered: Rendered, deployment: string): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(rendered.environment(deployment)).map(([name, value]) => [
-      name,
-      value.startsWith('from ') ? (GIVEN[name] ?? value) : value,
-    ]),
+    Object.entries(rendered.environment(deployment))
+      .filter(([name]) => name !== MOUNTED)
+      .map(([name, value]) => [name, value.startsWith('from ') ? (GIVEN[name] ?? value) : value]),
   );
 
 test('with the least that must be set there are operator and worker with their rights and policies, the custom resources, and no Secret', async () => {
@@ -99,6 +100,32 @@ test('the worker mounts only its own address of a shard, the operator all three'
 
   expect(await filesOf('carrel-worker')).toEqual(['shard-main/worker-url']);
   expect(await filesOf('carrel-operator')).toEqual(['shard-main/url', 'shard-main/tenant-address', 'shard-main/worker-url']);
+});
+
+test('operator and worker mount the trusted certificates where their setting looks for them', async () => {
+  const inSecret = await render({ ...LEAST, trustedCertificates: { secretName: 'internal-ca' } });
+  const mountOf = (rendered: Rendered, name: string) => {
+    const { containers = [], volumes = [] } = rendered.deployment(name).spec.template.spec ?? {};
+    const { mountPath } = containers[0]?.volumeMounts?.find((mount) => mount.name === 'trusted-certificates') ?? {};
+    return {
+      file: rendered.environment(name)[MOUNTED],
+      mountPath,
+      volume: volumes.find((volume) => volume.name === 'trusted-certificates'),
+    };
+  };
+
+  for (const program of ['operator', 'worker']) {
+    expect(mountOf(await least, `carrel-${program}`)).toEqual({});
+    expect(mountOf(await most, `files-${program}`)).toEqual({
+      file: '/etc/carrel/trusted-certificates/bundle.pem',
+      mountPath: '/etc/carrel/trusted-certificates',
+      volume: { name: 'trusted-certificates', configMap: { name: 'internal-ca', items: [{ key: 'bundle.pem', path: 'bundle.pem' }] } },
+    });
+    expect(mountOf(inSecret, `carrel-${program}`)).toMatchObject({
+      file: '/etc/carrel/trusted-certificates/ca.crt',
+      volume: { secret: { secretName: 'internal-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    });
+  }
 });
 
 test('every pod keeps to the restricted pod security standard, with a read-only root and no token that it does not need', async () => {

@@ -1,8 +1,10 @@
+import { X509Certificate } from 'node:crypto';
 import { createServer } from 'node:https';
 import { connect, createServer as createTcpServer } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { afterAll, expect, test } from '@jest/globals';
 import { type CertificatePair, createAuthority, createCertificate } from '../../../pkg/local/programs/certificates.ts';
+import { parseTrustedCertificates, trustCertificates } from '../../../pkg/runtime/trusted-certificates.ts';
 import { Net, refusal } from './harness.ts';
 
 const net = new Net();
@@ -61,6 +63,24 @@ test.each([
   } finally {
     delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   }
+});
+
+test('the authorities of the installation are trusted beside the public ones, and no other is', async () => {
+  const [ours, theirs] = [await secureServer(certificateFor(['127.0.0.1'])), await secureServer(certificateFor(['127.0.0.1'], stranger))];
+  // Node drops duplicates, which an environment's own bundle may bring.
+  const authorities = () => new Set(getCACertificates('default').map((pem) => new X509Certificate(pem).fingerprint256));
+  const [before, known] = [getCACertificates('default'), authorities()];
+  try {
+    trustCertificates(parseTrustedCertificates(authority.certificate));
+
+    expect(authorities()).toEqual(new Set([...known, new X509Certificate(authority.certificate).fingerprint256]));
+    expect((await net.client().request({ url: `https://127.0.0.1:${ours}/` })).status).toBe(200);
+    expect(await refusal(net.client().request({ url: `https://127.0.0.1:${theirs}/` }))).toMatchObject({ code: 'tls_failed' });
+  } finally {
+    setDefaultCACertificates(before);
+  }
+
+  expect(await refusal(net.client().request({ url: `https://127.0.0.1:${ours}/` }))).toMatchObject({ code: 'tls_failed' });
 });
 
 test('a server that speaks no TLS, ends the greeting or never answers it is refused in time', async () => {

@@ -347,3 +347,16 @@ test.each([
 
   expect(configMap(tenantWith(), { accepted, settings: opened }).data?.CARREL_EGRESS_ALLOW).toBe(expected);
 });
+
+test('certificate authorities of the installation reach the server, and a change of them restarts its pods', () => {
+  const trusting = (trustedCertificates: string[]) => settingsWith({ trustedCertificates });
+  const annotations = (certificates: string[]) =>
+    deployment(tenantWith(), { accepted, settings: trusting(certificates), checksums: [], replicas: 1 }).spec?.template.metadata
+      ?.annotations;
+  const written = (certificates: string[]) =>
+    configMap(tenantWith(), { accepted, settings: trusting(certificates) }).data?.CARREL_TRUSTED_CERTIFICATES;
+
+  expect(written([])).toBeUndefined();
+  expect(written(['first\n', 'second\n'])).toBe('first\nsecond\n');
+  expect(annotations(['first\n'])).not.toEqual(annotations(['second\n']));
+});

@@ -6,7 +6,7 @@ import { identity, slugOf } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
 import type { ChildInput } from './child.ts';
 
-type Settings = Pick<OperatorSettings, 'trustedProxies' | 'logLevel' | 'egressAllow' | 'traces'>;
+type Settings = Pick<OperatorSettings, 'trustedProxies' | 'logLevel' | 'egressAllow' | 'trustedCertificates' | 'traces'>;
 
 /** The server's settings that are no secret: its environment, as cmd/server/config.ts reads it. */
 export const configMap = (
@@ -31,6 +31,7 @@ export const configMap = (
     CARREL_TRUSTED_PROXIES: String(settings.trustedProxies),
     CARREL_LOG_LEVEL: settings.logLevel,
     ...(settings.egressAllow === '' ? {} : { CARREL_EGRESS_ALLOW: settings.egressAllow }),
+    ...(settings.trustedCertificates.length === 0 ? {} : { CARREL_TRUSTED_CERTIFICATES: settings.trustedCertificates.join('') }),
     ...tracesOf(settings),
   },
 });
