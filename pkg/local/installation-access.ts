@@ -55,6 +55,7 @@ export async function withInstallation<T>(options: Options, work: (access: Insta
     return await work(accessOf(addresses, shards));
   } catch (error) {
     if (error instanceof StoreUnavailableError) throw new LocalError(`${error.store} does not answer: ${messageOf(error.cause ?? error)}`);
+    if (error instanceof SealError) throw new LocalError(`CARREL_PLATFORM_KEYS is not that of this installation: ${error.message}`);
     if (NO_REGISTRY.has(sqlState(error) ?? ''))
       throw new LocalError('the registry is not there yet. Start the operator of this version first');
     throw error;
@@ -97,21 +98,27 @@ function accessOf(addresses: Addresses, shards: ReadonlyMap<string, SqlPool>): I
   const registry = new Registry({ pool, sealer: new Sealer(platformKeys, systemRandom), ...time });
   const connect = guardedSockets({ allow: parseAllowedRanges(addresses.egressAllow), clock: systemClock });
   const storages = tenantStorage({ registry, pool, clock: systemClock, connect });
+  const tenantOf = async (slug: string): Promise<RegisteredTenant> => {
+    const tenant = await registry.find(slug);
+    if (!tenant) throw new LocalError(`there is no tenant with the slug ${slug}, and no data of one`);
+    return tenant;
+  };
   return {
     registry,
     platformKeys,
     shards,
-    tenant: async (slug) => {
-      const tenant = await registry.find(slug);
-      if (!tenant) throw new LocalError(`there is no tenant with the slug ${slug}, and no data of one`);
-      return tenant;
-    },
+    tenant: tenantOf,
     shardOf: ({ slug, shard }) => {
       const found = shards.get(shard);
       if (!found) throw new LocalError(`the data of ${slug} are on shard ${shard}, which is not in ${addresses.shardsDir}`);
       return found;
     },
-    storageOf: (slug) => storages.of(slug),
+    storageOf: async (slug) => {
+      const { tenantId } = await tenantOf(slug);
+      if ((await registry.getSecret(tenantId, 'storage')) === null)
+        throw new LocalError(`${slug} has no storage yet: its condition StorageReady says why`);
+      return storages.of(slug);
+    },
     forgetCaches: (slug) => forgetCaches(slug, addresses.redisUrl),
   };
 }

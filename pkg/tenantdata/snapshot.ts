@@ -5,7 +5,7 @@ import { tenantRole } from '../store/postgres/provisioning.ts';
 import { type BackedUpTable, type Manifest, names } from './manifest.ts';
 import { measured } from './measured.ts';
 import { OBJECT_LIST } from './object-list.ts';
-import type { Repository } from './repository/repository.ts';
+import { type Repository, RepositoryError } from './repository/repository.ts';
 
 export type Snapshot = Pick<Manifest, 'takenAt' | 'migrations' | 'sharedMigrations' | 'tables' | 'objects'>;
 
@@ -28,6 +28,8 @@ export async function takeSnapshot(from: { pool: SqlPool; slug: string; reposito
   return pool.copying(
     async (tx) => {
       await tx.query(`${COPY_SETTINGS} SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
+      const [schema] = await tx.query<{ isThere: boolean }>(`SELECT to_regclass('schema_migrations') IS NOT NULL AS "isThere"`);
+      if (!schema?.isThere) throw new RepositoryError(`${slug} has no schema yet, so there is nothing to back up`);
       const [moment] = await tx.query<{ at: Date }>('SELECT now() AS at');
       const [migrations, sharedMigrations] = [await migrationsIn(tx, role), await migrationsIn(tx, 'carrel')];
       const store = (name: string, statement: string) => stored(tx, repository, name, statement);

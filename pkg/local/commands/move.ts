@@ -5,6 +5,7 @@ import { ResourceApi } from '../../kube/resource.ts';
 import { findCondition, type Condition } from '../../kube/status.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
+import { LockTimeout } from '../../store/postgres/errors.ts';
 import { MoveRefused } from '../../store/postgres/moves.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
 import { UnknownMigrations } from '../../store/postgres/provisioning.ts';
@@ -85,6 +86,7 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, en
   } catch (error) {
     if (error instanceof MoveRefused || error instanceof ConnectionsExceeded || error instanceof UnknownMigrations)
       throw new LocalError(error.message);
+    if (error instanceof LockTimeout) throw new LocalError(`the tables of ${slug} are in use; nothing has moved. Try again later`);
     throw error;
   }
 }

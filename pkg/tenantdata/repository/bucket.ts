@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { ObjectMissing, Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { type Repository, RepositoryError } from './repository.ts';
 
 /** Up to this size a body of a known size is sent at once. */
@@ -18,27 +19,43 @@ export class BucketRepository implements Repository {
   async put(name: string, body: Readable | Buffer, size?: number): Promise<void> {
     const isSmall = !Buffer.isBuffer(body) && size !== undefined && size <= AT_ONCE_BYTES;
     const bytes = isSmall ? Buffer.concat((await body.toArray()) as Buffer[]) : body;
-    await this.#objects.put(name, bytes, size === undefined ? {} : { contentLength: size });
+    await this.#asked(() => this.#objects.put(name, bytes, size === undefined ? {} : { contentLength: size }));
   }
 
   async get(name: string): Promise<Readable> {
-    try {
-      return (await this.#objects.get(name)).body;
-    } catch (error) {
-      if (error instanceof ObjectMissing) throw new RepositoryError(`${this.name}${name} is missing`, { cause: error });
-      throw error;
-    }
+    return (await this.#asked(() => this.#objects.get(name))).body;
   }
 
   async *list(prefix: string): AsyncGenerator<{ name: string; size: number }> {
-    for await (const { key, size } of this.#objects.list({ prefix })) yield { name: key, size };
+    const pages = this.#objects.list({ prefix });
+    for (;;) {
+      const next = await this.#asked(() => pages.next());
+      if (next.done) return;
+      yield { name: next.value.key, size: next.value.size };
+    }
   }
 
   async delete(names: readonly string[]): Promise<void> {
-    if (names.length > 0) await this.#objects.delete(names);
+    if (names.length > 0) await this.#asked(() => this.#objects.delete(names));
   }
 
   close(): void {
     this.#objects.close();
+  }
+
+  /** What the store refuses is said with the bucket's name: a tenant's storage answers with the same words. */
+  async #asked<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof ObjectMissing) throw new RepositoryError(`${this.name}${error.key} is missing`, { cause: error });
+      if (error instanceof StoreUnavailableError)
+        throw new RepositoryError(`${this.name} does not answer: ${(error.cause as Error | undefined)?.message ?? ''}`, {
+          cause: error,
+        });
+      if (error instanceof Error && '$metadata' in error)
+        throw new RepositoryError(`${this.name}: ${error.name}: ${error.message}`, { cause: error });
+      throw error;
+    }
   }
 }

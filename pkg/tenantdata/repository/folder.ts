@@ -18,7 +18,7 @@ export class FolderRepository implements Repository {
 
   async put(name: string, body: Readable | Buffer): Promise<void> {
     const path = this.#pathOf(name);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(unwritable);
     const temporary = `${path}${TEMPORARY}`;
     try {
       await pipeline(Buffer.isBuffer(body) ? Readable.from([body]) : body, createWriteStream(temporary, { mode: 0o600, flush: true }));
@@ -26,6 +26,9 @@ export class FolderRepository implements Repository {
       await syncFolder(dirname(path));
     } catch (error) {
       await rm(temporary, { force: true });
+      // Others are of what is stored.
+      if ((error as NodeJS.ErrnoException).syscall === 'write' || (error as NodeJS.ErrnoException).path === temporary)
+        unwritable(error as NodeJS.ErrnoException);
       throw error;
     }
   }
@@ -63,6 +66,10 @@ export class FolderRepository implements Repository {
       throw new RepositoryError(`${name} leads out of ${this.name}`);
     return path;
   }
+}
+
+function unwritable(error: NodeJS.ErrnoException): never {
+  throw new RepositoryError(`the folder cannot be written: ${error.message}`, { cause: error });
 }
 
 /** A name that a crash of the machine could still take away is not there yet. */

@@ -86,6 +86,8 @@ test('a tenant that lost rows and objects has all of them again as of its backup
   await pool.query('DELETE FROM carrel.events WHERE tenant = $1', [tenantRole(tenant.slug)]);
   await tenant.objects.delete(tenant.keys.slice(0, 2));
   const early = await carrel(['tenants', 'restore', tenant.slug, '--from', folder]);
+  const nobody = await carrel(['tenants', 'backup', 'nobody', '--to', folder]);
+  const file = await carrel(['tenants', 'backup', tenant.slug, '--to', '/dev/null/x']);
   await suspend(tenant);
   const unasked = await carrel(['tenants', 'restore', tenant.slug, '--from', folder]);
   const restored = await carrel(['tenants', 'restore', tenant.slug, '--from', folder, '--replace']);
@@ -93,6 +95,10 @@ test('a tenant that lost rows and objects has all of them again as of its backup
   expect([backedUp.code, backedUp.stdout]).toEqual([
     0,
     expect.stringMatching(/read back: \d+ rows, 4 objects \(97\.\d KiB\), of which 4 new/),
+  ]);
+  expect([nobody.stderr, file.stderr]).toEqual([
+    'carrel: there is no tenant with the slug nobody, and no data of one\n',
+    expect.stringMatching(/^carrel: [^\n]*\/dev\/null\/x[^\n]*\n$/),
   ]);
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('is in use. Set suspended: true')]);
   expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('--replace')]);
@@ -154,6 +160,8 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
 
   const unset = await carrel(['tenants', 'backup', tenant.slug, '--to', repository]);
   const within = await carrel(['tenants', 'backup', tenant.slug, '--to', `s3://carrel-${tenant.slug}/x`], env);
+  const wrongKey = await carrel(['tenants', 'backup', tenant.slug, '--to', repository], { ...env, AWS_SECRET_ACCESS_KEY: 'wrong' });
+  const away = await carrel(['tenants', 'backup', tenant.slug, '--to', repository], { ...env, AWS_ENDPOINT_URL: 'http://127.0.0.1:9' });
   const backedUp = await carrel(['tenants', 'backup', tenant.slug, copy.slug, '--to', repository], env);
   const foreign = await carrel(['tenants', 'restore', copy.slug, '--of', tenant.slug, '--from', repository], {
     ...env,
@@ -164,7 +172,9 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
   expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('AWS_ACCESS_KEY_ID')]);
   expect([within.code, within.stderr]).toEqual([1, expect.stringContaining('name another one')]);
   expect([backedUp.code, backedUp.stdout]).toEqual([0, expect.stringContaining('2 of 2 tenants are backed up whole.')]);
-  expect(foreign.code).toBe(1);
+  expect([wrongKey.code, wrongKey.stderr]).toEqual([1, expect.stringMatching(/^carrel: s3:\/\/\S+: SignatureDoesNotMatch: [^\n]+\n$/)]);
+  expect([away.code, away.stderr]).toEqual([1, expect.stringMatching(/^carrel: s3:\/\/\S+ does not answer: [^\n]+\n$/)]);
+  expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/^carrel: CARREL_PLATFORM_KEYS [^\n]+\n$/)]);
   expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining('inactive')]);
   const rows = await rowsOfTenant(pool, copy.slug);
   expect(rows['tenant.users']).toContainEqual(expect.objectContaining({ username: 'ada', tenant_id: Number(copy.tenantId) }));
