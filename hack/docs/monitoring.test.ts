@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
-import { ROOT, wordsOf } from './documentation.ts';
+import { ROOT, sources, wordsOf } from './documentation.ts';
 
 /*
  * Alerts and dashboards of the chart ask for metrics and labels that the programs have. docs/operate.md lists those, and a test
@@ -75,6 +75,17 @@ test.each(queries)('%s asks for metrics and labels that the programs have', (_, 
   expect(metrics.length).toBeGreaterThan(0);
   expect(metrics.filter((series) => !documented.has(metricOf(series)) && !OF_NODE.includes(series))).toEqual([]);
   expect(labels.filter((label) => !known.includes(label) && !OF_THE_SCRAPE.includes(label))).toEqual([]);
+});
+
+test('a value that a query compares a label with is one that the programs write', () => {
+  const code = sources()
+    .filter(({ file }) => /^(pkg|cmd)\//.test(file) && !file.endsWith('.test.ts'))
+    .map(({ text }) => text)
+    .join('\n');
+  const values = new Set(queries.flatMap(([, expr]) => [...expr.matchAll(/\w="([^"]+)"/g)].map(([, value = '']) => value)));
+
+  expect(values.size).toBeGreaterThan(5);
+  expect([...values].filter((value) => !code.includes(`'${value}'`))).toEqual([]);
 });
 
 test('a query that is no PromQL, or asks for what no program has, is noticed', () => {

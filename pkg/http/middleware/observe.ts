@@ -13,6 +13,10 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
 /** One label for all paths that no endpoint has, so that a scanner creates no metrics. */
 export const NO_ROUTE = '(none)';
 
+/** Methods with a label of their own; Node accepts 34, and no endpoint has the others. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const OTHER_METHODS = 'other';
+
 /** The client left before the reply began; nginx uses this number. */
 const CLIENT_CLOSED_REQUEST = 499;
 
@@ -50,7 +54,7 @@ export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; ra
     ctx.res.once('close', () => {
       const ms = deps.clock.monotonic() - started;
       const status = ctx.res.headersSent ? ctx.res.statusCode : CLIENT_CLOSED_REQUEST;
-      durationOf(ctx.method, ctx.state.route, `${Math.floor(status / 100)}xx`).observe(ms / 1000);
+      durationOf(METHODS.has(ctx.method) ? ctx.method : OTHER_METHODS, ctx.state.route, `${Math.floor(status / 100)}xx`).observe(ms / 1000);
       const line = {
         request_id: ctx.state.requestId,
         method: ctx.method,

@@ -282,7 +282,7 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
   },
   // Only the tests of the alerts use this one.
   promrules: {
-    version: '0.316.0',
+    version: '0.305.2',
     accepts: atLeast(0),
     wanted: 'of hack/binaries/promrules',
     asks: { args: [], pattern: /^(.*)$/ },

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { METHODS, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { type ApiReply, sendRaw } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
-import { range, waitFor } from '../../support/wait.ts';
+import { inParallel, range, waitFor } from '../../support/wait.ts';
 
 const tenant = serverSuite();
 
@@ -288,4 +289,58 @@ test('probes and metrics answer on their own port, by route and not by path', as
   const text = (await metrics?.text()) ?? '';
   expect(text).toMatch(/^http_request_duration_seconds_count\{.*method="GET",route="\/users\/\{id\}",status="4xx"/m);
   expect(text.includes('7b0c6d6e')).toBe(false);
+});
+
+test('whatever paths, methods and headers a scanner sends, the metrics have no series but those of routes and seven methods', async () => {
+  const seriesOf = async (): Promise<string[]> => {
+    const text = await (await fetch(`${tenant.opsUrl}/metrics`)).text();
+    return [...text.matchAll(/^(http_request_duration_seconds_count|http_\w+_total|egress_\w+|cache_\w+)\{([^}]*)\}/gm)].map(
+      ([series]) => series,
+    );
+  };
+  const paths = (round: number): string[] => [
+    ...range(20).map((i) => `/${round}-${i}.php?${round}=${i}`),
+    ...range(20).map((i) => `/api/v1/${round}/${i}/files`),
+    ...range(20).map((i) => `/api/v1/files/${round}-${i}`),
+    ...range(20).map((i) => `/api/v1/files/00000000-0000-4000-8000-${String(round * 100 + i).padStart(12, '0')}/content/${i}`),
+    ...range(20).map((i) => `/api/v1/users/%2e%2e%2f${round}${i}%00%0a`),
+    ...range(10).map((i) => `/s/${`${round}${i}`.repeat(32)}`),
+    `/${'a'.repeat(4_000)}${round}`,
+    `//${round}//..//..//etc/passwd`,
+    `/api/v1/files?${'x'.repeat(1_000)}${round}`,
+  ];
+  const send = (path: string, method: string, round: number): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'x-tenant-id': `t-${round}-${path.length}`, 'user-agent': `scanner ${round}`, connection: 'close' };
+      const sent = request(`${tenant.url}/`, { method, path, headers }, (reply) => reply.resume().once('close', resolve));
+      sent.once('error', reject).end();
+    });
+  const scan = async (round: number): Promise<void> => {
+    await inParallel(paths(round), 10, (path) => send(path, 'GET', round));
+    const methods = METHODS.filter((method) => method !== 'CONNECT');
+    await inParallel(
+      methods.flatMap(
+        (method) =>
+          [
+            [`/${round}`, method],
+            [`/api/v1/files/${round}`, method],
+          ] as const,
+      ),
+      10,
+      ([path, method]) => send(path, method, round),
+    );
+  };
+
+  await scan(1);
+  const first = await seriesOf();
+  await scan(2);
+  await scan(3);
+
+  expect(await seriesOf()).toEqual(first);
+  const labels = (name: string): string[] => [
+    ...new Set(first.flatMap((series) => new RegExp(`${name}="([^"]*)"`).exec(series)?.[1] ?? [])),
+  ];
+  expect(labels('method').toSorted()).toEqual(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'other']);
+  // A path as it is declared; a scanner's has digits, or is none of ours.
+  expect(labels('route').filter((route) => !/^(\/(\{[a-z_]+\}|[a-z_.-]+))+$/.test(route))).toEqual(['(none)']);
 });
