@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up down status restart clean logs test test-node faults bench fuzz lint build sbom kind-up
+.PHONY: help up down status restart clean logs test test-node faults bench fuzz lint build sbom kind-up e2e-kind
 
 # Node 24 comes as a devDependency, so a machine with Node 20 and npm will do.
 export PATH := $(CURDIR)/node_modules/node/bin:$(PATH)
@@ -58,6 +58,9 @@ sbom: $(INSTALLED) ## write the image's bill of materials (CycloneDX) to dist/sb
 
 kind-up: ## start a cluster in Docker with the image and the chart (needs docker, kind, kubectl and helm)
 	@hack/kind-up.sh
+
+e2e-kind: $(INSTALLED) kind-up ## the same, and then a Tenant, a file both ways and the end of both in it
+	@KUBECONFIG=.carrel-kind.kubeconfig node test/cluster/main.ts
 
 $(INSTALLED): package.json package-lock.json
 	@command -v npm >/dev/null || { echo 'npm is missing. Install Node.js 20 or newer (https://nodejs.org).' >&2; exit 1; }

@@ -12,7 +12,9 @@ import { waitFor } from '../support/wait.ts';
 import { rightsAreUsed } from './audit.ts';
 import { comesBackFromBackup } from './backups.ts';
 import { connectionsAreExpected } from './connections.ts';
+import { worksFromOutside } from '../cluster/outside.ts';
 import { type Installation, NAMESPACE } from './installation.ts';
+import { operatorIsTakenOver } from './takeover.ts';
 import { startLoad } from './load.ts';
 import { podNames, serviceAddress, SPACE, TENANT } from './biology.ts';
 import { credentialsRotate, drainsUnderLoad, upgradesUnderLoad } from './under-load.ts';
@@ -63,6 +65,11 @@ export const STEPS: readonly Step[] = [
   {
     title: 'the Gateway API is installed: an HTTPRoute takes the place of the Ingress and back, and the missing Gateway is named',
     run: gatewayIsMissing,
+  },
+  { title: 'the leading operator is killed, its successor is stopped: another one leads', run: operatorIsTakenOver },
+  {
+    title: 'what make e2e-kind does passes here: a Tenant by kubectl alone, a file both ways, and nothing is left',
+    run: ({ platform }) => worksFromOutside(platform),
   },
   { title: 'carrel doctor in the operator’s pod finds nothing wrong', run: doctorFindsNothing },
   { title: 'the kubelet is killed: the tenant goes on serving, and its pods are found again', run: kubeletIsKilled },
