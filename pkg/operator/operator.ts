@@ -39,7 +39,7 @@ import { TenantFinalizer } from './tenant/finalizer.ts';
 import { GeneratedPassword } from './tenant/generated-password.ts';
 import { Keys } from './tenant/tenant-keys.ts';
 import { Migrations } from './tenant/migrations.ts';
-import { Moves } from './tenant/moves.ts';
+import { Moves, movingTenants } from './tenant/moves.ts';
 import { RedisAccesses } from './tenant/redis-access.ts';
 import type { TenantRedis } from './tenant/redis-users.ts';
 import { Rollouts } from './tenant/rollouts.ts';
@@ -131,7 +131,7 @@ export class Operator {
       await store.waitForSync(signal).catch(() => undefined); // it does not lead any more
       this.#rollouts.begin((key) => tenants.enqueue(key));
       const counting = this.#usages.run((key) => tenants.enqueue(key, PRIORITY.resync), signal);
-      const watching = watchShards(this.#shardChanges(webhooks), this.#deps, signal);
+      const watching = watchShards(this.#shardChanges(tenants, webhooks), this.#deps, signal);
       await Promise.all([
         tenants.run(signal),
         registrations.run(signal),
@@ -145,7 +145,7 @@ export class Operator {
     }
   }
 
-  #shardChanges(webhooks: Controller): ShardChanges<never>[] {
+  #shardChanges(ofTenants: Controller, webhooks: Controller): ShardChanges<never>[] {
     const { tenants, registrations, webhooks: hooks } = this.#informers;
     const ofRegistrations = { registrations: registrations.store, access: this.#access, events: this.#events };
     return [
@@ -154,6 +154,7 @@ export class Operator {
       reportUnknownDeployments(ofRegistrations),
       reportUnknownValues(ofRegistrations),
       longTransactions({ ...this.#deps, tenants: tenants.store }),
+      movingTenants({ tenants: tenants.store, enqueue: (key) => ofTenants.enqueue(key, PRIORITY.resync) }),
     ];
   }
 

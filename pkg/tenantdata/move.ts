@@ -9,6 +9,7 @@ import {
   ensureTenantDatabase,
   holdJobs,
   makeReadOnly,
+  makeWritable,
   replaceSchema,
   type ShardAccess,
   tenantRole,
@@ -36,6 +37,8 @@ export interface Moved {
   readonly rows: number;
   /** From the first write that failed until the switch. */
   readonly readOnlyMs: number;
+  /** Why what it left on the former shard is not removed yet; undefined: it is. */
+  readonly left: string | undefined;
 }
 
 /** How long jobs of the tenant may still run. */
@@ -90,12 +93,18 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
     });
     const readOnlyMs = clock.monotonic() - began;
     await lease.end();
-    await finishMove({ slug, tenantId, registry, from, to });
-    return { rows, readOnlyMs };
+    const left = await finishMove({ slug, tenantId, registry, from, to }).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    return { rows, readOnlyMs, left };
   } catch (error) {
     await lease.end();
     // Only what the registry says counts: the answer to the switch may have been lost.
-    if (!isSwitched && (await giveUpMove(registry, move).catch(() => false))) await dropTenant(to, slug).catch(() => undefined);
+    if (!isSwitched && (await giveUpMove(registry, move).catch(() => false))) {
+      await makeWritable(from, slug).catch(() => undefined);
+      await dropTenant(to, slug).catch(() => undefined);
+    }
     throw error;
   }
 }

@@ -42,8 +42,14 @@ export async function move(slug: string, { to, ...options }: Options): Promise<v
       const { owner } = await access.tenant(slug);
       await requireShard(tenants, owner, to);
       const began = performance.now();
-      await moveRows(slug, to, access, options.env);
-      await tenants.patch(owner, { metadata: { annotations: { [ANNOTATION]: new Date().toISOString() } } }, { fieldManager: 'carrel' });
+      const look = () =>
+        tenants.patch(owner, { metadata: { annotations: { [ANNOTATION]: new Date().toISOString() } } }, { fieldManager: 'carrel' });
+      await moveRows(slug, to, access, options.env).catch(async (error: unknown) => {
+        // The operator lets the tenant write again.
+        await look().catch(() => undefined);
+        throw error;
+      });
+      await look();
       await untilReplaced(tenants, owner, to);
       process.stdout.write(`${slug}: its pods use shard ${to}, ${seconds(performance.now() - began)} after the beginning.\n`);
     });
@@ -70,7 +76,7 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, en
   if (tenant.shard === to) throw new LocalError(`${slug} is on shard ${to} already`);
   const time = { clock: systemClock, random: systemRandom };
   try {
-    const { rows, readOnlyMs } = await moveTenant({
+    const { rows, readOnlyMs, left } = await moveTenant({
       slug,
       move: { tenantId: tenant.tenantId, from: tenant.shard, to, by: randomUUID() },
       registry: [...access.shards.values()][0] as SqlPool,
@@ -83,6 +89,10 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, en
     process.stdout.write(
       `${slug}: ${rows} rows are on shard ${to}, read back and the same. It could only be read for ${seconds(readOnlyMs)}.\n`,
     );
+    if (left !== undefined)
+      process.stdout.write(
+        `${slug}: what it left on shard ${tenant.shard} is not removed yet (${left}); the operator goes on with that.\n`,
+      );
   } catch (error) {
     if (error instanceof MoveRefused || error instanceof ConnectionsExceeded || error instanceof UnknownMigrations)
       throw new LocalError(error.message);

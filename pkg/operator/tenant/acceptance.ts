@@ -2,7 +2,7 @@ import type { Namespace } from '../../kube/kinds.ts';
 import { findCondition } from '../../kube/status.ts';
 import type { Store } from '../../kube/store.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { boundConnections, endSessions } from '../../store/postgres/provisioning.ts';
+import { boundConnections, endSessions, makeWritable } from '../../store/postgres/provisioning.ts';
 import {
   AdoptionRefused,
   ConnectionsExceeded,
@@ -65,7 +65,8 @@ export class Acceptance {
       );
       throw new ConditionError(found.reason, found.message, { isTerminal: true, ...(isBounded ? {} : { retryAfterMs: TAKEN_RETRY_MS }) });
     }
-    const claim = await this.#claim(tenant, found).catch((error: unknown) => {
+    const claim = await this.#claim(tenant, found).catch(async (error: unknown) => {
+      if (error instanceof ShardConflict) await this.#letWrite(found.slug);
       throw refusalFor(error, this.#clock.now());
     });
     const { tenantId, shard, isAdopting, since, credentials, areRolloutsPaused, move, formerShard } = claim;
@@ -117,6 +118,13 @@ export class Acceptance {
   async #bound(tenant: ObservedTenant): Promise<void> {
     const registry = await this.#shards.registry();
     await registry.boundConnections(slugOf(tenant), ownerOf(this.#namespaces, tenant.metadata), this.#connections());
+  }
+
+  /** A tenant that was to be moved, and whose mover has died, goes on where it is. */
+  async #letWrite(slug: string): Promise<void> {
+    const registered = await (await this.#shards.registry()).find(slug);
+    if (!registered || registered.move?.isAlive) return;
+    await makeWritable(await this.#shards.open(registered.shard), slug);
   }
 
   #connections(): ShardConnections {

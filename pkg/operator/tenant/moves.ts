@@ -1,11 +1,40 @@
 import { endDeadMove, endMove } from '../../store/postgres/moves.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
-import { dropTenant } from '../../store/postgres/provisioning.ts';
+import { dropTenant, READ_ONLY_SETTING, tenantRole } from '../../store/postgres/provisioning.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import type { RegisteredTenant } from '../../store/postgres/registry.ts';
-import type { ObservedTenant } from '../kinds.ts';
+import { keyOf, type ObjectKey } from '../../kube/object.ts';
+import type { Store } from '../../kube/store.ts';
+import type { ObservedTenant, Tenant } from '../kinds.ts';
+import { slugOf } from '../names.ts';
+import type { ShardChanges } from '../shard-changes.ts';
 import type { Shards } from '../shards.ts';
 import type { TenantAccess } from '../tenant-rows.ts';
+
+interface ReadOnlyRole {
+  readonly tenant: string;
+}
+
+/**
+ * Tenants that can only be read, or have left a shard without being removed there: they are looked at, so that nothing stays so when a mover has died.
+ * Their move may be alive: then nothing changes.
+ */
+export const movingTenants = ({
+  tenants,
+  enqueue,
+}: {
+  tenants: Store<Tenant>;
+  enqueue: (key: ObjectKey) => void;
+}): ShardChanges<ReadOnlyRole> => ({
+  isWanted: () => tenants.size > 0,
+  select: `
+    SELECT t.role AS tenant FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole JOIN carrel.tenants t ON t.role = r.rolname
+    WHERE s.setdatabase = 0 AND '${READ_ONLY_SETTING}=on' = ANY (s.setconfig)`,
+  async onChange(_pool, rows) {
+    const roles = new Set(rows.map(({ tenant }) => tenant));
+    for (const tenant of tenants.list()) if (roles.has(tenantRole(slugOf(tenant)))) enqueue(keyOf(tenant));
+  },
+});
 
 /** While a mover has the tenant (`carrel tenants move`), and for a former shard that does not answer. */
 export const MOVE_RETRY_MS = 5_000;

@@ -2,7 +2,7 @@ export { SYSTEM_USERNAME } from './migrations/tenant/0001-people.ts';
 export { MAX_FOLDER_DEPTH } from './migrations/tenant/0002-files.ts';
 export { ensureShard, type ShardAccess, ShardUnfit, TENANT_GROUP, WORKER_ROLE } from './provisioning/base.ts';
 export { holdJobs, releaseJobs } from './provisioning/held-jobs.ts';
-export { makeReadOnly } from './provisioning/read-only.ts';
+export { makeReadOnly, makeWritable } from './provisioning/read-only.ts';
 export { endSessions } from './provisioning/end-sessions.ts';
 export {
   boundConnections,
@@ -12,6 +12,7 @@ export {
   inTenantSchema,
   LATEST_VERSION,
   migrateTenant,
+  READ_ONLY_SETTING,
   replaceSchema,
   rollbackTenant,
   schemaVersion,

@@ -114,6 +114,20 @@ function writer(slug: string): { acknowledged: number; failed: number; end(): Pr
   });
 }
 
+/** Whether the tenant's server could write now. */
+async function writes(slug: string): Promise<boolean> {
+  const writing = writer(slug);
+  await waitFor('an answer', () => writing.acknowledged + writing.failed > 0);
+  await writing.end();
+  return writing.acknowledged > 0;
+}
+
+/** As if 30 s were over since its mover was killed. */
+const expire = (tenantId: string) =>
+  pools.main.query(`UPDATE registry.tenants SET moving_until = now() - interval '1 second' WHERE id = $1 AND moving_until IS NOT NULL`, [
+    tenantId,
+  ]);
+
 const leftOn = async (pool: SqlPool, slug: string) =>
   (
     await pool.query<{ what: string }>(
@@ -194,6 +208,21 @@ test('a tenant that writes all the time moves to another shard with every row th
   );
 }, 120_000);
 
+test('a Tenant that names the new shard already can be written to again when its mover was killed, and is moved by the next one', async () => {
+  const { key, slug, tenantId } = await filledTenant();
+  await cluster.tenants.patch(key, { spec: { database: { shard: 'other' } } } as object);
+  await condition(cluster.tenants, key, 'Accepted', 'False', 'ShardConflict');
+
+  await carrel(['tenants', 'move', slug, '--to', 'other'], (output, kill) => output.includes('can only be read') && kill());
+  await expire(tenantId);
+  await waitFor('its role to write again', () => writes(slug));
+  const again = await carrel(['tenants', 'move', slug, '--to', 'other']);
+
+  expect(again).toMatchObject({ code: 0 });
+  await ready(cluster.tenants, key);
+  expect(await leftOn(pools.main, slug)).toEqual([]);
+}, 120_000);
+
 test.each(['can only be read', 'rows are copied', 'as it should be'])(
   'a mover that is killed when it said "%s" leaves the tenant whole on one shard, and nothing on the other',
   async (step) => {
@@ -201,12 +230,7 @@ test.each(['can only be read', 'rows are copied', 'as it should be'])(
     const before = await rowsOfTenant(pools.main, slug);
 
     await carrel(['tenants', 'move', slug, '--to', 'other'], (output, kill) => output.includes(step) && kill());
-    // As if 30 s were over.
-    await pools.main.query(
-      `UPDATE registry.tenants SET moving_until = now() - interval '1 second' WHERE id = $1 AND moving_until IS NOT NULL`,
-      [tenantId],
-    );
-    await cluster.tenants.patch(key, { metadata: { annotations: { touched: '1' } } });
+    await expire(tenantId);
     const shard = await waitFor('the operator to put right what it left', async () => {
       const [row] = await pools.main.query<{ shard: 'main' | 'other'; isDone: boolean }>(
         'SELECT shard, moving_to IS NULL AND former_shard IS NULL AS "isDone" FROM registry.tenants WHERE id = $1',
@@ -215,12 +239,7 @@ test.each(['can only be read', 'rows are copied', 'as it should be'])(
       return row?.isDone === true && row.shard;
     });
     const [here, there] = shard === 'main' ? [pools.main, pools.other] : [pools.other, pools.main];
-    await waitFor('its role to write again', async () => {
-      const writing = writer(slug);
-      await waitFor('an answer', () => writing.acknowledged + writing.failed > 0);
-      await writing.end();
-      return writing.acknowledged > 0;
-    });
+    await waitFor('its role to write again', () => writes(slug));
 
     expect((await rowsOfTenant(here, slug))['tenant.files']).toEqual(before['tenant.files']);
     expect((await rowsOfTenant(here, slug))['carrel.deliveries']).toEqual(before['carrel.deliveries']);
