@@ -7,6 +7,8 @@ const PROGRAM = /cmd\/(operator|worker|server)\/main\.js/;
 /** At which the programs listen: a connection from there came in. */
 const OWN_PORTS = new Set([8080, 8081, 9090]);
 const LOOK_MS = 500;
+/** 127.0.0.1 and ::1, as the kernel writes them on this machine: `kubectl port-forward` connects to a pod from within. */
+const LOOPBACK = /^(?:.{6}7F|.{30}7F|0{24}01000000)$/;
 
 /** To which TCP ports the pods of each program connect, while Postgres, Redis, the object store and the receiver answer at these. */
 const EXPECTED = {
@@ -40,7 +42,7 @@ function outwardPorts(pid: number): number[] {
     try {
       return [...readFileSync(`/proc/${pid}/net/${table}`, 'utf8').matchAll(/^ *\d+: \w+:(\w{4}) (\w+):(\w{4}) /gm)].flatMap(
         ([, local = '', address = '', remote = '']) => {
-          const isOutward = !/^0+$/.test(address) && !OWN_PORTS.has(Number.parseInt(local, 16));
+          const isOutward = !/^0+$/.test(address) && !LOOPBACK.test(address) && !OWN_PORTS.has(Number.parseInt(local, 16));
           return isOutward ? [Number.parseInt(remote, 16)] : [];
         },
       );

@@ -8,17 +8,23 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
 import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { dropTenant, ensureShard, replaceSchema, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { backUp, prune } from '../../../pkg/tenantdata/backup.ts';
+import { backUp, prune, unpacked } from '../../../pkg/tenantdata/backup.ts';
+import { loadTables } from '../../../pkg/tenantdata/load.ts';
+import { names } from '../../../pkg/tenantdata/manifest.ts';
 import { FolderRepository } from '../../../pkg/tenantdata/repository/folder.ts';
 import type { Repository } from '../../../pkg/tenantdata/repository/repository.ts';
 import { restore } from '../../../pkg/tenantdata/restore.ts';
+import { takeSnapshot } from '../../../pkg/tenantdata/snapshot.ts';
 import { testBackends } from '../../support/backends.ts';
+import { catalogOf } from '../../support/catalog.ts';
+import { insertRows, ROWS_OF_TENANT } from '../../support/every-table.ts';
 import { type Filled, fillTenant, openedSecret, rowsOfTenant } from '../../support/filled-tenant.ts';
 import { operatorEnvironment, condition, secretValues, unique } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
+import { newTenant } from '../../support/tenant.ts';
 import { waitFor } from '../../support/wait.ts';
 import { carrel as anyCarrel, type Outcome } from './carrel.ts';
 
@@ -117,6 +123,42 @@ test('a tenant that lost rows and objects has all of them again as of its backup
     `INSERT INTO folders (uuid, name, path, owner_id) SELECT gen_random_uuid(), 'z', '/z', id FROM users WHERE username = 'ada'`,
   );
   expect(await inSchema(tenant, `SELECT ancestry::text = id::text AS placed FROM folders WHERE name = 'z'`)).toEqual([{ placed: true }]);
+});
+
+test('every column of every table comes back as it was, ids go on, and what was made of migrations is the same', async () => {
+  const shard = { pool, clock: systemClock, random: systemRandom };
+  await ensureShard(shard);
+  const tenant = await newTenant(stores, shard);
+  cluster.onClose(async () => void (await dropTenant(shard, tenant.slug)));
+  await pool.transaction(async (tx) => {
+    await tx.query(`SET LOCAL search_path = ${quoteIdentifier(tenant.role)}, ext`);
+    await insertRows(tx, ROWS_OF_TENANT);
+  });
+  const [before, shape] = [await rowsOfTenant(pool, tenant.slug), await catalogOf(pool, tenant.role)];
+  const [repository, stamp] = [new FolderRepository(await newFolder()), '20261123T000000Z'];
+
+  const { migrations, tables } = await takeSnapshot({ pool, slug: tenant.slug, repository, stamp });
+  await pool.copying((tx) =>
+    replaceSchema(tx, tenant, migrations, async () => {
+      const loaded = tables
+        .filter(({ of }) => of === 'tenant')
+        .map(({ rows, sha256, ...table }) => ({
+          ...table,
+          expected: { rows, sha256 },
+          rowsOf: () => unpacked(repository, names(tenant.slug).table(stamp, table)),
+        }));
+      await loadTables(tx, tenant.slug, loaded);
+    }),
+  );
+
+  expect(await rowsOfTenant(pool, tenant.slug)).toEqual(before);
+  expect(Object.entries(before).filter(([table, rows]) => table.startsWith('tenant.') && rows.length === 0)).toEqual([]);
+  expect(await catalogOf(pool, tenant.role)).toEqual(shape);
+  expect(
+    await pool.query(
+      `INSERT INTO ${quoteIdentifier(tenant.role)}.users (uuid, email, username) VALUES (gen_random_uuid(), 'n@example.org', 'n') RETURNING id`,
+    ),
+  ).toEqual([{ id: (before['tenant.users']?.length ?? 0) + 1 }]);
 });
 
 test('a second backup copies only what is new, older ones go with the objects that none of the others has, and each is verified', async () => {
