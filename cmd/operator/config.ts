@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { SERVICE_ACCOUNT_DIR } from '../../pkg/kube/in-cluster.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { HTTP_PORT, OPS_PORT } from '../../pkg/operator/tenant/children/deployment.ts';
 import { parseAllowedHosts, parseHosts } from '../../pkg/operator/tenant/hosts.policy.ts';
@@ -149,6 +150,10 @@ export const operatorConfigSchema = z.object({
     .describe(
       'the port that answers for suspended tenants when CARREL_POD_IP is set, other than the ports of the pods (8080, 9090); left out, 8081',
     ),
+  CARREL_SERVICE_ACCOUNT_DIR: z
+    .string()
+    .default(SERVICE_ACCOUNT_DIR)
+    .describe("the directory with token and ca.crt of the pod's ServiceAccount; read unless KUBECONFIG is set"),
   CARREL_LISTEN_HOST: z.string().optional().describe('the address that the ops port listens on; default: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('the port of /healthz, /readyz and /metrics'),
   CARREL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info').describe('trace, debug, info, warn or error'),

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { KubeAccess } from '../../pkg/kube/credentials.ts';
 import { LeaderElector } from '../../pkg/kube/leader.ts';
 import { KubeClient } from '../../pkg/kube/transport.ts';
 import { Operator, type OperatorDeps } from '../../pkg/operator/operator.ts';
@@ -18,7 +18,7 @@ import { type OperatorConfig, settingsOf, storageAdminOf } from './config.ts';
 const LEASE = 'carrel-operator';
 
 interface Options extends Pick<OperatorDeps, 'shardPollMs' | 'firstResealWaitMs' | 'usageIntervals'> {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: KubeAccess;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Answers for suspended tenants; left out, nobody does. */

@@ -1,4 +1,5 @@
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeAccess } from '../../pkg/kube/credentials.ts';
+import { inClusterAccess } from '../../pkg/kube/in-cluster.ts';
 import { startSuspendedServer, type SuspendedServer } from '../../pkg/operator/suspended-server.ts';
 import { ConfigError, readConfig } from '../../pkg/runtime/config.ts';
 import { createLogger, type Logger } from '../../pkg/runtime/log.ts';
@@ -21,7 +22,7 @@ await runProgram(
     const metrics = createMetrics('operator');
     const suspended = await suspendedServer(config);
     if (suspended) program.onStop('answer for suspended tenants', () => suspended.close());
-    const parts = createOperator(config, { kubeConfig: kubeConfig(), metrics, log, suspended });
+    const parts = createOperator(config, { kubeConfig: await kubeAccess(config), metrics, log, suspended });
     const { operator, elector, shardNames, instance } = parts;
     const ops = await startOpsServer({
       host: config.CARREL_LISTEN_HOST,
@@ -53,7 +54,10 @@ async function suspendedServer(config: OperatorConfig): Promise<SuspendedServer 
 }
 
 /** KUBECONFIG, else the Pod's service account, else ~/.kube/config. */
-function kubeConfig(): KubeConfig {
+async function kubeAccess({ CARREL_SERVICE_ACCOUNT_DIR }: OperatorConfig): Promise<KubeAccess> {
+  const inCluster = process.env['KUBECONFIG'] ? undefined : inClusterAccess(process.env, CARREL_SERVICE_ACCOUNT_DIR);
+  if (inCluster) return inCluster;
+  const { KubeConfig } = await import('@kubernetes/client-node'); // 30 MB that a pod does without
   const config = new KubeConfig();
   try {
     config.loadFromDefault();

@@ -94,8 +94,8 @@ export class Applier {
     const { owner, namespace, store, keep, matches = () => true, signal } = options;
     const api = new ResourceApi(this.#client, kind);
     const goes = (object: Observed<T>): boolean =>
-      isControlledBy(object, owner) && !keep.includes(object.metadata.name) && !object.metadata.deletionTimestamp && matches(object);
-    const surplus = store.list(namespace).filter(goes);
+      !keep.includes(object.metadata.name) && !object.metadata.deletionTimestamp && matches(object);
+    const surplus = store.controlledBy(owner.uid, namespace).filter(goes);
     for (const object of surplus) await api.delete(keyOf(object), { uid: object.metadata.uid, ...(signal ? { signal } : {}) });
     return surplus.map((object) => object.metadata.name);
   }

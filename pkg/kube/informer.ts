@@ -26,11 +26,12 @@ export function informer<T extends KubeObject>(
     existing?: Store<Namespace> | undefined;
     indexes?: Record<string, (object: Observed<T>) => readonly string[]>;
     transform?: (object: Observed<T>) => Observed<T>;
+    packed?: boolean;
   },
 ): Informer<T> {
-  const { client, kind, indexes, transform, namespaces, existing, ...rest } = options;
+  const { client, kind, indexes, transform, packed, namespaces, existing, ...rest } = options;
   const api = new ResourceApi(client, kind);
-  const store = new Store<T>({ kind, ...(indexes ? { indexes } : {}), ...(transform ? { transform } : {}), scopes: namespaces });
+  const store = new Store<T>({ kind, ...(indexes ? { indexes } : {}), ...(transform ? { transform } : {}), packed, scopes: namespaces });
   const selections = namespaces?.map((scope) => ({
     scope,
     ...(kind.namespaced ? { namespace: scope } : { fieldSelector: `metadata.name=${scope}` }),

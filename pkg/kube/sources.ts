@@ -18,7 +18,7 @@ export interface Source {
 export function forObject<T extends KubeObject>(store: Store<T>): Source {
   return {
     ...source(store, (change) => [keyOf(change.object)], priorityOfOwn),
-    holds: (key) => store.get(key) !== undefined,
+    holds: (key) => store.has(key),
   };
 }
 

@@ -205,3 +205,39 @@ test('for any mix of events, answers and lists, the reported changes build exact
     { numRuns: 500 },
   );
 });
+
+test('a packed store gives what an unpacked one gives, to each reader an object of its own', () => {
+  const given = [
+    thing('a', 1, { label: 'red' }),
+    { ...thing('b', 2, { label: 'red' }), data: { größe: '1 €', long: 'x'.repeat(100_000) } },
+  ];
+  const store = new Store<ConfigMap>({
+    kind: CONFIG_MAP,
+    packed: true,
+    indexes: { team: ({ metadata }) => Object.values(metadata.labels ?? {}) },
+  });
+  const changes: unknown[] = [];
+  listed(store, given, 5);
+  store.onChange(({ type, object, previous }) => changes.push([type, object.data, previous?.data]));
+
+  const first = store.get({ namespace: 'n', name: 'b' });
+  Object.assign(first?.data ?? {}, { changed: 'by a reader' });
+
+  expect([store.list(), store.byIndex('team', 'red'), store.has({ namespace: 'n', name: 'b' })]).toEqual([given, given, true]);
+  store.upsert({ ...thing('a', 6), data: { is: 'new' } });
+  store.remove(thing('b', 7));
+  expect(changes.slice(2)).toEqual([
+    ['updated', { is: 'new' }, undefined],
+    ['deleted', given[1]?.data, undefined],
+  ]);
+});
+
+test('what an object controls is found by its uid, in a namespace', () => {
+  const owned = (name: string, uid: string): Observed<ConfigMap> => {
+    const { metadata } = thing(name, 1);
+    return { metadata: { ...metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: 'o', uid, controller: true }] } };
+  };
+  const { store } = synced([owned('a', '1'), owned('b', '2'), thing('c', 3)], 5);
+
+  expect([store.controlledBy('1', 'n'), store.controlledBy('1', 'other')].map(states)).toEqual([['a@1'], []]);
+});

@@ -11,8 +11,7 @@ export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
 interface Later {
   readonly dueAt: number;
-  readonly priority: Priority;
-  readonly cancel: AbortController;
+  cancel(): void;
 }
 
 /** A timer takes 2^31−1 ms and fires at once above it; an earlier look does no harm. */
@@ -79,10 +78,12 @@ export class WorkQueue {
     const dueAt = this.#clock.monotonic() + ms;
     const before = this.#later.get(key);
     if (before && before.dueAt <= dueAt) return;
-    before?.cancel.abort();
-    const entry: Later = { dueAt, priority, cancel: new AbortController() };
-    this.#later.set(key, entry);
-    void this.#addWhenDue(key, ms, entry);
+    before?.cancel();
+    const cancel = this.#clock.schedule(ms, () => {
+      this.#later.delete(key);
+      this.add(key, priority);
+    });
+    this.#later.set(key, { dueAt, cancel });
   }
 
   /** Adds the key after its back-off, which doubles with each retry until `forget`. */
@@ -122,22 +123,12 @@ export class WorkQueue {
   /** Accepts and returns no more keys. */
   close(): void {
     this.#closed = true;
-    for (const { cancel } of this.#later.values()) cancel.abort();
+    for (const { cancel } of this.#later.values()) cancel();
     this.#later.clear();
     this.#since.clear();
     for (const keys of this.#ready) keys.clear();
     for (const taker of this.#takers.splice(0)) taker(undefined);
     this.#showDepth();
-  }
-
-  async #addWhenDue(key: string, ms: number, entry: Later): Promise<void> {
-    try {
-      await this.#clock.sleep(ms, entry.cancel.signal);
-    } catch {
-      return;
-    }
-    if (this.#later.get(key) === entry) this.#later.delete(key);
-    this.add(key, entry.priority);
   }
 
   #handOut(): void {

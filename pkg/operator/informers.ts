@@ -95,7 +95,14 @@ export function createInformers(given: Deps, namespaces: readonly string[]): Inf
     namedSecrets: informer({ ...deps, kind: SECRET, metadataOnly: true, labelSelector: NOT_MANAGED_BY_SELECTOR }),
     gateways: informer({ ...deps, kind: GATEWAY, mayBeMissing: true, transform: programmedOnly }),
     owned: new OwnedInformers((kind) =>
-      informer({ ...deps, kind, labelSelector: MANAGED_BY_SELECTOR, mayBeMissing: kind.group === HTTP_ROUTE.group, ...keptOf(kind) }),
+      informer({
+        ...deps,
+        kind,
+        labelSelector: MANAGED_BY_SELECTOR,
+        mayBeMissing: kind.group === HTTP_ROUTE.group,
+        packed: true,
+        ...keptOf(kind),
+      }),
     ),
   };
 }

@@ -32,6 +32,7 @@ import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../pkg/runtime/random.ts';
 import { type ApiAccess, sharedApiServer, startApiServer } from './apiserver.ts';
 import { programEnvironment, ROOT, testBackends } from './backends.ts';
+import { builtCommand, podEnvironment } from './operator-in-image.ts';
 import type { SharedName } from './shared-cluster-access.ts';
 import { waitFor } from './wait.ts';
 
@@ -300,16 +301,22 @@ export const operatorEnvironment = ({ shardsDir, platformKeys, redis, s3 }: Stor
   CARREL_OPS_PORT: '0',
 });
 
-/** The operator as it runs in a cluster: cmd/operator/main.ts as a process of its own, with all settings in its environment. */
-export async function startOperator(cluster: Cluster, more: { env?: NodeJS.ProcessEnv; stores?: Stores } = {}): Promise<OperatorProcess> {
+/**
+ * The operator as a process of its own, with all settings in its environment. `asInImage`: as image and chart run it, built (`npm run build`
+ * before), with the same arguments and the access of a pod's ServiceAccount.
+ */
+export async function startOperator(
+  cluster: Cluster,
+  more: { env?: NodeJS.ProcessEnv; stores?: Stores; asInImage?: boolean } = {},
+): Promise<OperatorProcess> {
   const { scratch, stores: shared } = testBackends();
   const folder = await mkdtemp(join(scratch, 'operator-'));
-  const kubeconfig = join(folder, 'kubeconfig');
-  await writeFile(kubeconfig, cluster.operatorConfig.exportConfig());
-  const child = spawn(process.execPath, [join(ROOT, 'cmd/operator/main.ts')], {
+  const command = more.asInImage ? builtCommand() : ['cmd/operator/main.ts'];
+  const child = spawn(process.execPath, command, {
+    cwd: ROOT,
     env: {
       ...programEnvironment(),
-      KUBECONFIG: kubeconfig,
+      ...(await (more.asInImage ? podEnvironment : kubeconfigIn)(folder, cluster.operatorConfig)),
       ...operatorEnvironment(more.stores ?? shared),
       ...more.env,
     },
@@ -325,6 +332,12 @@ export async function startOperator(cluster: Cluster, more: { env?: NodeJS.Proce
   };
   cluster.onClose(end);
   return { pid: child.pid ?? 0, output, end };
+}
+
+async function kubeconfigIn(folder: string, access: KubeConfig): Promise<NodeJS.ProcessEnv> {
+  const KUBECONFIG = join(folder, 'kubeconfig');
+  await writeFile(KUBECONFIG, access.exportConfig());
+  return { KUBECONFIG };
 }
 
 function collect(child: ChildProcess): () => string {

@@ -2,7 +2,6 @@ import type { EventRecorder } from '../../kube/events.ts';
 import { removeFinalizer } from '../../kube/finalizers.ts';
 import type { Pod } from '../../kube/kinds.ts';
 import { isDeleting, keyOf, type KubeObject } from '../../kube/object.ts';
-import { isControlledBy } from '../../kube/owner.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
 import { done, requeueAfter, type Result } from '../../kube/result.ts';
@@ -195,6 +194,6 @@ export class TenantFinalizer {
 }
 
 async function removeOwned<T extends KubeObject>({ api, store }: Informer<T>, tenant: ObservedTenant): Promise<void> {
-  const theirs = store.list(tenant.metadata.namespace).filter((object) => isControlledBy(object, tenant.metadata) && !isDeleting(object));
+  const theirs = store.controlledBy(tenant.metadata.uid, tenant.metadata.namespace).filter((object) => !isDeleting(object));
   for (const object of theirs) await api.delete(keyOf(object), { uid: object.metadata.uid });
 }
