@@ -69,7 +69,7 @@ export async function operator(): Promise<Line[]> {
     const rested = await rest(cluster, running);
     const repaired = await repairs(cluster, namespace);
     const [next, restarted] = await restart(cluster, running, env);
-    return [...onboarded, ...rested, repaired, ...restarted, ...(await rollout(cluster, next, env))];
+    return [...onboarded, ...rested, repaired, ...restarted, ...(await rollout(cluster, namespace, next, env))];
   } finally {
     await cluster.close();
     await stopTestBackends();
@@ -282,9 +282,9 @@ async function restart(cluster: Cluster, running: OperatorProcess, env: NodeJS.P
 }
 
 /** Another image of the operator's, as an upgrade of the chart brings it; pods are ready as soon as the API server has heard of it. */
-async function rollout(cluster: Cluster, running: OperatorProcess, env: NodeJS.ProcessEnv): Promise<Line[]> {
+async function rollout(cluster: Cluster, namespace: string, running: OperatorProcess, env: NodeJS.ProcessEnv): Promise<Line[]> {
   await running.end('SIGTERM');
-  const { store, stop } = follow(cluster, children.DEPLOYMENT);
+  const { store, stop } = follow(cluster, children.DEPLOYMENT, namespace);
   await store.waitForSync(AbortSignal.timeout(LIMIT_MS));
   const all = store.size;
   const rolling = new Set<string>();
