@@ -9,10 +9,8 @@ import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { ensureTenantDatabase, migrateTenant } from '../../pkg/store/postgres/provisioning.ts';
 import { RedisUsers } from '../../pkg/store/redis/acl.ts';
 import { bucketName, StorageAdmin } from '../../pkg/store/s3/admin.ts';
-import { TENANT, type Tenant } from '../../pkg/operator/kinds.ts';
+import { TENANT } from '../../pkg/operator/kinds.ts';
 import { FINALIZER } from '../../pkg/operator/names.ts';
-import { isRolledOut } from '../../pkg/operator/tenant/availability.ts';
-import { imageIn } from '../../pkg/operator/tenant/rollouts.ts';
 import { median } from '../faults/latency.ts';
 import { ROOT, testBackends } from '../support/backends.ts';
 import {
@@ -43,9 +41,6 @@ const ROUNDS = 4;
 /** As many reconciles run at once in the operator. */
 const CONCURRENCY = 8;
 const EDITS = 100;
-/** The operator's setting by default. */
-const ROLLOUT_CONCURRENCY = 10;
-const NEXT_IMAGE = 'carrel:next';
 const MIB = 2 ** 20;
 /** Events are written late: those of the last tenant too. */
 const EVENTS_MS = 45_000;
@@ -68,8 +63,7 @@ export async function operator(): Promise<Line[]> {
     const onboarded = await onboarding(cluster, namespace, running);
     const rested = await rest(cluster, running);
     const repaired = await repairs(cluster, namespace);
-    const [next, restarted] = await restart(cluster, running, env);
-    return [...onboarded, ...rested, repaired, ...restarted, ...(await rollout(cluster, namespace, next, env))];
+    return [...onboarded, ...rested, repaired, ...(await restart(cluster, running, env))];
   } finally {
     await cluster.close();
     await stopTestBackends();
@@ -258,8 +252,8 @@ async function repairs(cluster: Cluster, namespace: string): Promise<Line> {
   };
 }
 
-/** Stops the operator and starts another, which is given too. */
-async function restart(cluster: Cluster, running: OperatorProcess, env: NodeJS.ProcessEnv): Promise<[OperatorProcess, Line[]]> {
+/** Stops the operator and starts another. */
+async function restart(cluster: Cluster, running: OperatorProcess, env: NodeJS.ProcessEnv): Promise<Line[]> {
   const tenants = (await cluster.tenants.list()).length;
   await running.end('SIGTERM');
   const before = await writes(cluster);
@@ -268,7 +262,7 @@ async function restart(cluster: Cluster, running: OperatorProcess, env: NodeJS.P
   await waitFor('a reconcile of every Tenant', async () => (await reconciles(next)) >= tenants, LIMIT_MS);
   const took = performance.now() - started;
   const written = countOf(difference(before, await writes(cluster)));
-  const lines = [
+  return [
     {
       what: `${tenants} Tenants observed after a restart of the operator`,
       ours: `${(took / 1_000).toFixed(1)} s`,
@@ -277,46 +271,6 @@ async function restart(cluster: Cluster, running: OperatorProcess, env: NodeJS.P
       met: took < 30_000,
     },
     { what: 'writes by that', ours: String(written), control: '', target: '0', met: written === 0 },
-  ];
-  return [next, lines];
-}
-
-/** Another image of the operator's, as an upgrade of the chart brings it; pods are ready as soon as the API server has heard of it. */
-async function rollout(cluster: Cluster, namespace: string, running: OperatorProcess, env: NodeJS.ProcessEnv): Promise<Line[]> {
-  await running.end('SIGTERM');
-  const { store, stop } = follow(cluster, children.DEPLOYMENT, namespace);
-  await store.waitForSync(AbortSignal.timeout(LIMIT_MS));
-  const all = store.size;
-  const rolling = new Set<string>();
-  let done = 0;
-  let mostAtOnce = 0;
-  store.onChange(({ object }) => {
-    if (imageIn(object) !== NEXT_IMAGE) return;
-    const wasRolling = rolling.delete(object.metadata.uid);
-    if (!isRolledOut(object)) rolling.add(object.metadata.uid);
-    else if (wasRolling) done++;
-    mostAtOnce = Math.max(mostAtOnce, rolling.size);
-  });
-  const before = await writes(cluster);
-  const started = performance.now();
-  await startOperator(cluster, {
-    env: { ...env, CARREL_IMAGE: NEXT_IMAGE, CARREL_ROLLOUT_CONCURRENCY: String(ROLLOUT_CONCURRENCY) },
-    asInImage: true,
-  });
-  await waitFor('a rollout of every Tenant', () => done >= all, LIMIT_MS);
-  const took = performance.now() - started;
-  const hasRolled = (tenant: Tenant): boolean => conditionOf(tenant, 'WorkloadAvailable')?.reason === 'Available';
-  await waitFor('every Tenant to say so', async () => (await cluster.tenants.list()).every(hasRolled), LIMIT_MS);
-  const written = countOf(difference(before, await writes(cluster)));
-  await stop();
-  return [
-    {
-      what: `rollout of another image to ${all} Tenants`,
-      ours: `${(took / 1_000).toFixed(0)} s, ${mostAtOnce} at once, ${(written / all).toFixed(1)} writes each`,
-      control: '',
-      target: `at most ${ROLLOUT_CONCURRENCY} at once`,
-      met: mostAtOnce <= ROLLOUT_CONCURRENCY,
-    },
   ];
 }
 
