@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { NETWORK } from '../../hack/node/layout.ts';
 import { commandOf, type OneNodeCluster } from '../../hack/node/node.ts';
 import { kubectlOk, type Platform } from '../support/platform.ts';
 
@@ -10,11 +11,11 @@ const LOOK_MS = 500;
 /** 127.0.0.1 and ::1, as the kernel writes them on this machine: `kubectl port-forward` connects to a pod from within. */
 const LOOPBACK = /^(?:.{6}7F|.{30}7F|0{24}01000000)$/;
 
-/** To which TCP ports the pods of each program connect, while Postgres, Redis, the object store and the receiver answer at these. */
+/** To which TCP ports the pods of each program connect, while Postgres, Redis, the object store, the receiver and the LMS answer at these. */
 const EXPECTED = {
   operator: { apiServer: 443, postgres: 5432, redis: 6379, objectStore: 7070, objectStoreAdmin: 7071 },
-  server: { postgres: 5432, redis: 6379, objectStore: 7070 },
-  worker: { postgres: 5432, redis: 6379, objectStore: 7070, receiver: 443 },
+  server: { postgres: 5432, redis: 6379, objectStore: 7070, lms: 443 },
+  worker: { postgres: 5432, redis: 6379, objectStore: 7070, receiverAndLms: 443 },
 } as const;
 type Program = keyof typeof EXPECTED;
 
@@ -54,7 +55,10 @@ function outwardPorts(pid: number): number[] {
 
 interface Policy {
   readonly spec: {
-    readonly egress: readonly { readonly ports?: readonly { readonly port?: number }[]; readonly to?: readonly unknown[] }[];
+    readonly egress: readonly {
+      readonly ports?: readonly { readonly port?: number }[];
+      readonly to?: readonly { readonly ipBlock?: { readonly cidr: string } }[];
+    }[];
   };
 }
 
@@ -74,7 +78,12 @@ export async function connectionsAreExpected(
     const policy = JSON.parse(await kubectlOk(platform, ['-n', namespace, 'get', 'networkpolicy', name, '-o', 'json'])) as Policy;
     const allowed = policy.spec.egress.filter(({ to }) => to === undefined);
     const isAll = allowed.some(({ ports }) => ports === undefined);
-    const named = new Set(allowed.flatMap(({ ports = [] }) => ports.map(({ port }) => port)));
+    // The LMS is at an address that tenants.egressAllow opens, at every port.
+    const opensLms = policy.spec.egress.some(
+      ({ ports, to }) => ports?.every(({ port }) => port === undefined) && to?.some(({ ipBlock }) => ipBlock?.cidr === NETWORK.services),
+    );
+    const named = new Set<number | undefined>(opensLms ? [443] : []);
+    for (const { ports = [] } of allowed) for (const { port } of ports) named.add(port);
     assert.deepEqual(
       used.filter((port) => !isAll && !named.has(port)),
       [],

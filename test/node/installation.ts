@@ -7,7 +7,7 @@ import type { OneNodeCluster } from '../../hack/node/node.ts';
 import { resolveBinary, thisMachine } from '../../pkg/local/binaries/resolve.ts';
 import { run } from '../../pkg/local/binaries/run.ts';
 import { LocalError } from '../../pkg/local/errors.ts';
-import { createAuthority, createCertificate } from '../../pkg/local/programs/certificates.ts';
+import { type CertificatePair, createAuthority, createCertificate } from '../../pkg/local/programs/certificates.ts';
 import { type RunningRouter, startRouter } from '../../pkg/local/router/router.ts';
 import { KubeClient } from '../../pkg/kube/transport.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
@@ -16,6 +16,7 @@ import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { ROOT } from '../support/backends.ts';
 import type { Platform } from '../support/platform.ts';
 import { type Connections, watchConnections } from './connections.ts';
+import { SPACE } from './biology.ts';
 import { receiverObjects, RECEIVER_NAMES } from './receiver.ts';
 
 export const NAMESPACE = 'carrel-system';
@@ -33,6 +34,8 @@ const INSTALL_LIMIT_MS = 120_000;
 export class Installation {
   readonly cluster: OneNodeCluster;
   readonly say: (line: string) => void;
+  /** Of the certificates of what is outside: a receiver of webhooks, an LMS. */
+  readonly authority: CertificatePair = createAuthority('outside', new Date());
   readonly #folder: string;
   /** Made while the cluster starts. */
   readonly #images: Promise<string[]>;
@@ -98,22 +101,17 @@ export class Installation {
     return this.#router.port;
   }
 
-  /** An HTTPS receiver in a pod, whose authority the worker gets to know by the chart's values. */
+  /** An HTTPS receiver in a pod. Returns the values of the chart by which the release trusts its authority. */
   async startReceiver(): Promise<object> {
-    const authority = createAuthority('outside', new Date());
-    const pair = createCertificate(authority, { commonName: 'receiver' }, RECEIVER_NAMES, new Date());
+    const pair = createCertificate(this.authority, { commonName: 'receiver' }, RECEIVER_NAMES, new Date());
     await this.cluster.apply(...receiverObjects(pair), {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: 'outside-ca', namespace: NAMESPACE },
-      data: { 'ca.crt': authority.certificate },
+      data: { 'ca.crt': this.authority.certificate },
     });
     await this.cluster.kubectl('-n', 'outside', 'rollout', 'status', 'deployment/receiver', '--timeout=90s');
-    return {
-      extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/outside/ca.crt' }],
-      extraVolumes: [{ name: 'outside-ca', configMap: { name: 'outside-ca' } }],
-      extraVolumeMounts: [{ name: 'outside-ca', mountPath: '/etc/outside', readOnly: true }],
-    };
+    return { configMapName: 'outside-ca' };
   }
 
   /** For a person who asks why: pods, events, and the last lines of those that are not ready. */
@@ -121,8 +119,9 @@ export class Installation {
     const ask = async (...args: string[]): Promise<string> =>
       (await this.cluster.inside(this.cluster.binaries.kubectl, '--kubeconfig', this.cluster.layout.kubeconfig, ...args)).output;
     const logs = await Promise.all(
-      ['operator', 'worker', 'postgres', 'valkey', 'versitygw'].map(async (component) => {
-        const text = await ask('-n', NAMESPACE, 'logs', '-l', `app.kubernetes.io/component=${component}`, '--tail=5');
+      ['operator', 'worker', 'server', 'postgres', 'valkey', 'versitygw'].map(async (component) => {
+        const namespace = component === 'server' ? SPACE : NAMESPACE;
+        const text = await ask('-n', namespace, 'logs', '-l', `app.kubernetes.io/component=${component}`, '--tail=5');
         return [`--- ${component}`, ...text.split('\n').map((line) => line.slice(0, LOG_LINE))].join('\n');
       }),
     );

@@ -1,7 +1,7 @@
 import type { CertificatePair } from '../../pkg/local/programs/certificates.ts';
 import type { Received } from '../support/receiver.ts';
 
-const NAMESPACE = 'outside';
+export const OUTSIDE = 'outside';
 const LABELS = { app: 'receiver' };
 export const RECEIVER_NAMES = ['receiver.outside.svc.cluster.local'];
 export const RECEIVER_URL = `https://${RECEIVER_NAMES[0]}/hook`;
@@ -19,14 +19,14 @@ process.on('SIGTERM', () => process.exit(0));
 `;
 
 /** The restricted pod security standard. */
-const POD = { runAsNonRoot: true, runAsUser: 65532, fsGroup: 65532, seccompProfile: { type: 'RuntimeDefault' } };
-const CONTAINER = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
+export const POD = { runAsNonRoot: true, runAsUser: 65532, fsGroup: 65532, seccompProfile: { type: 'RuntimeDefault' } };
+export const CONTAINER = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
 
 /** Takes memory without an end. */
 export const hungryPod = {
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'hungry', namespace: NAMESPACE },
+  metadata: { name: 'hungry', namespace: OUTSIDE },
   spec: {
     automountServiceAccountToken: false,
     securityContext: POD,
@@ -48,19 +48,19 @@ export const receiverObjects = ({ certificate, key }: CertificatePair): object[]
   {
     apiVersion: 'v1',
     kind: 'Namespace',
-    metadata: { name: NAMESPACE, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+    metadata: { name: OUTSIDE, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
   },
   {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: 'receiver', namespace: NAMESPACE },
+    metadata: { name: 'receiver', namespace: OUTSIDE },
     type: 'kubernetes.io/tls',
     stringData: { 'tls.crt': certificate, 'tls.key': key },
   },
   {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'receiver', namespace: NAMESPACE },
+    metadata: { name: 'receiver', namespace: OUTSIDE },
     spec: {
       selector: { matchLabels: LABELS },
       template: {
@@ -88,7 +88,7 @@ export const receiverObjects = ({ certificate, key }: CertificatePair): object[]
   {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: 'receiver', namespace: NAMESPACE },
+    metadata: { name: 'receiver', namespace: OUTSIDE },
     spec: { selector: LABELS, ports: [{ port: 443, targetPort: 8443, protocol: 'TCP' }] },
   },
 ];

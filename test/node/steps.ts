@@ -15,6 +15,7 @@ import { connectionsAreExpected } from './connections.ts';
 import { worksFromOutside } from '../cluster/outside.ts';
 import { type Installation, NAMESPACE } from './installation.ts';
 import { operatorIsTakenOver } from './takeover.ts';
+import { launchesAndGrades } from './launch.ts';
 import { startLoad } from './load.ts';
 import { podNames, serviceAddress, SPACE, TENANT } from './biology.ts';
 import { credentialsRotate, drainsUnderLoad, upgradesUnderLoad } from './under-load.ts';
@@ -40,13 +41,13 @@ export const STEPS: readonly Step[] = [
     },
   },
   {
-    title: 'helm upgrade changes address, egress and the worker’s trusted authorities',
+    title: 'helm upgrade changes address, egress and the trusted authorities',
     run: async (carrel) => {
       const port = await carrel.startIngressController();
-      const worker = await carrel.startReceiver();
+      const trustedCertificates = await carrel.startReceiver();
       await carrel.upgrade({
         tenants: { publicScheme: 'http', publicPort: port, egressAllow: [NETWORK.pods, NETWORK.services] },
-        worker,
+        trustedCertificates,
       });
       await carrel.rolledOut();
     },
@@ -55,6 +56,10 @@ export const STEPS: readonly Step[] = [
   { title: 'a pod that is not restricted is refused there', run: unrestrictedPodIsRefused },
   { title: 'its administrator signs in, uploads, lists and downloads a file by the Ingress', run: filesGoBothWays },
   { title: 'the upload reaches the receiver as a signed webhook', run: webhookArrives },
+  {
+    title: 'a launch and a grade of an LMS with an internal certificate arrive; with one of another authority both are refused and say why',
+    run: launchesAndGrades,
+  },
   {
     title: 'helm upgrade to another image changes operator, worker and tenant under load, and no request fails',
     run: upgradesUnderLoad,

@@ -9,12 +9,18 @@ export interface PageShown {
   readonly code: string | undefined;
 }
 
-const agent = new Agent({ connections: 64 });
+const usualAgent = new Agent({ connections: 64 });
 
 /** A browser as far as a launch needs one: it keeps cookies by host and path, follows no redirect by itself, posts forms. */
 export class Browser {
   /** By host and name. */
   readonly cookies = new Map<string, { value: string; path: string }>();
+  readonly #agent: Agent;
+
+  /** `agent`: for an LMS with a certificate of its own, or names that Node does not resolve. */
+  constructor(agent: Agent = usualAgent) {
+    this.#agent = agent;
+  }
 
   get = (url: string | URL, headers: Record<string, string> = {}): Promise<PageShown> => this.#request('GET', String(url), headers);
 
@@ -29,7 +35,7 @@ export class Browser {
       .map(([key, { value }]) => `${key.split(' ')[1]}=${value}`);
     const response = await request(url, {
       method,
-      dispatcher: agent,
+      dispatcher: this.#agent,
       headers: { accept: 'text/html', ...(sent.length > 0 ? { cookie: sent.join('; ') } : {}), ...headers },
       body: body ?? null,
     });
