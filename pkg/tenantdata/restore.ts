@@ -51,6 +51,8 @@ export interface Restored {
   readonly copied: { readonly objects: number; readonly bytes: number };
   /** Keys of objects that rows name and that neither the storage nor the backup has. */
   readonly missing: readonly string[];
+  /** Secrets of webhooks and registrations that no platform key opens. */
+  readonly unopenable: number;
 }
 
 const OBJECTS_AT_ONCE = 4;
@@ -76,7 +78,9 @@ export async function restore(target: RestoreTarget, options: RestoreOptions): P
   const copied = { objects: 0, bytes: 0 };
   await putObjects(target, options, copied);
   const until = clock.monotonic() + JOBS_MS;
-  while (!(await pool.copying((tx) => replaceRows(tx, target, options)))) {
+  const attempt = () => pool.copying((tx) => replaceRows(tx, target, options));
+  let replaced = await attempt();
+  for (; !replaced; replaced = await attempt()) {
     if (clock.monotonic() > until) throw new RestoreRefused(`jobs of ${slug} still run after ${JOBS_MS / 1_000} s; try again later`);
     signal.throwIfAborted();
     await clock.sleep(JOBS_RETRY_MS);
@@ -85,7 +89,7 @@ export async function restore(target: RestoreTarget, options: RestoreOptions): P
   await registry.beginAdoption(tenantId);
   // A job may have deleted objects until its row was replaced.
   const missing = await putObjects(target, options, copied);
-  return { copied, missing };
+  return { copied, missing, unopenable: replaced.unopenable };
 }
 
 /** Throws RestoreRefused. */
@@ -112,19 +116,19 @@ async function requireUnused(sql: Sql, slug: string, replace: boolean): Promise<
     );
 }
 
-/** False: a job of the tenant runs, and nothing was changed. */
+/** Undefined: a job of the tenant runs, and nothing was changed. */
 async function replaceRows(
   tx: CopyingSql,
   target: RestoreTarget,
   { manifest, repository, stamp, ...options }: RestoreOptions,
-): Promise<boolean> {
+): Promise<{ unopenable: number } | undefined> {
   const { slug, tenantId } = target;
   const role = tenantRole(slug);
   await tx.query(COPY_SETTINGS);
   await requireUnused(tx, slug, options.replace);
   requireKnown(await migrationsIn(tx, 'carrel'), manifest);
   await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
-  if (await hasRunningJobs(tx, role)) return false;
+  if (await hasRunningJobs(tx, role)) return undefined;
   const isCopy = manifest.slug !== slug;
   const of = (kind: BackedUpTable['of']): LoadedTable[] =>
     manifest.tables
@@ -139,8 +143,7 @@ async function replaceRows(
   await tx.query('UPDATE users SET tenant_id = $1 WHERE tenant_id = $2', [tenantId, manifest.tenantId]);
   await tx.query('UPDATE sessions SET ended_at = now() WHERE ended_at IS NULL');
   if (isCopy) await silence(tx);
-  await sealAnew(tx, target, manifest, options);
-  return true;
+  return { unopenable: await sealAnew(tx, target, manifest, options) };
 }
 
 function requireKnown(present: readonly string[], { sharedMigrations }: Manifest): void {
@@ -169,24 +172,28 @@ async function silence(tx: Sql): Promise<void> {
   await tx.query('UPDATE lti_tools SET is_active = false WHERE is_active');
 }
 
-/** Secrets in the rows were sealed for the id that the tenant had, and perhaps with a platform key that is no longer the first. */
+/**
+ * Secrets in the rows were sealed for the id that the tenant had, and perhaps with a platform key that is no longer the first. Gives how many no key
+ * opens.
+ */
 async function sealAnew(
   tx: Sql,
   { slug, tenantId }: RestoreTarget,
   manifest: Manifest,
   { platformKeys, random, signal }: Pick<RestoreOptions, 'platformKeys' | 'random' | 'signal'>,
-): Promise<void> {
+): Promise<number> {
   const sealOf = (id: string) => {
     const keys = platformKeys.map((platform) => tenantDataKey(platform, id));
-    return { tenantId: id, sealer: new Sealer(keys, random), keyId: keys[0]?.id };
+    return { tenantId: id, sealer: new Sealer(keys, random), keyId: undefined };
   };
-  const seal = { ...sealOf(tenantId), slug };
-  const isSame = manifest.tenantId === tenantId;
-  const { unopenable } = await resealTenant(tx, isSame ? seal : { ...seal, keyId: undefined, former: sealOf(manifest.tenantId) }, signal);
-  if (unopenable > 0)
+  const [seal, former] = [sealOf(tenantId), sealOf(manifest.tenantId)];
+  const { resealed, unchanged, unopenable } = await resealTenant(tx, { ...seal, slug, former }, signal);
+  // A tenant's role can write values that nobody opens; where none opens the key is missing.
+  if (unopenable > 0 && resealed + unchanged === 0)
     throw new RestoreRefused(
-      `${unopenable} secrets of webhooks or registrations in the backup are sealed with a platform key that is not here. Add the key of that time to the end of CARREL_PLATFORM_KEYS`,
+      `the ${unopenable} secrets of webhooks and registrations in the backup are sealed with a platform key that is not here. Add the key of that time to the end of CARREL_PLATFORM_KEYS`,
     );
+  return unopenable;
 }
 
 /** Gives the keys of objects that are neither in the tenant's storage nor in the backup. */

@@ -7,6 +7,8 @@ import { tenantRole } from '../store/postgres/provisioning.ts';
 export interface Resealed {
   /** Values that are sealed with the first key now. */
   readonly resealed: number;
+  /** Values that are sealed so already; counted where all values are looked at. */
+  readonly unchanged: number;
   /** Values that no key opens: nothing is lost with any of the keys. A tenant's role can write such ones. */
   readonly unopenable: number;
 }
@@ -67,11 +69,15 @@ const ROWS_A_STATEMENT = 50;
  * so it may be stopped and run twice at once.
  */
 export async function resealTenant(sql: Sql, of: TenantSeal, signal: AbortSignal): Promise<Resealed> {
-  let found: Resealed = { resealed: 0, unopenable: 0 };
+  let found: Resealed = { resealed: 0, unchanged: 0, unopenable: 0 };
   const present = await columnsOf(sql, of.slug);
   for (const column of COLUMNS.filter(({ table, column }) => present.has(`${table}.${column}`))) {
-    const { resealed, unopenable } = await resealColumn(sql, of, column, signal);
-    found = { resealed: found.resealed + resealed, unopenable: found.unopenable + unopenable };
+    const { resealed, unchanged, unopenable } = await resealColumn(sql, of, column, signal);
+    found = {
+      resealed: found.resealed + resealed,
+      unchanged: found.unchanged + unchanged,
+      unopenable: found.unopenable + unopenable,
+    };
   }
   return found;
 }
@@ -89,7 +95,7 @@ async function columnsOf(sql: Sql, slug: string): Promise<Set<string>> {
 async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed }: Column, signal: AbortSignal): Promise<Resealed> {
   const schema = quoteIdentifier(tenantRole(of.slug));
   const reference = sealed.reference.replace('%schema%', schema);
-  let [after, resealed, unopenable] = ['(0,0)', 0, 0];
+  let [after, resealed, unchanged, unopenable] = ['(0,0)', 0, 0, 0];
   for (;;) {
     signal.throwIfAborted();
     const rows = await sql.query<{ at: string; reference: string; value: string }>(
@@ -100,7 +106,8 @@ async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed
     for (const row of rows) {
       const value = anew(of, sealed, row);
       if (value === undefined) unopenable += 1;
-      else if (value !== row.value) {
+      else if (value === row.value) unchanged += 1;
+      else {
         // It is no entry of the audit log: the secret is as it was.
         await sql.query(
           `UPDATE ${schema}.${table} SET ${column} = $3 WHERE ctid = $1::tid AND ${column} = $2 AND set_config('carrel.resealing', 'on', true) = 'on'`,
@@ -110,7 +117,7 @@ async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed
       }
       after = row.at;
     }
-    if (rows.length < ROWS_A_STATEMENT) return { resealed, unopenable };
+    if (rows.length < ROWS_A_STATEMENT) return { resealed, unchanged, unopenable };
   }
 }
 
@@ -120,7 +127,7 @@ function anew(
   { reference, value }: { reference: string; value: string },
 ): string | undefined {
   try {
-    if (of.former && isOpenedBy(of, open, reference, value)) return value;
+    if (of.former && !of.sealer.isStale(value) && isOpenedBy(of, open, reference, value)) return value;
     return seal(of, reference, open(of.former ?? of, reference, value));
   } catch (error) {
     if (error instanceof SealError) return undefined;

@@ -107,7 +107,7 @@ export async function openedSecret(pool: SqlPool, slug: string, tenantId: string
     random,
   );
   const [hook] = await pool.query<{ uuid: string; secret: string }>(
-    `SELECT uuid, secret FROM ${quoteIdentifier(tenantRole(slug))}.webhooks`,
+    `SELECT uuid, secret FROM ${quoteIdentifier(tenantRole(slug))}.webhooks ORDER BY id LIMIT 1`,
   );
   return hook && new WebhookSeal({ sealer, tenantId }).open(hook.uuid, 'secret', hook.secret);
 }

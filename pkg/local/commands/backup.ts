@@ -133,6 +133,10 @@ export async function restoreTenant(slug: string, { from, backup, of = slug, rep
       process.stdout.write(
         `${slug}: restored ${of === slug ? '' : `from ${of} `}as of ${manifest.takenAt}: ${rowsOf(manifest)} rows, ${counted(restored.copied.objects, 'object')} (${bytesText(restored.copied.bytes)}) put back.\n`,
       );
+      if (restored.unopenable > 0)
+        process.stderr.write(
+          `${slug}: ${counted(restored.unopenable, 'secret')} of webhooks or registrations cannot be opened by any of CARREL_PLATFORM_KEYS. Set them anew.\n`,
+        );
       await forgetCaches(access, slug);
       process.stdout.write(afterwards(of === slug));
       return reportMissing(slug, restored.missing);

@@ -199,6 +199,11 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
   const env = { AWS_ACCESS_KEY_ID: own.accessKeyId, AWS_SECRET_ACCESS_KEY: own.secretAccessKey, AWS_ENDPOINT_URL: stores.s3.endpoint };
   const repository = `s3://${own.bucket}/daily`;
   await suspend(copy);
+  // As the tenant's role can do it.
+  await inSchema(
+    tenant,
+    `INSERT INTO webhooks (uuid, url, events, secret) VALUES (gen_random_uuid(), 'https://x.example/', '{file.created}', 'v1.a.b')`,
+  );
 
   const unset = await carrel(['tenants', 'backup', tenant.slug, '--to', repository]);
   const within = await carrel(['tenants', 'backup', tenant.slug, '--to', `s3://carrel-${tenant.slug}/x`], env);
@@ -217,10 +222,14 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
   expect([wrongKey.code, wrongKey.stderr]).toEqual([1, expect.stringMatching(/^carrel: s3:\/\/\S+: SignatureDoesNotMatch: [^\n]+\n$/)]);
   expect([away.code, away.stderr]).toEqual([1, expect.stringMatching(/^carrel: s3:\/\/\S+ does not answer: [^\n]+\n$/)]);
   expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/^carrel: CARREL_PLATFORM_KEYS [^\n]+\n$/)]);
-  expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining('inactive')]);
+  expect([restored.code, restored.stdout, restored.stderr]).toEqual([
+    0,
+    expect.stringContaining('inactive'),
+    expect.stringContaining('1 secret of webhooks or registrations cannot be opened'),
+  ]);
   const rows = await rowsOfTenant(pool, copy.slug);
   expect(rows['tenant.users']).toContainEqual(expect.objectContaining({ username: 'ada', tenant_id: Number(copy.tenantId) }));
-  expect(rows['tenant.webhooks']).toEqual([expect.objectContaining({ active: false })]);
+  expect(rows['tenant.webhooks']).toEqual(Array.from({ length: 2 }, () => expect.objectContaining({ active: false })));
   expect([rows['carrel.events'], rows['carrel.deliveries'], rows['carrel.work']]).toEqual([[], [], []]);
   expect(await openedSecret(pool, copy.slug, copy.tenantId, stores.platformKeys)).toBe(tenant.secret);
   expect(await openedSecret(pool, tenant.slug, tenant.tenantId, stores.platformKeys)).toBe(tenant.secret);
