@@ -68,12 +68,13 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
   let isSwitched = false;
   try {
     const { tenantId } = move;
-    // The operator gives it the tenant's own password once it is there; until then it opens nothing.
-    await ensureTenantDatabase(to, { slug, tenantId, password: options.random.base64url(PASSWORD_BYTES), connections: 0 });
     const tables = await tablesOf(from.pool, tenantRole(slug));
     onStep('it can only be read from now on');
     const began = clock.monotonic();
+    // Before anything is made on the other shard: by this the operator finds what a mover has left that died (pkg/operator/tenant/moves.ts).
     await makeReadOnly(from, slug);
+    // The operator gives it the tenant's own password once it is there; until then it opens nothing.
+    await ensureTenantDatabase(to, { slug, tenantId, password: options.random.base64url(PASSWORD_BYTES), connections: 0 });
     await untilHeld(from.pool, slug, clock);
     let rows = 0;
     const copy = async (source: CopyingSql): Promise<void> => {

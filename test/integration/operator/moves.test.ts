@@ -232,11 +232,12 @@ test.each(['can only be read', 'rows are copied', 'as it should be'])(
     await carrel(['tenants', 'move', slug, '--to', 'other'], (output, kill) => output.includes(step) && kill());
     await expire(tenantId);
     const shard = await waitFor('the operator to put right what it left', async () => {
-      const [row] = await pools.main.query<{ shard: 'main' | 'other'; isDone: boolean }>(
-        'SELECT shard, moving_to IS NULL AND former_shard IS NULL AS "isDone" FROM registry.tenants WHERE id = $1',
+      const [row] = await pools.main.query<{ shard: 'main' | 'other'; formerShard: string | null }>(
+        'SELECT shard, former_shard AS "formerShard" FROM registry.tenants WHERE id = $1',
         [tenantId],
       );
-      return row?.isDone === true && row.shard;
+      const there = row?.shard === 'main' ? pools.other : pools.main;
+      return row?.formerShard === null && (await leftOn(there, slug)).length === 0 && row.shard;
     });
     const [here, there] = shard === 'main' ? [pools.main, pools.other] : [pools.other, pools.main];
     await waitFor('its role to write again', () => writes(slug));
