@@ -10,7 +10,7 @@ CARREL := node cmd/carrel/main.ts
 INSTALLED := node_modules/.carrel-installed
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: $(INSTALLED) ## start the platform on this machine (CARREL_PORT, CARREL_HOME); a second run is harmless
 	@node hack/web.ts && $(CARREL) up

@@ -3,6 +3,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import { backUpTenants, listBackups, restoreTenant } from '../../../pkg/local/commands/backup.ts';
+import { LocalError } from '../../../pkg/local/errors.ts';
 import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
@@ -33,8 +35,35 @@ const { stores, scratch } = testBackends();
 const pool = new SqlPool({ url: stores.postgres.operator, poolSize: 4, log: silentLogger });
 afterAll(() => pool.close());
 
-const carrel = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> =>
-  anyCarrel(args, { ...operatorEnvironment(stores), ...env });
+const settings = operatorEnvironment(stores);
+/** The command in a process of its own. */
+const carrel = (args: readonly string[]): Promise<Outcome> => anyCarrel(args, settings);
+
+/** What the command does, in this process: its modules take as long to load as a backup takes. */
+async function inProcess(
+  work: (options: { stateDirectory: string; env: NodeJS.ProcessEnv }) => Promise<boolean>,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Outcome> {
+  let [stdout, stderr] = ['', ''];
+  const writes = [process.stdout.write, process.stderr.write] as const;
+  process.stdout.write = (text: string | Uint8Array): boolean => ((stdout += String(text)), true);
+  process.stderr.write = (text: string | Uint8Array): boolean => ((stderr += String(text)), true);
+  try {
+    const isWell = await work({ stateDirectory: join(scratch, 'no-state'), env: { ...settings, ...env } });
+    return { code: isWell ? 0 : 1, stdout, stderr };
+  } catch (error) {
+    if (!(error instanceof LocalError)) throw error;
+    return { code: 1, stdout, stderr: `${stderr}carrel: ${error.message}\n` };
+  } finally {
+    [process.stdout.write, process.stderr.write] = writes;
+  }
+}
+
+const backup = (slugs: readonly string[], to: string, env?: NodeJS.ProcessEnv, keep?: number) =>
+  inProcess((options) => backUpTenants(slugs, { ...options, to, keep }), env);
+const backups = (slug: string, at: string, verify = false) => inProcess((options) => listBackups(slug, { ...options, at, verify }));
+const restored = (slug: string, from: string, more: { of?: string; replace?: boolean } = {}, env?: NodeJS.ProcessEnv) =>
+  inProcess((options) => restoreTenant(slug, { ...options, from, backup: undefined, of: more.of, replace: more.replace ?? false }), env);
 
 interface Ready {
   readonly key: ObjectKey;
@@ -91,12 +120,12 @@ test('a tenant that lost rows and objects has all of them again as of its backup
   await inSchema(tenant, `DELETE FROM files; DELETE FROM folders; UPDATE users SET display_name = 'changed' WHERE username = 'ada'`);
   await pool.query('DELETE FROM carrel.events WHERE tenant = $1', [tenantRole(tenant.slug)]);
   await tenant.objects.delete(tenant.keys.slice(0, 2));
-  const early = await carrel(['tenants', 'restore', tenant.slug, '--from', folder]);
-  const nobody = await carrel(['tenants', 'backup', 'nobody', '--to', folder]);
-  const file = await carrel(['tenants', 'backup', tenant.slug, '--to', '/dev/null/x']);
+  const early = await restored(tenant.slug, folder);
+  const nobody = await backup(['nobody'], folder);
+  const file = await backup([tenant.slug], '/dev/null/x');
   await suspend(tenant);
-  const unasked = await carrel(['tenants', 'restore', tenant.slug, '--from', folder]);
-  const restored = await carrel(['tenants', 'restore', tenant.slug, '--from', folder, '--replace']);
+  const unasked = await restored(tenant.slug, folder);
+  const done = await carrel(['tenants', 'restore', tenant.slug, '--from', folder, '--replace']);
 
   expect([backedUp.code, backedUp.stdout]).toEqual([
     0,
@@ -108,7 +137,7 @@ test('a tenant that lost rows and objects has all of them again as of its backup
   ]);
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('is in use. Set suspended: true')]);
   expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('--replace')]);
-  expect([restored.code, restored.stderr, restored.stdout]).toEqual([0, '', expect.stringContaining('2 objects')]);
+  expect([done.code, done.stderr, done.stdout]).toEqual([0, '', expect.stringContaining('2 objects')]);
   expect(withoutSessions(await rowsOfTenant(pool, tenant.slug))).toEqual(withoutSessions(before));
   expect(await contentOf(tenant.objects, tenant.keys[0] ?? '')).toContain('first');
   expect(await inSchema(tenant, 'SELECT FROM sessions WHERE ended_at IS NULL')).toEqual([]);
@@ -168,19 +197,19 @@ test('a second backup copies only what is new, older ones go with the objects th
     (await readdir(join(folder, tenant.slug, 'objects'), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
       .length;
 
-  await carrel(['tenants', 'backup', tenant.slug, '--to', folder]);
+  await backup([tenant.slug], folder);
   await inSchema(tenant, `DELETE FROM files WHERE name = 'file 3.txt'`);
-  const second = await carrel(['tenants', 'backup', tenant.slug, '--to', folder]);
+  const second = await backup([tenant.slug], folder);
   const [oldest = ''] = await readdir(join(folder, tenant.slug));
   const both = await list();
-  const third = await carrel(['tenants', 'backup', tenant.slug, '--to', folder, '--keep', '1']);
-  const verified = await carrel(['tenants', 'backups', tenant.slug, '--at', folder, '--verify']);
+  const third = await backup([tenant.slug], folder, undefined, 1);
+  const verified = await backups(tenant.slug, folder, true);
   const one = await list();
   const [, object = ''] = (await readdir(join(folder, tenant.slug), { recursive: true })).filter((name) =>
     /^objects\/.*\/.{32}$/.test(name),
   );
   await writeFile(join(folder, tenant.slug, object), 'something else');
-  const damaged = await carrel(['tenants', 'backups', tenant.slug, '--at', folder, '--verify']);
+  const damaged = await backups(tenant.slug, folder, true);
 
   expect(second.stdout).toContain('of which 0 new');
   expect([both, one]).toEqual([4, 3]);
@@ -205,16 +234,21 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
     `INSERT INTO webhooks (uuid, url, events, secret) VALUES (gen_random_uuid(), 'https://x.example/', '{file.created}', 'v1.a.b')`,
   );
 
-  const unset = await carrel(['tenants', 'backup', tenant.slug, '--to', repository]);
-  const within = await carrel(['tenants', 'backup', tenant.slug, '--to', `s3://carrel-${tenant.slug}/x`], env);
-  const wrongKey = await carrel(['tenants', 'backup', tenant.slug, '--to', repository], { ...env, AWS_SECRET_ACCESS_KEY: 'wrong' });
-  const away = await carrel(['tenants', 'backup', tenant.slug, '--to', repository], { ...env, AWS_ENDPOINT_URL: 'http://127.0.0.1:9' });
-  const backedUp = await carrel(['tenants', 'backup', tenant.slug, copy.slug, '--to', repository], env);
-  const foreign = await carrel(['tenants', 'restore', copy.slug, '--of', tenant.slug, '--from', repository], {
-    ...env,
-    CARREL_PLATFORM_KEYS: `other:${Buffer.alloc(32).toString('base64')}`,
-  });
-  const restored = await carrel(['tenants', 'restore', copy.slug, '--of', tenant.slug, '--from', repository], env);
+  const unset = await backup([tenant.slug], repository);
+  const within = await backup([tenant.slug], `s3://carrel-${tenant.slug}/x`, env);
+  const wrongKey = await backup([tenant.slug], repository, { ...env, AWS_SECRET_ACCESS_KEY: 'wrong' });
+  const away = await backup([tenant.slug], repository, { ...env, AWS_ENDPOINT_URL: 'http://127.0.0.1:9' });
+  const backedUp = await backup([tenant.slug, copy.slug], repository, env);
+  const foreign = await restored(
+    copy.slug,
+    repository,
+    { of: tenant.slug },
+    {
+      ...env,
+      CARREL_PLATFORM_KEYS: `other:${Buffer.alloc(32).toString('base64')}`,
+    },
+  );
+  const copied = await restored(copy.slug, repository, { of: tenant.slug }, env);
 
   expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('AWS_ACCESS_KEY_ID')]);
   expect([within.code, within.stderr]).toEqual([1, expect.stringContaining('name another one')]);
@@ -222,7 +256,7 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
   expect([wrongKey.code, wrongKey.stderr]).toEqual([1, expect.stringMatching(/^carrel: s3:\/\/\S+: SignatureDoesNotMatch: [^\n]+\n$/)]);
   expect([away.code, away.stderr]).toEqual([1, expect.stringMatching(/^carrel: s3:\/\/\S+ does not answer: [^\n]+\n$/)]);
   expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/^carrel: CARREL_PLATFORM_KEYS [^\n]+\n$/)]);
-  expect([restored.code, restored.stdout, restored.stderr]).toEqual([
+  expect([copied.code, copied.stdout, copied.stderr]).toEqual([
     0,
     expect.stringContaining('inactive'),
     expect.stringContaining('1 secret of webhooks or registrations cannot be opened'),
@@ -241,7 +275,7 @@ test('a damaged backup, and one of a later release, change nothing; an object th
   const folder = await newFolder();
   await tenant.objects.delete(tenant.keys.slice(0, 1));
 
-  const lossy = await carrel(['tenants', 'backup', tenant.slug, '--to', folder]);
+  const lossy = await backup([tenant.slug], folder);
   await suspend(tenant);
   const before = await rowsOfTenant(pool, tenant.slug);
   const [stamp = ''] = await readdir(join(folder, tenant.slug));
@@ -250,7 +284,7 @@ test('a damaged backup, and one of a later release, change nothing; an object th
     string,
   ];
   const [rows, text] = await Promise.all([readFile(users), readFile(manifest, 'utf8')]);
-  const restore = () => carrel(['tenants', 'restore', tenant.slug, '--from', folder, '--replace']);
+  const restore = () => restored(tenant.slug, folder, { replace: true });
   await writeFile(users, rows.subarray(0, rows.length - 20));
   const cut = await restore();
   await writeFile(users, rows);
@@ -314,7 +348,7 @@ test('a backup that is cut off is none and is gone a day later, and the next one
   });
 
   await expect(backUp(sourceOf(tenant), options(full))).rejects.toThrow('no space left');
-  const unfinished = await carrel(['tenants', 'backups', tenant.slug, '--at', folder]);
+  const unfinished = await backups(tenant.slug, folder);
   const next = await backUp(sourceOf(tenant), options(new FolderRepository(folder)));
   const early = await prune(new FolderRepository(folder), tenant.slug, { keep: 5, now: new Date() });
   const late = await prune(new FolderRepository(folder), tenant.slug, { keep: 5, now: new Date(Date.now() + 25 * 3_600_000) });

@@ -123,7 +123,7 @@ test('two operators that reseal at once lose no value, and a newer one is not ov
   const now = new WebhookSeal({ sealer: new Sealer([keyYoung], random), tenantId: '77' });
   const rows = await sql.query<{ uuid: string; secret: string }>('SELECT uuid, secret FROM webhooks');
   expect(passes.every(({ unopenable }) => unopenable === 0)).toBe(true);
-  expect(again).toEqual({ resealed: 0, unopenable: 0 });
+  expect(again).toMatchObject({ resealed: 0, unopenable: 0 });
   expect(new Map(rows.map(({ uuid, secret }) => [uuid, now.open(uuid, 'secret', secret)]))).toEqual(
     new Map(webhooks.map(({ uuid, plain }) => [uuid, plain])),
   );
