@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { backUpTenants, listBackups, restoreTenant } from '../../../pkg/local/commands/backup.ts';
-import { LocalError } from '../../../pkg/local/errors.ts';
 import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
@@ -28,7 +27,7 @@ import { operatorEnvironment, condition, secretValues, unique } from '../../supp
 import { operatorSuite } from '../../support/operator-suite.ts';
 import { newTenant } from '../../support/tenant.ts';
 import { waitFor } from '../../support/wait.ts';
-import { carrel as anyCarrel, type Outcome } from './carrel.ts';
+import { carrel as anyCarrel, inProcess as anyProcess, type Outcome } from './carrel.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
 const { stores, scratch } = testBackends();
@@ -39,25 +38,9 @@ const settings = operatorEnvironment(stores);
 /** The command in a process of its own. */
 const carrel = (args: readonly string[]): Promise<Outcome> => anyCarrel(args, settings);
 
-/** What the command does, in this process: its modules take as long to load as a backup takes. */
-async function inProcess(
-  work: (options: { stateDirectory: string; env: NodeJS.ProcessEnv }) => Promise<boolean>,
-  env: NodeJS.ProcessEnv = {},
-): Promise<Outcome> {
-  let [stdout, stderr] = ['', ''];
-  const writes = [process.stdout.write, process.stderr.write] as const;
-  process.stdout.write = (text: string | Uint8Array): boolean => ((stdout += String(text)), true);
-  process.stderr.write = (text: string | Uint8Array): boolean => ((stderr += String(text)), true);
-  try {
-    const isWell = await work({ stateDirectory: join(scratch, 'no-state'), env: { ...settings, ...env } });
-    return { code: isWell ? 0 : 1, stdout, stderr };
-  } catch (error) {
-    if (!(error instanceof LocalError)) throw error;
-    return { code: 1, stdout, stderr: `${stderr}carrel: ${error.message}\n` };
-  } finally {
-    [process.stdout.write, process.stderr.write] = writes;
-  }
-}
+type Work = Parameters<typeof anyProcess>[0];
+/** The command in this process. */
+const inProcess = (work: Work, env: NodeJS.ProcessEnv = {}): Promise<Outcome> => anyProcess(work, { ...settings, ...env });
 
 const backup = (slugs: readonly string[], to: string, env?: NodeJS.ProcessEnv, keep?: number) =>
   inProcess((options) => backUpTenants(slugs, { ...options, to, keep }), env);

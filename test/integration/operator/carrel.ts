@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { LocalError } from '../../../pkg/local/errors.ts';
 import { testBackends, programEnvironment, ROOT } from '../../support/backends.ts';
 
 export interface Outcome {
@@ -19,6 +20,26 @@ export function carrel(args: readonly string[], env: NodeJS.ProcessEnv = {}): Pr
       (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     );
   });
+}
+
+/** What a command does, in this process: its modules take longer to load than most commands run. */
+export async function inProcess(
+  work: (options: { stateDirectory: string; env: NodeJS.ProcessEnv }) => Promise<unknown>,
+  env: NodeJS.ProcessEnv,
+): Promise<Outcome> {
+  let [stdout, stderr] = ['', ''];
+  const writes = [process.stdout.write, process.stderr.write] as const;
+  process.stdout.write = (text: string | Uint8Array): boolean => ((stdout += String(text)), true);
+  process.stderr.write = (text: string | Uint8Array): boolean => ((stderr += String(text)), true);
+  try {
+    const isWell = (await work({ stateDirectory: join(testBackends().scratch, 'no-state'), env })) !== false;
+    return { code: isWell ? 0 : 1, stdout, stderr };
+  } catch (error) {
+    if (!(error instanceof LocalError)) throw error;
+    return { code: 1, stdout, stderr: `${stderr}carrel: ${error.message}\n` };
+  } finally {
+    [process.stdout.write, process.stderr.write] = writes;
+  }
 }
 
 /** Throws with what the command said when it makes none. */
