@@ -9,7 +9,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
   folders: () => onPlatform(async ({ stores }) => (await import('./folders.ts')).folders(stores)),
   lists: () => onPlatform(async ({ stores }) => (await import('./lists.ts')).lists(stores)),
   metadata: () => onPlatform(async ({ stores }) => (await import('./metadata.ts')).metadata(stores)),
-  operator: async () => (await import('./operator.ts')).operator(),
+  operator: async () => (await import('./operator/operator.ts')).operator(),
   search: () => onPlatform(async ({ stores }) => (await import('./search.ts')).search(stores)),
   recovery: async () => (await import('./recovery.ts')).recovery(),
   transfers: () => onPlatform(async ({ stores }) => (await import('./transfers.ts')).transfers(stores)),

@@ -1,0 +1,114 @@
+import { controllerOf } from '../../../pkg/kube/owner.ts';
+import { keyOf, type Kind, type KubeObject, type ObjectKey, type Observed } from '../../../pkg/kube/object.ts';
+import type { Deployment } from '../../../pkg/kube/kinds.ts';
+import { FINALIZER } from '../../../pkg/operator/names.ts';
+import { isRolledOut } from '../../../pkg/operator/tenant/availability.ts';
+import { imageIn } from '../../../pkg/operator/tenant/rollouts.ts';
+import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom as random } from '../../../pkg/runtime/random.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { ensureTenantDatabase, migrateTenant } from '../../../pkg/store/postgres/provisioning.ts';
+import { RedisUsers } from '../../../pkg/store/redis/acl.ts';
+import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
+import { testBackends } from '../../support/backends.ts';
+import { children, type Cluster, follow, newNamespace, ready, tenantOf, unique } from '../../support/operator.ts';
+import { inParallel, waitFor } from '../../support/wait.ts';
+
+/** Of tenants made at once: as many reconciles run at once in the operator. */
+export const CONCURRENCY = 8;
+const SYNC_LIMIT_MS = 60_000;
+
+/** The control: it writes what the operator writes, without looking at anything. */
+export interface BareClient {
+  /** For a tenant of this name, the same objects, finalizer, two status writes, one Event, schema, Redis user and bucket. */
+  make(name: string): Promise<void>;
+  /** Gives all its Deployments this image, `concurrency` at a time, and waits until their pods have it. */
+  rollOut(image: string, concurrency: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** All pods have this image. */
+export const runs = (deployment: Deployment | undefined, image: string): boolean =>
+  deployment !== undefined && imageIn(deployment) === image && isRolledOut(deployment);
+
+export async function bareClient(cluster: Cluster, namespace: string): Promise<BareClient> {
+  const key = { namespace, name: unique('model') };
+  await cluster.tenants.create(tenantOf(namespace, key.name));
+  const model = await ready(cluster.tenants, key);
+  const objects = await objectsOf(cluster, key);
+  await cluster.tenants.delete(key);
+  await waitFor('the model to go', async () => (await cluster.tenants.find(key)) === undefined);
+  const { stores } = testBackends();
+  const shard = { pool: new SqlPool({ url: stores.postgres.operator, poolSize: CONCURRENCY, log: silentLogger }), clock, random };
+  const redis = new RedisUsers({ url: stores.redis.adminUrl, log: silentLogger });
+  const storage = new StorageAdmin(stores.s3);
+  // Its own namespace holds no Tenant that the operator would look at: they are ConfigMaps of the same size.
+  const own = await newNamespace(cluster);
+  let nextId = 1_000_000_000;
+  return {
+    make: async (name) => {
+      const metadata = { namespace: own, name };
+      const tenants = cluster.of(children.CONFIG_MAP);
+      const size = { data: { spec: JSON.stringify(model.spec) } };
+      await tenants.create({ metadata: { ...metadata, name: `${name}-tenant` }, ...size });
+      const change = (data: object) => tenants.patch({ ...metadata, name: `${name}-tenant` }, { data });
+      await change({ finalizer: FINALIZER });
+      await change({ status: JSON.stringify(model.status).slice(0, 300) });
+      const tenant = { slug: name, tenantId: String((nextId += 1)) };
+      await ensureTenantDatabase(shard, { ...tenant, password: random.hex(16), connections: 12 });
+      await migrateTenant(shard, tenant);
+      await redis.ensure({ slug: name, passwords: [random.hex(16)] });
+      const bucket = bucketName(name);
+      await storage.ensureBucketWithUser({ bucket, accessKeyId: bucket, secretAccessKey: random.hex(16) });
+      for (const { kind, object } of objects)
+        await cluster.of(kind).create({ ...object, metadata: { ...metadata, name: object.metadata.name.replace(key.name, name) } });
+      await change({ status: JSON.stringify(model.status) });
+      await cluster.of(children.EVENT).create({
+        metadata: { namespace: own, name },
+        eventTime: `${new Date().toISOString().slice(0, -1)}000Z`,
+        reportingController: 'carrel.dev/bench',
+        reportingInstance: 'bench',
+        action: 'Ready',
+        reason: 'Ready',
+        type: 'Normal',
+        regarding: { kind: 'ConfigMap', namespace: own, name },
+      });
+    },
+    rollOut: async (image, concurrency) => {
+      const { store, api, stop } = follow(cluster, children.DEPLOYMENT, own);
+      await store.waitForSync(AbortSignal.timeout(SYNC_LIMIT_MS));
+      await inParallel(store.list(), concurrency, async (deployment) => {
+        const containers = deployment.spec?.template.spec?.containers.map((container) => ({ ...container, image }));
+        await api.patch(keyOf(deployment), { spec: { template: { spec: { containers } } } });
+        await waitFor(`pods of ${deployment.metadata.name}`, () => runs(store.get(keyOf(deployment)), image));
+      });
+      await stop();
+    },
+    close: async () => {
+      storage.close();
+      await Promise.all([redis.close(), shard.pool.close()]);
+    },
+  };
+}
+
+/** The children of a tenant as they would be created. */
+async function objectsOf(cluster: Cluster, key: ObjectKey): Promise<{ kind: Kind<KubeObject>; object: Observed<KubeObject> }[]> {
+  const kinds = Object.values(children).filter((kind) => kind !== children.EVENT && kind !== children.NAMESPACE) as Kind<KubeObject>[];
+  const lists = await Promise.all(
+    kinds.map(async (kind) => {
+      const owned = (await cluster.of(kind).list({ namespace: key.namespace })).filter((object) => controllerOf(object)?.name === key.name);
+      return owned.map((object) => ({ kind, object: plain(kind, object) }));
+    }),
+  );
+  return lists.flat();
+}
+
+function plain(kind: Kind, found: Observed<KubeObject>): Observed<KubeObject> {
+  const { status: _status, ...object } = structuredClone(found) as Observed<KubeObject> & {
+    status?: unknown;
+    spec?: Record<string, unknown>;
+  };
+  if (kind.kind === 'Service') for (const field of ['clusterIP', 'clusterIPs']) delete object.spec?.[field];
+  return object;
+}

@@ -1,0 +1,73 @@
+import { LEASE } from '../../../pkg/kube/kinds.ts';
+import { difference, type OperatorProcess, writes } from '../../support/operator.ts';
+import { waitFor } from '../../support/wait.ts';
+import type { Line } from '../measure.ts';
+import { countOf, inSeconds, limitFor, type Run } from './run.ts';
+
+/** The operator that leads now, and what was measured. */
+interface Next {
+  readonly operator: OperatorProcess;
+  readonly lines: Line[];
+}
+
+/** Stops the operator and starts another. */
+export async function restart(run: Run, running: OperatorProcess): Promise<Next> {
+  const { cluster } = run;
+  const tenants = (await cluster.tenants.list()).length;
+  await running.end('SIGTERM');
+  const before = await writes(cluster);
+  const started = performance.now();
+  const operator = await run.start();
+  await waitFor('a reconcile of every Tenant', async () => (await reconciles(operator)) >= tenants, limitFor(tenants));
+  const took = performance.now() - started;
+  const written = countOf(difference(before, await writes(cluster)));
+  const what = `${tenants} Tenants observed after a restart of the operator`;
+  return {
+    operator,
+    lines: [
+      { what, ours: inSeconds(took), control: '', target: '< 30 s', met: took < 30_000 },
+      { what: 'writes by that', ours: String(written), control: '', target: '0', met: written === 0 },
+    ],
+  };
+}
+
+/** A standby waits each time: for the end of a leader that is killed, and of one that is stopped. */
+export async function takeover(run: Run, running: OperatorProcess): Promise<Next> {
+  const second = await standby(run);
+  const afterKill = await untilAnotherLeads(run, () => running.end('SIGKILL'));
+  const third = await standby(run);
+  const afterStop = await untilAnotherLeads(run, () => second.end('SIGTERM'));
+  const what = 'another operator leads after one that was';
+  return {
+    operator: third,
+    lines: [
+      { what: `${what} killed with -9`, ours: inSeconds(afterKill), control: '', target: '< 20 s', met: afterKill < 20_000 },
+      { what: `${what} stopped`, ours: inSeconds(afterStop), control: '', target: '< 2 s', met: afterStop < 2_000 },
+    ],
+  };
+}
+
+async function standby(run: Run): Promise<OperatorProcess> {
+  const operator = await run.start();
+  await waitFor('a standby', () => operator.output().includes('started'));
+  return operator;
+}
+
+async function untilAnotherLeads({ cluster }: Run, end: () => Promise<unknown>): Promise<number> {
+  const holder = async (): Promise<string | undefined> =>
+    (await cluster.of(LEASE).get({ namespace: 'carrel-system', name: 'carrel-operator' })).spec?.holderIdentity;
+  const former = await holder();
+  const began = performance.now();
+  void end();
+  await waitFor('another leader', async () => ![undefined, '', former].includes(await holder()));
+  return performance.now() - began;
+}
+
+async function reconciles(operator: OperatorProcess): Promise<number> {
+  const port = /"opsPort":(\d+)/.exec(operator.output())?.[1];
+  if (port === undefined) return 0;
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return [...text.matchAll(/^controller_runtime_reconcile_total\{([^}]*)\} (\d+)/gm)]
+    .filter(([, labels = '']) => labels.includes('controller="tenant"') && !labels.includes('result="error"'))
+    .reduce((sum, [, , count]) => sum + Number(count), 0);
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import type { Cluster, OperatorProcess } from '../../support/operator.ts';
+
+/** What the parts of the bench share: one cluster whose Tenants stand in one namespace. */
+export interface Run {
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  /** Another operator on it, with the same settings but for these. */
+  start(env?: NodeJS.ProcessEnv): Promise<OperatorProcess>;
+}
+
+export const MIB = 2 ** 20;
+
+export const countOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+/** How long `tenants` may take to whatever they do, in ms: a wait that ends there has failed. */
+export const limitFor = (tenants: number): number => 120_000 + tenants * 3_000;
+
+export const inSeconds = (ms: number, digits = 1): string => `${(ms / 1_000).toFixed(digits)} s`;
+
+/** What a process has to itself, in bytes (proc(5), smaps_rollup). */
+export function memoryOf(pid: number): number {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return ['Private_Clean', 'Private_Dirty'].reduce(
+    (sum, field) => sum + 1_024 * Number(new RegExp(`^${field}: +(\\d+)`, 'm').exec(rollup)?.[1] ?? 0),
+    0,
+  );
+}
