@@ -239,7 +239,10 @@ const ROLLOUT_HELP = `
 The cluster is that of KUBECONFIG, or of the pod it runs in, else the platform on this machine; the registry that of CARREL_SHARDS_DIR, else the same
 platform's. In a cluster run it in the operator's pod (kubectl exec).`;
 
-const rollout = program.command('rollout').description('the rollout of a new image to all tenants').addHelpText('after', ROLLOUT_HELP);
+const rollout = program
+  .command('rollout')
+  .description('the rollout of a new image, or of new settings, to all tenants')
+  .addHelpText('after', ROLLOUT_HELP);
 rollout
   .command('status')
   .description('show how many tenants have the image, wait for it or failed; exit code 1 when some failed or all are halted')
@@ -249,7 +252,7 @@ rollout
   });
 rollout
   .command('pause')
-  .description('let no further tenant get a new image')
+  .description('let no further tenant get a new image or new settings')
   .action(async () => {
     const { pause } = await commands.rollout();
     await pause({ stateDirectory, env });

@@ -131,7 +131,9 @@ export const operatorConfigSchema = z.object({
   CARREL_MAX_CONNECTIONS_PER_TENANT: wholeNumber(1, 10_000)
     .default(50)
     .describe('the most connections to Postgres that one tenant may hold: poolSize × (replicas + 1) + 2'),
-  CARREL_ROLLOUT_CONCURRENCY: wholeNumber(1, 10_000).default(10).describe('to how many tenants a new CARREL_IMAGE is rolled out at once'),
+  CARREL_ROLLOUT_CONCURRENCY: wholeNumber(1, 10_000)
+    .default(10)
+    .describe('to how many tenants a new CARREL_IMAGE, or another setting that all pods get, is rolled out at once'),
   CARREL_MIGRATION_CONCURRENCY: wholeNumber(1, 64).default(4).describe('how many schemas are migrated at once'),
   CARREL_LEADER_ELECTION_NAMESPACE: z
     .string()

@@ -13,6 +13,8 @@ export const ADOPT_ANNOTATION = `${PREFIX}/adopt`;
 export const ROTATE_ANNOTATION = `${PREFIX}/rotate`;
 /** On a pod template: what the pod was started with. Another value restarts the pods. */
 export const CONFIG_ANNOTATION = `${PREFIX}/config`;
+/** On a pod template: what the operator gives to the pods of all tenants (tenant/release.ts). Another value reaches a bounded number of tenants at once. */
+export const RELEASE_ANNOTATION = `${PREFIX}/release`;
 /** On a generated Secret: a hash of its data, so that an edit is noticed without a call of the registry. */
 export const CHECKSUM_ANNOTATION = `${PREFIX}/checksum`;
 /** On the Secret that holds the password or, where the spec names one, on that of the keys: a keyed hash of the e-mail and password that were set last. */

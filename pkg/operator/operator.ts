@@ -96,7 +96,6 @@ export class Operator {
     const { tenants, owned } = this.#informers;
     this.#rollouts = new Rollouts({
       ...deps,
-      image: deps.settings.image,
       concurrency: deps.settings.rolloutConcurrency,
       deployments: owned.of(DEPLOYMENT).store,
     });

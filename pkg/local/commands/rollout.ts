@@ -38,7 +38,7 @@ const MOST_NAMED = 5;
 
 const registryOf = ({ stateDirectory, env }: Options) => ({ stateDirectory, shardsDir: env['CARREL_SHARDS_DIR'] });
 
-/** Prints how far the operator's image is, and what holds it up. False: it failed for a tenant, or is halted. */
+/** Prints how far the operator's image and settings are, and what holds it up. False: it failed for a tenant, or is halted. */
 export async function rolloutStatus(options: Options): Promise<boolean> {
   const since = await withRegistry(registryOf(options), pausedSince);
   const client = await clusterClient(options.stateDirectory, options.env);
@@ -72,7 +72,7 @@ function describe(state: State, tenants: readonly Observed<TenantObject>[]): str
 /** No further rollout begins; those that run end. Twice is harmless. */
 export async function pause(options: Options): Promise<void> {
   await withRegistry(registryOf(options), pauseRollouts);
-  process.stdout.write('Rollouts of a new image are paused: those that run end, no further one begins. To go on: carrel rollout resume\n');
+  process.stdout.write('Rollouts are paused: those that run end, no further one begins. To go on: carrel rollout resume\n');
 }
 
 export async function resume(options: Options): Promise<void> {

@@ -4,9 +4,12 @@ import type { Observed } from '../../kube/object.ts';
 import { Store } from '../../kube/store.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import type { ObservedTenant } from '../kinds.ts';
+import { RELEASE_ANNOTATION } from '../names.ts';
+import type { OperatorSettings } from '../settings.ts';
 import { ManualClock } from '../../../test/support/clock.ts';
+import { releaseOf } from './release.ts';
 import { Rollouts } from './rollouts.ts';
-import { tenantWith } from './tenant.fixture.ts';
+import { settingsWith, tenantWith } from './tenant.fixture.ts';
 
 const [OLD, NEW] = ['carrel:1', 'carrel:2'];
 let version = 0;
@@ -31,7 +34,13 @@ const tenant = (name: string, spec: Parameters<typeof tenantWith>[0] = {}, seen 
 type State = 'ready' | 'rolling' | 'failed';
 
 /** As the API server has it. */
-function deployment(name: string, image: string, state: State = 'ready', replicas = 1): Observed<Deployment> {
+function deployment(
+  name: string,
+  image: string,
+  state: State = 'ready',
+  replicas = 1,
+  release = releaseOf({ spec: {} }, settingsWith({ image })),
+): Observed<Deployment> {
   const rolledOut = { replicas, updatedReplicas: replicas, availableReplicas: replicas, readyReplicas: replicas };
   const conditions = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'too late' }];
   const object = {
@@ -40,7 +49,11 @@ function deployment(name: string, image: string, state: State = 'ready', replica
       generation: 2,
       resourceVersion: String((version += 1)),
     },
-    spec: { replicas, selector: {}, template: { spec: { containers: [{ name: 'server', image }] } } },
+    spec: {
+      replicas,
+      selector: {},
+      template: { metadata: { annotations: { [RELEASE_ANNOTATION]: release } }, spec: { containers: [{ name: 'server', image }] } },
+    },
     status: { observedGeneration: 2, ...(state === 'ready' ? rolledOut : { replicas }), ...(state === 'failed' ? { conditions } : {}) },
   };
   store.upsert(object);
@@ -55,8 +68,8 @@ function pass(name: string, becomes: State = 'rolling', isPaused = false): strin
   return waits?.reason ?? 'goes';
 }
 
-function leads(concurrency: number): void {
-  rollouts = new Rollouts({ concurrency, image: NEW, deployments: store, clock, metrics: createMetrics('test') });
+function leads(concurrency: number, settings = settingsWith({ image: NEW })): void {
+  rollouts = new Rollouts({ concurrency, settings, deployments: store, clock, metrics: createMetrics('test') });
   rollouts.begin(({ name }) => void enqueued.push(name));
 }
 
@@ -123,7 +136,7 @@ test('a change that never reaches the API server gives its place back as a failu
   expect(pass('b')).toBe('goes');
 });
 
-test('a person’s change, an image of the Tenant’s own, a suspended and a new tenant wait for nothing', () => {
+test('a person’s change, a suspended and a new tenant wait for nothing', () => {
   leads(1);
   pass('a');
   const live = store.get({ namespace: 'schools', name: 'b' });
@@ -132,9 +145,44 @@ test('a person’s change, an image of the Tenant’s own, a suspended and a new
   expect([
     waits(tenant('b')),
     waits(tenant('b', {}, 0)),
-    waits(tenant('b', { image: 'mine:1' })),
     waits(tenant('b', { suspended: true })),
     waits(tenant('b'), deployment('b', OLD, 'ready', 0)),
     rollouts.waitsFor(tenant('new'), undefined, true) !== undefined,
-  ]).toEqual([true, false, false, false, false, false]);
+  ]).toEqual([true, false, false, false, false]);
+});
+
+test('settings that all pods get roll out as an image does, also to a Tenant that names its own image', () => {
+  const [silent, talkative] = [settingsWith({ image: NEW, logLevel: 'warn' }), settingsWith({ image: NEW, logLevel: 'debug' })];
+  const own = tenant('own', { image: 'mine:1' });
+  const released = (name: string, settings: OperatorSettings, image = NEW) =>
+    deployment(name, image, 'ready', 1, releaseOf(tenant(name, name === 'own' ? { image } : {}), settings));
+  for (const name of 'ab') released(name, silent);
+  const live = released('own', silent, 'mine:1');
+  leads(1, talkative);
+  const waits = (given: ObservedTenant, found: Deployment | undefined) => rollouts.waitsFor(given, found, false)?.message;
+
+  const first = waits(tenant('a'), store.get({ namespace: 'schools', name: 'a' }));
+  const others = [waits(tenant('b'), store.get({ namespace: 'schools', name: 'b' })), waits(own, live)];
+  leads(1, settingsWith({ ...silent, image: OLD }));
+
+  expect([first, ...others]).toEqual([
+    undefined,
+    '1 of 1 pods are ready; what changed in the settings of the operator waits for one of 1 places',
+    '1 of 1 pods are ready; what changed in the settings of the operator waits for one of 1 places',
+  ]);
+  // A new image is not for it.
+  pass('a');
+  expect(waits(own, live)).toBeUndefined();
+});
+
+test('pods of an operator that wrote down no release are of a former one, and rolled once', () => {
+  leads(1);
+  const bare = (name: string) => deployment(name, NEW, 'ready', 1, '');
+  bare('a');
+  bare('b');
+
+  expect([pass('a'), pass('b')]).toEqual(['goes', 'RolloutWaits']);
+  deployment('a', NEW, 'ready');
+  rollouts.settle();
+  expect([pass('b'), pass('a')]).toEqual(['goes', 'goes']);
 });

@@ -8,6 +8,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { StepResult } from '../conditions/runner.ts';
 import type { ObservedTenant } from '../kinds.ts';
 import { availabilityOf, isRolledOut } from './availability.ts';
+import { releaseIn, releaseOf, type ReleaseSettings } from './release.ts';
 
 /** How many tenants' rollouts may fail before the others are halted. */
 const MAX_FAILING = 5;
@@ -15,19 +16,18 @@ const MAX_FAILING = 5;
 const WAITING_RETRY_MS = 60_000;
 const PAUSED_RETRY_MS = 15_000;
 
-/** So long may a change of image take to reach the API server before it counts as failed. */
+/** So long may a new release take to reach the API server before it counts as failed. */
 const UNAPPLIED_MS = 300_000;
 const METRIC = {
   name: 'carrel_rollout_tenants',
-  help: 'Tenants whose rollout of a new image of the operator runs, waits or has failed.',
+  help: 'Tenants whose rollout of a new image or new settings of the operator runs, waits or has failed.',
   labelNames: ['state' as const],
 };
 const FAILED = new Set(['RolloutFailed', 'PodsRefused']);
 
 interface Deps {
   readonly concurrency: number;
-  /** The operator's image. */
-  readonly image: string;
+  readonly settings: ReleaseSettings;
   readonly deployments: Pick<Store<Deployment>, 'get' | 'list'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -36,15 +36,17 @@ interface Deps {
 type Waiting = Pick<StepResult<unknown>, 'reason' | 'message' | 'retryAfterMs'>;
 
 /**
- * Brings a new image of the operator's to many tenants, a bounded number at a time.
+ * Brings a new release, that is image and settings of the operator's, to the pods of many tenants, a bounded number at a time.
  *
  * Invariants:
- * - No more tenants than `concurrency` have pods of two images because of the operator's image, also after a change of leader.
+ * - No more tenants than `concurrency` have pods of two releases, also after a change of leader.
  * - When MAX_FAILING rollouts have failed, no further one begins until one of these succeeds or its tenant is deleted; nor while rollouts are paused.
- * - What a person changes in a Tenant takes effect at once, and brings the new image with it. New and suspended tenants wait for nothing.
+ * - What a person changes in a Tenant takes effect at once, and brings the new release with it. New and suspended tenants wait for nothing.
  */
 export class Rollouts {
   readonly #deps: Deps;
+  /** This operator's: of Tenants without an image of their own, and of those that name one. */
+  readonly #releases: ReadonlySet<string>;
   /** Since when (monotonic) each has its place. */
   readonly #rolling = new Map<string, number>();
   readonly #failing = new Set<string>();
@@ -54,6 +56,7 @@ export class Rollouts {
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#releases = new Set([{}, { image: '' }].map((spec) => releaseOf({ spec }, deps.settings)));
     readGauge(deps.metrics, METRIC, () => [
       [{ state: 'rolling' }, this.#rolling.size],
       [{ state: 'waiting' }, this.#waiting.size],
@@ -61,20 +64,19 @@ export class Rollouts {
     ]);
   }
 
-  /** A new leader, whose copy of the Deployments has synced: those of the new image that are not ready yet are under way. */
+  /** A new leader, whose copy of the Deployments has synced: those of its release that are not ready yet are under way. */
   begin(enqueue: (key: ObjectKey) => void): void {
-    const { deployments, image, clock } = this.#deps;
+    const { deployments, clock } = this.#deps;
     for (const set of [this.#rolling, this.#failing, this.#waiting]) set.clear();
     this.#enqueue = enqueue;
     for (const deployment of deployments.list())
-      if (imageIn(deployment) === image && !isRolledOut(deployment)) this.#rolling.set(keyText(keyOf(deployment)), clock.monotonic());
+      if (this.#isOurs(deployment) && !isRolledOut(deployment)) this.#rolling.set(keyText(keyOf(deployment)), clock.monotonic());
   }
 
-  /** Why the Deployment must stay as it is for now; undefined: it may be changed, and if its image changes, its place is taken. */
+  /** Why the Deployment must stay as it is for now; undefined: it may be changed, and if its release changes, its place is taken. */
   waitsFor(tenant: ObservedTenant, live: Deployment | undefined, isPaused: boolean): Waiting | undefined {
-    const { image } = this.#deps;
     const key = keyText(keyOf(tenant));
-    if (!live || !isUpgrade(tenant, live, image)) {
+    if (!live || !isUpgrade(tenant, live, releaseOf(tenant, this.#deps.settings))) {
       this.#waiting.delete(key);
       return undefined;
     }
@@ -85,18 +87,20 @@ export class Rollouts {
       return undefined;
     }
     this.#waiting.set(key, keyOf(tenant));
+    const image = tenant.spec.image ?? this.#deps.settings.image;
+    const what = imageIn(live) === image ? 'what changed in the settings of the operator' : image;
     return {
       ...waits,
-      message: `${live.status?.readyReplicas ?? 0} of ${live.spec?.replicas ?? 1} pods are ready; ${image} ${waits.message}`,
+      message: `${live.status?.readyReplicas ?? 0} of ${live.spec?.replicas ?? 1} pods are ready; ${what} ${waits.message}`,
     };
   }
 
   /** Looks at what became of those that have a place, and passes on the places that are free. Called after each look at a Deployment. */
   settle(): void {
-    const { deployments, image, clock } = this.#deps;
+    const { deployments, clock } = this.#deps;
     for (const [key, since] of this.#rolling) {
       const live = deployments.get(parseKey(key));
-      const isApplied = live !== undefined && imageIn(live) === image;
+      const isApplied = live !== undefined && this.#isOurs(live);
       if (live && !isApplied && clock.monotonic() - since < UNAPPLIED_MS) continue;
       const isFailed = live && (!isApplied || FAILED.has(availabilityOf(live, false).reason));
       if (isFailed) this.#failing.add(key);
@@ -104,7 +108,7 @@ export class Rollouts {
     }
     for (const key of this.#failing) {
       const live = deployments.get(parseKey(key));
-      if (!live || (imageIn(live) === image && isRolledOut(live))) this.#failing.delete(key);
+      if (!live || (this.#isOurs(live) && isRolledOut(live))) this.#failing.delete(key);
     }
     this.#passOn();
   }
@@ -114,6 +118,10 @@ export class Rollouts {
     const key = keyText(keyOf(tenant));
     for (const set of [this.#rolling, this.#failing, this.#waiting]) set.delete(key);
     this.settle();
+  }
+
+  #isOurs(deployment: Deployment): boolean {
+    return this.#releases.has(releaseIn(deployment) ?? '');
   }
 
   #reasonToWait(key: string, isPaused: boolean): Waiting | undefined {
@@ -140,9 +148,9 @@ export class Rollouts {
   }
 }
 
-/** Pods run with another image than the operator's, and no person has changed the Tenant since. */
-function isUpgrade({ spec, metadata, status }: ObservedTenant, live: Deployment, image: string): boolean {
-  if (spec.image !== undefined || spec.suspended || live.spec?.replicas === 0 || imageIn(live) === image) return false;
+/** Pods are of another release, and no person has changed the Tenant since. */
+function isUpgrade({ spec, metadata, status }: ObservedTenant, live: Deployment, release: string): boolean {
+  if (spec.suspended || live.spec?.replicas === 0 || releaseIn(live) === release) return false;
   return findCondition(status?.conditions, 'WorkloadAvailable')?.observedGeneration === metadata.generation;
 }
 

@@ -1,7 +1,7 @@
 import type { Applier } from '../../kube/apply.ts';
 import { isInvalid, isKindMissing } from '../../kube/errors.ts';
 import { HTTP_ROUTE, type Gateway, type HttpRoute } from '../../kube/gateway-api.ts';
-import { DEPLOYMENT, HORIZONTAL_POD_AUTOSCALER, INGRESS, SECRET, type Deployment, type Secret } from '../../kube/kinds.ts';
+import { CONFIG_MAP, DEPLOYMENT, HORIZONTAL_POD_AUTOSCALER, INGRESS, SECRET, type Deployment, type Secret } from '../../kube/kinds.ts';
 import { apiVersionOf, keyOf, type Kind, type KubeObject, type Observed, type OwnerReference } from '../../kube/object.ts';
 import { isControlledBy, ownerReference } from '../../kube/owner.ts';
 import type { Store } from '../../kube/store.ts';
@@ -40,6 +40,9 @@ const KIND_MISSING_RETRY_MS = 10_000;
 
 const SUSPENDED = { status: 'False', reason: 'Suspended', message: 'no pods are wanted' } as const;
 
+/** What is put right also while the pods stay of a former release: they read the ConfigMap whenever they start. */
+const BESIDE_PODS = CHILDREN.WorkloadAvailable.filter(({ kind }) => kind !== DEPLOYMENT && kind !== CONFIG_MAP);
+
 /** The objects that run and expose a tenant's server. Writes only what differs. */
 export class Workloads {
   readonly #settings: OperatorSettings;
@@ -67,10 +70,15 @@ export class Workloads {
     const settings = this.#settings;
     const live = this.#owned.of(DEPLOYMENT).store.get(keyOf(tenant));
     const image = imageOf(tenant, settings);
-    const waits = this.#rollouts.waitsFor(tenant, live, accepted.areRolloutsPaused);
-    if (live && waits) return { value: { deployment: live, image: imageIn(live), isHeld: true }, ...waits };
     const replicas = appliedReplicas(tenant, live?.spec?.replicas);
-    const applied = await this.#apply(CHILDREN.WorkloadAvailable, tenant, { accepted, settings, checksums, replicas });
+    const input = { accepted, settings, checksums, replicas };
+    const waits = this.#rollouts.waitsFor(tenant, live, accepted.areRolloutsPaused);
+    if (live && waits) {
+      await this.#apply(BESIDE_PODS, tenant, input);
+      const deployment = replicas === undefined ? live : await this.#scaled(live, replicas);
+      return { value: { deployment, image: imageIn(live), isHeld: true }, ...waits };
+    }
+    const applied = await this.#apply(CHILDREN.WorkloadAvailable, tenant, input);
     await this.#pruneSecrets(tenant);
     const object = applied.of(DEPLOYMENT);
     if (!object) throw new Error('CHILDREN has no Deployment');
@@ -83,15 +91,15 @@ export class Workloads {
   async stop(tenant: ObservedTenant): Promise<StepResult<Workload>> {
     const live = this.#owned.of(DEPLOYMENT).store.get(keyOf(tenant));
     if (!live || !isControlledBy(live, ownerReference(tenant, TENANT))) throw new ConditionError(SUSPENDED.reason, SUSPENDED.message);
-    return { value: { deployment: await this.#withoutPods(live), image: imageIn(live), isHeld: false }, ...SUSPENDED };
+    return { value: { deployment: await this.#scaled(live, 0), image: imageIn(live), isHeld: false }, ...SUSPENDED };
   }
 
-  async #withoutPods(live: Observed<Deployment>): Promise<Observed<Deployment>> {
-    if (live.spec?.replicas === 0) return live;
+  async #scaled(live: Observed<Deployment>, replicas: number): Promise<Observed<Deployment>> {
+    if (live.spec?.replicas === replicas) return live;
     const { api, store } = this.#owned.of(DEPLOYMENT);
-    const stopped = await api.patch(keyOf(live), { spec: { replicas: 0 } }, { fieldManager: FIELD_MANAGER });
-    store.record(stopped);
-    return stopped;
+    const scaled = await api.patch(keyOf(live), { spec: { replicas } }, { fieldManager: FIELD_MANAGER });
+    store.record(scaled);
+    return scaled;
   }
 
   /** The step `Exposed`. */

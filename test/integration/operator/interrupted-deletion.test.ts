@@ -70,7 +70,7 @@ async function deletedTenant() {
     redis,
     moves: new Moves({ shards, access: new TenantAccess({ tenants: tenants.store, namespaces, shards, platformKeys: [], random }) }),
     migrations: new Migrations({ concurrency: 1 }),
-    rollouts: new Rollouts({ ...observed, image: '', concurrency: 1, deployments: new Store({ kind: DEPLOYMENT }) }),
+    rollouts: new Rollouts({ ...observed, settings: settingsWith(), concurrency: 1, deployments: new Store({ kind: DEPLOYMENT }) }),
     conditions: new ConditionWriter({ informer: tenants, events, clock }),
     events,
     clock,

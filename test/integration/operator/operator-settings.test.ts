@@ -1,9 +1,10 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterEach, expect, test } from '@jest/globals';
 import { HTTP_ROUTE } from '../../../pkg/kube/gateway-api.ts';
-import { ENDPOINT_SLICE } from '../../../pkg/kube/kinds.ts';
+import { type Deployment, ENDPOINT_SLICE } from '../../../pkg/kube/kinds.ts';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { isRolledOut } from '../../../pkg/operator/tenant/availability.ts';
+import { releaseIn } from '../../../pkg/operator/tenant/release.ts';
 import { imageIn } from '../../../pkg/operator/tenant/rollouts.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
@@ -153,35 +154,55 @@ test('the Service of a suspended tenant leads to the operator, which answers for
   await waitFor('the address of the next', async () => (await addresses())?.[0] === '10.1.2.4');
 });
 
-test('a new image of the operator reaches a bounded number of tenants at a time, none while rollouts are paused, and at once whom a person changes', async () => {
+test('a new image of the operator, and new settings, reach a bounded number of tenants at a time, none while rollouts are paused, and at once whom a person changes', async () => {
   const keys = range(3).map(() => ({ namespace, name: unique('roll') }));
   const registry = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
   const pause = (at: string) => registry.query(`UPDATE registry.installation SET rollouts_paused_at = ${at}`);
   const images = async () => (await Promise.all(keys.map((key) => cluster.tenants.get(key)))).map(({ status }) => status?.image);
+  const levels = async () =>
+    (await Promise.all(keys.map((key) => cluster.of(children.CONFIG_MAP).get(key)))).map(({ data }) => data?.['CARREL_LOG_LEVEL']);
   const before = await operatorWith({});
-  await Promise.all(keys.map((key) => cluster.tenants.create(tenantOf(namespace, key.name))));
+  const [changed, waiting, ofOwnImage] = keys as [ObjectKey, ObjectKey, ObjectKey];
+  const specOf = (key: ObjectKey) => (key === ofOwnImage ? { image: 'carrel:own' } : {});
+  await Promise.all(keys.map((key) => cluster.tenants.create(tenantOf(namespace, key.name, specOf(key)))));
   await Promise.all(keys.map((key) => ready(cluster.tenants, key)));
   await before.end();
   const { store, stop } = follow(cluster, children.DEPLOYMENT, namespace);
+  await store.waitForSync(AbortSignal.timeout(30_000));
+  const former = new Set(store.list().map(releaseIn));
   let most = 0;
   store.onChange(() => {
-    most = Math.max(most, store.list().filter((deployment) => imageIn(deployment) === 'carrel:next' && !isRolledOut(deployment)).length);
+    most = Math.max(most, store.list().filter((deployment) => !former.has(releaseIn(deployment)) && !isRolledOut(deployment)).length);
   });
 
   try {
     await pause('now()');
-    await operatorWith({ CARREL_IMAGE: 'carrel:next', CARREL_ROLLOUT_CONCURRENCY: '1' });
+    await operatorWith({ CARREL_IMAGE: 'carrel:next', CARREL_LOG_LEVEL: 'debug', CARREL_ROLLOUT_CONCURRENCY: '1' });
     await Promise.all(keys.map((key) => condition(cluster.tenants, key, 'WorkloadAvailable', 'True', 'RolloutPaused')));
-    const [changed = { namespace, name: '' }] = keys;
     await cluster.tenants.patch(changed, { spec: { displayName: 'Changed' } });
     await condition(cluster.tenants, changed, 'WorkloadAvailable', 'True', 'Available');
-    const paused = await images();
+    const paused = [await images(), await levels()];
+    await cluster.of(children.NETWORK_POLICY).delete(waiting);
+    await cluster.of(children.DEPLOYMENT).patch(waiting, { spec: { replicas: 3 } });
+    await waitFor('what a person harmed to be repaired while its tenant waits', async () => {
+      const [policy, { spec }] = [
+        await cluster.of(children.NETWORK_POLICY).find(waiting),
+        await cluster.of(children.DEPLOYMENT).get(waiting),
+      ];
+      return policy && spec?.replicas === 1;
+    });
+    const held = (await cluster.of(children.DEPLOYMENT).get(waiting)) as Deployment;
     await pause('NULL');
     await Promise.all(keys.map((key) => cluster.tenants.patch(key, { metadata: { annotations: { touched: '1' } } })));
-    await waitFor('the new image everywhere', async () => (await images()).every((image) => image === 'carrel:next'));
+    await waitFor('the new settings everywhere', async () => (await levels()).every((level) => level === 'debug'));
     await Promise.all(keys.map((key) => condition(cluster.tenants, key, 'WorkloadAvailable', 'True', 'Available')));
 
-    expect(paused).toEqual(['carrel:next', ...range(2).map(() => 'carrel:dev')]);
+    expect(paused).toEqual([
+      ['carrel:next', 'carrel:dev', 'carrel:own'],
+      ['debug', 'info', 'info'],
+    ]);
+    expect(imageIn(held)).toBe('carrel:dev');
+    expect(await images()).toEqual(['carrel:next', 'carrel:next', 'carrel:own']);
     expect(most).toBe(1);
   } finally {
     await pause('NULL');

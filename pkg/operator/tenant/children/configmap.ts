@@ -3,15 +3,13 @@ import { wholeBytes } from '../../../kube/quantity.ts';
 import { periodMs } from '../../../lti/registrations/rotation.policy.ts';
 import type { Tenant } from '../../kinds.ts';
 import { identity, slugOf } from '../../names.ts';
-import type { OperatorSettings } from '../../settings.ts';
+import type { PodSettings } from '../release.ts';
 import type { ChildInput } from './child.ts';
-
-type Settings = Pick<OperatorSettings, 'trustedProxies' | 'logLevel' | 'egressAllow' | 'trustedCertificates' | 'traces'>;
 
 /** The server's settings that are no secret: its environment, as cmd/server/config.ts reads it. */
 export const configMap = (
   tenant: Tenant,
-  { accepted, settings }: { readonly accepted: Pick<ChildInput['accepted'], 'tenantId' | 'addresses'>; readonly settings: Settings },
+  { accepted, settings }: { readonly accepted: Pick<ChildInput['accepted'], 'tenantId' | 'addresses'>; readonly settings: PodSettings },
 ): ConfigMap => ({
   ...identity(tenant, CONFIG_MAP, tenant.metadata.name),
   data: {
@@ -36,7 +34,7 @@ export const configMap = (
   },
 });
 
-const tracesOf = ({ traces }: Settings): Record<string, string> =>
+const tracesOf = ({ traces }: PodSettings): Record<string, string> =>
   traces
     ? {
         OTEL_EXPORTER_OTLP_ENDPOINT: traces.endpoint,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { DEPLOYMENT, type Deployment } from '../../../kube/kinds.ts';
 import type { Tenant } from '../../kinds.ts';
-import { CONFIG_ANNOTATION, identity, labels, podLabels, secretNames } from '../../names.ts';
+import { CONFIG_ANNOTATION, RELEASE_ANNOTATION, identity, labels, podLabels, secretNames } from '../../names.ts';
 import type { OperatorSettings } from '../../settings.ts';
+import { releaseOf } from '../release.ts';
 import { MAX_SURGE } from '../replicas.ts';
 import type { WorkloadInput } from './child.ts';
 import { configMap } from './configmap.ts';
@@ -44,7 +45,11 @@ export function deployment(tenant: Tenant, input: WorkloadInput): Deployment {
       template: {
         metadata: {
           labels: { ...tenant.spec.pod?.labels, ...labels(tenant) },
-          annotations: { ...tenant.spec.pod?.annotations, [CONFIG_ANNOTATION]: configHash(configMap(tenant, input).data, input.checksums) },
+          annotations: {
+            ...tenant.spec.pod?.annotations,
+            [CONFIG_ANNOTATION]: configHash(configMap(tenant, input).data, input.checksums),
+            [RELEASE_ANNOTATION]: releaseOf(tenant, input.settings),
+          },
         },
         spec: {
           serviceAccountName: name,
