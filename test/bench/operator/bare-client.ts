@@ -14,10 +14,10 @@ import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { testBackends } from '../../support/backends.ts';
 import { children, type Cluster, follow, newNamespace, ready, tenantOf, unique } from '../../support/operator.ts';
 import { inParallel, waitFor } from '../../support/wait.ts';
+import { SYNC_LIMIT_MS } from './run.ts';
 
 /** Of tenants made at once: as many reconciles run at once in the operator. */
 export const CONCURRENCY = 8;
-const SYNC_LIMIT_MS = 60_000;
 
 /** The control: it writes what the operator writes, without looking at anything. */
 export interface BareClient {

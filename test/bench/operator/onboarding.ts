@@ -3,73 +3,73 @@ import { conditionOf, difference, follow, type OperatorProcess, tenantOf, unique
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 import { type Line, progress } from '../measure.ts';
 import { type BareClient, CONCURRENCY } from './bare-client.ts';
-import { countOf, inSeconds, limitFor, memoryOf, MIB, type Run } from './run.ts';
+import { countOf, inSeconds, limitFor, memoryOf, MIB, type Run, SYNC_LIMIT_MS } from './run.ts';
 
-/** Ours and the control by turns, so that both meet a catalog that grows. */
-const LEAST_ROUNDS = 4;
-const MOST_IN_A_ROUND = 1_000;
-/** How much more a tenant may cost beside many others (design.md: 5,000 keep the shape of 1,000). */
-const SHAPE = 1.3;
-
-interface Round {
-  readonly ms: Record<Who, number>;
-  /** Of the operator, after the round. */
-  readonly memory: number;
-}
 type Who = 'ours' | 'control';
 
-/** Makes Tenants and waits until they are Ready, beside a client that writes the same. */
-export async function onboarding(run: Run, { pid }: OperatorProcess, control: BareClient, tenants: number): Promise<Line[]> {
-  const { cluster, namespace } = run;
+/** What some Tenants cost. */
+export interface Onboarded {
+  readonly count: number;
+  readonly ms: Readonly<Record<Who, number>>;
+  readonly writes: Readonly<Record<Who, number>>;
+  /** Of the operator, in bytes: before them and with them. */
+  readonly memory: { readonly before: number; readonly after: number };
+}
+
+/** Makes Tenants and waits until they are Ready, beside a client that writes the same; by turns, so that both meet a catalog that grows. */
+export async function onboarding(
+  { cluster, namespace }: Run,
+  { pid }: OperatorProcess,
+  control: BareClient,
+  { tenants, rounds }: { readonly tenants: number; readonly rounds: number },
+): Promise<Onboarded> {
   const { store, stop } = follow(cluster, TENANT, namespace);
+  await store.waitForSync(AbortSignal.timeout(SYNC_LIMIT_MS));
   const readyOnes = (): number => store.list().filter((tenant) => conditionOf(tenant, 'Ready')?.status === 'True').length;
-  const wrote = { ours: 0, control: 0 };
-  const timed = async (who: Who, work: () => Promise<unknown>): Promise<number> => {
+  const [ms, wrote] = [
+    { ours: 0, control: 0 },
+    { ours: 0, control: 0 },
+  ];
+  const measured = async (who: Who, work: () => Promise<unknown>): Promise<void> => {
     const before = await writes(cluster);
     const started = performance.now();
     await work();
-    const took = performance.now() - started;
+    ms[who] += performance.now() - started;
     wrote[who] += countOf(difference(before, await writes(cluster)));
-    return took;
   };
-  const count = Math.max(LEAST_ROUNDS, Math.ceil(tenants / MOST_IN_A_ROUND));
-  const each = Math.ceil(tenants / count);
-  const empty = memoryOf(pid);
-  const rounds: Round[] = [];
-  for (const round of range(count)) {
+  const each = Math.ceil(tenants / rounds);
+  const before = memoryOf(pid);
+  for (const round of range(rounds)) {
     const names = range(each).map(() => unique('many'));
-    const controlMs = await timed('control', () => inParallel(names, CONCURRENCY, (name) => control.make(`${name}-c`)));
+    await measured('control', () => inParallel(names, CONCURRENCY, (name) => control.make(`${name}-c`)));
     const already = readyOnes();
-    const oursMs = await timed('ours', async () => {
+    await measured('ours', async () => {
       await inParallel(names, CONCURRENCY, (name) => cluster.tenants.create(tenantOf(namespace, name)));
       await waitFor('all to be Ready', () => readyOnes() >= already + each, limitFor(each));
     });
-    const memory = memoryOf(pid);
-    rounds.push({ ms: { ours: oursMs, control: controlMs }, memory });
-    const times = `${(oursMs / each).toFixed(0)} ms each, control ${(controlMs / each).toFixed(0)}`;
-    progress(`operator: ${(round + 1) * each} of ${each * count} tenants are Ready, ${times}; ${(memory / MIB).toFixed(0)} MiB`);
+    const made = (round + 1) * each;
+    const times = `${(ms.ours / made).toFixed(0)} ms each, the control's ${(ms.control / made).toFixed(0)}`;
+    progress(`operator: ${made} of ${each * rounds} tenants are Ready, ${times}; ${(memoryOf(pid) / MIB).toFixed(0)} MiB`);
   }
   await stop();
-  return [...totals(rounds, wrote, each), ...shape(rounds, empty, each)];
+  return { count: each * rounds, ms, writes: wrote, memory: { before, after: memoryOf(pid) } };
 }
 
-function totals(rounds: readonly Round[], wrote: Record<Who, number>, each: number): Line[] {
-  const all = each * rounds.length;
-  const took = { ours: 0, control: 0 };
-  for (const { ms } of rounds) for (const who of ['ours', 'control'] as const) took[who] += ms[who];
+/** The rows of the first Tenants. */
+export function costs({ count, ms, writes: wrote }: Onboarded): Line[] {
   return [
     {
-      what: `${all} Tenants to Ready`,
-      ours: `${inSeconds(took.ours, 0)}, ${(took.ours / all).toFixed(0)} ms each`,
-      control: `${inSeconds(took.control, 0)} for a bare client`,
-      ratio: took.ours / took.control,
+      what: `${count} Tenants to Ready`,
+      ours: `${inSeconds(ms.ours, 0)}, ${(ms.ours / count).toFixed(0)} ms each`,
+      control: `${inSeconds(ms.control, 0)} for a bare client`,
+      ratio: ms.ours / ms.control,
       target: '≤ 1.5 ×',
-      met: took.ours <= 1.5 * took.control,
+      met: ms.ours <= 1.5 * ms.control,
     },
     {
       what: 'writes to the API server for each of them',
-      ours: (wrote.ours / all).toFixed(1),
-      control: `${(wrote.control / all).toFixed(1)} for a bare client`,
+      ours: (wrote.ours / count).toFixed(1),
+      control: `${(wrote.control / count).toFixed(1)} for a bare client`,
       ratio: wrote.ours / wrote.control,
       target: '≤ 1.1 ×',
       met: wrote.ours <= 1.1 * wrote.control,
@@ -77,30 +77,31 @@ function totals(rounds: readonly Round[], wrote: Record<Who, number>, each: numb
   ];
 }
 
-/** The last beside the first: neither time nor memory of a tenant grows with how many there are. */
-function shape(rounds: readonly Round[], empty: number, each: number): Line[] {
-  const [first, last] = [rounds.at(0), rounds.at(-1)];
-  if (!first || !last) return [];
-  const ratioOf = (who: Who): number => last.ms[who] / first.ms[who];
-  const ofFirst = (first.memory - empty) / each;
-  const ofOthers = (last.memory - first.memory) / (each * (rounds.length - 1));
-  const kib = (bytes: number): string => `${(bytes / 1_024).toFixed(0)} KiB`;
+/** How much more a tenant may cost beside many others (5,000 keep the shape of 1,000). */
+const SHAPE = 1.3;
+
+/** The rows of those that came last, beside the first. */
+export function shape(first: Onboarded, last: Onboarded, all: number): Line[] {
+  const timeOf = (who: Who, { ms, count }: Onboarded): number => ms[who] / count;
+  const growth = (who: Who): number => timeOf(who, last) / timeOf(who, first);
+  const [memoryOfFirst = 0, memoryOfLast = 0] = [first, last].map(({ memory, count }) => (memory.after - memory.before) / count);
+  const kib = (bytes: number): string => `${(bytes / 1_024).toFixed(0)} KiB each`;
   return [
     {
-      what: `time of the last ${each} of them`,
-      ours: `${(last.ms.ours / each).toFixed(0)} ms each`,
-      control: `${(first.ms.ours / each).toFixed(0)} ms of the first ${each} (the bare client: ${ratioOf('control').toFixed(2)} ×)`,
-      ratio: ratioOf('ours'),
+      what: `time of the last ${last.count} of ${all} Tenants`,
+      ours: `${timeOf('ours', last).toFixed(0)} ms each`,
+      control: `${timeOf('ours', first).toFixed(0)} ms each of the first ${first.count} (the bare client: ${growth('control').toFixed(2)} ×)`,
+      ratio: growth('ours'),
       target: `≤ ${SHAPE} ×`,
-      met: ratioOf('ours') <= SHAPE,
+      met: growth('ours') <= SHAPE,
     },
     {
-      what: `memory of the operator for each Tenant after the first ${each}`,
-      ours: kib(ofOthers),
-      control: `${kib(ofFirst)} for the first`,
-      ratio: ofOthers / ofFirst,
+      what: `memory of the operator for the last ${last.count} of them`,
+      ours: kib(memoryOfLast),
+      control: `${kib(memoryOfFirst)} for the first ${first.count}`,
+      ratio: memoryOfLast / memoryOfFirst,
       target: `≤ ${SHAPE} ×`,
-      met: ofOthers <= SHAPE * ofFirst,
+      met: memoryOfLast <= SHAPE * memoryOfFirst,
     },
   ];
 }

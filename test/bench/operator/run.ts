@@ -10,6 +10,7 @@ export interface Run {
 }
 
 export const MIB = 2 ** 20;
+export const SYNC_LIMIT_MS = 60_000;
 
 export const countOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
