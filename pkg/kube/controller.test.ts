@@ -212,6 +212,27 @@ test("a person's edit overtakes the backlog of a restart", async () => {
   expect(order).toEqual(['a', 'd', 'c', 'b']);
 });
 
+test('children that were there before the controller are not read: their owner is looked at anyway, and once', async () => {
+  const owners = new Store<ConfigMap>({ kind: CONFIG_MAP });
+  const children = new Store<ConfigMap>({ kind: CONFIG_MAP });
+  const reads: string[] = [];
+  const read = children.onChange.bind(children);
+  children.onChange = (handler, options) => read((change) => (reads.push(change.object.metadata.name), handler(change)), options);
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'web', uid: 'u', controller: true };
+  owners.upsert(thing('web', 1));
+  owners.endList(new Set(['n/web']), '10');
+  children.upsert(thing('owned', 2, { ownerReferences: [owner] }));
+  children.endList(new Set(['n/owned']), '10');
+  const seen: string[] = [];
+  start({ reconcile: async (key) => (seen.push(keyText(key)), done), sources: [forObject(owners), forOwner(children, CONFIG_MAP)] });
+  await settled();
+
+  expect([seen, reads]).toEqual([['n/web'], []]);
+  children.upsert(thing('owned', 11, { ownerReferences: [owner] }));
+  await settled();
+  expect([seen, reads]).toEqual([['n/web', 'n/web'], ['owned']]);
+});
+
 test('children name their owner, and mapped objects whatever they concern before and after a change', async () => {
   const children = new Store<ConfigMap>({ kind: CONFIG_MAP });
   const secrets = new Store<ConfigMap>({ kind: CONFIG_MAP });

@@ -7,7 +7,7 @@ export type Enqueue = (key: ObjectKey, priority: Priority) => void;
 
 /** What makes a controller look at a key. */
 export interface Source {
-  /** Calls `enqueue` for each object that exists and for each change. Returns a function that unsubscribes. */
+  /** Calls `enqueue` for each change, and for each object that exists unless its key comes from another source anyway. Returns a function that unsubscribes. */
   subscribe(enqueue: Enqueue): () => void;
   waitForSync(signal: AbortSignal): Promise<void>;
   /** Whether the controller's own object of that key exists; only the source of the kind itself knows. */
@@ -17,18 +17,22 @@ export interface Source {
 /** The kind that the controller is for. A change of its spec, or its deletion, is a user's action and has priority. */
 export function forObject<T extends KubeObject>(store: Store<T>): Source {
   return {
-    ...source(store, (change) => [keyOf(change.object)], priorityOfOwn),
+    ...source(store, (change) => [keyOf(change.object)], { priorityOf: priorityOfOwn }),
     holds: (key) => store.has(key),
   };
 }
 
-/** A child kind: the key of its controller owner, where that is of `ownerKind`. */
+/**
+ * A child kind: the key of its controller owner, where that is of `ownerKind`. For a controller that has `forObject` of that kind: whatever owner
+ * exists is looked at anyway, so children that were there before are not read, which would hold up a new leader for seconds with thousands of owners.
+ */
 export function forOwner<T extends KubeObject>(store: Store<T>, ownerKind: Kind): Source {
-  return source(store, ({ object }) => {
+  const ownerOf = ({ object }: Change<T>): ObjectKey[] => {
     const owner = controllerOf(object);
     const isOurs = owner?.kind === ownerKind.kind && owner.apiVersion.split('/')[0] === (ownerKind.group || ownerKind.version);
     return owner && isOurs ? [{ namespace: ownerKind.namespaced ? (object.metadata.namespace ?? '') : '', name: owner.name }] : [];
-  });
+  };
+  return source(store, ownerOf, { replay: false });
 }
 
 /** Any other kind: `map` returns the keys that an object concerns. Called with both states when an object changes, so that keys that it no longer concerns are included. */
@@ -39,15 +43,17 @@ export function forMapped<T extends KubeObject>(store: Store<T>, map: (object: C
 function source<T extends KubeObject>(
   store: Store<T>,
   keysOf: (change: Change<T>) => readonly ObjectKey[],
-  priorityOf: (change: Change<T>) => Priority = priorityOfOther,
+  { priorityOf = priorityOfOther, replay = true }: { priorityOf?: (change: Change<T>) => Priority; replay?: boolean } = {},
 ): Source {
   return {
-    subscribe: (enqueue) =>
-      store.onChange((change) => {
+    subscribe: (enqueue) => {
+      const onChange = (change: Change<T>): void => {
         // Once each: a key that is named twice would be reconciled twice, the first time being under way at once.
         const keys = new Map(keysOf(change).map((key) => [keyText(key), key]));
         for (const key of keys.values()) enqueue(key, priorityOf(change));
-      }),
+      };
+      return store.onChange(onChange, { replay });
+    },
     waitForSync: (signal) => store.waitForSync(signal),
   };
 }

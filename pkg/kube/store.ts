@@ -105,9 +105,9 @@ export class Store<T extends KubeObject> {
     }
   }
 
-  /** Reports what is here already, as added, then every change. Returns a function that unsubscribes. */
-  onChange(handler: ChangeHandler<T>): () => void {
-    for (const entry of this.#entries.values()) handler({ type: 'added', object: this.#read(entry), initial: true });
+  /** Reports what is here already, as added, unless `replay` is false, then every change. Returns a function that unsubscribes. */
+  onChange(handler: ChangeHandler<T>, { replay = true } = {}): () => void {
+    if (replay) for (const entry of this.#entries.values()) handler({ type: 'added', object: this.#read(entry), initial: true });
     this.#handlers.add(handler);
     return () => this.#handlers.delete(handler);
   }
