@@ -14,6 +14,8 @@ export interface Change<T extends KubeObject> {
 }
 
 export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
+/** As many reconciles run at once, with what each reads of a kind, several times over. */
+const MOST_RECENT = 64;
 type IndexOf<T extends KubeObject> = (object: Observed<T>) => readonly string[];
 
 /**
@@ -24,12 +26,14 @@ type IndexOf<T extends KubeObject> = (object: Observed<T>) => readonly string[];
  * - An object never goes back to an older resource version, whether the watch or our own write (`record`) delivers it first.
  * - With `transform`, an update of what is not kept is no change.
  * - `managedFields` are not kept: they are half of an object's bytes and no reader needs them.
- * - With `packed`, a reader gets an object of its own, made from compressed text (packer.ts); what orders objects and finds them is not packed.
+ * - With `packed`, objects are held as compressed text (packer.ts), but for those that were read or written last; what orders objects and finds them is not packed.
  */
 export class Store<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #packer: Packer<Observed<T>> | undefined;
+  /** Packed ones that were read or written last, the oldest first: a reconcile reads most of its objects several times. */
+  readonly #recent = new Map<Entry<T>, Observed<T>>();
   readonly #indexes: ReadonlyMap<string, { of: IndexOf<T>; values: Map<string, Set<string>> }>;
   readonly #transform: ((object: Observed<T>) => Observed<T>) | undefined;
   readonly #handlers = new Set<ChangeHandler<T>>();
@@ -40,7 +44,7 @@ export class Store<T extends KubeObject> {
 
   /**
    * `indexes`: by name, the values under which an object is found. `transform` may drop unread fields, to save memory.
-   * `packed` takes about a tenth of the memory and some 30 µs for each object that is read: for kinds of which there are thousands.
+   * `packed` takes about a tenth of the memory and some 30 µs for an object that is read: for kinds of which there are thousands.
    * `scopes`: the namespaces, each with a reflector of its own; left out, one reflector delivers all objects.
    */
   constructor(options: {
@@ -140,6 +144,7 @@ export class Store<T extends KubeObject> {
     if (known && known.uid !== object.metadata.uid) this.#delete(key, known);
     const previous = this.#read(this.#entries.get(key));
     if (previous) this.#unindex(key, previous);
+    if (known) this.#recent.delete(known);
     this.#entries.set(key, this.#entryOf(object));
     this.#index(key, object);
     if (previous && this.#transform !== undefined && isSameButVersion(previous, object)) return;
@@ -198,18 +203,31 @@ export class Store<T extends KubeObject> {
   #entryOf(object: Observed<T>): Entry<T> {
     const { namespace, name, uid, resourceVersion } = object.metadata;
     const controllerUid = controllerOf(object)?.uid;
-    return { namespace, name, uid, resourceVersion, controllerUid, object: this.#packer?.pack(object) ?? object };
+    const entry = { namespace, name, uid, resourceVersion, controllerUid, object: this.#packer?.pack(object) ?? object };
+    if (this.#hasSynced) this.#remember(entry, object);
+    return entry;
+  }
+
+  #remember(entry: Entry<T>, object: Observed<T>): void {
+    if (!this.#packer) return;
+    this.#recent.set(entry, object);
+    const [oldest] = this.#recent.keys();
+    if (oldest && this.#recent.size > MOST_RECENT) this.#recent.delete(oldest);
   }
 
   #read(entry: Entry<T>): Observed<T>;
   #read(entry: Entry<T> | undefined): Observed<T> | undefined;
   #read(entry: Entry<T> | undefined): Observed<T> | undefined {
-    return typeof entry?.object === 'string' ? this.#packer?.unpack(entry.object) : entry?.object;
+    if (typeof entry?.object !== 'string') return entry?.object;
+    const recent = this.#recent.get(entry) ?? this.#packer?.unpack(entry.object);
+    if (recent) this.#remember(entry, recent);
+    return recent;
   }
 
   #delete(key: string, entry: Entry<T>): void {
     const object = this.#read(entry);
     this.#entries.delete(key);
+    this.#recent.delete(entry);
     this.#unindex(key, object);
     this.#report({ type: 'deleted', object });
   }
