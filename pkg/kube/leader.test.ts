@@ -6,10 +6,10 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { systemRandom } from '../runtime/random.ts';
 import type { Lease } from './kinds.ts';
-import { LeaderElector, microTime } from './leader.ts';
+import { LEASE_TIMES, LeaderElector, microTime } from './leader.ts';
 
 /** Long enough that a busy machine's pauses do not look like a lost lease. */
-const TIMES = { leaseMs: 4_000, renewDeadlineMs: 2_400, retryMs: 100 };
+const TIMES = { leaseMs: 4_000, renewDeadlineMs: 2_400, retryMs: 100, standbyMs: 100 };
 
 /** The server's side of one Lease: creation, optimistic locking, and a switch for trouble. */
 class LeaseServer {
@@ -59,6 +59,7 @@ interface Election {
     leadership: Pick<Leadership, 'lead'>,
     identity: string,
     clock?: Clock,
+    times?: typeof TIMES,
   ): { stop: AbortController; elector: LeaderElector; run: Promise<void> };
 }
 
@@ -68,14 +69,14 @@ async function withLease(run: (election: Election) => Promise<void>): Promise<vo
   const server = await hostile(leases.answer);
   const stops: AbortController[] = [];
   const runs: Promise<unknown>[] = [];
-  const elect: Election['elect'] = (leadership, identity, clock = systemClock) => {
+  const elect: Election['elect'] = (leadership, identity, clock = systemClock, times = TIMES) => {
     const stop = new AbortController();
     const elector = new LeaderElector({
       client: server.client,
       namespace: 'n',
       name: 'operator',
       identity,
-      times: TIMES,
+      times,
       clock,
       random: systemRandom,
       log: silentLogger,
@@ -118,6 +119,19 @@ test.concurrent('one instance leads and renews, the other waits and takes over a
     expect(leadership.most).toBe(1);
     expect(leases.holders).toEqual(['a', '', 'b']);
     expect(leases.lease?.spec?.leaseTransitions).toBe(1);
+  }));
+
+test.concurrent('a standby looks often enough to lead within 2 s of a leader that stops', () =>
+  withLease(async ({ elect }) => {
+    const leadership = new Leadership();
+    elect(leadership, 'a');
+    await leads(leadership, 'a');
+    const pauses: number[] = [];
+    const looking: Clock = { ...systemClock, sleep: (ms, signal) => (pauses.push(ms), systemClock.sleep(10, signal)) };
+    elect(leadership, 'b', looking, LEASE_TIMES);
+    await waitFor('some looks', () => pauses.length > 5);
+
+    expect(Math.max(...pauses)).toBeLessThan(1_500);
   }));
 
 test.concurrent('a leader that is killed is followed after the lease, not before', () =>

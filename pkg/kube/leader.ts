@@ -15,12 +15,14 @@ export interface LeaseTimes {
   readonly leaseMs: number;
   /** A leader that could not renew for this long stops leading. Less than `leaseMs`. */
   readonly renewDeadlineMs: number;
-  /** Between attempts, of the leader and of standbys. */
+  /** Between renewals of the leader. */
   readonly retryMs: number;
+  /** Between looks of a standby: as long may nobody lead when a leader has stopped and released the lease. */
+  readonly standbyMs: number;
 }
 
-/** As client-go and controller-runtime: 15, 10 and 2 s. */
-export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
+/** As client-go and controller-runtime: 15, 10 and 2 s. Their standbys look every 2 s too; ours follow a leader that stops within 2 s. */
+export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, standbyMs: 1_000 };
 
 /**
  * One leader among several processes, by a Lease.
@@ -113,7 +115,7 @@ export class LeaderElector {
       const startedAt = this.#clock.monotonic();
       const acquired = await this.#try(signal).catch((error: unknown) => this.#failed('acquire', error));
       if (acquired) return startedAt;
-      if (signal.aborted || !(await this.#pause(signal))) return undefined;
+      if (signal.aborted || !(await this.#pause(this.#times.standbyMs, signal))) return undefined;
     }
   }
 
@@ -123,7 +125,7 @@ export class LeaderElector {
     for (;;) {
       const leftMs = renewedAt + this.#times.renewDeadlineMs - this.#clock.monotonic();
       if (leftMs <= 0) return true;
-      if (!(await this.#pause(ended, leftMs))) return false;
+      if (!(await this.#pause(this.#times.retryMs, ended, leftMs))) return false;
       const startedAt = this.#clock.monotonic();
       const deadline = this.#deadline(renewedAt + this.#times.renewDeadlineMs - startedAt, ended);
       try {
@@ -203,9 +205,9 @@ export class LeaderElector {
     }
   }
 
-  /** Waits a little, at most `mostMs`; false when the signal is aborted. */
-  async #pause(signal: AbortSignal, mostMs = Infinity): Promise<boolean> {
-    const ms = this.#times.retryMs * (1 + 0.2 * this.#random.fraction());
+  /** Waits for about so long, at most `mostMs`; false when the signal is aborted. */
+  async #pause(aboutMs: number, signal: AbortSignal, mostMs = Infinity): Promise<boolean> {
+    const ms = aboutMs * (1 + 0.2 * this.#random.fraction());
     return this.#clock.sleep(Math.min(ms, mostMs), signal).then(
       () => true,
       () => false,

@@ -79,7 +79,7 @@ test('an Event that the server refuses is dropped and counted, and the next is w
 
 test('on a real Lease one leads; with etcd gone it stops in time, and leads again when etcd is back', async () => {
   // A call that lets the lease go has `retryMs`, also of an etcd that has just begun anew.
-  const times = { leaseMs: 9_000, renewDeadlineMs: 6_000, retryMs: 1_500 };
+  const times = { leaseMs: 9_000, renewDeadlineMs: 6_000, retryMs: 1_500, standbyMs: 1_500 };
   const leases = new ResourceApi(client, LEASE);
   const key = { namespace: 'a', name: 'things' };
   const history: string[] = [];
