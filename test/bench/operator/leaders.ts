@@ -18,7 +18,7 @@ export async function restart(run: Run, running: OperatorProcess): Promise<Next>
   const before = await writes(cluster);
   const started = performance.now();
   const operator = await run.start();
-  await waitFor('a reconcile of every Tenant', async () => (await reconciles(operator)) >= tenants, limitFor(tenants));
+  await observed(operator, tenants);
   const took = performance.now() - started;
   const written = countOf(difference(before, await writes(cluster)));
   const what = `${tenants} Tenants observed after a restart of the operator`;
@@ -31,10 +31,14 @@ export async function restart(run: Run, running: OperatorProcess): Promise<Next>
   };
 }
 
+const observed = (operator: OperatorProcess, tenants: number): Promise<unknown> =>
+  waitFor('a reconcile of every Tenant', async () => (await reconciles(operator)) >= tenants, limitFor(tenants));
+
 /** A standby waits each time: for the end of a leader that is killed, and of one that is stopped. */
 export async function takeover(run: Run, running: OperatorProcess): Promise<Next> {
   const second = await standby(run);
   const afterKill = await untilAnotherLeads(run, () => running.end('SIGKILL'));
+  await observed(second, (await run.cluster.tenants.list()).length);
   const third = await standby(run);
   const afterStop = await untilAnotherLeads(run, () => second.end('SIGTERM'));
   const what = 'another operator leads after one that was';
@@ -49,7 +53,7 @@ export async function takeover(run: Run, running: OperatorProcess): Promise<Next
 
 async function standby(run: Run): Promise<OperatorProcess> {
   const operator = await run.start();
-  await waitFor('a standby', () => operator.output().includes('started'));
+  await waitFor('a standby that is ready', async () => (await fetch(`${opsOf(operator)}/readyz`)).ok);
   return operator;
 }
 
@@ -63,10 +67,15 @@ async function untilAnotherLeads({ cluster }: Run, end: () => Promise<unknown>):
   return performance.now() - began;
 }
 
-async function reconciles(operator: OperatorProcess): Promise<number> {
+/** Throws until it listens. */
+function opsOf(operator: OperatorProcess): string {
   const port = /"opsPort":(\d+)/.exec(operator.output())?.[1];
-  if (port === undefined) return 0;
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  if (port === undefined) throw new Error('the operator does not listen yet');
+  return `http://127.0.0.1:${port}`;
+}
+
+async function reconciles(operator: OperatorProcess): Promise<number> {
+  const text = await (await fetch(`${opsOf(operator)}/metrics`)).text();
   return [...text.matchAll(/^controller_runtime_reconcile_total\{([^}]*)\} (\d+)/gm)]
     .filter(([, labels = '']) => labels.includes('controller="tenant"') && !labels.includes('result="error"'))
     .reduce((sum, [, , count]) => sum + Number(count), 0);
