@@ -118,7 +118,7 @@ test('carrel rollout pauses, says so, and resumes', async () => {
     return `${code} ${stdout}${stderr}`;
   };
   try {
-    expect(await rollout('pause')).toMatch(/^0 Rollouts of a new image are paused/);
+    expect(await rollout('pause')).toMatch(/^0 Rollouts are paused: those that run end/);
     expect(await rollout('status')).toMatch(/^\d \d+ tenants\n  done +\d+ {3}\d+ × carrel:dev\n[^]*Rollouts are paused since 20/);
   } finally {
     expect(await rollout('resume')).toBe('0 Rollouts go on within 15 seconds.\n');

@@ -29,6 +29,9 @@ export async function inProcess(
 ): Promise<Outcome> {
   let [stdout, stderr] = ['', ''];
   const writes = [process.stdout.write, process.stderr.write] as const;
+  // The client library reads it from the process's own environment.
+  const kubeconfig = process.env['KUBECONFIG'];
+  if (env['KUBECONFIG']) process.env['KUBECONFIG'] = env['KUBECONFIG'];
   process.stdout.write = (text: string | Uint8Array): boolean => ((stdout += String(text)), true);
   process.stderr.write = (text: string | Uint8Array): boolean => ((stderr += String(text)), true);
   try {
@@ -39,6 +42,8 @@ export async function inProcess(
     return { code: 1, stdout, stderr: `${stderr}carrel: ${error.message}\n` };
   } finally {
     [process.stdout.write, process.stderr.write] = writes;
+    if (kubeconfig === undefined) delete process.env['KUBECONFIG'];
+    else process.env['KUBECONFIG'] = kubeconfig;
   }
 }
 
