@@ -1,5 +1,5 @@
 /**
- * Builds what only the tests of the chart and its alerts use: `node hack/test-binaries.ts`. On a fresh machine it takes minutes, which no test's time limit has.
+ * Builds what only the tests of the chart, its alerts and the custom resources use: `node hack/test-binaries.ts`. On a fresh machine it takes minutes, which no test's time limit has.
  * A binary that is unavailable is one line and exit 1.
  */
 import { dirname } from 'node:path';
@@ -7,7 +7,7 @@ import { LocalError } from '../pkg/local/errors.ts';
 import { resolveBinary, thisMachine } from '../pkg/local/binaries/resolve.ts';
 
 try {
-  for (const name of ['helm', 'kubeconform', 'promrules'] as const)
+  for (const name of ['helm', 'kubeconform', 'promrules', 'kstatus'] as const)
     await resolveBinary(name, thisMachine(dirname(import.meta.dirname)), (line) => {
       if (/^(building|downloading|waiting)/.test(line)) process.stderr.write(`${line}\n`);
     });

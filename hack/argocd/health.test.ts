@@ -2,17 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { lauxlib, lua, lualib, to_luastring } from 'fengari';
-import { ConditionError, ConditionRunner, type StepResult } from '../../pkg/operator/conditions/runner.ts';
-import { readyFrom, stalledFrom } from '../../pkg/operator/conditions/ready.ts';
-import { conditionsOf } from '../../pkg/operator/conditions/writer.ts';
-import type { AcceptedTenant } from '../../pkg/operator/tenant/acceptance.ts';
-import { tenantStatus } from '../../pkg/operator/tenant/status.ts';
 import { tenantWith } from '../../pkg/operator/tenant/tenant.fixture.ts';
+import { failing, good, scopedAfter, tenantAfter } from '../../test/support/resource-states.ts';
 import { ROOT, wordsOf } from '../docs/documentation.ts';
 
 /** What Argo CD says of resources whose conditions the operator's own code wrote. */
 const SCRIPT = readFileSync(join(ROOT, 'config/argocd/health/health.lua'), 'utf8');
-const NOW = new Date('2026-01-02T03:04:05Z');
 
 type State = ReturnType<typeof lauxlib.luaL_newstate>;
 
@@ -53,51 +48,11 @@ function healthOf(resource: object): { status: string; message: string } {
   }
 }
 
-const addresses = { appUrl: 'https://north.files.example' };
-const accepted = { tenantId: '7', addresses, since: '2026-01-01T00:00:00Z', credentials: {} } as unknown as AcceptedTenant;
-const good = async (): Promise<StepResult<AcceptedTenant>> => ({ value: accepted, reason: 'Good', message: '' });
-
-/** A Tenant after a pass in which one step ended so. */
-async function tenantAfter(
-  type: string,
-  outcome: () => Promise<StepResult<AcceptedTenant>>,
-  spec: Parameters<typeof tenantWith>[0] = {},
-): Promise<object> {
-  const tenant = tenantWith(spec);
-  const steps = new ConditionRunner(new AbortController().signal);
-  const acceptedStep = await steps.run('Accepted', {}, type === 'Accepted' ? outcome : good);
-  if (type !== 'Accepted') await steps.run(type, { accepted: acceptedStep }, outcome);
-  const unused = { type: 'none' };
-  const status = tenantStatus(tenant, steps, { accepted: acceptedStep, database: unused, workload: unused }, NOW);
-  return { ...tenant, status };
-}
-
-/** A Webhook or an LtiRegistration after a pass whose step failed for a reason. */
-async function scopedAfter(kind: string, reason: string, isTerminal: boolean): Promise<object> {
-  const metadata = {
-    name: 'lms',
-    namespace: 'schools',
-    uid: 'u-2',
-    resourceVersion: '1',
-    creationTimestamp: '2026-01-01T00:00:00Z',
-    generation: 3,
-  };
-  const steps = new ConditionRunner(new AbortController().signal);
-  await steps.run('Accepted', {}, () => Promise.reject(new ConditionError(reason, 'why', { isTerminal })));
-  const object = { apiVersion: 'carrel.dev/v1alpha1', kind, metadata };
-  return { ...object, status: conditionsOf(object, [...steps.conditions, readyFrom(steps, ''), stalledFrom(steps)], NOW) };
-}
-
-const failing =
-  (reason: string, isTerminal = false) =>
-  () =>
-    Promise.reject<StepResult<AcceptedTenant>>(new ConditionError(reason, 'why', { isTerminal }));
-
 test('a Tenant that nobody has seen yet, or whose change nobody has seen, progresses', async () => {
   const ready = await tenantAfter('WorkloadAvailable', good);
 
   expect(healthOf(tenantWith()).status).toBe('Progressing');
-  expect(healthOf({ ...tenantWith(), status: {} }).status).toBe('Progressing');
+  for (const status of [{}, { observedGeneration: -1 }]) expect(healthOf({ ...tenantWith(), status }).status).toBe('Progressing');
   expect(healthOf(ready)).toEqual({ status: 'Healthy', message: 'answers at https://north.files.example' });
   expect(healthOf({ ...ready, metadata: { ...tenantWith().metadata, generation: 2 } }).status).toBe('Progressing');
 });
@@ -114,7 +69,7 @@ test('a suspended Tenant is suspended, also when something else is wrong', async
 });
 
 test('a step that waits for another progresses', async () => {
-  const waiting = async () => ({ value: accepted, status: 'Unknown' as const, reason: 'WaitingForDatabaseReady', message: 'Waiting' });
+  const waiting = async () => ({ ...(await good()), status: 'Unknown' as const, reason: 'WaitingForDatabaseReady', message: 'Waiting' });
 
   expect(healthOf(await tenantAfter('WorkloadAvailable', waiting)).status).toBe('Progressing');
 });

@@ -15,6 +15,7 @@ export type BinaryName =
   | 'helm'
   | 'kubeconform'
   | 'promrules'
+  | 'kstatus'
   | NodeBinaryName;
 
 /** The programs of the one-node cluster, on which `make test-node` runs pods. */
@@ -287,6 +288,15 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     wanted: 'of hack/binaries/promrules',
     asks: { args: [], pattern: /^(.*)$/ },
     sources: [{ by: 'go', module: 'promrules', main: '.', about: 'half a minute' }],
+    advice: BUILT_BY_GO,
+  },
+  // Only the test of what GitOps tools make of the custom resources uses this one.
+  kstatus: {
+    version: '0.37.2',
+    accepts: atLeast(0),
+    wanted: 'of hack/binaries/kstatus',
+    asks: { args: [], pattern: /^(.*)$/ },
+    sources: [{ by: 'go', module: 'kstatus', main: '.', about: 'half a minute' }],
     advice: BUILT_BY_GO,
   },
   // Only the one-node cluster uses these.
