@@ -7,7 +7,7 @@ import { LocalError } from '../pkg/local/errors.ts';
 import { resolveBinary, thisMachine } from '../pkg/local/binaries/resolve.ts';
 
 try {
-  for (const name of ['helm', 'kubeconform', 'promrules', 'kstatus'] as const)
+  for (const name of ['helm', 'helm3', 'kubeconform', 'promrules', 'kstatus'] as const)
     await resolveBinary(name, thisMachine(dirname(import.meta.dirname)), (line) => {
       if (/^(building|downloading|waiting)/.test(line)) process.stderr.write(`${line}\n`);
     });

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { CHART, helm } from '../../hack/helm.ts';
+import { CHART, helm, type HelmVersion } from '../../hack/helm.ts';
 import type { Outcome } from '../../pkg/local/binaries/run.ts';
 import type { Json, KubeObject } from '../../pkg/kube/object.ts';
 import type { Deployment } from '../../pkg/kube/kinds.ts';
@@ -89,12 +89,16 @@ function pods<T extends object>(more: T) {
 }
 
 /** Helm with a folder of its own for what it stores. `kubeconfig`: the cluster on which it acts. */
-export async function runHelm(args: readonly string[], options: { values?: object; kubeconfig?: string } = {}): Promise<Outcome> {
+export async function runHelm(
+  args: readonly string[],
+  options: { values?: object; kubeconfig?: string; version?: HelmVersion } = {},
+): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'carrel-helm-'));
   const values = join(folder, 'values.json');
   await writeFile(values, JSON.stringify(options.values ?? {}));
   return helm([...args, ...(options.values ? ['--values', values] : [])], {
     folder,
+    ...(options.version ? { version: options.version } : {}),
     env: options.kubeconfig === undefined ? {} : { KUBECONFIG: options.kubeconfig },
   });
 }

@@ -13,6 +13,7 @@ export type BinaryName =
   | 'go'
   | 'chromium'
   | 'helm'
+  | 'helm3'
   | 'kubeconform'
   | 'promrules'
   | 'kstatus'
@@ -80,7 +81,6 @@ const atLeast =
     (version[0] ?? 0) > major || (version[0] === major && (version[1] ?? 0) >= minor);
 
 const BUILT_BY_GO = 'Install Go 1.26 (https://go.dev/dl) so that it can be built.';
-const HELM = '4.3.1';
 const KUBECONFORM = '0.8.0';
 const KUBERNETES = '1.36.4';
 const kubernetes = (program: string, about: string): Binary => ({
@@ -105,6 +105,26 @@ const kubernetes = (program: string, about: string): Binary => ({
     },
   ],
   advice: `Put ${program} 1.36 on the PATH or into a folder named by CARREL_BINARIES, or install Go 1.26 (https://go.dev/dl) so that it can be built.`,
+});
+
+/** Both lines of Helm that people use: the chart is for both. */
+const helm = (module: 'helm' | 'helm3', major: number, version: string, wanted: string, accepts: Binary['accepts']): Binary => ({
+  version,
+  accepts,
+  wanted,
+  asks: { args: ['version', '--short'], pattern: /^v(\S+)/m },
+  sources: [
+    { by: 'folder', variable: 'CARREL_BINARIES' },
+    { by: 'path', names: ['helm'] },
+    {
+      by: 'go',
+      module,
+      main: `helm.sh/helm/v${major}/cmd/helm`,
+      ldflags: `-X helm.sh/helm/v${major}/internal/version.version=v${version}`,
+      about: 'about two minutes',
+    },
+  ],
+  advice: `Install Helm ${wanted} (https://helm.sh/docs/intro/install), or Go 1.26 (https://go.dev/dl) so that it can be built.`,
 });
 
 const CONTAINERD = '2.3.7';
@@ -244,25 +264,9 @@ export const BINARIES: Readonly<Record<BinaryName, Binary>> = {
     ],
     advice: 'Install Chromium 150 or newer (Debian: apt-get install chromium).',
   },
-  // Only the tests of the chart use these two.
-  helm: {
-    version: HELM,
-    accepts: ([major]) => major === 4,
-    wanted: '4',
-    asks: { args: ['version', '--short'], pattern: /^v(\S+)/m },
-    sources: [
-      { by: 'folder', variable: 'CARREL_BINARIES' },
-      { by: 'path', names: ['helm'] },
-      {
-        by: 'go',
-        module: 'helm',
-        main: 'helm.sh/helm/v4/cmd/helm',
-        ldflags: `-X helm.sh/helm/v4/internal/version.version=v${HELM}`,
-        about: 'about two minutes',
-      },
-    ],
-    advice: 'Install Helm 4 (https://helm.sh/docs/intro/install), or Go 1.26 (https://go.dev/dl) so that it can be built.',
-  },
+  // Only the tests of the chart use these three.
+  helm: helm('helm', 4, '4.3.1', '4', ([major]) => major === 4),
+  helm3: helm('helm3', 3, '3.18.6', '3.18', sameMinor(3, 18)),
   kubeconform: {
     version: KUBECONFORM,
     accepts: atLeast(0, 7),

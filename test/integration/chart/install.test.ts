@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
-import { CHART } from '../../../hack/helm.ts';
+import { CHART, type HelmVersion } from '../../../hack/helm.ts';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { run } from '../../../pkg/local/binaries/run.ts';
 import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /** Helm on the release `carrel` of a namespace; its output, which must not be an error. */
-async function onRelease(args: readonly string[], values?: object): Promise<string> {
-  const { code, output } = await runHelm([...args, '--namespace', 'carrel-system'], { kubeconfig, ...(values ? { values } : {}) });
+async function onRelease(args: readonly string[], values?: object, version: HelmVersion = 'helm'): Promise<string> {
+  const { code, output } = await runHelm([...args, '--namespace', 'carrel-system'], { kubeconfig, version, ...(values ? { values } : {}) });
   if (code !== 0) throw new Error(output);
   return output;
 }
@@ -120,34 +120,41 @@ async function expectSecretsOf(namespace: string): Promise<void> {
   expect(named.filter((name) => !present.includes(name))).toEqual([]);
 }
 
-test('a release is installed, upgraded with its custom resources, rolled back and uninstalled, and the tenants stay', async () => {
-  const previous = previousVersion();
+test.each<[install: HelmVersion, upgrade: HelmVersion]>([
+  ['helm', 'helm'],
+  ['helm3', 'helm3'],
+  ['helm3', 'helm'],
+])(
+  'a release that %s installed is upgraded by %s with its custom resources, rolled back and uninstalled, and the tenants stay',
+  async (first, then) => {
+    const previous = previousVersion();
 
-  await onRelease(['install', 'carrel', previous, '--create-namespace'], LEAST);
-  const before = await installed();
-  expect(before).toContain('deployment.apps/carrel-operator');
-  expect(before).not.toContain('poddisruptionbudget.policy/carrel-worker');
-  expect(await knowsSuspended()).toBe(false);
-  writeFileSync(
-    join(api.dir, 'tenant.yaml'),
-    'apiVersion: carrel.dev/v1alpha1\nkind: Tenant\nmetadata: { name: biology, namespace: default }\n',
-  );
-  await kubectl('wait', '--for=condition=Established', '--timeout=30s', 'crd/tenants.carrel.dev');
-  await kubectl('apply', '-f', join(api.dir, 'tenant.yaml'));
+    await onRelease(['install', 'carrel', previous, '--create-namespace'], LEAST, first);
+    const before = await installed();
+    expect(before).toContain('deployment.apps/carrel-operator');
+    expect(before).not.toContain('poddisruptionbudget.policy/carrel-worker');
+    expect(await knowsSuspended()).toBe(false);
+    writeFileSync(
+      join(api.dir, 'tenant.yaml'),
+      'apiVersion: carrel.dev/v1alpha1\nkind: Tenant\nmetadata: { name: biology, namespace: default }\n',
+    );
+    await kubectl('wait', '--for=condition=Established', '--timeout=30s', 'crd/tenants.carrel.dev');
+    await kubectl('apply', '-f', join(api.dir, 'tenant.yaml'));
 
-  const notes = await onRelease(['upgrade', 'carrel', CHART], LEAST);
-  expect(notes).toContain('tenants.baseDomain is not set: every Tenant must name its hosts');
-  expect(await installed()).toEqual([...before, 'poddisruptionbudget.policy/carrel-worker'].toSorted());
-  expect(await knowsSuspended()).toBe(true);
+    const notes = await onRelease(['upgrade', 'carrel', CHART], LEAST, then);
+    expect(notes).toContain('tenants.baseDomain is not set: every Tenant must name its hosts');
+    expect(await installed()).toEqual([...before, 'poddisruptionbudget.policy/carrel-worker'].toSorted());
+    expect(await knowsSuspended()).toBe(true);
 
-  await onRelease(['rollback', 'carrel', '1']);
-  expect(await installed()).toEqual(before);
-  expect(await knowsSuspended()).toBe(false);
+    await onRelease(['rollback', 'carrel', '1'], undefined, then);
+    expect(await installed()).toEqual(before);
+    expect(await knowsSuspended()).toBe(false);
 
-  await onRelease(['uninstall', 'carrel']);
-  expect(await installed()).toEqual(before.filter((name) => name.startsWith('customresourcedefinition')));
-  expect(await kubectl('get', 'tenants', '--namespace', 'default', '-o', 'name')).toBe('tenant.carrel.dev/biology\n');
-});
+    await onRelease(['uninstall', 'carrel'], undefined, then);
+    expect(await installed()).toEqual(before.filter((name) => name.startsWith('customresourcedefinition')));
+    expect(await kubectl('get', 'tenants', '--namespace', 'default', '-o', 'name')).toBe('tenant.carrel.dev/biology\n');
+  },
+);
 
 test('a release takes over the custom resources that an earlier one left', async () => {
   await onRelease(['install', 'carrel', CHART, '--create-namespace'], LEAST);
@@ -155,19 +162,23 @@ test('a release takes over the custom resources that an earlier one left', async
   expect(await knowsSuspended()).toBe(true);
 });
 
-test('an upgrade that the API server refuses half-way is reported, and goes on or back', async () => {
-  // The schema of values leaves quantities to the API server.
-  const refused = { ...LEAST, worker: { replicas: 4, resources: { requests: { cpu: 'much' } } } };
-  const replicas = () => kubectl('get', 'deployment', 'carrel-worker', '--namespace', 'carrel-system', '-o', 'jsonpath={.spec.replicas}');
+test.each<HelmVersion>(['helm', 'helm3'])(
+  'an upgrade by %s that the API server refuses half-way is reported, and goes on or back',
+  async (version) => {
+    await onRelease(['upgrade', 'carrel', CHART], LEAST, version);
+    // The schema of values leaves quantities to the API server.
+    const refused = { ...LEAST, worker: { replicas: 4, resources: { requests: { cpu: 'much' } } } };
+    const replicas = () => kubectl('get', 'deployment', 'carrel-worker', '--namespace', 'carrel-system', '-o', 'jsonpath={.spec.replicas}');
 
-  await expect(onRelease(['upgrade', 'carrel', CHART], refused)).rejects.toThrow(/quantit/);
-  await onRelease(['rollback', 'carrel']);
-  expect(await replicas()).toBe('2');
+    await expect(onRelease(['upgrade', 'carrel', CHART], refused, version)).rejects.toThrow(/quantit/);
+    await onRelease(['rollback', 'carrel'], undefined, version);
+    expect(await replicas()).toBe('2');
 
-  await expect(onRelease(['upgrade', 'carrel', CHART], refused)).rejects.toThrow(/quantit/);
-  await onRelease(['upgrade', 'carrel', CHART], { ...LEAST, worker: { replicas: 4 } });
-  expect(await replicas()).toBe('4');
-});
+    await expect(onRelease(['upgrade', 'carrel', CHART], refused, version)).rejects.toThrow(/quantit/);
+    await onRelease(['upgrade', 'carrel', CHART], { ...LEAST, worker: { replicas: 4 } }, version);
+    expect(await replicas()).toBe('4');
+  },
+);
 
 test('every object of every kind of values is valid by the schemas of the API server, strictly', async () => {
   const schemas = join(api.dir, 'schemas');
