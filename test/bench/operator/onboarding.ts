@@ -16,11 +16,11 @@ export interface Onboarded {
   readonly memory: { readonly before: number; readonly after: number };
 }
 
-/** Makes Tenants and waits until they are Ready, beside a client that writes the same; by turns, so that both meet a catalog that grows. */
+/** Makes Tenants and waits until they are Ready, beside a client (if there is one) that writes the same; by turns, so that both meet a catalog that grows. */
 export async function onboarding(
   { cluster, namespace }: Run,
   { pid }: OperatorProcess,
-  control: BareClient,
+  control: BareClient | undefined,
   { tenants, rounds }: { readonly tenants: number; readonly rounds: number },
 ): Promise<Onboarded> {
   const { store, stop } = follow(cluster, TENANT, namespace);
@@ -41,14 +41,14 @@ export async function onboarding(
   const before = memoryOf(pid);
   for (const round of range(rounds)) {
     const names = range(each).map(() => unique('many'));
-    await measured('control', () => inParallel(names, CONCURRENCY, (name) => control.make(`${name}-c`)));
+    if (control) await measured('control', () => inParallel(names, CONCURRENCY, (name) => control.make(`${name}-c`)));
     const already = readyOnes();
     await measured('ours', async () => {
       await inParallel(names, CONCURRENCY, (name) => cluster.tenants.create(tenantOf(namespace, name)));
       await waitFor('all to be Ready', () => readyOnes() >= already + each, limitFor(each));
     });
     const made = (round + 1) * each;
-    const times = `${(ms.ours / made).toFixed(0)} ms each, the control's ${(ms.control / made).toFixed(0)}`;
+    const times = `${(ms.ours / made).toFixed(0)} ms each${control ? `, the control's ${(ms.control / made).toFixed(0)}` : ''}`;
     progress(`operator: ${made} of ${each * rounds} tenants are Ready, ${times}; ${(memoryOf(pid) / MIB).toFixed(0)} MiB`);
   }
   await stop();

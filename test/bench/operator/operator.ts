@@ -49,11 +49,11 @@ export async function operator(): Promise<Line[]> {
   }
 }
 
-/** The rest of TENANTS, FIRST at a time: the last of them beside the first, and a restart with all. */
+/** The rest of TENANTS, FIRST at a time: the last of them beside the first, and a restart with all. Those between have no control: they are there to be many. */
 async function more(run: Run, running: OperatorProcess, control: BareClient, first: Onboarded): Promise<Line[]> {
   const rounds = Math.ceil((TENANTS - FIRST) / FIRST);
-  let last = first;
-  for (const _round of range(rounds)) last = await onboarding(run, running, control, { tenants: FIRST, rounds: 1 });
+  for (const _round of range(rounds - 1)) await onboarding(run, running, undefined, { tenants: FIRST, rounds: 1 });
+  const last = await onboarding(run, running, control, { tenants: FIRST, rounds: 1 });
   return [...shape(first, last, FIRST * (rounds + 1)), ...(await restart(run, running)).lines];
 }
 
