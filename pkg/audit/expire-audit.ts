@@ -8,7 +8,7 @@ export const deleteExpiredAudit: Schedule = {
   everyMs: 24 * 3_600_000,
   run: async ({ shards, log }) => {
     for (const [shard, { pool }] of shards) {
-      for (const role of await tenantRoles(pool, { having: 'expire_audit' })) {
+      for (const role of await tenantRoles(pool, { having: 'audit_entries' })) {
         await deleteExpired(pool, role).catch((error: unknown) =>
           log.warn({ err: error, shard, role }, 'could not delete expired audit entries; retrying tomorrow'),
         );
@@ -19,7 +19,7 @@ export const deleteExpiredAudit: Schedule = {
 
 async function deleteExpired(pool: SqlPool, role: string): Promise<void> {
   for (let deleted = 1; deleted > 0;) {
-    const [row] = await pool.transaction((tx) => tx.query<{ deleted: number }>('SELECT expire_audit() AS deleted'), { role });
+    const [row] = await pool.transaction((tx) => tx.query<{ deleted: number }>('SELECT carrel.expire_audit() AS deleted'), { role });
     deleted = row?.deleted ?? 0;
   }
 }

@@ -27,7 +27,7 @@ export interface FreshSignIn {
 
 /** Writes into the audit log: one statement, whether there is such a person or not. How often, the throttle bounds. */
 const noteRefused = (sql: Executor, email: string): Promise<unknown> =>
-  sql.query('SELECT audit_refused_sign_in($1, $2)', [email, originParameter()]);
+  sql.query('SELECT carrel.audit_refused_sign_in($1, $2)', [email, originParameter()]);
 
 type SessionOfToken = Pick<Session, 'id' | 'userId' | 'launchId' | 'createdAt' | 'expiresAt' | 'endedAt'>;
 

@@ -46,7 +46,7 @@ export async function reserveUpload(
   bytes: number,
   now: Date,
 ): Promise<void> {
-  const [row] = await tx.query<{ held: number | null }>('SELECT reserve_storage($1, $2, $3, $3, $4, $5) AS held', [
+  const [row] = await tx.query<{ held: number | null }>('SELECT carrel.reserve_storage($1, $2, $3, $3, $4, $5) AS held', [
     upload.uuid,
     upload.userId,
     bytes,

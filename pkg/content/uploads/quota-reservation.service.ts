@@ -90,7 +90,7 @@ export class Reservation {
     const until = new Date(now.getTime() + RESERVATION_MS);
     const [row] = await this.#sql.prepared<{ held: number | null }>(
       'content-reserve-step',
-      'SELECT reserve_storage($1, $2, $3, $4, $5, $6) AS held',
+      'SELECT carrel.reserve_storage($1, $2, $3, $4, $5, $6) AS held',
       [this.#uuid, ownerId, bytes, wanted, now, until],
     );
     if (typeof row?.held !== 'number') throw new Problem('quota_exceeded');

@@ -8,7 +8,7 @@ export interface ReservationOf {
   readonly now: Date;
 }
 
-const RESERVE = 'SELECT reserve_storage($1, $2, $3, $4, $5, $6) AS held';
+const RESERVE = 'SELECT carrel.reserve_storage($1, $2, $3, $4, $5, $6) AS held';
 
 /** Reserves the quota of those of these contents that fit beside everything else, one after the other, and gives them. One or two statements. */
 export async function reserve<T extends { readonly size: number }>(tx: Sql, of: ReservationOf, contents: readonly T[]): Promise<T[]> {
@@ -36,7 +36,12 @@ export async function reserve<T extends { readonly size: number }>(tx: Sql, of: 
 
 /** Counts bytes in place of what was reserved for them. False: the reservation had expired, and the quota cannot hold them. One statement. */
 export async function countInPlaceOf(tx: Sql, of: ReservationOf, bytes: number): Promise<boolean> {
-  const [row] = await tx.query<{ counted: boolean }>('SELECT count_storage($1, $2, $3, $4) AS counted', [of.id, of.ownerId, bytes, of.now]);
+  const [row] = await tx.query<{ counted: boolean }>('SELECT carrel.count_storage($1, $2, $3, $4) AS counted', [
+    of.id,
+    of.ownerId,
+    bytes,
+    of.now,
+  ]);
   return row?.counted ?? false;
 }
 

@@ -62,7 +62,7 @@ export async function countBytes(
   { now, reservation }: { now: Date; reservation?: string | undefined },
 ): Promise<void> {
   const values = [reservation ?? null, ownerId, bytes, now];
-  const [row] = await tx.prepared<{ counted: boolean }>('content-count', 'SELECT count_storage($1, $2, $3, $4) AS counted', values);
+  const [row] = await tx.prepared<{ counted: boolean }>('content-count', 'SELECT carrel.count_storage($1, $2, $3, $4) AS counted', values);
   if (!row?.counted) throw new Problem('quota_exceeded');
 }
 
@@ -86,14 +86,15 @@ export interface NewFile extends Omit<NewContent, 'folderId'> {
 }
 
 /**
- * The function store_files (migration 0021) and the events of the files that it made. Where it is called, its own statements have seen what was
+ * The function carrel.store_files (shard migration 0014) and the events of the files that it made. Where it is called, its own statements have seen what was
  * committed meanwhile; here nothing else is read but the webhooks.
  */
 const STORE = `
   WITH stored AS MATERIALIZED (
     SELECT f.* FROM (SELECT set_config('carrel.origins', $3, true) AS text) origins
       -- It names the setting, so that this is there before.
-      CROSS JOIN LATERAL store_files(CASE WHEN origins.text IS NOT NULL THEN $1::jsonb END, $2) f
+      CROSS JOIN LATERAL carrel.store_files(CASE WHEN origins.text IS NOT NULL THEN $1::jsonb END, $2) made
+      CROSS JOIN LATERAL jsonb_populate_record(NULL::files, made) f
   ), eventful AS (
     SELECT s.created_at, u.event_uuid, u.event_head, u.event_tail, u.event_traceparent
     FROM jsonb_to_recordset($1::jsonb) AS u (uuid uuid, event_uuid uuid, event_head text, event_tail text, event_traceparent text) JOIN stored s ON s.uuid = u.uuid

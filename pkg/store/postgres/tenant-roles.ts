@@ -3,12 +3,12 @@ import type { Sql } from './pool.ts';
 const ROLES = `
   SELECT n.nspname AS role FROM pg_namespace n JOIN pg_roles r ON r.rolname = n.nspname
   WHERE starts_with(n.nspname, 'tenant_') AND pg_has_role(r.oid, 'MEMBER')
-    AND ($1::text IS NULL OR EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = n.oid AND p.proname = $1))
+    AND ($1::text IS NULL OR EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = $1))
   ORDER BY 1`;
 
 /**
  * The tenants of a shard that `sql` may act for, as the names of their roles, which are those of their schemas too. `having`: only those whose schema
- * has been migrated so far that it has this function.
+ * has been migrated so far that it has this table.
  */
 export const tenantRoles = async (sql: Sql, { having }: { having?: string } = {}): Promise<string[]> =>
   (await sql.query<{ role: string }>(ROLES, [having ?? null])).map(({ role }) => role);

@@ -208,8 +208,9 @@ describe("the tenant's own role", () => {
     ['truncate', 'TRUNCATE audit_entries'],
     ['drop', 'DROP TABLE audit_entries'],
     ['forge', `SELECT write_audit('file.upload', 'file', NULL, NULL, '{}')`],
+    ['forge by the shared function', `SELECT carrel.write_audit('file.upload', 'file', NULL, NULL, '{}')`],
     ['switch off', 'ALTER TABLE files DISABLE TRIGGER audit_update'],
-    ['replace', 'CREATE OR REPLACE FUNCTION audit_files() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$'],
+    ['replace', 'CREATE OR REPLACE FUNCTION carrel.audit_files() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$'],
     ['skip', `SET session_replication_role = 'replica'`],
   ])('cannot %s entries or their triggers', async (_what, sql) => {
     await expect(tenant.db.query(sql)).rejects.toThrow(/permission denied|must be owner/);
@@ -251,7 +252,7 @@ describe("the tenant's own role", () => {
     await age(old, 366);
     await age(young, 364);
 
-    expect(await tenant.db.query('SELECT expire_audit() AS deleted')).toEqual([{ deleted: 1 }]);
+    expect(await tenant.db.query('SELECT carrel.expire_audit() AS deleted')).toEqual([{ deleted: 1 }]);
     expect([await actionsOf(old), await actionsOf(young)]).toEqual([[], ['file.upload']]);
   });
 });

@@ -125,12 +125,10 @@ test('an upload that waits at its end while another reserves is refused, and the
     tenant.db.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%count_storage%'`);
 
   const late = await tenant.db.transaction(async (tx) => {
-    const [row] = await tx.query<{ held: number }>(`SELECT reserve_storage($1, id, 90, 90, $2, $3) AS held FROM users WHERE uuid = $4`, [
-      reservation,
-      clock.now(),
-      new Date(clock.now().getTime() + RESERVATION_MS),
-      user.id,
-    ]);
+    const [row] = await tx.query<{ held: number }>(
+      `SELECT carrel.reserve_storage($1, id, 90, 90, $2, $3) AS held FROM users WHERE uuid = $4`,
+      [reservation, clock.now(), new Date(clock.now().getTime() + RESERVATION_MS), user.id],
+    );
     expect(row?.held).toBe(90);
     const reply = api.upload('/files', { file: Buffer.alloc(60), name: 'late' });
     await waitFor('the upload to wait for the lock', async () => (await waiting()).length === 1);
@@ -138,7 +136,7 @@ test('an upload that waits at its end while another reserves is refused, and the
   });
 
   expect(await late.reply).toMatchObject({ status: 507, body: { error: 'quota_exceeded' } });
-  const [counted] = await tenant.db.query<{ ok: boolean }>('SELECT count_storage($1, id, 90, $2) AS ok FROM users WHERE uuid = $3', [
+  const [counted] = await tenant.db.query<{ ok: boolean }>('SELECT carrel.count_storage($1, id, 90, $2) AS ok FROM users WHERE uuid = $3', [
     reservation,
     clock.now(),
     user.id,

@@ -65,6 +65,10 @@ test("a tenant's role reaches nothing of another's, nor of the registry, nor of 
     `SELECT pg_read_file('/etc/passwd')`,
     `SELECT rolpassword FROM pg_authid`,
     `SELECT carrel.touch()`,
+    `SELECT carrel.write_audit('file.upload', 'file', NULL, NULL, '{}')`,
+    `SELECT carrel.role_of_caller()`,
+    `SELECT set_config('role', '${b.role}', false)`,
+    'CREATE TRIGGER mine BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION carrel.audit_users()',
   ];
 
   const outcomes = await Promise.all(
@@ -80,6 +84,52 @@ test("a tenant's role reaches nothing of another's, nor of the registry, nor of 
     outcomes.filter(([, outcome]) => !/permission denied|must be owner|must have|row-level security|Only roles with/.test(outcome ?? '')),
   ).toEqual([]);
   for (const table of ['work', 'events', 'deliveries']) expect(await dbA.query(`SELECT * FROM carrel.${table}`)).toEqual([]);
+});
+
+test('a function that all tenants share acts for the caller’s role, whatever search path the caller sets', async () => {
+  const entries = (of: TenantLogin): Promise<object[]> =>
+    pool.query(`SELECT action, request_id FROM "${of.role}".audit_entries WHERE request_id IN ('old', 'forged') ORDER BY id`);
+  for (const { role } of [a, b])
+    await pool.query(`INSERT INTO "${role}".audit_entries (at, is_system, action, target_type, request_id, changes)
+      VALUES (now() - interval '366 days', true, 'file.upload', 'file', 'old', '{}')`);
+  const asB = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+    dbA.transaction(async (tx) => {
+      await tx.query(`SET LOCAL search_path = "${b.role}", ext`);
+      return work(tx);
+    });
+
+  await asB((tx) => tx.query(`SELECT carrel.audit_refused_sign_in('somebody@example.org', '{"request": "forged"}')`));
+  expect(await asB((tx) => tx.query('SELECT carrel.expire_audit() AS deleted'))).toEqual([{ deleted: 1 }]);
+  for (const call of [
+    `carrel.reserve_storage(gen_random_uuid(), 1, 1, 1, now(), now())`,
+    `carrel.count_storage(NULL, 1, 1, now())`,
+    `carrel.store_files('[]', now())`,
+  ])
+    await expect(asB((tx) => tx.query(`SELECT ${call}`))).rejects.toThrow(/permission denied|does not exist/);
+
+  expect(await entries(a)).toEqual([{ action: 'session.fail', request_id: 'forged' }]);
+  expect(await entries(b)).toEqual([{ action: 'file.upload', request_id: 'old' }]);
+});
+
+test('a tenant’s schema has no functions of its own but what servers of the former release call, since a lookup by name reads those of all schemas', async () => {
+  const functionsOf = (schema: string, condition: string): Promise<{ name: string }[]> =>
+    pool.query<{ name: string }>(
+      `SELECT proname AS name FROM pg_proc p WHERE pronamespace = $1::regnamespace AND ${condition} ORDER BY 1`,
+      [`"${schema}"`],
+    );
+
+  expect((await functionsOf(a.role, 'true')).map(({ name }) => name)).toEqual([
+    'audit_changes',
+    'audit_refused_sign_in',
+    'count_storage',
+    'expire_audit',
+    'reserve_storage',
+    'store_files',
+    'write_audit',
+  ]);
+  // Those that run as their owner begin with no search path, so that none is the caller's.
+  expect(await functionsOf('carrel', `prosecdef AND NOT proconfig @> ARRAY['search_path=""']`)).toEqual([]);
+  expect((await functionsOf('carrel', 'prosecdef')).length).toBeGreaterThan(15);
 });
 
 test('work is asked for in the tenant’s name and commits with what it follows', async () => {

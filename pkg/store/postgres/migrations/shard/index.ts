@@ -11,6 +11,7 @@ import { unknownValues } from './0010-unknown-values.ts';
 import { heapOnlyLeases } from './0011-heap-only-leases.ts';
 import { integrityFaults } from './0012-integrity-faults.ts';
 import { traceparents } from './0013-traceparents.ts';
+import { functionsOfTenants } from './0014-functions-of-tenants.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -26,4 +27,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   heapOnlyLeases,
   integrityFaults,
   traceparents,
+  functionsOfTenants,
 ];

@@ -1,5 +1,11 @@
 import type { TenantMigration } from './migration.ts';
 
+/** They call a function of the schema. */
+export const PURGE_TRIGGERS = `
+      CREATE TRIGGER purge AFTER INSERT ON lti_launches FOR EACH ROW WHEN (NEW.id % 16 = 0) EXECUTE FUNCTION purge_launches();
+      CREATE TRIGGER purge AFTER INSERT ON sessions FOR EACH ROW WHEN (NEW.id::text LIKE '0%') EXECUTE FUNCTION purge_sessions();
+      CREATE TRIGGER purge AFTER INSERT ON refresh_tokens FOR EACH ROW WHEN (NEW.token_hash LIKE '0%') EXECUTE FUNCTION purge_refresh_tokens();`;
+
 /**
  * Inserts delete expired rows, so that no table grows for ever (docs/design/events-and-jobs.md, Retention: launches after 90 days, sessions and refresh
  * tokens a day after their end, since clocks differ). One insert in sixteen deletes, at most 320 rows; the others cost nothing more.
@@ -23,7 +29,6 @@ export const retention: TenantMigration = {
           ORDER BY launched_at LIMIT 320 FOR UPDATE SKIP LOCKED);
         RETURN NULL;
       END $$;
-      CREATE TRIGGER purge AFTER INSERT ON lti_launches FOR EACH ROW WHEN (NEW.id % 16 = 0) EXECUTE FUNCTION purge_launches();
 
       CREATE FUNCTION purge_sessions() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
       BEGIN
@@ -31,7 +36,6 @@ export const retention: TenantMigration = {
           SELECT id FROM sessions WHERE expires_at < NEW.created_at - interval '1 day' ORDER BY expires_at LIMIT 320 FOR UPDATE SKIP LOCKED);
         RETURN NULL;
       END $$;
-      CREATE TRIGGER purge AFTER INSERT ON sessions FOR EACH ROW WHEN (NEW.id::text LIKE '0%') EXECUTE FUNCTION purge_sessions();
 
       CREATE FUNCTION purge_refresh_tokens() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
       BEGIN
@@ -40,7 +44,7 @@ export const retention: TenantMigration = {
           ORDER BY expires_at LIMIT 320 FOR UPDATE SKIP LOCKED);
         RETURN NULL;
       END $$;
-      CREATE TRIGGER purge AFTER INSERT ON refresh_tokens FOR EACH ROW WHEN (NEW.token_hash LIKE '0%') EXECUTE FUNCTION purge_refresh_tokens();
+      ${PURGE_TRIGGERS}
     `),
   down: (tx) =>
     tx.query(`

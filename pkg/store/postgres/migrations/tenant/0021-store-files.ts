@@ -2,11 +2,15 @@ import { quoteIdentifier } from '../../pool.ts';
 import type { TenantMigration } from './migration.ts';
 
 /** `withEncryption`: with the column is_encrypted (migration 0047). */
-export const storeFilesText = ({ isReplaced, withEncryption }: { isReplaced: boolean; withEncryption: boolean }): string => {
-  const encrypted = (text: string): string => (withEncryption ? text : '');
-  return `
+export const storeFilesText = ({ isReplaced, withEncryption }: { isReplaced: boolean; withEncryption: boolean }): string => `
       CREATE ${isReplaced ? 'OR REPLACE ' : ''}FUNCTION store_files(uploads jsonb, at timestamptz) RETURNS SETOF files LANGUAGE plpgsql
-        SET search_path FROM CURRENT SET lock_timeout = '100ms' AS $$
+        SET search_path FROM CURRENT SET lock_timeout = '100ms' AS ${storeFilesBody({ withEncryption, result: 'f.*' })};
+`;
+
+/** `result`: what it gives of each new row `f` of files. */
+export const storeFilesBody = ({ withEncryption, result }: { withEncryption: boolean; result: string }): string => {
+  const encrypted = (text: string): string => (withEncryption ? text : '');
+  return `$$
       DECLARE
         open_folders bigint[];
         free_owners bigint[];
@@ -46,9 +50,8 @@ export const storeFilesText = ({ isReplaced, withEncryption }: { isReplaced: boo
           UPDATE users o SET storage_used = o.storage_used + s.bytes
           FROM (SELECT f.owner_id, sum(f.size) AS bytes FROM file f GROUP BY f.owner_id) s WHERE o.id = s.owner_id
         )
-        SELECT f.* FROM file f;
-      END $$;
-`;
+        SELECT ${result} FROM file f;
+      END $$`;
 };
 
 /**

@@ -1,4 +1,14 @@
+import { inSchema } from './function.ts';
 import type { TenantMigration } from './migration.ts';
+
+export const END_PASSWORD_RESET = `
+        DELETE FROM password_resets WHERE user_id = NEW.id;
+`;
+
+/** It calls a function of the schema. */
+export const RESET_TRIGGER = `
+      CREATE TRIGGER end_password_reset AFTER UPDATE OF password_hash ON users
+        FOR EACH ROW WHEN (OLD.password_hash IS DISTINCT FROM NEW.password_hash) EXECUTE FUNCTION end_password_reset();`;
 
 /**
  * From where a session was opened, so that its owner recognizes it; unknown of those before. And one outstanding reset of a person's password:
@@ -17,13 +27,8 @@ export const sessionsAndResets: TenantMigration = {
         created_at timestamptz(3) NOT NULL DEFAULT now(),
         expires_at timestamptz(3) NOT NULL
       );
-      CREATE FUNCTION end_password_reset() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-      BEGIN
-        DELETE FROM password_resets WHERE user_id = NEW.id;
-        RETURN NULL;
-      END $$;
-      CREATE TRIGGER end_password_reset AFTER UPDATE OF password_hash ON users
-        FOR EACH ROW WHEN (OLD.password_hash IS DISTINCT FROM NEW.password_hash) EXECUTE FUNCTION end_password_reset();
+      ${inSchema('end_password_reset', END_PASSWORD_RESET)}
+      ${RESET_TRIGGER}
     `),
   down: (tx) =>
     tx.query(`

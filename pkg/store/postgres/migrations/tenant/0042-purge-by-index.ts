@@ -16,17 +16,34 @@ const PURGES = {
   },
 } as const;
 
-const functions = (settings: string, isOne: (rows: string) => string): string =>
+type IsOne = (rows: string) => string;
+
+const deletes = ({ table, key, expired }: (typeof PURGES)[keyof typeof PURGES], isOne: IsOne): string =>
+  `DELETE FROM ${table} WHERE ${key} ${isOne(`SELECT ${key} FROM ${table} l WHERE ${expired} LIMIT 320 FOR UPDATE SKIP LOCKED`)};`;
+
+const functions = (settings: string, isOne: IsOne): string =>
   Object.entries(PURGES)
     .map(
-      ([name, { table, key, expired }]) => `
+      ([name, purge]) => `
       CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT ${settings} AS $$
       BEGIN
-        DELETE FROM ${table} WHERE ${key} ${isOne(`SELECT ${key} FROM ${table} l WHERE ${expired} LIMIT 320 FOR UPDATE SKIP LOCKED`)};
+        ${deletes(purge, isOne)}
         RETURN NULL;
       END $$;`,
     )
     .join('');
+
+/** What has the planner find rows by their index. */
+export const BY_INDEX = 'SET enable_seqscan = off SET enable_bitmapscan = off';
+const isOneByKey: IsOne = (rows) => `= ANY (ARRAY(${rows}))`;
+
+/** What the functions do, by name. */
+export const PURGE_BODIES: readonly (readonly [name: string, body: string])[] = Object.entries(PURGES).map(([name, purge]) => [
+  name,
+  deletes(purge, isOneByKey),
+]);
+
+export const purgeFunctions = functions(BY_INDEX, isOneByKey);
 
 /**
  * The functions of 0012 find expired rows by their index, and delete each by its key. A connection plans them once, and a plan that was made while the
@@ -34,7 +51,7 @@ const functions = (settings: string, isOne: (rows: string) => string): string =>
  */
 export const purgeByIndex: TenantMigration = {
   name: '0042-purge-by-index',
-  up: (tx) => tx.query(functions('SET enable_seqscan = off SET enable_bitmapscan = off', (rows) => `= ANY (ARRAY(${rows}))`)),
+  up: (tx) => tx.query(purgeFunctions),
   // As 0012 has them, to the letter.
   down: (tx) => tx.query(functions('', (rows) => `IN (${rows.replace(/(sessions|refresh_tokens) l /, '$1 ')})`)),
 };

@@ -7,8 +7,14 @@ const KEPT = '365 days';
 /** Functions run as their owner, so the tenant's role needs no right on the table. */
 const AS_OWNER = 'LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT';
 
+/** What the function of a table's triggers does. */
+export interface AuditFunction {
+  readonly declared?: string;
+  readonly body: string;
+}
+
 /** An AFTER trigger of each row: `body` ends with RETURN NULL by itself. */
-const triggerFunction = (table: string, body: string, declared = ''): string => `
+const triggerFunction = (table: string, { declared = '', body }: AuditFunction): string => `
   CREATE FUNCTION audit_${table}() RETURNS trigger ${AS_OWNER} AS $$
   ${declared === '' ? '' : `DECLARE ${declared}`}
   BEGIN
@@ -48,7 +54,6 @@ const secret = (name: string, when: string): string =>
 
 /** Creation, change and deletion of rows that have a uuid. */
 const resource = (
-  table: string,
   type: string,
   {
     name,
@@ -66,7 +71,7 @@ const resource = (
     /** Whether a deletion shows what the fields were. */
     readonly showsDeleted?: boolean;
   },
-): string => {
+): AuditFunction => {
   const write = (row: 'OLD' | 'NEW', what: string, changes: string): string =>
     `PERFORM write_audit(${what}, '${type}', ${row}.uuid, ${name.replaceAll('$', row)}, ${changes});`;
   const hidden = (when: (column: string) => string): string =>
@@ -79,14 +84,13 @@ const resource = (
     .map((field) => `'${field}', NULL`)
     .join(', ')})`;
   const deleted = showsDeleted ? `audit_changes(${shown('OLD', fields)}, ${nothing})` : `'{}'`;
-  return triggerFunction(
-    table,
-    `CASE TG_OP
+  return {
+    body: `CASE TG_OP
       WHEN 'INSERT' THEN ${write('NEW', `'${type}.create'`, inserted)}
       WHEN 'UPDATE' THEN ${write('NEW', action, updated)}
       ELSE ${write('OLD', `'${type}.delete'`, deleted)}
     END CASE;`,
-  );
+  };
 };
 
 /** A trash's resource: `content` is true where an UPDATE gives it new content. */
@@ -106,6 +110,152 @@ const GRANTED = {
   group_id: uuidOf('groups', 'group_id'),
   expires_at: '$.expires_at',
 };
+
+/** By table. */
+export const AUDIT_FUNCTIONS = {
+  files: {
+    declared: 'what text;',
+    body: `CASE TG_OP
+          WHEN 'INSERT' THEN
+            PERFORM write_audit('file.upload', 'file', NEW.uuid, NEW.name,
+              audit_changes('{}', ${shown('NEW', { path: '$.path', size: '$.size', version: '$.version_number' })}),
+              nullif(current_setting('carrel.origins', true), '')::jsonb -> NEW.uuid::text);
+          WHEN 'UPDATE' THEN
+            what := ${trashable('file', 'OLD.version_number <> NEW.version_number')};
+            PERFORM write_audit(what, 'file', NEW.uuid, NEW.name, CASE WHEN what = 'file.delete' THEN '{}' ELSE audit_changes(
+              ${shown('OLD', { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' })},
+              ${shown('NEW', { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' })}) END
+              || CASE WHEN OLD.owner_id = NEW.owner_id THEN '{}' ELSE audit_changes(
+                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })}, ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
+          ELSE
+            PERFORM write_audit('file.purge', 'file', OLD.uuid, OLD.name, '{}');
+        END CASE;`,
+  },
+  folders: {
+    declared: 'what text;',
+    body: `CASE TG_OP
+          WHEN 'INSERT' THEN
+            PERFORM write_audit('folder.create', 'folder', NEW.uuid, NEW.name, audit_changes('{}', ${shown('NEW', { path: '$.path' })}));
+          WHEN 'UPDATE' THEN
+            what := ${trashable('folder', 'false')};
+            PERFORM write_audit(what, 'folder', NEW.uuid, NEW.name, CASE WHEN what = 'folder.delete' THEN '{}' ELSE audit_changes(
+              ${shown('OLD', { name: '$.name', path: '$.path' })}, ${shown('NEW', { name: '$.name', path: '$.path' })}) END
+              || CASE WHEN OLD.owner_id = NEW.owner_id THEN '{}' ELSE audit_changes(
+                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })}, ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
+          ELSE
+            PERFORM write_audit('folder.purge', 'folder', OLD.uuid, OLD.name, '{}');
+        END CASE;`,
+  },
+  file_versions: {
+    // Of a file that goes for ever they go with it.
+    body: `IF EXISTS (SELECT FROM files f WHERE f.id = OLD.file_id) THEN
+          PERFORM write_audit('version.delete', 'file', f.uuid, f.name, audit_changes('{}', jsonb_build_object('version', OLD.version_number)))
+          FROM files f WHERE f.id = OLD.file_id;
+        END IF;`,
+  },
+  password_resets: {
+    body: `PERFORM write_audit('user.password_reset', 'user', u.uuid, coalesce(u.display_name, u.username),
+          audit_changes('{}', jsonb_build_object('expires_at', NEW.expires_at))) FROM users u WHERE u.id = NEW.user_id;`,
+  },
+  sessions: {
+    body: `PERFORM write_audit(CASE TG_OP WHEN 'INSERT' THEN 'session.create' ELSE 'session.end' END, 'session', NEW.id, NEW.user_agent,
+          CASE WHEN TG_OP = 'INSERT' THEN audit_changes('{}', jsonb_build_object('launch_id', NEW.launch_id)) ELSE '{}' END,
+          CASE WHEN TG_OP = 'INSERT' THEN
+            jsonb_build_object('user', NEW.user_id, 'ip', NEW.ip, 'request', nullif(current_setting('carrel.origin', true), '')::jsonb ->> 'request') END);`,
+  },
+  group_members: {
+    body: `IF TG_OP = 'INSERT' THEN
+          PERFORM write_audit('group.add_member', 'group', g.uuid, g.name, audit_changes('{}', jsonb_build_object('user_id', u.uuid)))
+          FROM groups g, users u WHERE g.id = NEW.group_id AND u.id = NEW.user_id;
+        ELSE
+          PERFORM write_audit('group.remove_member', 'group', g.uuid, g.name, audit_changes(jsonb_build_object('user_id', u.uuid), '{"user_id": null}'))
+          FROM groups g, users u WHERE g.id = OLD.group_id AND u.id = OLD.user_id;
+        END IF;`,
+  },
+  tasks: {
+    body: `PERFORM write_audit(CASE TG_OP WHEN 'INSERT' THEN 'job.run' ELSE 'job.cancel' END, 'job', NEW.uuid, NEW.kind, '{}');`,
+  },
+  permissions: resource('grant', { name: 'NULL', fields: GRANTED, showsDeleted: true }),
+  shares: resource('share', {
+    name: '(SELECT f.name FROM files f WHERE f.id = $.file_id)',
+    fields: {
+      file_id: uuidOf('files', 'file_id'),
+      expires_at: '$.expires_at',
+      max_downloads: '$.max_downloads',
+      is_active: '$.is_active',
+    },
+    secrets: { password: 'password_hash' },
+    action: `CASE WHEN NEW.download_count > OLD.download_count THEN 'share.download' ELSE 'share.update' END`,
+  }),
+  users: resource('user', {
+    name: 'coalesce($.display_name, $.username)',
+    fields: {
+      email: '$.email',
+      username: '$.username',
+      display_name: '$.display_name',
+      roles: '$.roles',
+      storage_quota: '$.storage_quota',
+      is_active: '$.is_active',
+    },
+    secrets: { password: 'password_hash' },
+  }),
+  groups: resource('group', { name: '$.name', fields: { name: '$.name', description: '$.description' } }),
+  webhooks: resource('webhook', {
+    name: '$.url',
+    fields: { url: '$.url', events: '$.events', active: '$.active', description: '$.description' },
+    secrets: { secret: 'secret', headers: 'headers' },
+  }),
+} satisfies Readonly<Record<string, AuditFunction>>;
+
+export const AUDIT_CHANGES = `audit_changes(before jsonb, after jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+        SELECT coalesce(jsonb_object_agg(a.key, jsonb_build_object('from', before -> a.key, 'to', a.value)), '{}')
+        FROM jsonb_each(after) a WHERE a.value IS DISTINCT FROM coalesce(before -> a.key, 'null')
+      $$`;
+
+export const REFUSED_SIGN_IN = {
+  signature: 'audit_refused_sign_in(account text, origin jsonb) RETURNS void LANGUAGE plpgsql',
+  /** `first`: a statement before the others. */
+  body: (first = ''): string => `AS $$
+      BEGIN
+        ${first}
+        PERFORM write_audit('session.fail', 'user', u.uuid, coalesce(u.display_name, u.username), '{}', audit_refused_sign_in.origin)
+        FROM (VALUES (account)) AS a (email) LEFT JOIN users u ON lower(u.email) = lower(a.email) AND NOT u.is_system;
+      END $$`,
+};
+
+export const EXPIRE_AUDIT = {
+  signature: 'expire_audit() RETURNS bigint LANGUAGE plpgsql',
+  body: (first = ''): string => `AS $$
+      DECLARE
+        deleted bigint;
+      BEGIN
+        ${first}
+        DELETE FROM audit_entries WHERE id IN (
+          SELECT id FROM audit_entries WHERE at < now() - interval '${KEPT}' ORDER BY at, id LIMIT 1000);
+        GET DIAGNOSTICS deleted = ROW_COUNT;
+        RETURN deleted;
+      END $$`,
+};
+
+export const AUDIT_TRIGGERS = [
+  triggers('files', { when: changed('name', 'folder_id', 'owner_id', 'version_number', 'mime_type', 'deleted_at') }),
+  triggers('folders', { when: changed('name', 'parent_id', 'owner_id', 'deleted_at') }),
+  triggers('file_versions', { onInsert: false }),
+  triggers('permissions', { when: changed('permission_level', 'expires_at') }),
+  triggers('shares', { when: changed('password_hash', 'expires_at', 'max_downloads', 'is_active', 'download_count') }),
+  triggers('users', { when: changed('email', 'username', 'display_name', 'roles', 'storage_quota', 'is_active', 'password_hash') }),
+  triggers('password_resets', { when: changed('token_hash'), onDelete: false }),
+  triggers('sessions', { when: 'OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL', onDelete: false }),
+  triggers('groups', { when: changed('name', 'description') }),
+  triggers('group_members'),
+  triggers('webhooks', { when: changed('url', 'events', 'active', 'description', 'secret', 'headers') }),
+  triggers('tasks', { when: `OLD.state <> 'canceled' AND NEW.state = 'canceled'`, onDelete: false }),
+].join('\n');
+
+export const auditFunctions = (): string =>
+  Object.entries(AUDIT_FUNCTIONS)
+    .map(([table, does]) => triggerFunction(table, does))
+    .join('');
 
 /**
  * The audit log. Each entry is written by a trigger, in the transaction of the change, whoever makes it; `carrel.origin` says whose request it is
@@ -152,153 +302,18 @@ export const audit: TenantMigration = {
       REVOKE ALL ON FUNCTION write_audit FROM PUBLIC;
 
       -- The fields that are not the same, each with both values.
-      CREATE FUNCTION audit_changes(before jsonb, after jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-        SELECT coalesce(jsonb_object_agg(a.key, jsonb_build_object('from', before -> a.key, 'to', a.value)), '{}')
-        FROM jsonb_each(after) a WHERE a.value IS DISTINCT FROM coalesce(before -> a.key, 'null')
-      $$;
+      CREATE FUNCTION ${AUDIT_CHANGES};
 
-      ${triggerFunction(
-        'files',
-        `CASE TG_OP
-          WHEN 'INSERT' THEN
-            PERFORM write_audit('file.upload', 'file', NEW.uuid, NEW.name,
-              audit_changes('{}', ${shown('NEW', { path: '$.path', size: '$.size', version: '$.version_number' })}),
-              nullif(current_setting('carrel.origins', true), '')::jsonb -> NEW.uuid::text);
-          WHEN 'UPDATE' THEN
-            what := ${trashable('file', 'OLD.version_number <> NEW.version_number')};
-            PERFORM write_audit(what, 'file', NEW.uuid, NEW.name, CASE WHEN what = 'file.delete' THEN '{}' ELSE audit_changes(
-              ${shown('OLD', { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' })},
-              ${shown('NEW', { name: '$.name', path: '$.path', size: '$.size', version: '$.version_number', mime_type: '$.mime_type' })}) END
-              || CASE WHEN OLD.owner_id = NEW.owner_id THEN '{}' ELSE audit_changes(
-                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })}, ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
-          ELSE
-            PERFORM write_audit('file.purge', 'file', OLD.uuid, OLD.name, '{}');
-        END CASE;`,
-        'what text;',
-      )}
-      ${triggers('files', { when: changed('name', 'folder_id', 'owner_id', 'version_number', 'mime_type', 'deleted_at') })}
-
-      ${triggerFunction(
-        'folders',
-        `CASE TG_OP
-          WHEN 'INSERT' THEN
-            PERFORM write_audit('folder.create', 'folder', NEW.uuid, NEW.name, audit_changes('{}', ${shown('NEW', { path: '$.path' })}));
-          WHEN 'UPDATE' THEN
-            what := ${trashable('folder', 'false')};
-            PERFORM write_audit(what, 'folder', NEW.uuid, NEW.name, CASE WHEN what = 'folder.delete' THEN '{}' ELSE audit_changes(
-              ${shown('OLD', { name: '$.name', path: '$.path' })}, ${shown('NEW', { name: '$.name', path: '$.path' })}) END
-              || CASE WHEN OLD.owner_id = NEW.owner_id THEN '{}' ELSE audit_changes(
-                ${shown('OLD', { owner_id: uuidOf('users', 'owner_id') })}, ${shown('NEW', { owner_id: uuidOf('users', 'owner_id') })}) END);
-          ELSE
-            PERFORM write_audit('folder.purge', 'folder', OLD.uuid, OLD.name, '{}');
-        END CASE;`,
-        'what text;',
-      )}
-      ${triggers('folders', { when: changed('name', 'parent_id', 'owner_id', 'deleted_at') })}
-
-      ${triggerFunction(
-        'file_versions',
-        // Of a file that goes for ever they go with it.
-        `IF EXISTS (SELECT FROM files f WHERE f.id = OLD.file_id) THEN
-          PERFORM write_audit('version.delete', 'file', f.uuid, f.name, audit_changes('{}', jsonb_build_object('version', OLD.version_number)))
-          FROM files f WHERE f.id = OLD.file_id;
-        END IF;`,
-      )}
-      ${triggers('file_versions', { onInsert: false })}
-
-      ${resource('permissions', 'grant', { name: 'NULL', fields: GRANTED, showsDeleted: true })}
-      ${triggers('permissions', { when: changed('permission_level', 'expires_at') })}
-
-      ${resource('shares', 'share', {
-        name: '(SELECT f.name FROM files f WHERE f.id = $.file_id)',
-        fields: {
-          file_id: uuidOf('files', 'file_id'),
-          expires_at: '$.expires_at',
-          max_downloads: '$.max_downloads',
-          is_active: '$.is_active',
-        },
-        secrets: { password: 'password_hash' },
-        action: `CASE WHEN NEW.download_count > OLD.download_count THEN 'share.download' ELSE 'share.update' END`,
-      })}
-      ${triggers('shares', { when: changed('password_hash', 'expires_at', 'max_downloads', 'is_active', 'download_count') })}
-
-      ${resource('users', 'user', {
-        name: 'coalesce($.display_name, $.username)',
-        fields: {
-          email: '$.email',
-          username: '$.username',
-          display_name: '$.display_name',
-          roles: '$.roles',
-          storage_quota: '$.storage_quota',
-          is_active: '$.is_active',
-        },
-        secrets: { password: 'password_hash' },
-      })}
-      ${triggers('users', { when: changed('email', 'username', 'display_name', 'roles', 'storage_quota', 'is_active', 'password_hash') })}
-
-      ${triggerFunction(
-        'password_resets',
-        `PERFORM write_audit('user.password_reset', 'user', u.uuid, coalesce(u.display_name, u.username),
-          audit_changes('{}', jsonb_build_object('expires_at', NEW.expires_at))) FROM users u WHERE u.id = NEW.user_id;`,
-      )}
-      ${triggers('password_resets', { when: changed('token_hash'), onDelete: false })}
-
-      ${triggerFunction(
-        'sessions',
-        `PERFORM write_audit(CASE TG_OP WHEN 'INSERT' THEN 'session.create' ELSE 'session.end' END, 'session', NEW.id, NEW.user_agent,
-          CASE WHEN TG_OP = 'INSERT' THEN audit_changes('{}', jsonb_build_object('launch_id', NEW.launch_id)) ELSE '{}' END,
-          CASE WHEN TG_OP = 'INSERT' THEN
-            jsonb_build_object('user', NEW.user_id, 'ip', NEW.ip, 'request', nullif(current_setting('carrel.origin', true), '')::jsonb ->> 'request') END);`,
-      )}
-      ${triggers('sessions', { when: 'OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL', onDelete: false })}
-
-      ${resource('groups', 'group', { name: '$.name', fields: { name: '$.name', description: '$.description' } })}
-      ${triggers('groups', { when: changed('name', 'description') })}
-
-      ${triggerFunction(
-        'group_members',
-        `IF TG_OP = 'INSERT' THEN
-          PERFORM write_audit('group.add_member', 'group', g.uuid, g.name, audit_changes('{}', jsonb_build_object('user_id', u.uuid)))
-          FROM groups g, users u WHERE g.id = NEW.group_id AND u.id = NEW.user_id;
-        ELSE
-          PERFORM write_audit('group.remove_member', 'group', g.uuid, g.name, audit_changes(jsonb_build_object('user_id', u.uuid), '{"user_id": null}'))
-          FROM groups g, users u WHERE g.id = OLD.group_id AND u.id = OLD.user_id;
-        END IF;`,
-      )}
-      ${triggers('group_members')}
-
-      ${resource('webhooks', 'webhook', {
-        name: '$.url',
-        fields: { url: '$.url', events: '$.events', active: '$.active', description: '$.description' },
-        secrets: { secret: 'secret', headers: 'headers' },
-      })}
-      ${triggers('webhooks', { when: changed('url', 'events', 'active', 'description', 'secret', 'headers') })}
-
-      ${triggerFunction(
-        'tasks',
-        `PERFORM write_audit(CASE TG_OP WHEN 'INSERT' THEN 'job.run' ELSE 'job.cancel' END, 'job', NEW.uuid, NEW.kind, '{}');`,
-      )}
-      ${triggers('tasks', { when: `OLD.state <> 'canceled' AND NEW.state = 'canceled'`, onDelete: false })}
+      ${auditFunctions()}
+      ${AUDIT_TRIGGERS}
 
       -- A refused sign-in: of the account if there is one. What was typed is not kept: it may be a password.
-      CREATE FUNCTION audit_refused_sign_in(account text, origin jsonb) RETURNS void ${AS_OWNER} AS $$
-      BEGIN
-        PERFORM write_audit('session.fail', 'user', u.uuid, coalesce(u.display_name, u.username), '{}', audit_refused_sign_in.origin)
-        FROM (VALUES (account)) AS a (email) LEFT JOIN users u ON lower(u.email) = lower(a.email) AND NOT u.is_system;
-      END $$;
+      CREATE FUNCTION ${REFUSED_SIGN_IN.signature} SECURITY DEFINER SET search_path FROM CURRENT ${REFUSED_SIGN_IN.body()};
       REVOKE ALL ON FUNCTION audit_refused_sign_in FROM PUBLIC;
       GRANT EXECUTE ON FUNCTION audit_refused_sign_in TO ${quoteIdentifier(role)};
 
       -- Deletes some of what is kept long enough, and nothing else, whoever calls it; gives how many.
-      CREATE FUNCTION expire_audit() RETURNS bigint ${AS_OWNER} AS $$
-      DECLARE
-        deleted bigint;
-      BEGIN
-        DELETE FROM audit_entries WHERE id IN (
-          SELECT id FROM audit_entries WHERE at < now() - interval '${KEPT}' ORDER BY at, id LIMIT 1000);
-        GET DIAGNOSTICS deleted = ROW_COUNT;
-        RETURN deleted;
-      END $$;
+      CREATE FUNCTION ${EXPIRE_AUDIT.signature} SECURITY DEFINER SET search_path FROM CURRENT ${EXPIRE_AUDIT.body()};
       REVOKE ALL ON FUNCTION expire_audit FROM PUBLIC;
       GRANT EXECUTE ON FUNCTION expire_audit TO ${quoteIdentifier(role)};
     `),
@@ -311,20 +326,7 @@ export const audit: TenantMigration = {
       ${['password_resets', 'sessions', 'tasks'].map((table) => `DROP TRIGGER audit_insert ON ${table}; DROP TRIGGER audit_update ON ${table};`).join('\n')}
       DROP TRIGGER audit_insert ON group_members;
       DROP TRIGGER audit_delete ON group_members;
-      DROP FUNCTION ${[
-        'files',
-        'folders',
-        'file_versions',
-        'permissions',
-        'shares',
-        'users',
-        'password_resets',
-        'sessions',
-        'groups',
-        'group_members',
-        'webhooks',
-        'tasks',
-      ]
+      DROP FUNCTION ${Object.keys(AUDIT_FUNCTIONS)
         .map((table) => `audit_${table}()`)
         .join(', ')};
       DROP FUNCTION audit_refused_sign_in, expire_audit, audit_changes, write_audit;

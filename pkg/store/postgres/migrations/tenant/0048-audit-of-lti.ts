@@ -1,11 +1,12 @@
 import { quoteIdentifier } from '../../pool.ts';
+import type { AuditFunction } from './0045-audit.ts';
 import type { TenantMigration } from './migration.ts';
 
 /** Functions run as their owner. pg_temp stands last: without it Postgres looks there first, and a table of the caller's would take the log's name. */
 const asOwner = (role: string): string => `LANGUAGE plpgsql SECURITY DEFINER SET search_path = ${quoteIdentifier(role)}, ext, pg_temp`;
 
 /** Sets the search path of all functions of the schema that run as their owner. */
-const withSearchPath = (setting: string): string => `
+export const withSearchPath = (setting: string): string => `
   DO $do$
   DECLARE
     f regprocedure;
@@ -15,10 +16,14 @@ const withSearchPath = (setting: string): string => `
     END LOOP;
   END $do$;`;
 
+export const WRITE_AUDIT =
+  'write_audit(action text, target_type text, target_id uuid, target_name text, changes jsonb, origin jsonb DEFAULT NULL) RETURNS void LANGUAGE plpgsql';
+
 /** As in 0045; `unless` leaves before it writes. */
 const writeAudit = (unless: string): string => `
-  CREATE OR REPLACE FUNCTION write_audit(action text, target_type text, target_id uuid, target_name text, changes jsonb, origin jsonb DEFAULT NULL)
-    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  CREATE OR REPLACE FUNCTION ${WRITE_AUDIT} SECURITY DEFINER SET search_path FROM CURRENT AS ${writeAuditBody(unless)};`;
+
+export const writeAuditBody = (unless: string): string => `$$
   DECLARE
     whose jsonb := coalesce(origin, nullif(current_setting('carrel.origin', true), '')::jsonb);
   BEGIN
@@ -27,10 +32,10 @@ const writeAudit = (unless: string): string => `
     SELECT u.uuid, coalesce(u.display_name, u.username), whose IS NULL, write_audit.action, write_audit.target_type, write_audit.target_id,
       write_audit.target_name, left(whose ->> 'ip', 64), left(whose ->> 'request', 255), write_audit.changes
     FROM (VALUES ((whose ->> 'user')::bigint)) AS b (id) LEFT JOIN users u ON u.id = b.id;
-  END $$;`;
+  END $$`;
 
 /** A secret under another key is the same secret. Nobody but the operator, who owns this function, can keep an entry from being written so. */
-const UNLESS_RESEALED = `IF current_setting('carrel.resealing', true) = 'on' AND pg_has_role(session_user, current_user, 'USAGE') THEN RETURN; END IF;`;
+export const UNLESS_RESEALED = `IF current_setting('carrel.resealing', true) = 'on' AND pg_has_role(session_user, current_user, 'USAGE') THEN RETURN; END IF;`;
 
 const TOOL = (
   row: 'OLD' | 'NEW',
@@ -45,6 +50,52 @@ const PLATFORM = (row: 'OLD' | 'NEW'): string =>
 const changed = (columns: readonly string[]): string =>
   `(${columns.map((column) => `OLD.${column}`).join(', ')}) IS DISTINCT FROM (${columns.map((column) => `NEW.${column}`).join(', ')})`;
 
+/** By table. */
+export const LTI_FUNCTIONS = {
+  lti_tools: {
+    body: `CASE TG_OP
+          WHEN 'INSERT' THEN PERFORM write_audit('registration.create', 'registration', NULL, NEW.client_id, audit_changes('{}', ${TOOL('NEW')}));
+          WHEN 'UPDATE' THEN PERFORM write_audit('registration.update', 'registration', NULL, NEW.client_id, audit_changes(${TOOL('OLD')}, ${TOOL('NEW')}));
+          ELSE PERFORM write_audit('registration.delete', 'registration', NULL, OLD.client_id, '{}');
+        END CASE;`,
+  },
+  // The addresses of an LMS, of which that of its keys decides whom it may sign in: an entry for each registration there.
+  lti_platforms: {
+    body: `PERFORM write_audit('registration.update', 'registration', NULL, t.client_id, audit_changes(${PLATFORM('OLD')}, ${PLATFORM('NEW')}))
+        FROM lti_tools t WHERE t.platform_id = NEW.id;`,
+  },
+  lti_grades: {
+    body: `IF TG_OP = 'INSERT' THEN
+          PERFORM write_audit('grade.create', 'grade', NEW.uuid, NULL, audit_changes('{}', jsonb_build_object('launch_id', NEW.launch_id,
+            'user_id', NEW.user_id, 'score', NEW.score, 'score_maximum', NEW.score_maximum)));
+        ELSE
+          PERFORM write_audit('grade.update', 'grade', NEW.uuid, NULL,
+            audit_changes(jsonb_build_object('status', OLD.status), jsonb_build_object('status', NEW.status)));
+        END IF;`,
+  },
+} satisfies Readonly<Record<string, AuditFunction>>;
+
+const ltiFunction = (role: string, table: string, { body }: AuditFunction): string => `
+  CREATE FUNCTION audit_${table}() RETURNS trigger ${asOwner(role)} AS $$
+  BEGIN
+    ${body}
+    RETURN NULL;
+  END $$;`;
+
+export const ltiFunctions = (role: string): string => `
+  ${Object.entries(LTI_FUNCTIONS)
+    .map(([table, does]) => ltiFunction(role, table, does))
+    .join('')}
+  REVOKE ALL ON FUNCTION audit_lti_tools, audit_lti_platforms, audit_lti_grades FROM PUBLIC;`;
+
+export const LTI_TRIGGERS = `
+      CREATE TRIGGER audit_insert AFTER INSERT ON lti_tools FOR EACH ROW EXECUTE FUNCTION audit_lti_tools();
+      CREATE TRIGGER audit_update AFTER UPDATE ON lti_tools FOR EACH ROW WHEN (${changed(TOOL_COLUMNS)}) EXECUTE FUNCTION audit_lti_tools();
+      CREATE TRIGGER audit_delete AFTER DELETE ON lti_tools FOR EACH ROW EXECUTE FUNCTION audit_lti_tools();
+      CREATE TRIGGER audit_update AFTER UPDATE ON lti_platforms FOR EACH ROW WHEN (${changed(PLATFORM_COLUMNS)}) EXECUTE FUNCTION audit_lti_platforms();
+      CREATE TRIGGER audit_insert AFTER INSERT ON lti_grades FOR EACH ROW EXECUTE FUNCTION audit_lti_grades();
+      CREATE TRIGGER audit_update AFTER UPDATE ON lti_grades FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION audit_lti_grades();`;
+
 /** Registrations of LMSs and grades have entries too; what is only sealed again has none; the functions look in pg_temp last. */
 export const auditOfLti: TenantMigration = {
   name: '0048-audit-of-lti',
@@ -52,43 +103,11 @@ export const auditOfLti: TenantMigration = {
     tx.query(`
       ${writeAudit(UNLESS_RESEALED)}
 
-      CREATE FUNCTION audit_lti_tools() RETURNS trigger ${asOwner(role)} AS $$
-      BEGIN
-        CASE TG_OP
-          WHEN 'INSERT' THEN PERFORM write_audit('registration.create', 'registration', NULL, NEW.client_id, audit_changes('{}', ${TOOL('NEW')}));
-          WHEN 'UPDATE' THEN PERFORM write_audit('registration.update', 'registration', NULL, NEW.client_id, audit_changes(${TOOL('OLD')}, ${TOOL('NEW')}));
-          ELSE PERFORM write_audit('registration.delete', 'registration', NULL, OLD.client_id, '{}');
-        END CASE;
-        RETURN NULL;
-      END $$;
-      CREATE TRIGGER audit_insert AFTER INSERT ON lti_tools FOR EACH ROW EXECUTE FUNCTION audit_lti_tools();
-      CREATE TRIGGER audit_update AFTER UPDATE ON lti_tools FOR EACH ROW WHEN (${changed(TOOL_COLUMNS)}) EXECUTE FUNCTION audit_lti_tools();
-      CREATE TRIGGER audit_delete AFTER DELETE ON lti_tools FOR EACH ROW EXECUTE FUNCTION audit_lti_tools();
+      ${ltiFunctions(role)}
+      ${LTI_TRIGGERS}
 
-      -- The addresses of an LMS, of which that of its keys decides whom it may sign in: an entry for each registration there.
-      CREATE FUNCTION audit_lti_platforms() RETURNS trigger ${asOwner(role)} AS $$
-      BEGIN
-        PERFORM write_audit('registration.update', 'registration', NULL, t.client_id, audit_changes(${PLATFORM('OLD')}, ${PLATFORM('NEW')}))
-        FROM lti_tools t WHERE t.platform_id = NEW.id;
-        RETURN NULL;
-      END $$;
-      CREATE TRIGGER audit_update AFTER UPDATE ON lti_platforms FOR EACH ROW WHEN (${changed(PLATFORM_COLUMNS)}) EXECUTE FUNCTION audit_lti_platforms();
 
-      CREATE FUNCTION audit_lti_grades() RETURNS trigger ${asOwner(role)} AS $$
-      BEGIN
-        IF TG_OP = 'INSERT' THEN
-          PERFORM write_audit('grade.create', 'grade', NEW.uuid, NULL, audit_changes('{}', jsonb_build_object('launch_id', NEW.launch_id,
-            'user_id', NEW.user_id, 'score', NEW.score, 'score_maximum', NEW.score_maximum)));
-        ELSE
-          PERFORM write_audit('grade.update', 'grade', NEW.uuid, NULL,
-            audit_changes(jsonb_build_object('status', OLD.status), jsonb_build_object('status', NEW.status)));
-        END IF;
-        RETURN NULL;
-      END $$;
-      CREATE TRIGGER audit_insert AFTER INSERT ON lti_grades FOR EACH ROW EXECUTE FUNCTION audit_lti_grades();
-      CREATE TRIGGER audit_update AFTER UPDATE ON lti_grades FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION audit_lti_grades();
 
-      REVOKE ALL ON FUNCTION audit_lti_tools, audit_lti_platforms, audit_lti_grades FROM PUBLIC;
       ${withSearchPath(`= ${quoteIdentifier(role)}, ext, pg_temp`)}
     `),
   down: (tx) =>

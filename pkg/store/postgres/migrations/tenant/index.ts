@@ -32,6 +32,7 @@ import { objectsByKey } from './0046-objects-by-key.ts';
 import { encryptedObjects } from './0047-encrypted-objects.ts';
 import { auditOfLti } from './0048-audit-of-lti.ts';
 import { requestsOfLaunches } from './0049-requests-of-launches.ts';
+import { sharedFunctions } from './0050-shared-functions.ts';
 import type { TenantMigration } from './migration.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
@@ -69,4 +70,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   encryptedObjects,
   auditOfLti,
   requestsOfLaunches,
+  sharedFunctions,
 ];
