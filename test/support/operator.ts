@@ -252,7 +252,7 @@ export function follow<T extends KubeObject>(cluster: Cluster, kind: Kind<T>, na
 export function playPods(cluster: Cluster): void {
   const deployments = follow(cluster, DEPLOYMENT);
   deployments.store.onChange(({ type, object }) => {
-    const { generation } = object.metadata;
+    const { generation, resourceVersion } = object.metadata;
     if (type === 'deleted' || object.status?.observedGeneration === generation) return;
     const replicas = object.spec?.replicas ?? 1;
     const status = {
@@ -263,7 +263,9 @@ export function playPods(cluster: Cluster): void {
       availableReplicas: replicas,
       conditions: [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: '' }],
     };
-    void deployments.api.patchStatus(keyOf(object), status).catch(() => undefined);
+    // Of this version alone: sent late, it would take back what was said of a later generation, which no controller does. The later one comes here too.
+    const patch = { metadata: { resourceVersion }, status };
+    void deployments.api.patch(keyOf(object), patch, { subresource: 'status' }).catch(() => undefined);
   });
   cluster.onClose(() => deployments.stop());
 }
