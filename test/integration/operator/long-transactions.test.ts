@@ -107,7 +107,7 @@ test('a role whose limit shrinks keeps no more sessions than that', async () => 
   // A session has ended before whoever ended it hears of that.
   const reasons = () => lines.filter((line) => line['tenant'] === tenant.role).map(({ reason }) => reason);
   await waitFor('8 lines of the log', () => Promise.resolve(reasons().length === 8));
-  expect(new Set(reasons())).toEqual(new Set(['limit']));
+  expect(reasons()).toEqual(Array.from({ length: 8 }, () => 'limit'));
   await Promise.all(open.filter((_, index) => alive[index]).map(({ client }) => client.end()));
 });
 
