@@ -338,7 +338,7 @@ export interface TenantStatus {
   selector?: string;
   /** What the operator generates for the tenant. */
   credentials?: ({
-    name: 'database' | 'redis' | 'storage' | 'signing';
+    name: 'database' | 'redis' | 'storage' | 'signing' | 'data';
     /** When its newest value was made. */
     changedAt: string;
     /** Of the rotation that runs; left out when none does. */

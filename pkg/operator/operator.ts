@@ -221,7 +221,7 @@ export class Operator {
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
       workloads: new Workloads({ settings, applier, owned, gateways: gateways.store, rollouts: this.#rollouts }),
       usages: this.#usages,
-      rotations: new Rotations({ tenants: tenants.api, pods, shards, storages, events, random, clock }),
+      rotations: new Rotations({ tenants: tenants.api, pods, shards, storages, events, platformKeys, random, clock }),
       finalizer: new TenantFinalizer({
         moves,
         tenants,

@@ -2,14 +2,21 @@ import type { Namespace } from '../kube/kinds.ts';
 import { isDeleting, keyText } from '../kube/object.ts';
 import { findCondition } from '../kube/status.ts';
 import type { Store } from '../kube/store.ts';
-import { Sealer, tenantDataKey, type SealingKey } from '../runtime/sealing.ts';
+import { type SealingKey, tenantSealer } from '../runtime/sealing.ts';
 import type { Random } from '../runtime/random.ts';
+import type { RegisteredTenant } from '../store/postgres/registry.ts';
 import type { TenantRows } from '../store/postgres/tenant-schema.ts';
 import type { ObservedTenant, Tenant } from './kinds.ts';
 import { slugOf } from './names.ts';
 import { isOwnedBy } from './namespaces.ts';
-import type { OpenShard, Shards } from './shards.ts';
+import type { Shards } from './shards.ts';
 import { ConditionError } from './conditions/runner.ts';
+
+interface Located {
+  readonly shard: string;
+  /** The generation of the data key that seals. */
+  readonly dataKey: number;
+}
 
 /** Finds the tenant that a resource of the same namespace refers to. */
 export class TenantAccess {
@@ -18,8 +25,8 @@ export class TenantAccess {
   readonly #shards: Shards;
   readonly #platformKeys: readonly SealingKey[];
   readonly #random: Random;
-  /** Shards. Only what the registry has confirmed to belong to the resource. */
-  readonly #known = new Map<string, string>();
+  /** Only what the registry has confirmed to belong to the resource. */
+  readonly #known = new Map<string, Located>();
 
   constructor(deps: {
     tenants: Store<Tenant>;
@@ -69,31 +76,37 @@ export class TenantAccess {
 
   async #rowsOf(tenant: ObservedTenant, tenantId: string): Promise<TenantRows | undefined> {
     const slug = slugOf(tenant);
-    const shard = await this.#shardOf(tenant, tenantId);
-    if (!shard) return undefined;
-    const keys = this.#platformKeys.map((platform) => tenantDataKey(platform, tenantId));
-    return { tenantId, slug, pool: shard.pool, sealer: new Sealer(keys, this.#random) };
+    const located = await this.#locate(tenant, tenantId);
+    if (!located) return undefined;
+    const { pool } = await this.#shards.open(located.shard);
+    return { tenantId, slug, pool, sealer: tenantSealer(this.#platformKeys, tenantId, this.#random, located.dataKey) };
   }
 
-  /** Where the registry says that it is now: tenants may be moved. */
-  located(tenant: ObservedTenant, { tenantId, shard }: { tenantId: string; shard: string }): void {
-    const key = knownBy(tenant, tenantId);
-    if (this.#known.has(key)) this.#known.set(key, shard);
+  /** What the registry says now: tenants may be moved, and their data keys replaced. */
+  located(tenant: ObservedTenant, registered: Pick<RegisteredTenant, 'tenantId' | 'shard' | 'credentials'>): void {
+    const key = knownBy(tenant, registered.tenantId);
+    if (this.#known.has(key)) this.#known.set(key, locatedBy(registered));
   }
 
   /** Others may write a status: the registry decides who owns a tenant. */
-  async #shardOf(tenant: ObservedTenant, tenantId: string): Promise<OpenShard | undefined> {
+  async #locate(tenant: ObservedTenant, tenantId: string): Promise<Located | undefined> {
     const { namespace, name } = tenant.metadata;
     const key = knownBy(tenant, tenantId);
     const known = this.#known.get(key);
-    if (known !== undefined) return this.#shards.open(known);
+    if (known) return known;
     const registered = await (await this.#shards.registry()).find(slugOf(tenant));
     if (registered?.state !== 'active' || registered.tenantId !== tenantId) return undefined;
     if (!isOwnedBy(this.#namespaces, registered.owner, { namespace, name })) return undefined;
-    this.#known.set(key, registered.shard);
-    return this.#shards.open(registered.shard);
+    const located = locatedBy(registered);
+    this.#known.set(key, located);
+    return located;
   }
 }
+
+const locatedBy = ({ shard, credentials }: Pick<RegisteredTenant, 'shard' | 'credentials'>): Located => ({
+  shard,
+  dataKey: credentials.data?.generation ?? 0,
+});
 
 const knownBy = ({ metadata: { namespace, name, uid } }: ObservedTenant, tenantId: string): string =>
   `${keyText({ namespace, name })} ${uid} ${tenantId}`;

@@ -1,7 +1,17 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { systemRandom } from './random.ts';
-import { formatSealingKeys, parseDataKeys, parseSealingKeys, Sealer, SealError, type SealingKey, tenantDataKey } from './sealing.ts';
+import {
+  formatSealingKeys,
+  parseDataKeys,
+  parseSealingKeys,
+  platformKeyOf,
+  Sealer,
+  SealError,
+  type SealingKey,
+  tenantDataKey,
+  tenantSealer,
+} from './sealing.ts';
 
 const keyNamed = (id: string): SealingKey => ({ id, key: systemRandom.bytes(32) });
 const associatedData = ['tenant_a', 'webhooks', '7', 'secret'];
@@ -63,6 +73,50 @@ test('data keys of two tenants differ and come out the same each time', () => {
   expect(tenantDataKey(platform, '1').key).not.toEqual(tenantDataKey(platform, '2').key);
 });
 
+test('each generation of a data key is another key, whose id tells the platform key and the generation', () => {
+  const platform = keyNamed('k1');
+  const keys = [0, 1, 2].map((generation) => tenantDataKey(platform, '1', generation));
+
+  expect(keys.map(({ id }) => id)).toEqual(['k1', 'k1~1', 'k1~2']);
+  expect(keys.map(({ id }) => platformKeyOf(id))).toEqual(['k1', 'k1', 'k1']);
+  expect(keys[0]).toEqual(tenantDataKey(platform, '1'));
+  expect(
+    new Set([...keys, tenantDataKey(platform, '11'), tenantDataKey(platform, '2', 1)].map(({ key }) => key.toString('hex'))).size,
+  ).toBe(5);
+});
+
+test('with the platform keys a tenant’s values of any generation open, and no other tenant’s; a server opens those of its keys alone', () => {
+  const [young, old, foreign] = [keyNamed('young'), keyNamed('old'), keyNamed('foreign')];
+  const sealer = tenantSealer([young, old], '1', systemRandom, 2);
+  const sealed = (platform: SealingKey, tenantId: string, generation: number): string =>
+    tenantSealer([platform], tenantId, systemRandom, generation).seal('secret', associatedData);
+  const server = new Sealer([tenantDataKey(young, '1', 2)], systemRandom);
+
+  expect(sealer.keyId).toBe('young~2');
+  for (const [platform, generation] of [
+    [young, 0],
+    [young, 1],
+    [young, 2],
+    [old, 0],
+    [old, 7],
+  ] as const)
+    expect(sealer.open(sealed(platform, '1', generation), associatedData)).toBe('secret');
+  for (const text of [sealed(young, '2', 2), sealed(foreign, '1', 0), sealed(young, '1', 1).replace('~1', '~3')])
+    expect(() => sealer.open(text, associatedData)).toThrow(SealError);
+  expect(sealer.isStale(sealed(young, '1', 1))).toBe(true);
+  expect(server.open(sealer.seal('secret', associatedData), associatedData)).toBe('secret');
+  expect(() => server.open(sealed(young, '1', 1), associatedData)).toThrow(SealError);
+});
+
+test.each(['young~', 'young~0', 'young~01', 'young~-1', 'young~1~1', `young~${'9'.repeat(10)}`, '~1', 'constructor'])(
+  'a value that says it is sealed by %s opens with no key',
+  (id) => {
+    const sealer = tenantSealer([keyNamed('young')], '1', systemRandom);
+
+    expect(() => sealer.open(`v1.${id}.${'A'.repeat(60)}`, associatedData)).toThrow(`no key ${id} to open a sealed value`);
+  },
+);
+
 test('keys are read as they are written, and a wrong one is named without showing it', () => {
   const keys = [keyNamed('k2'), keyNamed('k1')];
 
@@ -74,7 +128,9 @@ test('keys are read as they are written, and a wrong one is named without showin
 test('data keys are read as their Secret has them, and an error message contains no key', () => {
   const key = Buffer.alloc(32, 7);
 
-  expect(parseDataKeys(JSON.stringify({ keys: [{ id: 'a', key: key.toString('base64') }] }))).toEqual([{ id: 'a', key }]);
+  for (const id of ['a', 'a~1'])
+    expect(parseDataKeys(JSON.stringify({ keys: [{ id, key: key.toString('base64') }] }))).toEqual([{ id, key }]);
+  expect(() => parseSealingKeys(`a~1:${key.toString('base64')}`)).toThrow('a key is written id:base64');
   for (const wrong of ['', '{}', '{"keys":[]}', '{"keys":[{"id":"a","key":"c2hvcnQ="}]}', '[]'])
     expect(() => parseDataKeys(wrong)).toThrow(SealError);
 });

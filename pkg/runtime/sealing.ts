@@ -8,7 +8,7 @@ import type { Random } from './random.ts';
  * a sealed value that is copied to another row does not open.
  */
 export interface SealingKey {
-  /** `[A-Za-z0-9_-]{1,32}` */
+  /** `[A-Za-z0-9_-]{1,32}`; of a data key that was replaced also `~` and its generation. */
   readonly id: string;
   /** 32 bytes. */
   readonly key: Buffer;
@@ -26,15 +26,17 @@ export class Sealer {
   readonly #keys: ReadonlyMap<string, KeyObject>;
   readonly #current: { readonly id: string; readonly key: KeyObject };
   readonly #random: Random;
+  readonly #find: (id: string) => SealingKey | undefined;
 
-  /** The first key seals; every key opens. */
-  constructor(keys: readonly SealingKey[], random: Random) {
+  /** The first key seals; every key opens, and so does what `find` gives for another id. */
+  constructor(keys: readonly SealingKey[], random: Random, find: (id: string) => SealingKey | undefined = () => undefined) {
     // With bytes in place of a key object, Node takes several times as long to create a cipher.
     const [current, ...others] = keys.map(({ id, key }) => ({ id, key: createSecretKey(key) }));
     if (!current) throw new SealError('no sealing key is given');
     this.#current = current;
     this.#keys = new Map([current, ...others].map(({ id, key }) => [id, key]));
     this.#random = random;
+    this.#find = find;
   }
 
   seal(plain: string, associatedData: readonly string[]): string {
@@ -47,7 +49,7 @@ export class Sealer {
   /** Throws SealError when the text was not sealed with one of the keys and the same associated data. */
   open(sealed: string, associatedData: readonly string[]): string {
     const [version, id, encoded] = sealed.split('.');
-    const key = version === 'v1' && id !== undefined ? this.#keys.get(id) : undefined;
+    const key = version === 'v1' && id !== undefined ? (this.#keys.get(id) ?? this.#find(id)?.key) : undefined;
     if (!key || encoded === undefined) throw new SealError(`no key ${id ?? ''} to open a sealed value`);
     const body = Buffer.from(encoded, 'base64url');
     if (body.length < NONCE_BYTES + TAG_BYTES) throw new SealError('a sealed value is truncated');
@@ -61,6 +63,11 @@ export class Sealer {
     }
   }
 
+  /** The id of the key that seals. */
+  get keyId(): string {
+    return this.#current.id;
+  }
+
   /** Whether the text was not sealed by the first key, so that it must be resealed after a rotation. */
   isStale(sealed: string): boolean {
     return sealed.split('.')[1] !== this.#current.id;
@@ -71,17 +78,44 @@ export class Sealer {
 const bytesOf = (associatedData: readonly string[]): Buffer =>
   Buffer.from(associatedData.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''));
 
-/** A tenant's data key: derived from the platform key and the tenant's id (HKDF-SHA256), 32 bytes, with the platform key's id. */
-export function tenantDataKey(platform: SealingKey, tenantId: string): SealingKey {
-  return { id: platform.id, key: Buffer.from(hkdfSync('sha256', platform.key, 'carrel', `tenant-data-key:${tenantId}`, 32)) };
+/**
+ * A tenant's data key: derived from the platform key, the tenant's id and the key's generation (HKDF-SHA256), 32 bytes. Its id is the platform key's
+ * id, from generation 1 on with `~` and the generation, so that whoever has the platform keys finds the key by its id.
+ */
+export function tenantDataKey(platform: SealingKey, tenantId: string, generation = 0): SealingKey {
+  const suffix = (separator: string): string => (generation === 0 ? '' : `${separator}${generation}`);
+  const info = `tenant-data-key:${tenantId}${suffix(':')}`;
+  return { id: `${platform.id}${suffix('~')}`, key: Buffer.from(hkdfSync('sha256', platform.key, 'carrel', info, 32)) };
 }
 
+/** The id of the platform key of which a data key is derived. */
+export const platformKeyOf = (dataKeyId: string): string => dataKeyId.split('~', 1)[0] ?? '';
+
+/** For those who have the platform's keys: seals with the tenant's data key of this generation, and opens what any generation sealed. */
+export function tenantSealer(platformKeys: readonly SealingKey[], tenantId: string, random: Random, generation = 0): Sealer {
+  const find = (id: string): SealingKey | undefined => {
+    const [, platformId, of] = DATA_KEY_ID.exec(id) ?? [];
+    const platform = platformKeys.find((key) => key.id === platformId);
+    return platform && tenantDataKey(platform, tenantId, Number(of ?? 0));
+  };
+  return new Sealer(
+    platformKeys.map((platform) => tenantDataKey(platform, tenantId, generation)),
+    random,
+    find,
+  );
+}
+
+const PLATFORM_KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
+const DATA_KEY_ID = /^([A-Za-z0-9_-]{1,32})(?:~([1-9]\d{0,8}))?$/;
+
 /** Reads `id:base64,id:base64…`; each key must be 32 bytes. Throws SealError that names the id, never the key. */
-export function parseSealingKeys(text: string): SealingKey[] {
+export const parseSealingKeys = (text: string): SealingKey[] => parseKeys(text, PLATFORM_KEY_ID);
+
+function parseKeys(text: string, isId: RegExp): SealingKey[] {
   return text.split(',').map((entry) => {
     const at = entry.indexOf(':');
     const id = entry.slice(0, Math.max(at, 0)).trim();
-    if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new SealError('a key is written id:base64, id of letters, digits, - and _');
+    if (!isId.test(id)) throw new SealError('a key is written id:base64, id of letters, digits, - and _');
     const key = Buffer.from(entry.slice(at + 1).trim(), 'base64');
     if (key.length !== 32) throw new SealError(`key ${id} is not 32 bytes in base64`);
     return { id, key };
@@ -95,7 +129,7 @@ export const formatSealingKeys = (keys: readonly SealingKey[]): string =>
 export function parseDataKeys(json: string): SealingKey[] {
   try {
     const { keys } = JSON.parse(json) as { keys: { id: string; key: string }[] };
-    return parseSealingKeys(keys.map(({ id, key }) => `${id}:${key}`).join(','));
+    return parseKeys(keys.map(({ id, key }) => `${id}:${key}`).join(','), DATA_KEY_ID);
   } catch (error) {
     throw error instanceof SealError ? error : new SealError('the keys are not {"keys":[{"id","key"}]}');
   }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { Sealer, type SealingKey, tenantDataKey } from '../runtime/sealing.ts';
+import { type Sealer, type SealingKey, tenantSealer } from '../runtime/sealing.ts';
 import type { SqlPool } from './postgres/pool.ts';
 import type { Registry } from './postgres/registry.ts';
 import type { Connect } from './s3/client.ts';
@@ -84,7 +84,7 @@ export const tenantStorage = ({
     },
   });
 
-/** The sealers of tenants' rows: each tenant's data keys, derived from the platform's. */
+/** What opens the secrets of tenants' rows: each tenant's data keys, derived from the platform's. A worker seals nothing. */
 export const tenantSealers = (
   access: Pick<RegistryAccess, 'pool' | 'clock'> & { platformKeys: readonly SealingKey[]; random: Random },
 ): PerTenant<TenantSeal> =>
@@ -92,8 +92,7 @@ export const tenantSealers = (
     clock: access.clock,
     load: async (slug) => {
       const tenantId = await tenantIdOf(access.pool, slug);
-      const keys = access.platformKeys.map((key) => tenantDataKey(key, tenantId));
-      return { tenantId, sealer: new Sealer(keys, access.random) };
+      return { tenantId, sealer: tenantSealer(access.platformKeys, tenantId, access.random) };
     },
   });
 

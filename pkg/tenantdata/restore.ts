@@ -1,9 +1,9 @@
 import type { Random } from '../runtime/random.ts';
-import { Sealer, type SealingKey, tenantDataKey } from '../runtime/sealing.ts';
+import { type SealingKey, tenantSealer } from '../runtime/sealing.ts';
 import { COPY_SETTINGS } from '../store/postgres/data-tables.ts';
 import { type CopyingSql, quoteIdentifier, type Sql, type SqlPool } from '../store/postgres/pool.ts';
 import { replaceSchema, tenantRole, UnknownMigrations } from '../store/postgres/provisioning.ts';
-import type { Registry } from '../store/postgres/registry.ts';
+import type { RegisteredTenant, Registry } from '../store/postgres/registry.ts';
 import type { Objects } from '../store/s3/objects.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Progress, unpacked } from './backup.ts';
@@ -13,7 +13,7 @@ import { type BackedUpTable, type Manifest, names } from './manifest.ts';
 import { measured } from './measured.ts';
 import { absentAmong, type ListedObject, listedObjects } from './object-list.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
-import { resealTenant } from './sealed-values.ts';
+import { resealTenant, sealOf } from './sealed-values.ts';
 import { migrationsIn } from './snapshot.ts';
 
 /** A tenant whose data are replaced. */
@@ -21,6 +21,7 @@ export interface RestoreTarget {
   readonly slug: string;
   /** Decimal string. */
   readonly tenantId: string;
+  readonly credentials: RegisteredTenant['credentials'];
   /** Of its shard, as its owner and without a bound of a statement's time. */
   readonly pool: SqlPool;
   readonly objects: Objects;
@@ -178,16 +179,16 @@ async function silence(tx: Sql): Promise<void> {
  */
 async function sealAnew(
   tx: Sql,
-  { slug, tenantId }: RestoreTarget,
+  target: RestoreTarget,
   manifest: Manifest,
   { platformKeys, random, signal }: Pick<RestoreOptions, 'platformKeys' | 'random' | 'signal'>,
 ): Promise<number> {
-  const sealOf = (id: string) => {
-    const keys = platformKeys.map((platform) => tenantDataKey(platform, id));
-    return { tenantId: id, sealer: new Sealer(keys, random), keyId: undefined };
-  };
-  const [seal, former] = [sealOf(tenantId), sealOf(manifest.tenantId)];
-  const { resealed, unchanged, unopenable } = await resealTenant(tx, { ...seal, slug, former }, signal);
+  const former = { tenantId: manifest.tenantId, sealer: tenantSealer(platformKeys, manifest.tenantId, random) };
+  const { resealed, unchanged, unopenable } = await resealTenant(
+    tx,
+    { ...sealOf(target, platformKeys, random), keyId: undefined, former },
+    signal,
+  );
   // A tenant's role can write values that nobody opens; where none opens the key is missing.
   if (unopenable > 0 && resealed + unchanged === 0)
     throw new RestoreRefused(

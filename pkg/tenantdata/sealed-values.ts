@@ -1,8 +1,10 @@
 import { WebhookSeal, type SealedColumn } from '../webhooks/sealing.ts';
 import { privateKeyAssociatedData } from '../lti/private-key.ts';
-import { SealError, type Sealer } from '../runtime/sealing.ts';
+import type { Random } from '../runtime/random.ts';
+import { SealError, type Sealer, type SealingKey, tenantSealer } from '../runtime/sealing.ts';
 import { quoteIdentifier, type Sql } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
+import type { RegisteredTenant } from '../store/postgres/registry.ts';
 
 export interface Resealed {
   /** Values that are sealed with the first key now. */
@@ -15,7 +17,7 @@ export interface Resealed {
 
 interface Seal {
   readonly tenantId: string;
-  /** Of the tenant's data keys, the first one that of the first platform key. */
+  /** Of the tenant's data keys. */
   readonly sealer: Sealer;
 }
 
@@ -25,6 +27,16 @@ export interface TenantSeal extends Seal {
   readonly keyId: string | undefined;
   /** What opens the values, where the tenant had another id. */
   readonly former?: Seal;
+}
+
+/** Seals with the first platform key's data key of the generation that the tenant has. */
+export function sealOf(
+  { tenantId, slug, credentials }: Pick<RegisteredTenant, 'tenantId' | 'slug' | 'credentials'>,
+  platformKeys: readonly SealingKey[],
+  random: Random,
+): TenantSeal {
+  const sealer = tenantSealer(platformKeys, tenantId, random, credentials.data?.generation);
+  return { tenantId, slug, sealer, keyId: sealer.keyId };
 }
 
 /** A column of a tenant's schema that holds sealed values; `reference` is what their associated data name of the row. */
@@ -68,7 +80,7 @@ const ROWS_A_STATEMENT = 50;
  * Seals values of an older key again in one tenant's schema. Each value is exchanged by itself and only as long as nobody has written a newer one,
  * so it may be stopped and run twice at once.
  */
-export async function resealTenant(sql: Sql, of: TenantSeal, signal: AbortSignal): Promise<Resealed> {
+export async function resealTenant(sql: Sql, of: TenantSeal, signal?: AbortSignal): Promise<Resealed> {
   let found: Resealed = { resealed: 0, unchanged: 0, unopenable: 0 };
   const present = await columnsOf(sql, of.slug);
   for (const column of COLUMNS.filter(({ table, column }) => present.has(`${table}.${column}`))) {
@@ -92,12 +104,12 @@ async function columnsOf(sql: Sql, slug: string): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed }: Column, signal: AbortSignal): Promise<Resealed> {
+async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed }: Column, signal?: AbortSignal): Promise<Resealed> {
   const schema = quoteIdentifier(tenantRole(of.slug));
   const reference = sealed.reference.replace('%schema%', schema);
   let [after, resealed, unchanged, unopenable] = ['(0,0)', 0, 0, 0];
   for (;;) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     const rows = await sql.query<{ at: string; reference: string; value: string }>(
       `SELECT x.ctid::text AS at, ${reference} AS reference, x.${column} AS value FROM ${schema}.${table} x
        WHERE x.ctid > $1::tid AND split_part(x.${column}, '.', 2) IS DISTINCT FROM $2 AND x.${column} IS NOT NULL ORDER BY x.ctid LIMIT ${ROWS_A_STATEMENT}`,

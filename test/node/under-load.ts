@@ -87,7 +87,7 @@ export async function drainsUnderLoad(carrel: Installation): Promise<void> {
   requireNoFailure(carrel, loads);
 }
 
-/** Signing keys and the store's key wait for time, not for pods; the steps before are taken here. */
+/** Signing keys, the store's key and the data key wait for time, not for pods; the steps before are taken here. */
 export async function credentialsRotate(carrel: Installation): Promise<void> {
   const { platform } = carrel;
   const { admin, apiUrl } = await signIn(platform, SPACE, TENANT);
@@ -100,7 +100,11 @@ export async function credentialsRotate(carrel: Installation): Promise<void> {
   try {
     const command = ['exec', 'deploy/carrel-operator', '--', 'node', 'cmd/carrel/main.js', 'keys', 'rotate', TENANT, '-n', SPACE];
     assert.match(await kubectlOk(platform, ['-n', NAMESPACE, ...command]), /the rotation of all has begun/);
-    await waitFor('the steps that wait for time', async () => (await steps()) === 'database= redis= storage=both signing=signs', 240_000);
+    await waitFor(
+      'the steps that wait for time',
+      async () => (await steps()) === 'database= redis= storage=both signing=signs data=seals',
+      240_000,
+    );
     await kubectlOk(platform, ['-n', SPACE, 'rollout', 'status', `deployment/${TENANT}`, '--timeout=90s']);
     const uploaded = await admin.upload('/files', { file: Buffer.from('by the new key'), name: 'rotated.txt' });
     assert.equal(uploaded.status, 201);

@@ -321,7 +321,7 @@ export const ROWS_OF_REGISTRY: Rows = {
   ],
   adoption_tokens: [{ tenant_id: 2, token_hash: 'a'.repeat(64), expires_at: LATER }],
   adoption_failures: [{ tenant_id: 2, namespace_uid: 'u', name: 'other', token_hash: 'b'.repeat(64), failures: 1, retry_at: LATER }],
-  credentials: [{ tenant_id: 1, name: 'database', changed_at: EARLIER, step: 'rolling', step_at: EARLIER }],
+  credentials: [{ tenant_id: 1, name: 'database', changed_at: EARLIER, step: 'rolling', step_at: EARLIER, generation: 1 }],
 };
 
 /** Inserts the rows; the search path is at their schema. The one row of `installation` is there already. */

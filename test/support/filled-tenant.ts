@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { systemRandom as random } from '../../pkg/runtime/random.ts';
-import { parseSealingKeys, Sealer, tenantDataKey } from '../../pkg/runtime/sealing.ts';
+import { parseSealingKeys, tenantSealer } from '../../pkg/runtime/sealing.ts';
 import { sharedTables, tablesOf } from '../../pkg/store/postgres/data-tables.ts';
 import { quoteIdentifier, type SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { tenantRole } from '../../pkg/store/postgres/provisioning.ts';
@@ -28,10 +28,7 @@ export async function fillTenant(
   const keys = contents.map(() => newContentKey('20261123', random)).toSorted();
   for (const [index, content] of contents.entries()) await objects.put(keys[index] ?? '', content, { contentLength: content.length });
   const secret = `whsec_${random.base64url(12)}`;
-  const sealer = new Sealer(
-    parseSealingKeys(platformKeys).map((key) => tenantDataKey(key, tenantId)),
-    random,
-  );
+  const sealer = tenantSealer(parseSealingKeys(platformKeys), tenantId, random);
   await pool.transaction(async (tx) => {
     await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
     const [user] = await tx.query<{ id: number; uuid: string }>(
@@ -102,10 +99,7 @@ export async function rowsOfTenant(pool: SqlPool, slug: string): Promise<Record<
 
 /** The webhook's secret, as the tenant of this id opens it. Throws SealError. */
 export async function openedSecret(pool: SqlPool, slug: string, tenantId: string, platformKeys: string): Promise<string | undefined> {
-  const sealer = new Sealer(
-    parseSealingKeys(platformKeys).map((key) => tenantDataKey(key, tenantId)),
-    random,
-  );
+  const sealer = tenantSealer(parseSealingKeys(platformKeys), tenantId, random);
   const [hook] = await pool.query<{ uuid: string; secret: string }>(
     `SELECT uuid, secret FROM ${quoteIdentifier(tenantRole(slug))}.webhooks ORDER BY id LIMIT 1`,
   );

@@ -285,7 +285,7 @@ async function provision(stores: StoreAddresses, { slug, tenantId, platformKeys 
     CARREL_S3_ACCESS_KEY_ID: bucket.accessKeyId,
     CARREL_S3_SECRET_ACCESS_KEY: bucket.secretAccessKey,
     CARREL_SIGNING_KEYS: JSON.stringify({ keys: [key] }),
-    CARREL_DATA_KEYS: dataKeys(platformKeys, tenantId),
+    CARREL_DATA_KEYS: dataKeys(platformKeys, { tenantId, credentials: {} }),
     CARREL_EGRESS_ALLOW: '127.0.0.0/8',
   };
   return { slug, tenantId, administrator, env, pool };

@@ -123,8 +123,8 @@ export async function restoreTenant(slug: string, { from, backup, of = slug, rep
       const manifest = await readManifest(repository, of, stamp);
       const tenant = await access.tenant(slug);
       const { objects } = await access.storageOf(slug);
-      const { tenantId } = tenant;
-      const target = { slug, tenantId, pool: access.shardOf(tenant), objects, registry: access.registry };
+      const { tenantId, credentials } = tenant;
+      const target = { slug, tenantId, credentials, pool: access.shardOf(tenant), objects, registry: access.registry };
       const time = { clock: systemClock, random: systemRandom };
       const { platformKeys } = access;
       const restored = await watched(slug, (onProgress, signal) =>

@@ -1,7 +1,7 @@
 import { isDeleting } from '../../kube/object.ts';
 import type { Deployment, Secret } from '../../kube/kinds.ts';
 import type { Store } from '../../kube/store.ts';
-import { parseDataKeys } from '../../runtime/sealing.ts';
+import { parseDataKeys, platformKeyOf } from '../../runtime/sealing.ts';
 import type { Tenant } from '../kinds.ts';
 import { secretNames } from '../names.ts';
 import { dataOf } from '../secrets.ts';
@@ -33,7 +33,7 @@ function isRolledOut({ metadata, spec, status }: Deployment): boolean {
 
 function firstKeyOf(secret: Secret): string | undefined {
   try {
-    return parseDataKeys(dataOf(secret)['data.json'] ?? '')[0]?.id;
+    return platformKeyOf(parseDataKeys(dataOf(secret)['data.json'] ?? '')[0]?.id ?? '');
   } catch {
     return undefined;
   }

@@ -9,9 +9,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
-import { Sealer, tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
+import type { SealingKey } from '../../runtime/sealing.ts';
 import type { Shards } from '../shards.ts';
-import { resealTenant } from '../../tenantdata/sealed-values.ts';
+import { resealTenant, sealOf } from '../../tenantdata/sealed-values.ts';
 
 interface Deps {
   readonly shards: Shards;
@@ -85,11 +85,10 @@ export class Resealing {
     this.#left.set(tenants.length);
     let { resealed, unopenable } = await registry.resealAll();
     this.#resealed.inc(resealed);
-    for (const [index, { tenantId, slug, shard }] of tenants.entries()) {
-      const keys = platformKeys.map((platform) => tenantDataKey(platform, tenantId));
-      const { pool } = await shards.open(shard);
-      const of = { tenantId, slug, keyId: keys[0]?.id ?? '', sealer: new Sealer(keys, random) };
-      const found = await resealTenant(pool, of, signal);
+    for (const [index, tenant] of tenants.entries()) {
+      const { slug } = tenant;
+      const { pool } = await shards.open(tenant.shard);
+      const found = await resealTenant(pool, sealOf(tenant, platformKeys, random), signal);
       if (found.unopenable > 0) log.warn({ tenant: slug, values: found.unopenable }, 'no platform key opens sealed values of a tenant');
       this.#resealed.inc(found.resealed);
       resealed += found.resealed;

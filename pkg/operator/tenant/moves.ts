@@ -55,7 +55,7 @@ export class Moves {
   /** What is left on another shard, in words, where it could not be removed yet. Before the tenant's role is mended, which lets its jobs run. */
   async settle(
     tenant: ObservedTenant,
-    registered: Pick<RegisteredTenant, 'tenantId' | 'slug' | 'shard' | 'move' | 'formerShard'>,
+    registered: Pick<RegisteredTenant, 'tenantId' | 'slug' | 'shard' | 'move' | 'formerShard' | 'credentials'>,
   ): Promise<string | undefined> {
     const { tenantId, slug, shard, move, formerShard } = registered;
     this.#access.located(tenant, registered);

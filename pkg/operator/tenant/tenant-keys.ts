@@ -1,5 +1,6 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
+import type { CredentialState } from '../../store/postgres/registry.ts';
 import type { ObservedTenant } from '../kinds.ts';
 import { secretNames } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
@@ -33,7 +34,7 @@ export class Keys {
     const present = this.#secrets.intact(secretOwner(tenant), name)?.['signing.json'];
     const isSettled = !accepted.credentials.signing?.step && present !== undefined && keysIn(present).length === 1;
     const signing = isSettled ? present : await this.#sealedKeys(accepted.tenantId);
-    const data = { 'signing.json': signing, 'data.json': dataKeys(this.#platformKeys, accepted.tenantId) };
+    const data = { 'signing.json': signing, 'data.json': dataKeys(this.#platformKeys, accepted) };
     const checksum = await this.#secrets.write(secretOwner(tenant), name, data);
     const administrator = await this.#administrators.ensure(tenant, accepted, database);
     return { value: { checksum }, reason: 'KeysReady', message: administrator };
@@ -55,11 +56,23 @@ export async function newSigningKey(): Promise<JWK> {
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: 'ES256', use: 'sig' };
 }
 
-/** The tenant's data keys as its server reads them: one per platform key, the first seals. */
-export const dataKeys = (platformKeys: readonly SealingKey[], tenantId: string): string =>
+/** The tenant's data keys as its server reads them: one per platform key and generation, the first seals. */
+export const dataKeys = (
+  platformKeys: readonly SealingKey[],
+  { tenantId, credentials }: Pick<AcceptedTenant, 'tenantId' | 'credentials'>,
+): string =>
   JSON.stringify({
-    keys: platformKeys.map((platform) => {
-      const { id, key } = tenantDataKey(platform, tenantId);
-      return { id, key: key.toString('base64') };
-    }),
+    keys: generationsOf(credentials.data).flatMap((generation) =>
+      platformKeys.map((platform) => {
+        const { id, key } = tenantDataKey(platform, tenantId, generation);
+        return { id, key: key.toString('base64') };
+      }),
+    ),
   });
+
+/** Of the data keys that a server needs at this step of their rotation (rotation/transitions.ts): the first seals. */
+function generationsOf(data: CredentialState | undefined): number[] {
+  const { step, generation } = data ?? { step: null, generation: 0 };
+  if (step === 'published') return [generation, generation + 1];
+  return step === 'seals' ? [generation, generation - 1] : [generation];
+}

@@ -60,7 +60,7 @@ export const TENANT = `SELECT t.id::text AS "tenantId", t.slug, t.shard, t.state
     (SELECT i.rollouts_paused_at IS NOT NULL FROM registry.installation i) AS "areRolloutsPaused",
     json_build_object('namespace', t.namespace, 'namespaceUid', t.namespace_uid, 'name', t.name) AS owner,
     coalesce((SELECT json_agg(h.host ORDER BY h.host) FROM registry.hosts h WHERE h.tenant_id = t.id AND h.left_at IS NULL), '[]') AS hosts,
-    coalesce((SELECT json_object_agg(c.name, json_build_object('changedAt', c.changed_at, 'step', c.step, 'stepAt', c.step_at))
+    coalesce((SELECT json_object_agg(c.name, json_build_object('changedAt', c.changed_at, 'step', c.step, 'stepAt', c.step_at, 'generation', c.generation))
       FROM registry.credentials c WHERE c.tenant_id = t.id), '{}') AS credentials
   FROM registry.tenants t`;
 
@@ -124,7 +124,7 @@ async function lockTenant(tx: Sql, slug: string): Promise<RegisteredTenant | und
   return tenant;
 }
 
-/** Another owner gets new passwords and signing keys: the former one may have kept copies of the old. */
+/** Another owner gets new passwords and signing keys: the former one may have kept copies of the old. The data key stays, since it opens what is there. */
 async function adopt(tx: Sql, tenant: RegisteredTenant, owner: Owner): Promise<void> {
   await tx.query(
     `UPDATE registry.tenants SET state = 'active', state_changed_at = now(), adopting = true, namespace = $2, namespace_uid = $3, name = $4 WHERE id = $1`,
@@ -133,7 +133,7 @@ async function adopt(tx: Sql, tenant: RegisteredTenant, owner: Owner): Promise<v
   await dropAdoptionTokens(tx, tenant.tenantId);
   if (isOwner(tenant, owner)) return;
   await tx.query('DELETE FROM registry.secrets WHERE tenant_id = $1', [tenant.tenantId]);
-  await tx.query('DELETE FROM registry.credentials WHERE tenant_id = $1', [tenant.tenantId]);
+  await tx.query(`DELETE FROM registry.credentials WHERE tenant_id = $1 AND name <> 'data'`, [tenant.tenantId]);
 }
 
 /** Claims run one after the other here (the shards' rows are locked), so that the bound of a shard is exact. */

@@ -8,7 +8,7 @@ export interface Owner {
 export type TenantState = 'active' | 'retained' | 'deleting';
 
 /** What the operator generates for a tenant and replaces by a rotation. */
-export const CREDENTIALS = ['database', 'redis', 'storage', 'signing'] as const;
+export const CREDENTIALS = ['database', 'redis', 'storage', 'signing', 'data'] as const;
 export type CredentialName = (typeof CREDENTIALS)[number];
 
 export interface CredentialState {
@@ -18,6 +18,8 @@ export interface CredentialState {
   readonly step: string | null;
   /** RFC 3339: since when it is at this step. */
   readonly stepAt: string;
+  /** How often it was replaced by a rotation. */
+  readonly generation: number;
 }
 
 export interface RegisteredTenant {

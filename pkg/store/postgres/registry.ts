@@ -228,13 +228,19 @@ export class Registry {
   }
 
   /**
-   * Takes a credential from one step of its rotation to the next: `change` makes its new value of the one under the name `secret`. Both are written
-   * at once. `isNew`: the newest value was made by this step. False: it was at another step already, or has no value, and nothing changed.
+   * Takes a credential from one step of its rotation to the next: `change` makes its new value of the one under the name `secret`, where it has one.
+   * Both are written at once. `isNew`: the newest value was made by this step. False: it was at another step already, or lacks its value, and nothing
+   * changed.
    */
   async rotate(
     tenantId: string,
     name: CredentialName,
-    step: { secret: string; from: string | null; to: string | null; isNew: boolean; change: (value: string) => string | Promise<string> },
+    step: {
+      from: string | null;
+      to: string | null;
+      isNew: boolean;
+      value?: { secret: string; change: (value: string) => string | Promise<string> };
+    },
   ): Promise<boolean> {
     return this.#pool.transaction(async (tx) => {
       await tx.query('SELECT FROM registry.tenants WHERE id = $1 FOR UPDATE', [tenantId]);
@@ -242,21 +248,31 @@ export class Registry {
         tenantId,
         name,
       ]);
-      const [row] = await tx.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [
-        tenantId,
-        step.secret,
-      ]);
-      if (!row || (now?.step ?? null) !== step.from) return false;
-      const value = await step.change(this.#sealer.open(row.sealed, associatedDataOf(tenantId, step.secret)));
-      await this.#writeSecret(tx, tenantId, step.secret, value);
+      if ((now?.step ?? null) !== step.from) return false;
+      if (step.value && !(await this.#changeSecret(tx, tenantId, step.value))) return false;
       await tx.query(
-        `INSERT INTO registry.credentials (tenant_id, name, changed_at, step, step_at) VALUES ($1, $2, now(), $3, now())
+        `INSERT INTO registry.credentials (tenant_id, name, changed_at, step, step_at, generation) VALUES ($1, $2, now(), $3, now(), $4::boolean::int)
          ON CONFLICT (tenant_id, name) DO UPDATE
-         SET step = excluded.step, step_at = now(), changed_at = CASE WHEN $4 THEN now() ELSE credentials.changed_at END`,
+         SET step = excluded.step, step_at = now(), changed_at = CASE WHEN $4 THEN now() ELSE credentials.changed_at END,
+           generation = credentials.generation + excluded.generation`,
         [tenantId, name, step.to, step.isNew],
       );
       return true;
     });
+  }
+
+  async #changeSecret(
+    tx: Sql,
+    tenantId: string,
+    { secret, change }: { secret: string; change: (value: string) => string | Promise<string> },
+  ): Promise<boolean> {
+    const [row] = await tx.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [
+      tenantId,
+      secret,
+    ]);
+    if (!row) return false;
+    await this.#writeSecret(tx, tenantId, secret, await change(this.#sealer.open(row.sealed, associatedDataOf(tenantId, secret))));
+    return true;
   }
 
   /** The tenant's access to its storage, under the name `storage`, together with the location that it opens. Throws StorageTaken. */

@@ -211,6 +211,11 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
   const env = { AWS_ACCESS_KEY_ID: own.accessKeyId, AWS_SECRET_ACCESS_KEY: own.secretAccessKey, AWS_ENDPOINT_URL: stores.s3.endpoint };
   const repository = `s3://${own.bucket}/daily`;
   await suspend(copy);
+  // The copy's data key was replaced three times.
+  await pool.query(
+    `INSERT INTO registry.credentials (tenant_id, name, changed_at, step_at, generation) VALUES ($1, 'data', now(), now(), 3)`,
+    [copy.tenantId],
+  );
   // As the tenant's role can do it.
   await inSchema(
     tenant,
@@ -250,6 +255,7 @@ test('a backup in a bucket becomes a copy of the tenant: its secrets open, it ca
   expect([rows['carrel.events'], rows['carrel.deliveries'], rows['carrel.work']]).toEqual([[], [], []]);
   expect(await openedSecret(pool, copy.slug, copy.tenantId, stores.platformKeys)).toBe(tenant.secret);
   expect(await openedSecret(pool, tenant.slug, tenant.tenantId, stores.platformKeys)).toBe(tenant.secret);
+  expect(rows['tenant.webhooks']).toContainEqual(expect.objectContaining({ secret: expect.stringMatching(/^v1\.[^.~]+~3\./) }));
   expect(await contentOf(copy.objects, tenant.keys[1] ?? '')).toContain('second');
 });
 
@@ -359,7 +365,7 @@ test('a restore begins once no job of the tenant runs', async () => {
   const registry = { beginAdoption: async () => undefined };
 
   await restore(
-    { ...tenant, pool, registry },
+    { ...tenant, credentials: {}, pool, registry },
     {
       ...options(repository, { clock }),
       stamp,

@@ -3,19 +3,22 @@ import { Redis as RedisClient } from 'ioredis';
 import { POD } from '../../../pkg/kube/kinds.ts';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
+import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
 import { testBackends } from '../../support/backends.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
-import { children, condition, conditionOf, ready, secretValues } from '../../support/operator.ts';
+import { children, condition, conditionOf, ready, registrationOf, secretValues, webhookOf } from '../../support/operator.ts';
 import { waitFor } from '../../support/wait.ts';
 
 const { cluster, namespace, readyTenant } = operatorSuite();
 const registry = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
 afterAll(() => registry.close());
 
-const NAMES = ['database', 'redis', 'storage', 'signing'];
+const NAMES = ['database', 'redis', 'storage', 'signing', 'data'];
 
 interface Secrets {
   readonly databaseUrl: string;
@@ -71,10 +74,10 @@ async function opens({ databaseUrl, redisUrl, storage }: Secrets): Promise<Recor
 const annotate = (key: ObjectKey, annotations: Record<string, string | null>) => cluster.tenants.patch(key, { metadata: { annotations } });
 const stepsOf = async (key: ObjectKey) =>
   Object.fromEntries(((await cluster.tenants.get(key)).status?.credentials ?? []).map(({ name, step }) => [name, step]));
-/** As if the rotations had been at their steps for two hours. */
+/** As if the rotations had been at their steps for two days. */
 const wait = (key: ObjectKey) =>
   registry.query(
-    `UPDATE registry.credentials SET step_at = step_at - interval '2 hours' WHERE tenant_id = (SELECT id FROM registry.tenants WHERE slug = $1)`,
+    `UPDATE registry.credentials SET step_at = step_at - interval '2 days' WHERE tenant_id = (SELECT id FROM registry.tenants WHERE slug = $1)`,
     [key.name],
   );
 
@@ -94,7 +97,13 @@ test('all credentials are replaced step by step, each valid until no pod uses it
   for (const pod of pods) await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
   await waitFor('the steps that wait for time', async () => {
     const steps = await stepsOf(key);
-    return steps['database'] === undefined && steps['redis'] === undefined && steps['storage'] === 'both' && steps['signing'] === 'signs';
+    return (
+      steps['database'] === undefined &&
+      steps['redis'] === undefined &&
+      steps['storage'] === 'both' &&
+      steps['signing'] === 'signs' &&
+      steps['data'] === 'seals'
+    );
   });
   const during = await waitFor('the Secrets of these steps', async () => {
     const found = await secretsOf(key);
@@ -133,6 +142,69 @@ test('all credentials are replaced step by step, each valid until no pod uses it
   expect(await opens(after)).toEqual({ database: false, redis: false, storage: false });
 });
 
+/** Ids of the keys that opened what stands in the tenant's rows, and what it is. */
+async function sealedIn({ name }: ObjectKey): Promise<{ ids: string[]; values: Map<string, string> }> {
+  const rows = await registry.query<{ uuid: string; secret: string; keys: string[] }>(
+    `SELECT uuid::text, secret, (SELECT array_agg(private_key) FROM "tenant_${name}".lti_tools WHERE private_key IS NOT NULL) AS keys
+     FROM "tenant_${name}".webhooks WHERE secret NOT LIKE '%.nobody.%'`,
+  );
+  const keys = parseDataKeys((await secretValues(cluster, namespace, `${name}-keys`))?.['data.json'] ?? '');
+  const tenantId = (await cluster.tenants.get({ namespace, name })).status?.tenantId ?? '';
+  const seal = new WebhookSeal({ sealer: new Sealer(keys, systemRandom), tenantId });
+  return {
+    ids: [
+      ...new Set(rows.flatMap(({ secret, keys: privateKeys }) => [secret, ...privateKeys].map((text) => text.split('.')[1] ?? ''))),
+    ].toSorted(),
+    values: new Map(rows.map(({ uuid, secret }) => [uuid, seal.open(uuid, 'secret', secret)])),
+  };
+}
+
+test('a data key is known to all pods before it seals, and goes when all that it sealed is sealed anew', async () => {
+  const key = await readyTenant();
+  const tenantRef = { name: key.name };
+  const addHook = async (name: string): Promise<void> => {
+    await cluster.webhooks.create(webhookOf(namespace, name, { tenantRef, url: 'https://example.com/', events: ['file.created'] }));
+    await ready(cluster.webhooks, { namespace, name });
+  };
+  await addHook(key.name);
+  const platform = { preset: 'moodle', issuer: 'https://moodle.example' };
+  await cluster.registrations.create(registrationOf(namespace, key.name, { tenantRef, platform, clientId: 'x' }));
+  await ready(cluster.registrations, key);
+  // As the tenant's role can do it: it holds nothing up.
+  await registry.query(
+    `INSERT INTO "tenant_${key.name}".webhooks (uuid, url, events, secret) VALUES (gen_random_uuid(), 'https://a.example', '{file.created}', 'v1.nobody.${'x'.repeat(60)}')`,
+  );
+  const dataKeys = async (): Promise<string[]> =>
+    parseDataKeys((await secretValues(cluster, namespace, `${key.name}-keys`))?.['data.json'] ?? '').map(({ id }) => id);
+  const before = await sealedIn(key);
+  const [first = ''] = await dataKeys();
+  const seen: string[] = [];
+  const watching = waitFor('the step that waits for time', async () => {
+    const ids = (await dataKeys()).join(' ');
+    if (seen.at(-1) !== ids) seen.push(ids);
+    return (await stepsOf(key))['data'] === 'seals' && ids === `${first}~1 ${first}`;
+  });
+
+  await annotate(key, { 'carrel.dev/rotate': 'data' });
+  await watching;
+  await addHook(`${key.name}-second`);
+  const during = await sealedIn(key);
+  await wait(key);
+  await annotate(key, { touched: '1' });
+  await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
+  await waitFor('one data key', async () => (await dataKeys()).join(' ') === `${first}~1`);
+  const after = await sealedIn(key);
+
+  expect(before.ids).toEqual([first]);
+  expect(seen).toEqual([first, `${first} ${first}~1`, `${first}~1 ${first}`]);
+  expect(during.ids).toEqual([first, `${first}~1`]);
+  expect(after).toEqual({ ids: [`${first}~1`], values: during.values });
+  expect([...before.values]).toEqual([...after.values].filter(([uuid]) => before.values.has(uuid)));
+  // What follows is sealed with the present one too.
+  await annotate(key, { 'carrel.dev/rotate': 'data' });
+  await waitFor('the next data key', async () => (await dataKeys()).join(' ') === `${first}~2 ${first}~1`);
+});
+
 test('a word that names no credential changes nothing and is named; a credential that is too old is replaced without being asked for', async () => {
   const key = await readyTenant({ credentials: { rotateAfter: '2h' } });
   const before = await secretsOf(key);
@@ -147,7 +219,7 @@ test('a word that names no credential changes nothing and is named; a credential
   await waitFor('another password', async () => (await secretsOf(key)).redisUrl !== before.redisUrl);
 
   expect(conditionOf(refused, 'CredentialsReady')?.message).toBe(
-    'annotation carrel.dev/rotate: password is none of database, redis, storage, signing, all',
+    'annotation carrel.dev/rotate: password is none of database, redis, storage, signing, data, all',
   );
   expect(conditionOf(refused, 'Ready')?.status).toBe('True');
   expect(same).toEqual(before);

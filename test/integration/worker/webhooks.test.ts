@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { parseSealingKeys, tenantSealer } from '../../../pkg/runtime/sealing.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { resealTenant } from '../../../pkg/tenantdata/sealed-values.ts';
 import { verifiesHex, verifiesStandard } from '../../support/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, emitGrades, type WebhookOptions } from '../../support/webhooks.ts';
@@ -73,6 +76,20 @@ test('while a rotation overlaps, both secrets verify', async () => {
   const standard = (secret: string): boolean =>
     delivery !== undefined && verifiesStandard(delivery, `whsec_${Buffer.from(secret).toString('base64')}`);
   expect([standard('new secret'), standard('old secret'), standard('none')]).toEqual([true, true, false]);
+});
+
+test('what a replaced data key sealed, and its successor, the worker opens before it hears of the rotation', async () => {
+  const { tenantId } = tenant;
+  await hook({ secret: 'a secret' });
+  await emit(1);
+  await waitFor('a delivery', () => receiver.received.length === 1);
+  const sealer = tenantSealer(parseSealingKeys(platform.platformKeys), tenantId, systemRandom, 1);
+  await resealTenant(platform.pool, { tenantId, slug: tenant.slug, sealer, keyId: sealer.keyId });
+  await emit(1);
+
+  await waitFor('another delivery', () => receiver.received.length === 2);
+
+  expect(receiver.received.map((each) => verifiesHex(each, 'a secret'))).toEqual([true, true]);
 });
 
 test('with the receiver down, then failing, then up no delivery is missing, and the row shows its health', async () => {

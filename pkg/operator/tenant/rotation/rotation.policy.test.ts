@@ -14,7 +14,7 @@ test.each<[string, string[], string[]]>([
   ['', [], []],
   ['redis', ['redis'], []],
   [' signing , database ', ['database', 'signing'], []],
-  ['all', ['database', 'redis', 'storage', 'signing'], []],
+  ['all', ['database', 'redis', 'storage', 'signing', 'data'], []],
   ['redis,password,Signing', ['redis'], ['password', 'Signing']],
 ])('the annotation %j asks for %j and does not know %j', (text, names, unknown) => {
   expect(asking(text)).toEqual({ names, unknown });
@@ -55,7 +55,7 @@ test('no step leaves a pod of the step before without a valid password', async (
   const [announce, replace] = ROTATIONS.database.transitions;
   const [add, remove] = ROTATIONS.redis.transitions;
   const taken = async (transition: typeof announce | undefined, value: object) =>
-    JSON.parse((await transition?.change(JSON.stringify(value), systemRandom)) ?? '') as Record<string, string>;
+    JSON.parse((await transition?.change?.(JSON.stringify(value), systemRandom)) ?? '') as Record<string, string>;
 
   const announced = await taken(announce, { password: 'a' });
   const both = await taken(add, { password: 'a' });

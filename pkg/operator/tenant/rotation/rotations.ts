@@ -4,6 +4,7 @@ import { keyOf } from '../../../kube/object.ts';
 import type { ResourceApi } from '../../../kube/resource.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
+import type { SealingKey } from '../../../runtime/sealing.ts';
 import type { CredentialName } from '../../../store/postgres/registry.ts';
 import type { StepResult } from '../../conditions/runner.ts';
 import { type ObservedTenant, type Tenant, TENANT } from '../../kinds.ts';
@@ -26,6 +27,8 @@ interface Deps {
   readonly shards: Shards;
   readonly storages: Storages;
   readonly events: EventRecorder;
+  /** The first seals, all open. */
+  readonly platformKeys: readonly SealingKey[];
   readonly random: Random;
   readonly clock: Clock;
 }
@@ -77,16 +80,25 @@ export class Rotations {
     const waitMs = transition.afterMs - (now.getTime() - Date.parse(state?.stepAt ?? accepted.since));
     if (from !== null && waitMs > 0) return waitMs;
     if (name === 'storage' && transition.to === null) await storages.endFormerKey(accepted);
+    if (name === 'data' && transition.to === null && !(await this.#isSealedAnew(accepted))) return AT_ONCE_MS;
+    const { secret } = ROTATIONS[name];
+    const { change, ...step } = transition;
+    const value = secret === undefined || !change ? {} : { value: { secret, change: (former: string) => change(former, random) } };
     const registry = await shards.registry();
-    const isTaken = await registry.rotate(accepted.tenantId, name, {
-      ...transition,
-      secret: ROTATIONS[name].secret,
-      change: (value) => transition.change(value, random),
-    });
+    const isTaken = await registry.rotate(accepted.tenantId, name, { ...step, ...value });
     const record = (reason: string, message: string): void => events.record(tenant, TENANT, { type: 'Normal', reason, message });
     if (isTaken && from === null) record('RotationStarted', `rotates the credential ${name}`);
     if (isTaken && transition.to === null) record('Rotated', `the former credential ${name} is not valid any more`);
     return AT_ONCE_MS;
+  }
+
+  /** Seals with the new data key what the former one sealed; true when a pass found nothing of it. */
+  async #isSealedAnew(accepted: AcceptedTenant): Promise<boolean> {
+    const { shards, platformKeys, random } = this.#deps;
+    const { resealTenant, sealOf } = await import('../../../tenantdata/sealed-values.ts');
+    const { pool } = await shards.open(accepted.shard);
+    const { resealed } = await resealTenant(pool, sealOf(accepted, platformKeys, random));
+    return resealed === 0;
   }
 
   /** Whether pods are left that the Deployment does not count any more: they end. */

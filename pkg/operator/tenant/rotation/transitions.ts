@@ -1,4 +1,4 @@
-import { LAUNCH_SECONDS } from '../../../api/lifetimes.ts';
+import { LAUNCH_SECONDS, SHARE_DOWNLOAD_SECONDS } from '../../../api/lifetimes.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { CredentialName } from '../../../store/postgres/registry.ts';
 import { newStorageKey } from '../storage.ts';
@@ -15,13 +15,13 @@ export interface Transition {
   readonly isNew: boolean;
   /** Least time since the step before, in ms: beside pods, others use the former value. */
   readonly afterMs: number;
-  /** The sealed value of the step before → of this one. */
-  readonly change: (value: string, random: Random) => string | Promise<string>;
+  /** The sealed value of the step before → of this one; none where the credential has no value in the registry. */
+  readonly change?: (value: string, random: Random) => string | Promise<string>;
 }
 
 export interface RotationRules {
   /** The name of the sealed value in the registry. */
-  readonly secret: string;
+  readonly secret?: string;
   readonly transitions: readonly [Transition, ...Transition[]];
 }
 
@@ -29,6 +29,9 @@ export interface RotationRules {
 const WORKERS_KEEP_MS = 15 * 60_000;
 /** The longest that what a key has signed is valid, and a minute for clocks that differ. */
 const SIGNED_MS = (LAUNCH_SECONDS + 60) * 1_000;
+
+/** The longest that what a data key has sealed is used, but for rows (a proof that a download of a share was counted), and a minute for clocks that differ. */
+const SEALED_MS = (SHARE_DOWNLOAD_SECONDS + 60) * 1_000;
 
 const step = <T>(
   from: string | null,
@@ -53,6 +56,8 @@ interface SigningKeys {
  * - A role of Postgres has one password: all pods know the next one before it becomes the password, and log in with whichever is right.
  * - A Redis user has both passwords, and a bucket two keys, until no pod uses the former.
  * - A signing key is published before it signs, and stays published until nothing that it signed is valid.
+ * - A data key is known to all pods before it seals. The former one opens until what it sealed for good is sealed anew (rotations.ts), and what it
+ *   sealed for a time is over. It derives from the platform key, so the registry has its generation alone.
  */
 export const ROTATIONS: Readonly<Record<CredentialName, RotationRules>> = {
   database: {
@@ -84,6 +89,13 @@ export const ROTATIONS: Readonly<Record<CredentialName, RotationRules>> = {
       step<SigningKeys>(null, 'published', async ({ keys: [signs] }) => ({ keys: [...(signs ? [signs] : []), await newSigningKey()] })),
       step<SigningKeys>('published', 'signs', ({ keys }) => ({ keys: keys.toReversed() }), { isNew: true }),
       step<SigningKeys>('signs', null, ({ keys }) => ({ keys: keys.slice(0, 1) }), { afterMs: SIGNED_MS }),
+    ],
+  },
+  data: {
+    transitions: [
+      { from: null, to: 'published', isNew: false, afterMs: 0 },
+      { from: 'published', to: 'seals', isNew: true, afterMs: 0 },
+      { from: 'seals', to: null, isNew: false, afterMs: SEALED_MS },
     ],
   },
 };

@@ -10,6 +10,7 @@ import { sharedLocations } from './0008-shared-locations.ts';
 import { credentials } from './0009-credentials.ts';
 import { pausedRollouts } from './0010-paused-rollouts.ts';
 import { moves } from './0011-moves.ts';
+import { dataKeys } from './0012-data-keys.ts';
 
 /** In their order. */
 export const registryMigrations: readonly Migration<object>[] = [
@@ -24,4 +25,5 @@ export const registryMigrations: readonly Migration<object>[] = [
   credentials,
   pausedRollouts,
   moves,
+  dataKeys,
 ];
