@@ -14,7 +14,7 @@ import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { testBackends } from '../../support/backends.ts';
 import { children, type Cluster, follow, newNamespace, ready, tenantOf, unique } from '../../support/operator.ts';
 import { inParallel, waitFor } from '../../support/wait.ts';
-import { SYNC_LIMIT_MS } from './run.ts';
+import { type Run, SYNC_LIMIT_MS } from './run.ts';
 
 /** Of tenants made at once: as many reconciles run at once in the operator. */
 export const CONCURRENCY = 8;
@@ -32,7 +32,8 @@ export interface BareClient {
 export const runs = (deployment: Deployment | undefined, image: string): boolean =>
   deployment !== undefined && imageIn(deployment) === image && isRolledOut(deployment);
 
-export async function bareClient(cluster: Cluster, namespace: string): Promise<BareClient> {
+/** `url`: of the shard that its tenants are on, as the operator's role. */
+export async function bareClient({ cluster, namespace }: Run, url: string): Promise<BareClient> {
   const key = { namespace, name: unique('model') };
   await cluster.tenants.create(tenantOf(namespace, key.name));
   const model = await ready(cluster.tenants, key);
@@ -40,7 +41,7 @@ export async function bareClient(cluster: Cluster, namespace: string): Promise<B
   await cluster.tenants.delete(key);
   await waitFor('the model to go', async () => (await cluster.tenants.find(key)) === undefined);
   const { stores } = testBackends();
-  const shard = { pool: new SqlPool({ url: stores.postgres.operator, poolSize: CONCURRENCY, log: silentLogger }), clock, random };
+  const shard = { pool: new SqlPool({ url, poolSize: CONCURRENCY, log: silentLogger }), clock, random };
   const redis = new RedisUsers({ url: stores.redis.adminUrl, log: silentLogger });
   const storage = new StorageAdmin(stores.s3);
   // Its own namespace holds no Tenant that the operator would look at: they are ConfigMaps of the same size.

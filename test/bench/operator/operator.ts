@@ -1,28 +1,33 @@
 import { execFileSync } from 'node:child_process';
+import { MAX_TENANTS_PER_SHARD } from '../../../pkg/store/postgres/registry.ts';
 import { startTestBackends } from '../../support/start-backends.ts';
-import { ROOT } from '../../support/backends.ts';
+import { ROOT, testBackends } from '../../support/backends.ts';
 import { newNamespace, type OperatorProcess, playPods, startCluster, startOperator } from '../../support/operator.ts';
 import { range } from '../../support/wait.ts';
 import { type Line, progress } from '../measure.ts';
 import { atRest } from './at-rest.ts';
-import { type BareClient, bareClient } from './bare-client.ts';
+import { bareClient } from './bare-client.ts';
 import { repairs } from './drift.ts';
 import { restart, takeover } from './leaders.ts';
-import { costs, type Onboarded, onboarding, shape } from './onboarding.ts';
+import { costs, type Memory, type Onboarded, onboarding, shape } from './onboarding.ts';
 import { rollout } from './rollout.ts';
-import type { Run } from './run.ts';
+import { memoryOf, type Run } from './run.ts';
+import { type BenchShards, benchShards } from './shards.ts';
 
-/** `make bench LINES=operator TENANTS=5000 REST_MS=600000`. */
+/** `make bench LINES=operator TENANTS=5000 REST_MS=600000`; with FIRST=50 TENANTS=200 a quick look at all of it. */
 const TENANTS = Number(process.env['TENANTS'] ?? 1_000);
 const REST_MS = Number(process.env['REST_MS'] ?? 600_000);
-/** The rows are those of so many; more of them come later, and are compared with these. */
-const FIRST = Math.min(TENANTS, 1_000);
+/** The rows are those of so many, on one shard; more of them come later, on a shard for each so many, and are compared with these. */
+const FIRST = Math.min(TENANTS, Number(process.env['FIRST'] ?? MAX_TENANTS_PER_SHARD));
 const ROUNDS = 4;
+/** Beside its tenants a shard has had the model of the control. */
+const PLACES = FIRST + 10;
 
 /** What the operator costs with many tenants; their pods are played. */
 export async function operator(): Promise<Line[]> {
   const stopTestBackends = await startTestBackends();
   const cluster = await startCluster();
+  const shards = await benchShards();
   try {
     playPods(cluster);
     execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inherit' });
@@ -30,31 +35,59 @@ export async function operator(): Promise<Line[]> {
       cluster,
       namespace: await newNamespace(cluster),
       start: (env?: NodeJS.ProcessEnv) =>
-        startOperator(cluster, { env: { CARREL_MAX_TENANTS_PER_SHARD: '1000000', ...env }, asInImage: true }),
+        startOperator(cluster, {
+          env: { CARREL_MAX_TENANTS_PER_SHARD: String(PLACES), ...env },
+          stores: { ...testBackends().stores, shardsDir: shards.directory },
+          asInImage: true,
+        }),
     };
     const began = await run.start();
-    const control = await bareClient(cluster, run.namespace);
-    const first = await onboarding(run, began, control, { tenants: FIRST, rounds: ROUNDS });
-    const lines = said([...costs(first), ...(await atRest(run, began, REST_MS)), await repairs(run)]);
+    const control = await bareClient(run, shards.url());
+    const none = memoryOf(began.pid);
+    const onboarded = await onboarding(run, began, control, { tenants: FIRST, rounds: ROUNDS });
+    const first = { onboarded, memory: { none, first: memoryOf(began.pid) } };
+    const lines = said([...costs(onboarded), ...(await atRest(run, began, REST_MS)), await repairs(run)]);
     const restarted = await restart(run, began);
     const takenOver = await takeover(run, restarted.operator);
     const rolledOut = await rollout(run, takenOver.operator, control);
-    lines.push(...said([...restarted.lines, ...takenOver.lines, rolledOut.line]));
-    if (TENANTS > FIRST) lines.push(...said(await more(run, rolledOut.operator, control, first)));
     await control.close();
+    lines.push(...said([...restarted.lines, ...takenOver.lines, rolledOut.line]));
+    if (TENANTS > FIRST) lines.push(...said(await more(rolledOut.run, rolledOut.operator, shards, first)));
     return lines;
   } finally {
     await cluster.close();
+    await shards.close();
     await stopTestBackends();
   }
 }
 
-/** The rest of TENANTS, FIRST at a time: the last of them beside the first, and a restart with all. Those between have no control: they are there to be many. */
-async function more(run: Run, running: OperatorProcess, control: BareClient, first: Onboarded): Promise<Line[]> {
+/**
+ * The rest of TENANTS, FIRST at a time, each time with another shard, which an operator finds when it starts. The last of them beside the first, and
+ * a restart with all. Those between have no control: they are there to be many.
+ */
+async function more(
+  run: Run,
+  running: OperatorProcess,
+  shards: BenchShards,
+  first: { readonly onboarded: Onboarded; readonly memory: Omit<Memory, 'all'> },
+): Promise<Line[]> {
   const rounds = Math.ceil((TENANTS - FIRST) / FIRST);
-  for (const _round of range(rounds - 1)) await onboarding(run, running, undefined, { tenants: FIRST, rounds: 1 });
-  const last = await onboarding(run, running, control, { tenants: FIRST, rounds: 1 });
-  return [...shape(first, last, FIRST * (rounds + 1)), ...(await restart(run, running)).lines];
+  let leader = running;
+  const addShard = async (): Promise<void> => {
+    await leader.end('SIGTERM');
+    await shards.add();
+    leader = await run.start();
+  };
+  for (const _round of range(rounds - 1)) {
+    await addShard();
+    await onboarding(run, leader, undefined, { tenants: FIRST, rounds: 1 });
+  }
+  await addShard();
+  const control = await bareClient(run, shards.url());
+  const last = await onboarding(run, leader, control, { tenants: FIRST, rounds: ROUNDS });
+  const all = memoryOf(leader.pid);
+  await control.close();
+  return [...shape(first.onboarded, last, FIRST * (rounds + 1), { ...first.memory, all }), ...(await restart(run, leader)).lines];
 }
 
 /** The bench takes long: what is known is said at once. */
