@@ -216,8 +216,8 @@ tenants
   });
 
 const ROTATE_HELP = `
-The credentials are database, redis, storage and signing; left out: all of them. The operator replaces them without a failed request: pods roll, and the
-former values end when nothing uses them (storage after 15 minutes, signing after an hour).
+The credentials are database, redis, storage, signing and data; left out: all of them. The operator replaces them without a failed request: pods roll, and the
+former values end when nothing uses them (storage after 15 minutes, signing after an hour, data after a day).
 The cluster is that of KUBECONFIG, or of the pod it runs in, else the platform on this machine. The platform's own key is another matter: docs/operate.md.
 Exit code 1: there is no such Tenant or credential, or the operator does not begin within a minute.`;
 
