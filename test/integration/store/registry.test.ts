@@ -189,6 +189,17 @@ test('retained data are adopted by the same namespace and name, or with a token,
   expect(Number(fresh.tenantId)).toBeGreaterThan(Number(tenantId));
 });
 
+test('another owner gets new credentials, but the data key that opens the rows stays', async () => {
+  const { slug, tenantId } = await retained();
+  const step = { from: null, to: null, isNew: true };
+  await registry.ensureSecret(tenantId, 'redis', () => '{}');
+  await registry.rotate(tenantId, 'redis', { ...step, value: { secret: 'redis', change: (value) => value } });
+  for (const _again of [1, 2]) await registry.rotate(tenantId, 'data', step);
+  const { token } = await newAdoptionToken(pool, slug, systemRandom);
+  await registry.claim(stranger(slug, { adopt: token }));
+  expect((await registry.find(slug))?.credentials).toEqual({ data: expect.objectContaining({ generation: 2, step: null }) });
+});
+
 test('an adoption token holds once, for a day, for its own tenant, until the next one is made or the owner comes back', async () => {
   const [first, second] = [await retained(), await retained()];
   const other = (name: string, adopt: string): ClaimRequest => stranger(first.slug, { owner: ownerOf(name, 'elsewhere'), adopt });

@@ -17,8 +17,8 @@ import type { Workload } from '../workload.ts';
 import { credentialsOf, isOld, requestedRotations } from './rotation.policy.ts';
 import { ROTATIONS, transitionFrom } from './transitions.ts';
 
-/** Ending pods are not watched. */
-const PODS_RETRY_MS = 2_000;
+/** Ending pods are not watched, nor are rows. */
+const RETRY_MS = 2_000;
 const AT_ONCE_MS = 1;
 
 interface Deps {
@@ -63,7 +63,7 @@ export class Rotations {
     const rotating = { value: {}, reason: 'Rotating', message: messageOf(moving, stepOf), ...refused };
     // The watch of the Deployment notifies of the end of a rollout, and rollouts.ts of its turn.
     if (isHeld || !isRolledOut(deployment)) return rotating;
-    if (await this.#hasFormerPods(tenant, deployment)) return { ...rotating, retryAfterMs: PODS_RETRY_MS };
+    if (await this.#hasFormerPods(tenant, deployment)) return { ...rotating, retryAfterMs: RETRY_MS };
     const waits: number[] = [];
     for (const name of moving) waits.push(await this.#move(tenant, accepted, name, now));
     if (requested.length > 0) await this.#forgetRequest(tenant);
@@ -76,11 +76,12 @@ export class Rotations {
     const state = accepted.credentials[name];
     const from = state?.step ?? null;
     const transition = transitionFrom(name, from);
-    if (!transition) return PODS_RETRY_MS;
+    if (!transition) return RETRY_MS;
     const waitMs = transition.afterMs - (now.getTime() - Date.parse(state?.stepAt ?? accepted.since));
     if (from !== null && waitMs > 0) return waitMs;
     if (name === 'storage' && transition.to === null) await storages.endFormerKey(accepted);
-    if (name === 'data' && transition.to === null && !(await this.#isSealedAnew(accepted))) return AT_ONCE_MS;
+    // Not at once: whoever writes the tenant's rows may go on writing values of the former key.
+    if (name === 'data' && transition.to === null && !(await this.#isSealedAnew(accepted))) return RETRY_MS;
     const { secret } = ROTATIONS[name];
     const { change, ...step } = transition;
     const value = secret === undefined || !change ? {} : { value: { secret, change: (former: string) => change(former, random) } };
