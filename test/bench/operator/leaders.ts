@@ -1,6 +1,6 @@
 import { LEASE } from '../../../pkg/kube/kinds.ts';
-import { difference, type OperatorProcess, writes } from '../../support/operator.ts';
-import { waitFor } from '../../support/wait.ts';
+import { conditionOf, difference, type OperatorProcess, tenantOf, unique, writes } from '../../support/operator.ts';
+import { range, waitFor } from '../../support/wait.ts';
 import type { Line } from '../measure.ts';
 import { countOf, inSeconds, limitFor, type Run } from './run.ts';
 
@@ -49,14 +49,40 @@ export async function takeover(run: Run, running: OperatorProcess): Promise<Next
   await observed(second, (await run.cluster.tenants.list()).length);
   const third = await standby(run);
   const afterStop = await untilAnotherLeads(run, () => second.end('SIGTERM'));
+  await observed(third, (await run.cluster.tenants.list()).length);
+  const fourth = await standby(run);
+  const afterBusyStop = await whileItOnboards(run, () => untilAnotherLeads(run, () => third.end('SIGTERM')));
   const what = 'another operator leads after one that was';
   return {
-    operator: third,
+    operator: fourth,
     lines: [
       { what: `${what} killed with -9`, ours: inSeconds(afterKill), control: '', target: '< 20 s', met: afterKill < 20_000 },
       { what: `${what} stopped`, ours: inSeconds(afterStop), control: '', target: '< 2 s', met: afterStop < 2_000 },
+      {
+        what: `${what} stopped while it made ${WHILE_STOPPED} tenants`,
+        ours: inSeconds(afterBusyStop),
+        control: '',
+        target: '< 2 s',
+        met: afterBusyStop < 2_000,
+      },
     ],
   };
+}
+
+/** Tenants that are made while a leader stops: its reconciles are all at work. */
+export const WHILE_STOPPED = 24;
+
+async function whileItOnboards({ cluster, namespace }: Run, measure: () => Promise<number>): Promise<number> {
+  const keys = range(WHILE_STOPPED).map(() => ({ namespace, name: unique('late') }));
+  await Promise.all(keys.map(({ name }) => cluster.tenants.create(tenantOf(namespace, name))));
+  const ready = async (): Promise<number> => {
+    const all = await Promise.all(keys.map((key) => cluster.tenants.get(key)));
+    return all.filter((tenant) => conditionOf(tenant, 'Ready')?.status === 'True').length;
+  };
+  await waitFor('the first of them to be Ready', async () => (await ready()) > 0);
+  const ms = await measure();
+  await waitFor('all of them to be Ready', async () => (await ready()) === WHILE_STOPPED, limitFor(WHILE_STOPPED));
+  return ms;
 }
 
 async function standby(run: Run): Promise<OperatorProcess> {

@@ -1,5 +1,5 @@
 import { TENANT } from '../../../pkg/operator/kinds.ts';
-import { conditionOf, difference, follow, type OperatorProcess, tenantOf, unique, writes } from '../../support/operator.ts';
+import { conditionOf, difference, follow, type OperatorProcess, storageSize, tenantOf, unique, writes } from '../../support/operator.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 import { type Line, progress } from '../measure.ts';
 import { type BareClient, CONCURRENCY } from './bare-client.ts';
@@ -46,7 +46,8 @@ export async function onboarding(
     });
     const made = (round + 1) * each;
     const times = `${(ms.ours / made).toFixed(0)} ms each${control ? `, the control's ${(ms.control / made).toFixed(0)}` : ''}`;
-    progress(`operator: ${made} of ${each * rounds} tenants are Ready, ${times}; ${(memoryOf(pid) / MIB).toFixed(0)} MiB`);
+    const [memory, etcd] = [memoryOf(pid), await storageSize(cluster)].map((bytes) => (bytes / MIB).toFixed(0));
+    progress(`operator: ${made} of ${each * rounds} tenants are Ready, ${times}; ${memory} MiB, etcd ${etcd} MiB`);
   }
   await stop();
   return { count: each * rounds, ms, writes: wrote };

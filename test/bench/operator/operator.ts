@@ -8,7 +8,7 @@ import { type Line, progress } from '../measure.ts';
 import { atRest } from './at-rest.ts';
 import { bareClient } from './bare-client.ts';
 import { repairs } from './drift.ts';
-import { restart, takeover } from './leaders.ts';
+import { restart, takeover, WHILE_STOPPED } from './leaders.ts';
 import { costs, type Memory, type Onboarded, onboarding, shape } from './onboarding.ts';
 import { rollout } from './rollout.ts';
 import { memoryOf, type Run } from './run.ts';
@@ -20,8 +20,8 @@ const REST_MS = Number(process.env['REST_MS'] ?? 600_000);
 /** The rows are those of so many, on one shard; more of them come later, on a shard for each so many, and are compared with these. */
 const FIRST = Math.min(TENANTS, Number(process.env['FIRST'] ?? MAX_TENANTS_PER_SHARD));
 const ROUNDS = 4;
-/** Beside its tenants a shard has had the model of the control. */
-const PLACES = FIRST + 10;
+/** Beside its tenants a shard has had the model of the control, and those that came while a leader stopped. */
+const PLACES = FIRST + WHILE_STOPPED + 10;
 
 /** What the operator costs with many tenants; their pods are played. */
 export async function operator(): Promise<Line[]> {
