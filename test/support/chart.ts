@@ -164,9 +164,16 @@ export class Rendered {
     return this.one('Deployment', name) as Workload;
   }
 
-  /** The variables of a Deployment's first container; what comes from elsewhere is `from <kind> <name>/<key>`. */
+  /** Throws when there is none. */
+  workload(name: string): Workload {
+    const found = this.workloads.find(({ metadata }) => metadata.name === name);
+    if (!found) throw new Error(`no workload ${name} among ${this.names.join(', ')}`);
+    return found;
+  }
+
+  /** The variables of a workload's first container; what comes from elsewhere is `from <kind> <name>/<key>`. */
   environment(name: string): Record<string, string> {
-    const env = this.deployment(name).spec.template.spec?.containers[0]?.env ?? [];
+    const env = this.workload(name).spec.template.spec?.containers[0]?.env ?? [];
     return Object.fromEntries(
       env.map(({ name: variable, value, valueFrom }) => {
         const { secretKeyRef, fieldRef } = valueFrom ?? {};

@@ -102,10 +102,12 @@ test('the worker mounts only its own address of a shard, the operator all three'
   expect(await filesOf('carrel-operator')).toEqual(['shard-main/url', 'shard-main/tenant-address', 'shard-main/worker-url']);
 });
 
-test('operator and worker mount the trusted certificates where their setting looks for them', async () => {
-  const inSecret = await render({ ...LEAST, trustedCertificates: { secretName: 'internal-ca' } });
+test('operator, worker and backups mount the trusted certificates where their setting looks for them', async () => {
+  const withBackups = { ...LEAST, backup: { enabled: true, repository: 's3://backups/carrel' } };
+  const untrusting = await render(withBackups);
+  const inSecret = await render({ ...withBackups, trustedCertificates: { secretName: 'internal-ca' } });
   const mountOf = (rendered: Rendered, name: string) => {
-    const { containers = [], volumes = [] } = rendered.deployment(name).spec.template.spec ?? {};
+    const { containers = [], volumes = [] } = rendered.workload(name).spec.template.spec ?? {};
     const { mountPath } = containers[0]?.volumeMounts?.find((mount) => mount.name === 'trusted-certificates') ?? {};
     return {
       file: rendered.environment(name)[MOUNTED],
@@ -114,8 +116,8 @@ test('operator and worker mount the trusted certificates where their setting loo
     };
   };
 
-  for (const program of ['operator', 'worker']) {
-    expect(mountOf(await least, `carrel-${program}`)).toEqual({});
+  for (const program of ['operator', 'worker', 'backup']) {
+    expect(mountOf(untrusting, `carrel-${program}`)).toEqual({});
     expect(mountOf(await most, `files-${program}`)).toEqual({
       file: '/etc/carrel/trusted-certificates/bundle.pem',
       mountPath: '/etc/carrel/trusted-certificates',
@@ -147,11 +149,13 @@ test('every pod keeps to the restricted pod security standard, with a read-only 
   expect(violations).toEqual([]);
 });
 
-test('the backups are made by a CronJob that reads shards as their owner and writes where the values say, and never twice at once', async () => {
+test('the backups are made by a CronJob that reads shards as their owner and writes where the values say, once a night and never twice at once', async () => {
   const { spec } = (await most).one('CronJob', 'files-backup') as { spec?: { jobTemplate: { spec: { template: { spec: PodSpec } } } } };
   const pod = spec?.jobTemplate.spec.template.spec;
 
   expect(spec).toMatchObject({ concurrencyPolicy: 'Forbid', schedule: '17 2 * * *' });
+  // A second run would make a second backup of every tenant; a Job without end would keep all later ones from starting.
+  expect(spec?.jobTemplate.spec).toMatchObject({ backoffLimit: 0, activeDeadlineSeconds: 79_200 });
   expect(pod?.containers[0]?.command?.slice(1)).toEqual([
     'cmd/carrel/main.js',
     'tenants',
