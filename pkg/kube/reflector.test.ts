@@ -56,6 +56,7 @@ async function follow(answers: Answer[], until: (reported: string[], calls: stri
 
 const versionOf = (call: string | undefined): string | null =>
   new URL(call?.split(' ')[1] ?? '', 'http://x').searchParams.get('resourceVersion');
+const listsRead = async (): Promise<number> => (await server.metrics.getSingleMetric('reflector_lists_total')?.get())?.values[0]?.value ?? 0;
 const isWatch = (call: string): boolean => call.includes('watch=true');
 
 test('a list of several pages is one list, and the watch starts at its version', async () => {
@@ -212,9 +213,10 @@ test('a kind that may be missing counts as empty until it is there, and again on
     });
 
   await store.waitForSync(stop.signal);
-  const whileMissing = [...reported];
+  const [whileMissing, lists] = [[...reported], await listsRead()];
   await retried(7);
 
   expect(whileMissing).toEqual([]);
+  expect([lists, await listsRead()]).toEqual([0, 2]);
   expect(reported).toEqual(['added a', 'added b', 'deleted a', 'deleted b', 'added c']);
 });

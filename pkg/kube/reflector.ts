@@ -87,13 +87,13 @@ export class Reflector<T extends KubeObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const { api, store, metadataOnly = false, pageSize = PAGE_SIZE } = this.#options;
-    this.#lists.inc({ kind: api.kind.kind });
     const keys = new Set<string>();
     let resourceVersion = '';
     let next: string | undefined;
     do {
       const page = await api.page({ ...this.#selection(), limit: pageSize, continue: next, metadataOnly, signal });
       if (next === undefined) {
+        this.#lists.inc({ kind: api.kind.kind });
         resourceVersion = page.resourceVersion;
         store.beginList(resourceVersion, this.#options.scope);
       }
