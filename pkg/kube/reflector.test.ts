@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { pino } from 'pino';
 import { ManualClock } from '../../test/support/clock.ts';
 import { type Answer, type Hostile, hostile, json, refusal, reset, stream } from '../../test/support/hostile.ts';
 import { waitFor } from '../../test/support/wait.ts';
@@ -56,7 +57,8 @@ async function follow(answers: Answer[], until: (reported: string[], calls: stri
 
 const versionOf = (call: string | undefined): string | null =>
   new URL(call?.split(' ')[1] ?? '', 'http://x').searchParams.get('resourceVersion');
-const listsRead = async (): Promise<number> => (await server.metrics.getSingleMetric('reflector_lists_total')?.get())?.values[0]?.value ?? 0;
+const listsRead = async (): Promise<number> =>
+  (await server.metrics.getSingleMetric('reflector_lists_total')?.get())?.values[0]?.value ?? 0;
 const isWatch = (call: string): boolean => call.includes('watch=true');
 
 test('a list of several pages is one list, and the watch starts at its version', async () => {
@@ -219,4 +221,42 @@ test('a kind that may be missing counts as empty until it is there, and again on
   expect(whileMissing).toEqual([]);
   expect([lists, await listsRead()]).toEqual([0, 2]);
   expect(reported).toEqual(['added a', 'added b', 'deleted a', 'deleted b', 'added c']);
+});
+
+test('a kind that must not be missing is named by one line in five minutes, and delivered once it is there', async () => {
+  const clock = new ManualClock();
+  const lines: { level: number; msg: string }[] = [];
+  let isThere = false;
+  const missing = refusal(404, 'NotFound');
+  server = await hostile((request, response, body) => {
+    const answer = !isThere ? missing : isWatch(request.url ?? '') ? quiet : list(5, [thing('a', 5)]);
+    answer(request, response, body);
+  });
+  stop = new AbortController();
+  const store = new Store<ConfigMap>({ kind: CONFIG_MAP });
+  const reflector = new Reflector({
+    api: new ResourceApi(server.client, CONFIG_MAP),
+    store,
+    clock,
+    log: pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line) as { level: number; msg: string }) }),
+    metrics: server.metrics,
+  });
+  running = reflector.run(stop.signal);
+  const untilMs = async (ms: number): Promise<void> => {
+    while (clock.monotonic() < ms) {
+      await waitFor('the reflector to back off', () => clock.sleepers === 1);
+      await clock.advance(1_000);
+    }
+  };
+
+  await untilMs(290_000);
+  const first = lines.length;
+  await untilMs(310_000);
+  isThere = true;
+  await clock.advance(10_000);
+  await store.waitForSync(stop.signal);
+
+  expect([first, lines.length]).toEqual([1, 2]);
+  expect(lines[0]?.msg).toBe('the API server does not serve ConfigMap (v1): install the custom resources (crds/)');
+  expect(store.size).toBe(1);
 });

@@ -7,7 +7,7 @@ import { systemRandom, type Random } from '../runtime/random.ts';
 import { isForbidden, isGone, isKindMissing, KubeError } from './errors.ts';
 import { counter } from './metrics.ts';
 import { retryAfterMs } from './transport.ts';
-import { keyOf, keyText, type KubeObject } from './object.ts';
+import { apiVersionOf, keyOf, keyText, type KubeObject } from './object.ts';
 import { PAGE_SIZE, type ResourceApi, type Selection } from './resource.ts';
 import type { Store } from './store.ts';
 
@@ -41,6 +41,8 @@ const SHORT_WATCH_MS = 1_000;
 const BACK_OFF: BackOff = { baseMs: 200, maxMs: 4_000, jitter: 0.5 };
 /** Between two attempts in a namespace that is gone, or for a kind that is missing: it may be made. */
 const ENDED_RETRY_MS = 10_000;
+/** Between two lines of the log about a kind that is missing and must not be. */
+const MISSING_LOG_MS = 300_000;
 
 /**
  * Keeps a Store equal to what the API server holds: a list in pages, then a watch from the list's version, for as long as its signal says.
@@ -62,6 +64,8 @@ export class Reflector<T extends KubeObject> {
   #version: string | undefined;
   #failures = 0;
   #isEnded = false;
+  /** When the log said that the kind is missing (monotonic). */
+  #missingLoggedAt = -Infinity;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -146,12 +150,24 @@ export class Reflector<T extends KubeObject> {
     // The first 410 is ordinary (a watch slept past a compaction): list at once.
     const ownMs = relist && this.#failures === 1 ? 0 : backOffMs(this.#options.backOff ?? BACK_OFF, this.#failures, this.#random);
     const delayMs = error instanceof KubeError ? Math.max(ownMs, retryAfterMs(error, 0)) : ownMs;
+    if (isKindMissing(error)) {
+      this.#logMissing();
+      return this.#pause(delayMs, signal);
+    }
     const level = this.#failures > 3 || !(error instanceof KubeError) ? 'warn' : 'info';
     this.#log[level](
       { err: error, failures: this.#failures, delayMs: Math.round(delayMs) },
       relist ? 'too old, listing again' : 'watch broke off',
     );
     await this.#pause(delayMs, signal);
+  }
+
+  #logMissing(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#missingLoggedAt < MISSING_LOG_MS) return;
+    this.#missingLoggedAt = now;
+    const { kind } = this.#options.api;
+    this.#log.warn(`the API server does not serve ${kind.kind} (${apiVersionOf(kind)}): install the custom resources (crds/)`);
   }
 
   async #endScope(why: string, signal: AbortSignal): Promise<void> {

@@ -115,4 +115,7 @@ export const allInformers = ({ owned, ...others }: Informers): readonly Informer
   ...owned.all,
 ];
 
-export const haveSynced = (informers: Informers): boolean => allInformers(informers).every(({ store }) => store.hasSynced);
+/** Kinds of which the API server has not given the first list. */
+export const missingLists = (informers: Informers): string[] => [
+  ...new Set(allInformers(informers).flatMap(({ store }) => (store.hasSynced ? [] : [store.kind.kind]))),
+];

@@ -17,7 +17,7 @@ import type { Random } from '../runtime/random.ts';
 import type { SealingKey } from '../runtime/sealing.ts';
 import type { StorageAdmin } from '../store/s3/admin.ts';
 import { ConditionWriter } from './conditions/writer.ts';
-import { allInformers, BY_GATEWAY, BY_NAMED_SECRET, BY_TENANT, createInformers, haveSynced, type Informers } from './informers.ts';
+import { allInformers, BY_GATEWAY, BY_NAMED_SECRET, BY_TENANT, createInformers, missingLists, type Informers } from './informers.ts';
 import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
 import { ltiRegistrationReconciler } from './ltiregistration/ltiregistration.controller.ts';
 import { reportUnknownDeployments } from './ltiregistration/unknown-deployments.ts';
@@ -111,7 +111,8 @@ export class Operator {
 
   /** Null: the watches have synced, and the operator can lead or stand by. */
   notReady(): string | null {
-    return haveSynced(this.#informers) ? null : 'the first lists of the API server have not arrived';
+    const missing = missingLists(this.#informers);
+    return missing.length === 0 ? null : `the first lists of the API server have not arrived: ${missing.join(', ')}`;
   }
 
   /** Runs the watches until the signal is aborted. */
