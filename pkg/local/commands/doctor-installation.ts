@@ -4,6 +4,7 @@ import { clusterChecks } from '../doctor/cluster.ts';
 import { type StoreAccess, storeChecks } from '../doctor/stores.ts';
 import { storeAddresses } from '../platform.ts';
 import { existingStateDirectory } from '../state-directory.ts';
+import { tenantNamespaces } from '../tenant-namespaces.ts';
 
 interface Options {
   readonly stateDirectory: string;
@@ -20,7 +21,7 @@ export async function checkInstallation(options: Options): Promise<boolean> {
   try {
     const checks: Check[] = [
       ...storeChecks(accessOf(options)),
-      ...clusterChecks(client, env['CARREL_LEADER_ELECTION_NAMESPACE'] || 'carrel-system', namespacesOf(env['CARREL_TENANT_NAMESPACES'])),
+      ...clusterChecks(client, env['CARREL_LEADER_ELECTION_NAMESPACE'] || 'carrel-system', tenantNamespaces(env)),
     ];
     const findings: Finding[] = [];
     for (const check of checks) {
@@ -35,12 +36,6 @@ export async function checkInstallation(options: Options): Promise<boolean> {
     await client.close();
   }
 }
-
-const namespacesOf = (text = ''): string[] =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 
 /** As the operator has it, in the operator's pod; else of the platform on this machine. */
 function accessOf({ env, stateDirectory }: Options): StoreAccess {

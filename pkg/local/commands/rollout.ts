@@ -5,6 +5,7 @@ import { type Condition, findCondition } from '../../kube/status.ts';
 import { pausedSince, pauseRollouts, resumeRollouts } from '../../store/postgres/rollouts.ts';
 import { clusterClient } from '../client.ts';
 import { withRegistry } from '../registry-access.ts';
+import { listIn, tenantNamespaces } from '../tenant-namespaces.ts';
 
 interface TenantObject extends KubeObject {
   spec: { image?: string };
@@ -42,8 +43,7 @@ const registryOf = ({ stateDirectory, env }: Options) => ({ stateDirectory, shar
 export async function rolloutStatus(options: Options): Promise<boolean> {
   const since = await withRegistry(registryOf(options), pausedSince);
   const client = await clusterClient(options.stateDirectory, options.env);
-  const tenants = await new ResourceApi(client, TENANT).list();
-  await client.close();
+  const tenants = await listIn(new ResourceApi(client, TENANT), tenantNamespaces(options.env)).finally(() => client.close());
   const groups = Map.groupBy(tenants, stateOf);
   process.stdout.write(`${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'}\n`);
   for (const state of ORDER) {

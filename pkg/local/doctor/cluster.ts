@@ -5,6 +5,7 @@ import { defineKind, type KubeObject } from '../../kube/object.ts';
 import { ResourceApi } from '../../kube/resource.ts';
 import { type Condition, findCondition } from '../../kube/status.ts';
 import type { KubeClient } from '../../kube/transport.ts';
+import { listIn } from '../tenant-namespaces.ts';
 import type { Check } from './check.ts';
 
 type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
@@ -58,8 +59,7 @@ async function leader(client: KubeClient, namespace: string): Promise<string | s
 }
 
 async function readiness(api: ResourceApi<WithConditions>, namespaces: readonly string[]): Promise<string | string[]> {
-  const selections = namespaces.length > 0 ? namespaces.map((namespace) => ({ namespace })) : [{}];
-  const all = (await Promise.all(selections.map((selection) => api.list(selection)))).flat();
+  const all = await listIn(api, namespaces);
   const wrong = all.flatMap(({ metadata, status }) => {
     const found = findCondition(status?.conditions, 'Ready');
     const name = `${metadata.namespace}/${metadata.name}`;

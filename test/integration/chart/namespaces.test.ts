@@ -1,8 +1,13 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { DEPLOYMENT, NAMESPACE } from '../../../pkg/kube/kinds.ts';
 import type { KubeObject } from '../../../pkg/kube/object.ts';
 import { isNotFound } from '../../../pkg/kube/errors.ts';
 import { ResourceApi } from '../../../pkg/kube/resource.ts';
+import { run } from '../../../pkg/local/binaries/run.ts';
+import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
 import { LEAST, objectsIn, renderText } from '../../support/chart.ts';
 import {
   type Cluster,
@@ -10,6 +15,7 @@ import {
   installAccess,
   KINDS,
   newNamespace,
+  operatorEnvironment,
   sharedCluster,
   startOperator,
   tenantOf,
@@ -37,7 +43,17 @@ async function deleteNamespace(
   });
 }
 
-test('an operator of named namespaces, with rights in these alone, makes and deletes their tenants and leaves all others alone', async () => {
+/** `carrel` as in the operator's pod: with its account, its stores and its namespaces. */
+async function command(access: KubeConfig, namespaces: readonly string[], args: readonly string[], more: NodeJS.ProcessEnv = {}) {
+  const { scratch, stores } = testBackends();
+  const folder = await mkdtemp(join(scratch, 'command-'));
+  const KUBECONFIG = join(folder, 'kubeconfig');
+  await writeFile(KUBECONFIG, access.exportConfig());
+  const env = { ...operatorEnvironment(stores), CARREL_TENANT_NAMESPACES: namespaces.join(), KUBECONFIG, ...more };
+  return run(process.execPath, ['cmd/carrel/main.ts', ...args], { cwd: ROOT, env: { ...programEnvironment(), ...env } });
+}
+
+test('an operator of named namespaces, with rights in these alone, makes and deletes their tenants and leaves all others alone, and so do the commands in its pod', async () => {
   const cluster = await sharedCluster('idle');
   try {
     const create = (): Promise<string> => newNamespace(cluster);
@@ -68,6 +84,17 @@ test('an operator of named namespaces, with rights in these alone, makes and del
     await cluster.tenants.create(tenantOf(second, there));
     await condition(cluster.tenants, { namespace: first, name: here }, 'WorkloadAvailable', 'False', 'RollingOut');
     await condition(cluster.tenants, { namespace: second, name: there }, 'WorkloadAvailable', 'False', 'RollingOut');
+    const [status, doctor, ofEnded] = await Promise.all([
+      command(operatorConfig, [first, second], ['rollout', 'status']),
+      command(operatorConfig, [first, second], ['doctor'], { CARREL_LEADER_ELECTION_NAMESPACE: system }),
+      command(operatorConfig, [first, going], ['rollout', 'status']),
+    ]);
+    expect(status).toMatchObject({ code: 0, output: expect.stringMatching(/^2 tenants\n/) });
+    expect(doctor.output).toMatch(/^tenants +ok +2, of which none needs anybody$/m);
+    expect(ofEnded).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(new RegExp(`^carrel: tenants of namespace ${going} cannot be listed: .*\\n$`)),
+    });
     await cluster.tenants.delete({ namespace: first, name: here });
     await waitFor('the deletion of the tenant', () =>
       cluster.tenants.get({ namespace: first, name: here }).then(

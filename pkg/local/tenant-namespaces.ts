@@ -1,0 +1,32 @@
+import { isForbidden } from '../kube/errors.ts';
+import type { KubeObject, Observed } from '../kube/object.ts';
+import type { ResourceApi } from '../kube/resource.ts';
+import { LocalError, messageOf } from './errors.ts';
+
+/** The namespaces that may have Tenants, as the operator's pod has them; empty: all of the cluster. */
+export const tenantNamespaces = (env: NodeJS.ProcessEnv): string[] =>
+  (env['CARREL_TENANT_NAMESPACES'] ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+/** All resources of a kind in these namespaces, since the operator's account may list nowhere else. Throws LocalError where it may not list. */
+export async function listIn<T extends KubeObject>(api: ResourceApi<T>, namespaces: readonly string[]): Promise<Observed<T>[]> {
+  const listed = namespaces.length > 0 ? namespaces : [undefined];
+  const found = await Promise.all(
+    listed.map(async (namespace) => {
+      try {
+        return await api.list(namespace === undefined ? {} : { namespace });
+      } catch (error) {
+        if (isForbidden(error)) throw new LocalError(forbidden(api.kind.plural, namespace, messageOf(error)));
+        throw error;
+      }
+    }),
+  );
+  return found.flat();
+}
+
+const forbidden = (resources: string, namespace: string | undefined, message: string): string =>
+  namespace === undefined
+    ? `${resources} cannot be listed: ${message}. Where the operator serves named namespaces, run this in its pod, or set CARREL_TENANT_NAMESPACES as it has it`
+    : `${resources} of namespace ${namespace} cannot be listed: ${message}. If it was deleted, remove it from tenants.namespaces`;
