@@ -62,6 +62,11 @@ export interface OpenShard extends ShardAccess {
 }
 
 const POOL_SIZE = 8;
+/**
+ * A tenant may lock its own tables for as long as a minute (long-transactions.ts). A statement that waits for that fails sooner, and the server ends one
+ * before its client gives it up. Migrations set their own.
+ */
+const TIME_OUTS = { lockTimeoutMs: 5_000, statementTimeoutMs: 55_000 };
 /** A server's settings change when it restarts. */
 const BUDGET_MS = 60_000;
 /** How long a shard that did not answer is not asked again. */
@@ -88,7 +93,7 @@ export class Shards {
     this.#clock = clock;
     this.#shards = new Map(
       deps.shards.map((settings) => {
-        const pool = new SqlPool({ url: settings.url, poolSize: POOL_SIZE, log, ...(deps.observe ? { observe: deps.observe } : {}) });
+        const pool = new SqlPool({ url: settings.url, poolSize: POOL_SIZE, ...TIME_OUTS, log, ...(deps.observe ? { observe: deps.observe } : {}) });
         return [settings.name, { settings, pool, clock, random }];
       }),
     );

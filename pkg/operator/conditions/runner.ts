@@ -1,6 +1,7 @@
 import { NameConflictError } from '../../kube/apply.ts';
 import { isConflict, isInvalid, isNamespaceTerminating, isUnavailable, KubeError } from '../../kube/errors.ts';
 import { done, requeueAfter, type Result } from '../../kube/result.ts';
+import { LockTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 
 export type Truth = 'True' | 'False' | 'Unknown';
@@ -148,6 +149,8 @@ export function failureOf(error: unknown): Omit<Failure, 'type'> {
       error,
     };
   }
+  if (error instanceof LockTimeout)
+    return { status: 'False', reason: 'Failed', message: 'a lock in Postgres was not obtained in time; will retry', error };
   if (error instanceof KubeError) return { status: 'False', ...kubeFailure(error), error };
   return { status: 'False', reason: 'Failed', message: text(error), error };
 }

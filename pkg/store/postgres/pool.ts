@@ -22,6 +22,12 @@ export interface ConnectionOptions {
   readonly queryTimeoutMs?: number;
 }
 
+export interface SqlPoolOptions extends ConnectionOptions {
+  /** Both are settings of the connection, for statements that set none of their own; left out: those of the role. A pooler in between would refuse them. */
+  readonly lockTimeoutMs?: number;
+  readonly statementTimeoutMs?: number;
+}
+
 export const CONNECT_TIMEOUT_MS = 4_000;
 export const IDLE_CONNECTION_MS = 10_000;
 export const DEFAULT_QUERY_TIMEOUT_MS = 9_000;
@@ -47,9 +53,9 @@ export interface TransactionOptions {
  */
 export class SqlPool implements Sql {
   readonly #pool: pg.Pool;
-  readonly #options: ConnectionOptions;
+  readonly #options: SqlPoolOptions;
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: SqlPoolOptions) {
     this.#options = options;
     this.#pool = new pg.Pool({
       connectionString: options.url,
@@ -57,6 +63,8 @@ export class SqlPool implements Sql {
       idleTimeoutMillis: IDLE_CONNECTION_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: options.queryTimeoutMs ?? 60_000,
+      ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
+      ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
       types,
       Client: observedClient(options.observe),
     });

@@ -40,13 +40,13 @@ const LOCK_BACK_OFF = { baseMs: 200, maxMs: 5_000, jitter: 0.5 };
 const RACED = new Set(['42710', '42P06', '42P07', 'XX000']);
 
 /** Tries a transaction of DDL again when it did not get a lock, was given up for another, or another operator was doing the same. */
-export async function retryDdl<T>(time: { clock: Clock; random: Random }, attempt: () => Promise<T>): Promise<T> {
+export async function retryDdl<T>(time: { clock: Clock; random: Random }, attempt: () => Promise<T>, attempts = LOCK_ATTEMPTS): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
     } catch (error) {
       const again = error instanceof LockTimeout || error instanceof SerializationFailure || isRace(error);
-      if (!again || tries >= LOCK_ATTEMPTS) throw error;
+      if (!again || tries >= attempts) throw error;
       await time.clock.sleep(backOffMs(LOCK_BACK_OFF, tries, time.random));
     }
   }

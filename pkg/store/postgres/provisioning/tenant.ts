@@ -257,14 +257,17 @@ export async function schemaVersion(shard: ShardAccess, slug: string): Promise<s
   return row?.version ?? null;
 }
 
-/** One transaction of the operator's in a tenant's schema; it is retried after a lock time-out or the like. */
+/** A tenant may hold locks on its own tables, again and again: who waits for them must not keep others waiting. */
+const ROW_ATTEMPTS = 2;
+
+/** One transaction of the operator's in a tenant's schema; it is retried once after a lock time-out or the like. */
 export function inTenantSchema<T>(shard: ShardAccess, slug: string, fn: (tx: Sql) => Promise<T>): Promise<T> {
-  return retryDdl(shard, () =>
+  const attempt = () =>
     shard.pool.transaction(async (tx) => {
       await tx.query(`SET LOCAL search_path = ${quoteIdentifier(tenantRole(slug))}, ext`);
       return fn(tx);
-    }),
-  );
+    });
+  return retryDdl(shard, attempt, ROW_ATTEMPTS);
 }
 
 /** Disables the role's login and ends its connections; the data stay. */
