@@ -125,6 +125,24 @@ test('a failure is retried with back-off, a terminal one waits for a change', as
   expect(await count('controller_runtime_terminal_reconcile_errors_total', {})).toBe(2);
 });
 
+test('a failure that lasts is retried when it says, unless its key is added before', async () => {
+  const times: number[] = [];
+  const controller = start({
+    reconcile: async () => {
+      times.push(clock.monotonic());
+      if (times.length < 4) throw Object.assign(new Error('the shard is lost'), { retryAfterMs: 60_000 });
+      return done;
+    },
+  });
+  await sync(thing('a', 1));
+
+  await clock.advance(70_000);
+  controller.enqueue({ namespace: 'n', name: 'a' });
+  await clock.advance(200_000);
+
+  expect(times).toEqual([0, 60_000, 70_000, 120_000]);
+});
+
 test('a reconcile may ask to be called again later', async () => {
   const times: number[] = [];
   start({ reconcile: async () => (times.push(clock.monotonic()), times.length < 3 ? requeueAfter(5_000) : done) });

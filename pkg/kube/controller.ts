@@ -8,7 +8,7 @@ import type { Random } from '../runtime/random.ts';
 import { counter, gauge, histogram, SECONDS_BUCKETS } from './metrics.ts';
 import { keyText, parseKey, type ObjectKey } from './object.ts';
 import { PRIORITY, WorkQueue, type Priority } from './work-queue.ts';
-import { type Result, TerminalError } from './result.ts';
+import { isLasting, type Result, TerminalError } from './result.ts';
 import type { Source } from './sources.ts';
 
 export type Reconcile = (key: ObjectKey, signal: AbortSignal) => Promise<Result>;
@@ -45,7 +45,7 @@ const ABANDON_MS = 2_000;
  * Invariants:
  * - A key is never reconciled twice at once; a change meanwhile makes it run again.
  * - No reconcile begins before all stores have synced, or after the signal was aborted.
- * - A failure is retried with back-off; a TerminalError is not.
+ * - A failure is retried with back-off; a TerminalError is not. One that lasts is retried behind what changed.
  */
 export class Controller {
   readonly #options: ControllerOptions;
@@ -150,7 +150,7 @@ export class Controller {
       this.#queue.resetBackoff(text);
       this.#again(text, {});
     } else {
-      this.#queue.retry(text);
+      this.#queue.retry(text, isLasting(error) ? error.retryAfterMs : 0);
     }
   }
 }

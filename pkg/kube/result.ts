@@ -8,6 +8,14 @@ export const done: Result = {};
 
 export const requeueAfter = (ms: number): Result => ({ requeueAfterMs: ms });
 
+/** A failure whose retry makes no sense sooner: what ends it enqueues the key. */
+export interface LastingFailure {
+  readonly retryAfterMs: number;
+}
+
+export const isLasting = (error: unknown): error is LastingFailure =>
+  typeof (error as Partial<LastingFailure> | undefined)?.retryAfterMs === 'number';
+
 /** A failure that a retry cannot correct, only a change of the object. The key is not retried. */
 export class TerminalError extends Error {
   override readonly name: string = 'TerminalError';

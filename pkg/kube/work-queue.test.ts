@@ -77,6 +77,19 @@ test('each key backs off by itself until its back-off is reset', async () => {
   expect(waits).toEqual([100, 200, 400, 800, 1_000, 100]);
 });
 
+test('a key that fails again and again waits behind what changed', async () => {
+  const { queue, clock } = setUp();
+  for (let tries = 0; tries < 4; tries++) {
+    queue.retry('failing');
+    await clock.advance(1_000);
+    if (tries < 3) await drain(queue);
+  }
+
+  queue.add('changed');
+
+  expect(await drain(queue)).toEqual(['changed', 'failing']);
+});
+
 test('of several later times the soonest holds, and the key comes once', async () => {
   const { queue, clock } = setUp();
 

@@ -18,6 +18,8 @@ interface Later {
 const MAX_DELAY_MS = 86_400_000;
 /** Bounded by 5 s, where controller-runtime goes up to 16 minutes: work goes on soon after a fault's end, and the number of workers bounds what it costs. */
 const BACK_OFF: BackOff = { baseMs: 50, maxMs: 5_000, jitter: 0.2 };
+/** A key that failed more often waits behind what changed. */
+const FIRST_RETRIES = 3;
 
 /**
  * Keys waiting for work.
@@ -86,12 +88,15 @@ export class WorkQueue {
     this.#later.set(key, { dueAt, cancel });
   }
 
-  /** Adds the key after its back-off, which doubles with each retry until `forget`. */
-  retry(key: string): void {
+  /** Adds the key after its back-off, which doubles with each retry until `resetBackoff`, and not before `leastMs`. */
+  retry(key: string, leastMs = 0): void {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     this.#metrics.retries.inc({ name: this.#name });
-    this.addAfter(key, backOffMs(this.#backOff, failures, this.#random));
+    const spreadMs = leastMs * (1 + this.#backOff.jitter * this.#random.fraction());
+    const isLasting = leastMs > 0 || failures > FIRST_RETRIES;
+    const priority = isLasting ? PRIORITY.resync : PRIORITY.change;
+    this.addAfter(key, Math.max(backOffMs(this.#backOff, failures, this.#random), spreadMs), priority);
   }
 
   /** After success: the next failure begins with the first back-off. */

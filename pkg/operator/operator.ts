@@ -25,6 +25,7 @@ import { reportUnknownValues } from './ltiregistration/unknown-values.ts';
 import { longTransactions } from './long-transactions.ts';
 import { FIELD_MANAGER, PREFIX } from './names.ts';
 import { watchShards, type ShardChanges } from './shard-changes.ts';
+import { onShardTurn, showShardStates } from './shard-states.ts';
 import { outdatedServers } from './resealing/outdated-servers.ts';
 import { Resealing } from './resealing/resealing.ts';
 import { Secrets } from './secrets.ts';
@@ -94,6 +95,7 @@ export class Operator {
     this.#events = new EventRecorder({ ...deps, controller: `${PREFIX}/operator` });
     this.#access = new TenantAccess({ ...deps, tenants: this.#informers.tenants.store, namespaces: this.#informers.namespaces.store });
     const { tenants, owned } = this.#informers;
+    showShardStates(deps.metrics, deps.shards);
     this.#rollouts = new Rollouts({
       ...deps,
       concurrency: deps.settings.rolloutConcurrency,
@@ -131,7 +133,12 @@ export class Operator {
       await store.waitForSync(signal).catch(() => undefined); // it does not lead any more
       this.#rollouts.begin((key) => tenants.enqueue(key));
       const counting = this.#usages.run((key) => tenants.enqueue(key, PRIORITY.resync), signal);
-      const watching = watchShards(this.#shardChanges(tenants, webhooks), this.#deps, signal);
+      const onTurn = onShardTurn({
+        ...this.#deps,
+        tenants: this.#informers.tenants.store,
+        enqueue: (key) => tenants.enqueue(key, PRIORITY.resync),
+      });
+      const watching = watchShards(this.#shardChanges(tenants, webhooks), { ...this.#deps, onTurn }, signal);
       await Promise.all([
         tenants.run(signal),
         registrations.run(signal),

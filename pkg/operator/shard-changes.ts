@@ -20,30 +20,38 @@ interface Deps {
   readonly log: Logger;
   /** Between two polls; left out: 5 s. */
   readonly shardPollMs?: number;
+  /** The shard is lost, since it did not answer twice; or it answers again, also after once. */
+  onTurn(shard: string, isUp: boolean): Promise<void>;
 }
 
 const POLL_MS = 5_000;
+/** A Postgres that restarts is no loss that all of its tenants' conditions must tell. */
+const MISSES_OF_A_LOSS = 2;
 
 /**
  * Polls every shard for changes until the signal is aborted: one SELECT a shard for all kinds, none while no kind is wanted. Writes nothing while
- * there are no changes.
+ * there are no changes. One that does not answer holds up no other.
  */
 export async function watchShards(kinds: readonly ShardChanges<never>[], deps: Deps, signal: AbortSignal): Promise<void> {
-  const { shards, clock, log, shardPollMs = POLL_MS } = deps;
+  await Promise.all(deps.shards.names.map((name) => watchShard(name, kinds, deps, signal)));
+  deps.shards.endPolls();
+}
+
+async function watchShard(name: string, kinds: readonly ShardChanges<never>[], deps: Deps, signal: AbortSignal): Promise<void> {
+  const { shards, clock, log, shardPollMs = POLL_MS, onTurn } = deps;
+  let misses = 0;
   while (!signal.aborted) {
     await sleepUnlessAborted(clock, shardPollMs, signal);
     const wanted = kinds.filter((kind) => kind.isWanted());
     if (signal.aborted || wanted.length === 0) continue;
-    // One that does not answer holds up no other.
-    await Promise.all(
-      shards.names.map(async (name) => {
-        try {
-          await poll((await shards.open(name)).pool, wanted);
-        } catch (error) {
-          log.debug({ err: error, shard: name }, 'polling a shard for changes failed; will retry');
-        }
-      }),
-    );
+    try {
+      await shards.poll(name, (pool) => poll(pool, wanted));
+    } catch (error) {
+      log.debug({ err: error, shard: name }, 'polling a shard for changes failed; will retry');
+    }
+    const before = misses;
+    misses = shards.polled.get(name) === false ? misses + 1 : 0;
+    if (misses === MISSES_OF_A_LOSS || (misses === 0 && before > 0)) await onTurn(name, misses === 0);
   }
 }
 

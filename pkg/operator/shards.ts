@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { LastingFailure } from '../kube/result.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/config.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -9,6 +10,7 @@ import type { ObserveStatement } from '../store/postgres/client.ts';
 import { SqlPool } from '../store/postgres/pool.ts';
 import { ensureShard, type ShardAccess, ShardUnfit } from '../store/postgres/provisioning.ts';
 import { connectionBudget, Registry } from '../store/postgres/registry.ts';
+import { StoreUnavailableError } from '../store/unavailable.ts';
 import { ConditionError } from './conditions/runner.ts';
 
 /** A database that holds tenants. */
@@ -67,15 +69,29 @@ const POOL_SIZE = 8;
  * before its client gives it up. Migrations set their own.
  */
 const TIME_OUTS = { lockTimeoutMs: 5_000, statementTimeoutMs: 55_000 };
+const POLL_TIME_OUTS = { lockTimeoutMs: 5_000, statementTimeoutMs: 10_000, queryTimeoutMs: 15_000 };
 /** A server's settings change when it restarts. */
 const BUDGET_MS = 60_000;
 /** How long a shard that did not answer is not asked again. */
 const BUDGET_RETRY_MS = 10_000;
+/** Its tenants are looked at when it is back (shard-states.ts); this is for what nobody notifies of. */
+const LOST_RETRY_MS = 30_000;
 
-/** The shards and the registry: each is prepared at its first use, so that one that is unavailable affects only its own tenants. */
+/** The shard did not answer when it was polled last. */
+class ShardLost extends StoreUnavailableError implements LastingFailure {
+  readonly retryAfterMs = LOST_RETRY_MS;
+}
+
+/**
+ * The shards and the registry: each is prepared at its first use, so that one that is unavailable affects only its own tenants.
+ * While they are polled, one that did not answer fails at once until it does: nobody waits for it in a place of another tenant's.
+ */
 export class Shards {
   readonly #shards: ReadonlyMap<string, OpenShard>;
   readonly #registry: Registry;
+  readonly #polls: ReadonlyMap<string, SqlPool>;
+  /** As the last poll found each; null: it answered. Empty while nobody polls. */
+  readonly #polled = new Map<string, StoreUnavailableError | null>();
   readonly #ready = new Map<string, Promise<void>>();
   readonly #clock: Clock;
   /** `until` is monotonic. */
@@ -91,12 +107,14 @@ export class Shards {
   }) {
     const { clock, random, log, sealer } = deps;
     this.#clock = clock;
+    const common = { log, ...(deps.observe ? { observe: deps.observe } : {}) };
     this.#shards = new Map(
       deps.shards.map((settings) => {
-        const pool = new SqlPool({ url: settings.url, poolSize: POOL_SIZE, ...TIME_OUTS, log, ...(deps.observe ? { observe: deps.observe } : {}) });
+        const pool = new SqlPool({ url: settings.url, poolSize: POOL_SIZE, ...TIME_OUTS, ...common });
         return [settings.name, { settings, pool, clock, random }];
       }),
     );
+    this.#polls = new Map(deps.shards.map(({ name, url }) => [name, new SqlPool({ url, poolSize: 1, ...POLL_TIME_OUTS, ...common })]));
     const [first] = this.#shards.values();
     if (!first) throw new ConfigError('operator: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
     this.#registry = new Registry({ pool: first.pool, sealer, clock, random });
@@ -108,6 +126,36 @@ export class Shards {
 
   /** Throws ConditionError (ShardMissing, ShardUnfit) and StoreUnavailableError. */
   async open(name: string): Promise<OpenShard> {
+    const lost = this.#polled.get(name);
+    if (lost) throw new ShardLost('postgres', lost.cause);
+    return this.#prepared(name);
+  }
+
+  /** For who looks at a shard again and again: on a connection of its own, which is free when all others wait. Throws as `open`, and what `work` throws. */
+  async poll(name: string, work: (pool: SqlPool) => Promise<void>): Promise<void> {
+    const pool = this.#polls.get(name);
+    if (!pool) throw new Error(`there is no shard ${name}`);
+    try {
+      await this.#prepared(name);
+      await work(pool);
+      this.#polled.set(name, null);
+    } catch (error) {
+      this.#polled.set(name, error instanceof StoreUnavailableError ? error : null);
+      throw error;
+    }
+  }
+
+  /** Whether each answered its last poll; nothing while nobody polls. */
+  get polled(): ReadonlyMap<string, boolean> {
+    return new Map([...this.#polled].map(([name, lost]) => [name, lost === null]));
+  }
+
+  /** Nobody polls any more: whoever opens a shard asks it. */
+  endPolls(): void {
+    this.#polled.clear();
+  }
+
+  async #prepared(name: string): Promise<OpenShard> {
     const open = this.#shards.get(name);
     if (!open) throw new ConditionError('ShardMissing', `the operator's configuration no longer has shard ${name}`, { isTerminal: true });
     await this.#once(name, () =>
@@ -155,7 +203,7 @@ export class Shards {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#shards.values()].map(({ pool }) => pool.close()));
+    await Promise.all([...[...this.#shards.values()].map(({ pool }) => pool), ...this.#polls.values()].map((pool) => pool.close()));
   }
 
   /** A success is cached; the next caller retries a failure. */

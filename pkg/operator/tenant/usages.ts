@@ -77,10 +77,13 @@ export class Usages {
 
   async #count(tenant: ObservedTenant): Promise<Usage | undefined> {
     const { access, clock, log, everyMs = HOUR_MS } = this.#deps;
+    const { uid } = tenant.metadata;
     const dueAt = clock.monotonic() + everyMs;
+    // Before the count: one that fails is not made again at each look, where it would hold up the others.
+    this.#counted.set(uid, { ...this.#counted.get(uid), dueAt });
     try {
       const usage = await usageOf(await access.open(tenant));
-      this.#counted.set(tenant.metadata.uid, { usage, dueAt });
+      this.#counted.set(uid, { usage, dueAt });
       return usage;
     } catch (error) {
       log.debug({ err: error, tenant: tenant.metadata.name }, 'a tenant could not be counted; will retry');

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const recorded = pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
   follows = watchShards(
     [longTransactions({ tenants: { size: 1 }, log: recorded, metrics, seconds: 2 })],
-    { shards, clock, log, shardPollMs: 250 },
+    { shards, clock, log, shardPollMs: 250, onTurn: () => Promise.resolve() },
     stopping.signal,
   );
 });
