@@ -53,6 +53,9 @@ export const selectorText = (tenant: Tenant): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
+/** A field selector of pods that run, are to run or end: one that has ended, as an evicted one, may stay for ever. */
+export const NOT_ENDED = 'status.phase!=Failed,status.phase!=Succeeded';
+
 /** Kind, name and labels of a child. */
 export const identity = (tenant: Tenant, kind: Kind, name: string) => ({
   apiVersion: apiVersionOf(kind),

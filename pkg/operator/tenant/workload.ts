@@ -26,7 +26,7 @@ import { imageIn, type Rollouts } from './rollouts.ts';
 export interface Workload {
   readonly deployment: Observed<Deployment>;
   readonly image: string;
-  /** The Deployment was not applied: its rollout waits (rollouts.ts). */
+  /** The Deployment was not applied: its rollout waits (rollouts.ts), or a store's step failed. */
   readonly isHeld: boolean;
 }
 
@@ -91,7 +91,7 @@ export class Workloads {
   async stop(tenant: ObservedTenant): Promise<StepResult<Workload>> {
     const live = this.#owned.of(DEPLOYMENT).store.get(keyOf(tenant));
     if (!live || !isControlledBy(live, ownerReference(tenant, TENANT))) throw new ConditionError(SUSPENDED.reason, SUSPENDED.message);
-    return { value: { deployment: await this.#scaled(live, 0), image: imageIn(live), isHeld: false }, ...SUSPENDED };
+    return { value: { deployment: await this.#scaled(live, 0), image: imageIn(live), isHeld: true }, ...SUSPENDED };
   }
 
   async #scaled(live: Observed<Deployment>, replicas: number): Promise<Observed<Deployment>> {

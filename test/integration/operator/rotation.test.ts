@@ -92,7 +92,7 @@ test('all credentials are replaced step by step, each valid until no pod uses it
     await cluster.of(POD).create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
 
   await annotate(key, { 'carrel.dev/rotate': 'all' });
-  await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Rotating');
+  const holding = await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Rotating');
   const held = await secretsOf(key);
   for (const pod of pods) await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
   await waitFor('the steps that wait for time', async () => {
@@ -119,6 +119,9 @@ test('all credentials are replaced step by step, each valid until no pod uses it
   });
 
   expect(held).toEqual(before);
+  expect(conditionOf(holding, 'CredentialsReady')?.message).toMatch(
+    new RegExp(`; waits for former pods to end, which are among ${key.name}-one, ${key.name}-two$`),
+  );
   expect([formerDuring, newDuring]).toEqual([
     { database: false, redis: false, storage: true },
     { database: true, redis: true, storage: true },
@@ -140,6 +143,63 @@ test('all credentials are replaced step by step, each valid until no pod uses it
   await cluster.tenants.delete(key);
   await waitFor('the tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined);
   expect(await opens(after)).toEqual({ database: false, redis: false, storage: false });
+});
+
+test('pods that have failed, as evicted ones do, hold no rotation back', async () => {
+  const key = await readyTenant();
+  const selector = (await cluster.tenants.get(key)).status?.selector ?? '';
+  const labels = Object.fromEntries(selector.split(',').map((pair) => pair.split('=') as [string, string]));
+  const pods = ['one', 'two'].map((name) => ({ namespace, name: `${key.name}-${name}` }));
+  for (const pod of pods) {
+    await cluster.of(POD).create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
+    await cluster.of(POD).patchStatus(pod, { phase: 'Failed', reason: 'Evicted' });
+  }
+  const before = await secretsOf(key);
+
+  await annotate(key, { 'carrel.dev/rotate': 'redis' });
+  await waitFor('the end of the rotation', async () => (await secretsOf(key)).redisUrl !== before.redisUrl);
+  await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
+
+  expect(await opens(before)).toMatchObject({ redis: false });
+  for (const pod of pods) await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
+});
+
+test('a rotation that is asked for while the tenant is moved begins when the move has ended', async () => {
+  const key = await readyTenant();
+  const before = await secretsOf(key);
+  const setMove = (to: string | null) =>
+    registry.query(
+      `UPDATE registry.tenants SET moving_to = $2::text, moving_by = CASE WHEN $2::text IS NULL THEN NULL ELSE gen_random_uuid() END,
+         moving_until = CASE WHEN $2::text IS NULL THEN NULL ELSE now() + interval '1 hour' END WHERE slug = $1`,
+      [key.name, to],
+    );
+
+  await setMove('elsewhere');
+  await annotate(key, { 'carrel.dev/rotate': 'database' });
+  const waiting = await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Rotating');
+  await condition(cluster.tenants, key, 'DatabaseReady', 'True', 'Moving');
+  await setMove(null);
+  await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
+
+  expect(conditionOf(waiting, 'CredentialsReady')?.message).toBe("rotates database (begins); waits for the tenant's move to end");
+  expect(waiting.metadata.annotations?.['carrel.dev/rotate']).toBe('database'); // removed by its first step
+  expect(await opens(before)).toMatchObject({ database: false });
+  expect(await opens(await secretsOf(key))).toMatchObject({ database: true });
+});
+
+test('a rotation that is asked for while a suspended tenant has a failed step begins when that is put right', async () => {
+  const key = await readyTenant();
+  const before = await secretsOf(key);
+  await cluster.tenants.patch(key, { spec: { suspended: true, admin: { passwordSecretRef: { name: `${key.name}-missing`, key: 'p' } } } });
+  await condition(cluster.tenants, key, 'KeysReady', 'False', 'SecretMissing');
+
+  await annotate(key, { 'carrel.dev/rotate': 'redis' });
+  const waiting = await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Rotating');
+  await cluster.tenants.patch(key, { spec: { suspended: false, admin: null } } as object);
+  await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
+
+  expect(waiting.metadata.annotations?.['carrel.dev/rotate']).toBe('redis'); // removed by its first step
+  expect(await opens(before)).toMatchObject({ redis: false });
 });
 
 /** Ids of the keys that opened what stands in the tenant's rows, and what it is. */

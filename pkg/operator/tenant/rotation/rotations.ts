@@ -1,6 +1,6 @@
 import type { EventRecorder } from '../../../kube/events.ts';
 import type { Deployment, Pod } from '../../../kube/kinds.ts';
-import { keyOf } from '../../../kube/object.ts';
+import { isDeleting, keyOf, type Observed } from '../../../kube/object.ts';
 import type { ResourceApi } from '../../../kube/resource.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
@@ -8,10 +8,11 @@ import type { SealingKey } from '../../../runtime/sealing.ts';
 import type { CredentialName } from '../../../store/postgres/registry.ts';
 import type { StepResult } from '../../conditions/runner.ts';
 import { type ObservedTenant, type Tenant, TENANT } from '../../kinds.ts';
-import { FIELD_MANAGER, ROTATE_ANNOTATION, selectorText } from '../../names.ts';
+import { FIELD_MANAGER, NOT_ENDED, ROTATE_ANNOTATION, selectorText } from '../../names.ts';
 import type { Shards } from '../../shards.ts';
 import type { AcceptedTenant } from '../acceptance.ts';
 import { isRolledOut } from '../availability.ts';
+import { MOVE_RETRY_MS } from '../moves.ts';
 import type { Storages } from '../storage.ts';
 import type { Workload } from '../workload.ts';
 import { credentialsOf, isOld, requestedRotations } from './rotation.policy.ts';
@@ -19,6 +20,10 @@ import { ROTATIONS, transitionFrom } from './transitions.ts';
 
 /** Ending pods are not watched, nor are rows. */
 const RETRY_MS = 2_000;
+/** For pods that should have ended this long ago. */
+const LATE_RETRY_MS = 15_000;
+const LATE_MS = 60_000;
+const NAMED_PODS = 5;
 const AT_ONCE_MS = 1;
 
 interface Deps {
@@ -39,6 +44,7 @@ interface Deps {
  *
  * Invariants:
  * - A step is taken only when every pod has what the step before gave it and no pod from before is left, so none is without a valid credential.
+ *   While the tenant is being moved, or its Deployment is not applied since a store's step failed, none is.
  * - A crash at any point leaves a step that is whole: the next pass goes on.
  * - While no rotation is asked for, due or running: no statement and no call.
  */
@@ -63,7 +69,11 @@ export class Rotations {
     const rotating = { value: {}, reason: 'Rotating', message: messageOf(moving, stepOf), ...refused };
     // The watch of the Deployment notifies of the end of a rollout, and rollouts.ts of its turn.
     if (isHeld || !isRolledOut(deployment)) return rotating;
-    if (await this.#hasFormerPods(tenant, deployment)) return { ...rotating, retryAfterMs: RETRY_MS };
+    // Its stores stay as they are, so its pods do not have what the step before gave them.
+    if (accepted.move)
+      return { ...rotating, message: `${rotating.message}; waits for the tenant's move to end`, retryAfterMs: MOVE_RETRY_MS };
+    const former = await this.#formerPods(tenant, deployment);
+    if (former.length > 0) return { ...rotating, ...waitsForPods(rotating.message, former, now) };
     const waits: number[] = [];
     for (const name of moving) waits.push(await this.#move(tenant, accepted, name, now));
     if (requested.length > 0) await this.#forgetRequest(tenant);
@@ -102,10 +112,13 @@ export class Rotations {
     return resealed === 0;
   }
 
-  /** Whether pods are left that the Deployment does not count any more: they end. */
-  async #hasFormerPods(tenant: ObservedTenant, deployment: Deployment): Promise<boolean> {
-    const pods = await this.#deps.pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
-    return pods.length > (deployment.spec?.replicas ?? 1);
+  /** Pods that the Deployment does not count any more: they end. All of the tenant's, where none says so and there are too many. */
+  async #formerPods(tenant: ObservedTenant, deployment: Deployment): Promise<Observed<Pod>[]> {
+    const { namespace } = tenant.metadata;
+    const pods = await this.#deps.pods.list({ namespace, labelSelector: selectorText(tenant), fieldSelector: NOT_ENDED });
+    if (pods.length <= (deployment.spec?.replicas ?? 1)) return [];
+    const ending = pods.filter(isDeleting);
+    return ending.length > 0 ? ending : pods;
   }
 
   /** What it asked for has begun. */
@@ -113,6 +126,18 @@ export class Rotations {
     const annotations = { [ROTATE_ANNOTATION]: null };
     await this.#deps.tenants.patch(keyOf(tenant), { metadata: { annotations } }, { fieldManager: FIELD_MANAGER });
   }
+}
+
+function waitsForPods(message: string, pods: readonly Observed<Pod>[], now: Date): { message: string; retryAfterMs: number } {
+  const names = pods.map(({ metadata }) => metadata.name).toSorted();
+  const more = names.length > NAMED_PODS ? ' and others' : '';
+  const isLate = pods.every(
+    ({ metadata }) => Date.parse(metadata.deletionTimestamp ?? metadata.creationTimestamp ?? '') < now.getTime() - LATE_MS,
+  );
+  return {
+    message: `${message}; waits for former pods to end${pods.some(isDeleting) ? ': ' : ', which are among '}${names.slice(0, NAMED_PODS).join(', ')}${more}`,
+    retryAfterMs: isLate ? LATE_RETRY_MS : RETRY_MS,
+  };
 }
 
 const unknownRotation = (tenant: Tenant, unknown: readonly string[]): { reason: string; message: string } => ({
