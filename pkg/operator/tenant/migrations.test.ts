@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { LockTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { Migrations } from './migrations.ts';
 
@@ -30,11 +31,13 @@ test('upgrades halt when they failed for several tenants; new tenants and those 
   expect(await migrations.run(upgrade('f'), async () => 'done')).toBe('done');
 });
 
-test('a database that is unavailable counts for no failure', async () => {
+test.each([
+  ['a database that is unavailable', new StoreUnavailableError('postgres', new Error('gone'))],
+  ['a table that its tenant has locked', new LockTimeout('canceling statement due to lock timeout')],
+])('%s counts for no failure', async (_what, error) => {
   const migrations = new Migrations({ concurrency: 2 });
-  const unavailable = (): Promise<never> => Promise.reject(new StoreUnavailableError('postgres', new Error('gone')));
-  for (const slug of ['a', 'b', 'c', 'd', 'e'])
-    await expect(migrations.run(upgrade(slug), unavailable)).rejects.toThrow('postgres is not available');
+  const fails = (): Promise<never> => Promise.reject(error);
+  for (const slug of ['a', 'b', 'c', 'd', 'e']) await expect(migrations.run(upgrade(slug), fails)).rejects.toThrow(error.message);
 
   expect(await migrations.run(upgrade('f'), async () => 'done')).toBe('done');
 });

@@ -1,10 +1,14 @@
 import { Semaphore } from '../../runtime/semaphore.ts';
+import { LockTimeout, StatementTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { ConditionError } from '../conditions/runner.ts';
 
 /** How many tenants may fail to upgrade before the other upgrades are halted. */
 const MAX_FAILING = 5;
 const HALTED_RETRY_MS = 60_000;
+
+/** Say nothing of the migration: among them what a tenant can bring about by locks on its own tables. */
+const OF_ONE_TENANT = [ConditionError, StoreUnavailableError, LockTimeout, StatementTimeout] as const;
 
 /**
  * Runs the migrations of many tenants, a bounded number at a time.
@@ -33,7 +37,7 @@ export class Migrations {
         this.#failing.delete(slug);
         return result;
       } catch (error) {
-        if (isUpgrade && !(error instanceof ConditionError) && !(error instanceof StoreUnavailableError)) this.#failing.add(slug);
+        if (isUpgrade && !OF_ONE_TENANT.some((kind) => error instanceof kind)) this.#failing.add(slug);
         throw error;
       }
     });

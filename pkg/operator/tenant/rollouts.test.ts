@@ -31,7 +31,7 @@ const tenant = (name: string, spec: Parameters<typeof tenantWith>[0] = {}, seen 
   return { ...made, metadata: { ...made.metadata, name, uid: name }, status: { conditions: [available] } };
 };
 
-type State = 'ready' | 'rolling' | 'failed';
+type State = 'ready' | 'rolling' | 'failed' | 'failed-beside-former';
 
 /** As the API server has it. */
 function deployment(
@@ -42,7 +42,10 @@ function deployment(
   release = releaseOf({ spec: {} }, settingsWith({ image })),
 ): Observed<Deployment> {
   const rolledOut = { replicas, updatedReplicas: replicas, availableReplicas: replicas, readyReplicas: replicas };
-  const conditions = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'too late' }];
+  const conditions = [
+    { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'too late' },
+    { type: 'Available', status: state === 'failed' ? 'False' : 'True' },
+  ];
   const object = {
     metadata: {
       ...tenant(name).metadata,
@@ -54,7 +57,11 @@ function deployment(
       selector: {},
       template: { metadata: { annotations: { [RELEASE_ANNOTATION]: release } }, spec: { containers: [{ name: 'server', image }] } },
     },
-    status: { observedGeneration: 2, ...(state === 'ready' ? rolledOut : { replicas }), ...(state === 'failed' ? { conditions } : {}) },
+    status: {
+      observedGeneration: 2,
+      ...(state === 'ready' ? rolledOut : { replicas }),
+      ...(state.startsWith('failed') ? { conditions } : {}),
+    },
   };
   store.upsert(object);
   return object;
@@ -120,17 +127,41 @@ test('a failed rollout that succeeds after all counts no more', () => {
   expect(pass('f')).toBe('goes');
 });
 
+test('tenants that did not serve before their turn halt nobody, also after a change of leader', () => {
+  leads(8);
+  for (const name of 'abcde') deployment(name, OLD, 'failed');
+  for (const name of 'abcde') pass(name, 'failed');
+
+  leads(8);
+  rollouts.settle();
+
+  expect([pass('f'), pass('g')]).toEqual(['goes', 'goes']);
+});
+
+test('rollouts that failed where the pods of before still serve halt the others after a change of leader too', () => {
+  leads(8);
+  for (const name of 'abcde') pass(name, 'failed-beside-former');
+
+  leads(8);
+  rollouts.settle();
+
+  expect(pass('f')).toBe('RolloutHalted');
+});
+
 test('while rollouts are paused none begins, and those that run go on', () => {
   pass('a');
 
   expect([pass('b', 'rolling', true), pass('a', 'rolling', true)]).toEqual(['RolloutPaused', 'goes']);
 });
 
-test('a change that never reaches the API server gives its place back as a failure', async () => {
+test('a change that never reaches the API server, however often it is tried, gives its place back as a failure', async () => {
   leads(1);
-  rollouts.waitsFor(tenant('a'), store.get({ namespace: 'schools', name: 'a' }), false);
+  const tries = () => rollouts.waitsFor(tenant('a'), store.get({ namespace: 'schools', name: 'a' }), false);
+  tries();
   expect(pass('b')).toBe('RolloutWaits');
-  await clock.advance(300_000);
+  await clock.advance(299_000);
+  tries();
+  await clock.advance(1_000);
   rollouts.settle();
 
   expect(pass('b')).toBe('goes');

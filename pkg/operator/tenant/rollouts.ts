@@ -25,6 +25,13 @@ const METRIC = {
 };
 const FAILED = new Set(['RolloutFailed', 'PodsRefused']);
 
+interface Slot {
+  /** Monotonic. */
+  readonly since: number;
+  /** Of one that did not serve before its turn a failure says nothing of the release. */
+  readonly didServe: boolean;
+}
+
 interface Deps {
   readonly concurrency: number;
   readonly settings: ReleaseSettings;
@@ -40,15 +47,14 @@ type Waiting = Pick<StepResult<unknown>, 'reason' | 'message' | 'retryAfterMs'>;
  *
  * Invariants:
  * - No more tenants than `concurrency` have pods of two releases, also after a change of leader.
- * - When MAX_FAILING rollouts have failed, no further one begins until one of these succeeds or its tenant is deleted; nor while rollouts are paused.
+ * - When MAX_FAILING rollouts of tenants that served before have failed, no further one begins until one of these succeeds or its tenant is deleted; nor while rollouts are paused.
  * - What a person changes in a Tenant takes effect at once, and brings the new release with it. New and suspended tenants wait for nothing.
  */
 export class Rollouts {
   readonly #deps: Deps;
   /** This operator's: of Tenants without an image of their own, and of those that name one. */
   readonly #releases: ReadonlySet<string>;
-  /** Since when (monotonic) each has its place. */
-  readonly #rolling = new Map<string, number>();
+  readonly #rolling = new Map<string, Slot>();
   readonly #failing = new Set<string>();
   /** In the order in which they came. */
   readonly #waiting = new Map<string, ObjectKey>();
@@ -70,7 +76,7 @@ export class Rollouts {
     for (const set of [this.#rolling, this.#failing, this.#waiting]) set.clear();
     this.#enqueue = enqueue;
     for (const deployment of deployments.list())
-      if (this.#isOurs(deployment) && !isRolledOut(deployment)) this.#rolling.set(keyText(keyOf(deployment)), clock.monotonic());
+      if (this.#isOurs(deployment) && !isRolledOut(deployment)) this.#rolling.set(keyText(keyOf(deployment)), slotOf(deployment, clock));
   }
 
   /** Why the Deployment must stay as it is for now; undefined: it may be changed, and if its release changes, its place is taken. */
@@ -83,7 +89,7 @@ export class Rollouts {
     const waits = this.#reasonToWait(key, isPaused);
     if (waits === undefined) {
       this.#waiting.delete(key);
-      this.#rolling.set(key, this.#deps.clock.monotonic());
+      this.#rolling.set(key, this.#rolling.get(key) ?? slotOf(live, this.#deps.clock));
       return undefined;
     }
     this.#waiting.set(key, keyOf(tenant));
@@ -98,12 +104,12 @@ export class Rollouts {
   /** Looks at what became of those that have a place, and passes on the places that are free. Called after each look at a Deployment. */
   settle(): void {
     const { deployments, clock } = this.#deps;
-    for (const [key, since] of this.#rolling) {
+    for (const [key, { since, didServe }] of this.#rolling) {
       const live = deployments.get(parseKey(key));
       const isApplied = live !== undefined && this.#isOurs(live);
       if (live && !isApplied && clock.monotonic() - since < UNAPPLIED_MS) continue;
       const isFailed = live && (!isApplied || FAILED.has(availabilityOf(live, false).reason));
-      if (isFailed) this.#failing.add(key);
+      if (isFailed && didServe) this.#failing.add(key);
       if (!live || isFailed || isRolledOut(live)) this.#rolling.delete(key);
     }
     for (const key of this.#failing) {
@@ -147,6 +153,12 @@ export class Rollouts {
     }
   }
 }
+
+/** A new leader finds the pods of before serving still where a rollout failed: none of them ends before a new one is ready. */
+const slotOf = (deployment: Deployment, clock: Clock): Slot => ({
+  since: clock.monotonic(),
+  didServe: isRolledOut(deployment) || findCondition(deployment.status?.conditions, 'Available')?.status === 'True',
+});
 
 /** Pods are of another release, and no person has changed the Tenant since. */
 function isUpgrade({ spec, metadata, status }: ObservedTenant, live: Deployment, release: string): boolean {

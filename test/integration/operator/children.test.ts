@@ -59,6 +59,7 @@ test.each<[string, Kind<KubeObject>, object]>([
   ['a port of the Service', SERVICE as Kind<KubeObject>, { spec: { ports: [{ name: 'http', port: 81, targetPort: 'http' }] } }],
   ['a setting of the ConfigMap', CONFIG_MAP as Kind<KubeObject>, { data: { CARREL_LIMIT_USER_PER_MINUTE: '9' } }],
   ['the number of replicas of the Deployment', DEPLOYMENT as Kind<KubeObject>, { spec: { replicas: 7 } }],
+  ['a Deployment that somebody has paused', DEPLOYMENT as Kind<KubeObject>, { spec: { paused: true } }],
   [
     'the image of the Deployment',
     DEPLOYMENT as Kind<KubeObject>,

@@ -42,6 +42,8 @@ export function deployment(tenant: Tenant, input: WorkloadInput): Deployment {
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: MAX_SURGE } },
       revisionHistoryLimit: 3,
       progressDeadlineSeconds: PROGRESS_DEADLINE_SECONDS,
+      // One that somebody has paused never reaches its deadline, and would keep its place among the rollouts (rollouts.ts).
+      paused: false,
       template: {
         metadata: {
           labels: { ...tenant.spec.pod?.labels, ...labels(tenant) },
