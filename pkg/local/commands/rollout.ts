@@ -43,7 +43,8 @@ const registryOf = ({ stateDirectory, env }: Options) => ({ stateDirectory, shar
 export async function rolloutStatus(options: Options): Promise<boolean> {
   const since = await withRegistry(registryOf(options), pausedSince);
   const client = await clusterClient(options.stateDirectory, options.env);
-  const tenants = await listIn(new ResourceApi(client, TENANT), tenantNamespaces(options.env)).finally(() => client.close());
+  const tenants = await listIn(new ResourceApi(client, TENANT), tenantNamespaces(options.env));
+  await client.close();
   const groups = Map.groupBy(tenants, stateOf);
   process.stdout.write(`${tenants.length} ${tenants.length === 1 ? 'tenant' : 'tenants'}\n`);
   for (const state of ORDER) {
