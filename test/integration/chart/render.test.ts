@@ -275,3 +275,18 @@ test('the stores for a try have addresses that tenants of other namespaces resol
 test('no user of the Valkey for a try is without a password, which would close it to other pods', async () => {
   expect(JSON.stringify((await most).one('StatefulSet', 'files-valkey'))).not.toContain('nopass');
 });
+
+test('the labels of a metric of the operator win over those of its pod, so that a tenant’s usage has the tenant’s namespace', async () => {
+  interface Monitor extends ChartObject {
+    readonly spec: { endpoints?: { honorLabels?: boolean }[]; podMetricsEndpoints?: { honorLabels?: boolean }[] };
+  }
+  const honored = (rendered: Rendered, kind: string) =>
+    rendered
+      .all<Monitor>(kind)
+      .filter(({ spec }) => [...(spec.endpoints ?? []), ...(spec.podMetricsEndpoints ?? [])].every(({ honorLabels }) => honorLabels))
+      .map(({ metadata }) => metadata.name);
+  const byPods = await render({ ...LEAST, monitoring: { podMonitor: { enabled: true } } });
+
+  expect(honored(await most, 'ServiceMonitor')).toEqual(['files-operator']);
+  expect(honored(byPods, 'PodMonitor')).toEqual(['carrel-operator']);
+});
