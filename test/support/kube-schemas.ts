@@ -74,7 +74,9 @@ const list = (items: object): object => ({ type: 'array', items });
 const object = (properties: Record<string, object>): object => ({
   type: 'object',
   properties,
-  required: Object.keys(properties).filter((name) => name !== 'namespaceSelector' && name !== 'relabelings' && name !== 'honorLabels' && name !== 'annotations'),
+  required: Object.keys(properties).filter(
+    (name) => name !== 'namespaceSelector' && name !== 'relabelings' && name !== 'honorLabels' && name !== 'annotations',
+  ),
   additionalProperties: false,
 });
 const HEAD = {
@@ -83,7 +85,13 @@ const HEAD = {
   metadata: object({ name: text, namespace: text, labels: texts }),
 };
 const endpoints = list(
-  object({ port: text, path: text, interval: text, honorLabels: { type: 'boolean' }, relabelings: list(object({ sourceLabels: list(text), targetLabel: text })) }),
+  object({
+    port: text,
+    path: text,
+    interval: text,
+    honorLabels: { type: 'boolean' },
+    relabelings: list(object({ sourceLabels: list(text), targetLabel: text })),
+  }),
 );
 const selector = object({ matchLabels: texts });
 

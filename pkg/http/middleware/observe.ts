@@ -17,6 +17,12 @@ export const NO_ROUTE = '(none)';
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const OTHER_METHODS = 'other';
 
+/** Labels of their own: another server, or an owner's quota, is the cause, so no alert counts them as our failures. */
+const CAUSED_BY_OTHERS: ReadonlySet<number> = new Set([502, 504, 507]);
+const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+const statusLabel = (status: number): string =>
+  CAUSED_BY_OTHERS.has(status) ? String(status) : (CLASSES[Math.floor(status / 100) - 1] ?? '5xx');
+
 /** The client left before the reply began; nginx uses this number. */
 const CLIENT_CLOSED_REQUEST = 499;
 
@@ -54,7 +60,7 @@ export function observer(deps: { log: Logger; metrics: Metrics; clock: Clock; ra
     ctx.res.once('close', () => {
       const ms = deps.clock.monotonic() - started;
       const status = ctx.res.headersSent ? ctx.res.statusCode : CLIENT_CLOSED_REQUEST;
-      durationOf(METHODS.has(ctx.method) ? ctx.method : OTHER_METHODS, ctx.state.route, `${Math.floor(status / 100)}xx`).observe(ms / 1000);
+      durationOf(METHODS.has(ctx.method) ? ctx.method : OTHER_METHODS, ctx.state.route, statusLabel(status)).observe(ms / 1000);
       const line = {
         request_id: ctx.state.requestId,
         method: ctx.method,

@@ -161,14 +161,24 @@ const cases: readonly Case[] = [
   },
   {
     alert: 'CarrelRequestsFail',
-    when: '6 % of the requests of one tenant fail',
-    series: [requests('5xx', 6), requests('2xx', 94), requests('2xx', 100, of('history'))],
+    when: '7 % of the requests of one tenant fail',
+    series: [requests('5xx', 7), requests('2xx', 93), requests('2xx', 100, of('history'))],
     fires: { namespace: 'faculty', tenant: 'biology' },
   },
   {
     alert: 'CarrelRequestsFail',
     when: '4 % fail, and many are refused',
     series: [requests('5xx', 4), requests('2xx', 56), requests('4xx', 40)],
+  },
+  {
+    alert: 'CarrelRequestsFail',
+    when: 'quotas are full and an LMS does not answer',
+    series: [requests('507', 60), requests('502', 60), requests('504', 60), requests('2xx', 60)],
+  },
+  {
+    alert: 'CarrelRequestsFail',
+    when: 'five of the ten requests that an idle tenant has in a minute fail',
+    series: [requests('5xx', 5), requests('2xx', 5)],
   },
   {
     alert: 'CarrelRequestsSlow',

@@ -291,6 +291,16 @@ test('probes and metrics answer on their own port, by route and not by path', as
   expect(text.includes('7b0c6d6e')).toBe(false);
 });
 
+test('a full quota has a status of its own in the metrics, since it is no failure of the server', async () => {
+  const { api } = await tenant.user({ storage_quota: 1 });
+
+  const refused = await api.upload('/files', { name: 'a.txt', file: Buffer.from('more') });
+
+  expect(refused.status).toBe(507);
+  const text = await (await fetch(`${tenant.opsUrl}/metrics`)).text();
+  expect(text).toMatch(/^http_request_duration_seconds_count\{.*method="POST",route="\/files",status="507"/m);
+});
+
 test('whatever paths, methods and headers a scanner sends, the metrics have no series but those of routes and seven methods', async () => {
   const seriesOf = async (): Promise<string[]> => {
     const text = await (await fetch(`${tenant.opsUrl}/metrics`)).text();
