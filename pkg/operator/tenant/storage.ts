@@ -7,7 +7,7 @@ import { BucketTaken, bucketName, type StorageAdmin } from '../../store/s3/admin
 import type { Connect } from '../../store/s3/client.ts';
 import type { ObjectsOptions } from '../../store/s3/objects.ts';
 import type { ObservedTenant } from '../kinds.ts';
-import { secretNames, selectorText } from '../names.ts';
+import { NOT_ENDED, secretNames, selectorText } from '../names.ts';
 import type { SecretData, Secrets } from '../secrets.ts';
 import type { OperatorSettings } from '../settings.ts';
 import type { Shards } from '../shards.ts';
@@ -120,7 +120,8 @@ export class Storages {
     wanted: ObjectsOptions,
   ): Promise<void> {
     if (isMove(before, wanted)) {
-      const pods = await this.#pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
+      const { namespace } = tenant.metadata;
+      const pods = await this.#pods.list({ namespace, labelSelector: selectorText(tenant), fieldSelector: NOT_ENDED });
       requireNoPods(pods.length, before, wanted);
     }
     await requireFiles((await this.#shards.open(accepted.shard)).pool, accepted.slug, before, wanted);

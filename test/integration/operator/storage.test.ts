@@ -64,7 +64,7 @@ test('a changed storage location is used only once the files are there; until th
   await cluster.tenants.patch(key, { spec: { suspended: true } });
   const suspended = await condition(cluster.tenants, key, 'WorkloadAvailable', 'False', 'Suspended');
   const { spec } = await cluster.of(children.DEPLOYMENT).get(key);
-  await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
+  await cluster.of(POD).patchStatus(pod, { phase: 'Failed', reason: 'Evicted' });
   const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'FilesElsewhere');
   const values = await secretValues(cluster, namespace, `${key.name}-storage`);
   await put({ ...before, ...named, prefix: 'moved/' }, file.key, file.content);
