@@ -48,6 +48,9 @@ const leads = (pod: string, values: string): string => `leader_election_master_s
 const failed = (values: string, pod = 'w-1'): string =>
   `carrel_webhook_deliveries_total{tenant="biology",result="failed",pod="${pod}"} ${values}`;
 const dead = (values: string, pod = 'w-1'): string => `carrel_work_dead{shard="one",kind="objects.purge",pod="${pod}"} ${values}`;
+const attempts = (result: string, values: string): string =>
+  `carrel_webhook_deliveries_total{tenant="biology",result="${result}",pod="w-1"} ${values}`;
+const rollouts = (state: string, values: string): string => `carrel_rollout_tenants{state="${state}",pod="a"} ${values}`;
 const ofWork = { shard: 'one', kind: 'objects.purge' };
 
 const cases: readonly Case[] = [
@@ -85,6 +88,23 @@ const cases: readonly Case[] = [
     when: 'a list each ten minutes',
     series: ['reflector_lists_total{kind="Tenant"} 1x9 2x9 3x9 4x9 5x9 6x60'],
   },
+  { alert: 'CarrelRolloutFails', when: 'one tenant’s pods do not become ready', series: [rollouts('failing', '1x120')], fires: {} },
+  {
+    alert: 'CarrelRolloutFails',
+    when: 'many wait, and one failed for a while',
+    series: [rollouts('waiting', '50x120'), rollouts('failing', '0x10 1x10 0x99')],
+  },
+  {
+    alert: 'CarrelShardDown',
+    when: 'one of two shards does not answer',
+    series: ['carrel_shard_up{shard="one"} 1x10 0x109', 'carrel_shard_up{shard="two"} 1x120'],
+    fires: { shard: 'one' },
+  },
+  {
+    alert: 'CarrelShardDown',
+    when: 'a shard restarts, and the leader changes',
+    series: ['carrel_shard_up{shard="one",pod="a"} 1x10 0x1 1x10 _x98', 'carrel_shard_up{shard="one",pod="b"} _x25 1x94'],
+  },
   {
     alert: 'CarrelTenantSessionsEnded',
     when: 'a transaction ends each minute',
@@ -103,6 +123,33 @@ const cases: readonly Case[] = [
     fires: { program: 'worker' },
   },
   { alert: 'CarrelWorkerMissing', when: 'a worker has nothing to do', series: ['process_cpu_seconds_total{program="worker"} 0+1x120'] },
+  {
+    alert: 'CarrelWebhooksStuck',
+    when: 'deliveries are due and the workers attempt none any more',
+    series: ['carrel_webhook_oldest_seconds{shard="one"} 31x120', attempts('retried', '7x120')],
+    fires: { shard: 'one' },
+  },
+  {
+    alert: 'CarrelWebhooksStuck',
+    when: 'deliveries are due and no worker has attempted any since it began',
+    series: ['carrel_webhook_oldest_seconds{shard="one"} 31x120'],
+    fires: { shard: 'one' },
+  },
+  {
+    alert: 'CarrelWebhooksStuck',
+    when: 'one receiver hangs, and its attempts go on',
+    series: ['carrel_webhook_oldest_seconds{shard="one"} 600x120', attempts('retried', '0+1x120')],
+  },
+  {
+    alert: 'CarrelWebhooksStuck',
+    when: 'nothing is due and nothing happens',
+    series: ['carrel_webhook_oldest_seconds{shard="one"} 0x120'],
+  },
+  {
+    alert: 'CarrelWebhooksLate',
+    when: 'one tenant’s burst takes 20 minutes',
+    series: ['carrel_webhook_oldest_seconds{shard="one"} 0x10 600x20 0x89'],
+  },
   {
     alert: 'CarrelWebhooksLate',
     when: 'one has been due for 31 s',
@@ -127,6 +174,11 @@ const cases: readonly Case[] = [
     alert: 'CarrelWorkLate',
     when: 'work has been due for 300 s',
     series: ['carrel_work_oldest_seconds{shard="one",kind="objects.purge"} 300x120'],
+  },
+  {
+    alert: 'CarrelWorkLate',
+    when: 'one person’s job takes 20 minutes',
+    series: ['carrel_work_oldest_seconds{shard="one",kind="objects.purge"} 0x10 60+60x20 0x89'],
   },
   { alert: 'CarrelDeadLetters', when: 'another job fails for good', series: [dead('3x70 4x49')], fires: ofWork },
   { alert: 'CarrelDeadLetters', when: 'the first job of a kind fails for good', series: [dead('_x70 1x49')], fires: ofWork },
@@ -187,6 +239,8 @@ const cases: readonly Case[] = [
     fires: { namespace: 'faculty', tenant: 'biology' },
   },
   { alert: 'CarrelRequestsSlow', when: 'downloads do', series: durations('1', 'GET', '/files/{id}/download') },
+  { alert: 'CarrelRequestsSlow', when: 'folders as archives do', series: durations('1', 'GET', '/folders/{id}/zip') },
+  { alert: 'CarrelRequestsSlow', when: 'downloads by a link do', series: durations('1', 'GET', '/tickets/{ticket}') },
   { alert: 'CarrelRequestsSlow', when: 'uploads do', series: durations('1', 'POST') },
   { alert: 'CarrelServersWithoutRedis', when: 'a server does without', series: ['http_requests_without_redis_total 0+1x120'], fires: {} },
   { alert: 'CarrelServersWithoutRedis', when: 'none does', series: ['http_requests_without_redis_total 7x120'] },
