@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { V1PodSpec as PodSpec } from '@kubernetes/client-node';
 import { operatorConfigSchema } from '../../../cmd/operator/config.ts';
 import { workerConfigSchema } from '../../../cmd/worker/config.ts';
+import { PUBLIC_RANGES } from '../../../pkg/net/private-address.ts';
 import { CLUSTER_RIGHTS } from '../../../pkg/operator/rights.ts';
 import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/chart.ts';
 
@@ -204,14 +205,20 @@ test('one pod has no disruption budget, since it could never be evicted', async 
 });
 
 interface Policy {
-  readonly egress: { ports?: { port: number; protocol: string }[] }[];
-  readonly ingress: { ports: { port: number }[]; from: unknown[] }[];
+  readonly egress: { ports?: { port?: number; protocol: string }[]; to?: { ipBlock: object }[] }[];
+  readonly ingress: { ports: { port: number }[]; from?: unknown[] }[];
 }
 
-test('the operator may connect to DNS, to the ports of the API server and of the stores that the values name, and nowhere else', async () => {
-  const { spec } = (await most).one('NetworkPolicy', 'files-operator') as ChartObject & { spec: Policy };
+const operatorPolicy = (rendered: Rendered, name: string): Policy =>
+  (rendered.one('NetworkPolicy', name) as ChartObject & { spec: Policy }).spec;
+const portsAnywhere = ({ egress }: Policy): string[] =>
+  egress.flatMap(({ ports = [], to }) => (to ? [] : ports.map(({ port, protocol }) => `${port}/${protocol}`)));
 
-  expect(spec.egress.flatMap(({ ports = [] }) => ports.map(({ port, protocol }) => `${port}/${protocol}`))).toEqual([
+test('the operator may connect to DNS, to the ports of the API server and of the stores that the values name, to storage of tenants, and nowhere else', async () => {
+  const spec = operatorPolicy(await most, 'files-operator');
+  const otherRedis = await render({ ...LEAST, networkPolicy: { redisPorts: [6380, 16380] } });
+
+  expect(portsAnywhere(spec)).toEqual([
     '53/UDP',
     '53/TCP',
     '443/TCP',
@@ -222,9 +229,25 @@ test('the operator may connect to DNS, to the ports of the API server and of the
     '9001/TCP',
     '9443/TCP',
   ]);
+  expect(spec.egress.filter(({ to }) => to)).toEqual([
+    {
+      ports: [{ protocol: 'TCP' }],
+      to: [...PUBLIC_RANGES, ...MOST.tenants.egressAllow.map((cidr) => ({ cidr }))].map((ipBlock) => ({ ipBlock })),
+    },
+  ]);
+  expect(portsAnywhere(operatorPolicy(otherRedis, 'carrel-operator'))).toEqual(expect.arrayContaining(['6380/TCP', '16380/TCP']));
   expect(spec.ingress.map(({ ports, from }) => [ports[0]?.port, from])).toEqual([
     [9090, MOST.networkPolicy.metricsFrom],
     [8081, MOST.networkPolicy.ingressControllers],
+  ]);
+});
+
+test('where no Ingress controller is named, one in the nodes’ network reaches the answers for suspended tenants', async () => {
+  const { ingress } = operatorPolicy(await least, 'carrel-operator');
+
+  expect(ingress.map(({ ports, from }) => [ports[0]?.port, from])).toEqual([
+    [9090, [{ namespaceSelector: {} }]],
+    [8081, undefined],
   ]);
 });
 
