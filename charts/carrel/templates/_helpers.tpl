@@ -181,6 +181,13 @@ secret: { secretName: {{ .secretName }}, items: [{ key: {{ .key }}, path: {{ .ke
 {{- if not $root.Values.shards }}
 {{- fail "shards is empty. Name at least one Postgres database and its Secret: shards: [{name: main, secretName: carrel-shard-main}] (docs/operate.md)." }}
 {{- end }}
+{{- $names := list }}
+{{- range $root.Values.shards }}
+{{- if has .name $names }}
+{{- fail (printf "shards names %s twice. Each Postgres database has a name of its own." .name) }}
+{{- end }}
+{{- $names = append $names .name }}
+{{- end }}
 {{- $files := rest . }}
 {{- range $root.Values.shards }}
 - name: shard-{{ .name }}

@@ -8,6 +8,16 @@ import { LEAST, renderText, runHelm } from '../../support/chart.ts';
 /** Values that Helm refuses, with the name of the field. */
 test.each([
   ['shards is empty. Name at least one Postgres database', { ...LEAST, shards: [] }],
+  [
+    'shards names main twice',
+    {
+      ...LEAST,
+      shards: [
+        { name: 'main', secretName: 'a' },
+        { name: 'main', secretName: 'b' },
+      ],
+    },
+  ],
   ['redis.address is missing. Set it to host:port', { ...LEAST, redis: {} }],
   ['objectStore.endpoint is missing. Set it to the address of the S3 store', { ...LEAST, objectStore: {} }],
   ['backup.repository is missing. Set it to s3://bucket/prefix', { ...LEAST, backup: { enabled: true } }],
@@ -38,6 +48,22 @@ test.each([
   ["'/objectStore/endpoint'", { objectStore: { endpoint: 's3.example.org' } }],
   ["'/objectStore': additional properties 'secretAccessKey'", { objectStore: { secretAccessKey: 'text' } }],
   ["'/tenants/egressAllow/0'", { tenants: { egressAllow: ['10.0.0.1'] } }],
+  ["'/tenants/egressAllow/1'", { tenants: { egressAllow: ['10.0.0.0/32', '10.0.0.0/99'] } }],
+  ["'/tenants/egressAllow/1'", { tenants: { egressAllow: ['fd00::/128', 'fd00::/129'] } }],
+  ["'/tenants/egressAllow/0'", { tenants: { egressAllow: ['10.0.0.256/8'] } }],
+  ["'/tenants/reservedHosts/0'", { tenants: { reservedHosts: ['a..b'] } }],
+  ["'/tenants/apiHost'", { tenants: { apiHost: 'a..b' } }],
+  ["'/tenants/baseDomain'", { tenants: { baseDomain: '-a.b' } }],
+  ["'/tenants/allowedHosts/0'", { tenants: { allowedHosts: ['a..b'] } }],
+  ["'/commonLabels/app.kubernetes.io~1instance'", { commonLabels: { 'app.kubernetes.io/instance': 'other' } }],
+  ["'/operator/podLabels/app.kubernetes.io~1name'", { operator: { podLabels: { 'app.kubernetes.io/name': 'other' } } }],
+  ["'/worker/podLabels/app.kubernetes.io~1component'", { worker: { podLabels: { 'app.kubernetes.io/component': 'other' } } }],
+  ["'/backup/podLabels/app.kubernetes.io~1instance'", { backup: { podLabels: { 'app.kubernetes.io/instance': 'other' } } }],
+  ...['metricsFrom', 'ingressControllers', 'stores', 'collectors'].flatMap((name): [string, object][] => [
+    [`'/networkPolicy/${name}/0': additional properties 'namespaces'`, { networkPolicy: { [name]: [{ namespaces: {} }] } }],
+    [`'/networkPolicy/${name}/0/ipBlock': missing property 'cidr'`, { networkPolicy: { [name]: [{ ipBlock: {} }] } }],
+    [`'/networkPolicy/${name}': maxItems`, { networkPolicy: { [name]: Array.from({ length: 51 }, () => ({ podSelector: {} })) } }],
+  ]),
   ["'/tenants/allowedHosts/0'", { tenants: { allowedHosts: ['https://example.org'] } }],
   ["'/tenants/publicPort': maximum", { tenants: { publicPort: 70_000 } }],
   ["'/trustedCertificates/configMapName'", { trustedCertificates: { configMapName: 'Not A Name' } }],

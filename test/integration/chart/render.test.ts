@@ -313,3 +313,10 @@ test('the labels of a metric of the operator win over those of its pod, so that 
   expect(honored(await most, 'ServiceMonitor')).toEqual(['files-operator']);
   expect(honored(byPods, 'PodMonitor')).toEqual(['carrel-operator']);
 });
+
+test('a region that looks like a number is a text for the store for a try', async () => {
+  const { dependencies } = MOST;
+  const rendered = await render({ ...LEAST, objectStore: { region: '1' }, dependencies });
+
+  expect(rendered.workload('carrel-versitygw').spec.template.spec?.containers[0]?.args).toContain('1');
+});
