@@ -125,7 +125,8 @@ export async function render(values: object): Promise<Rendered> {
 }
 
 type PodTemplate = NonNullable<NonNullable<Deployment['spec']>['template']>;
-type Workload = ChartObject & { spec: { replicas?: number; template: Json<PodTemplate> } };
+type Strategy = NonNullable<NonNullable<Deployment['spec']>['strategy']>;
+type Workload = ChartObject & { spec: { replicas?: number; strategy?: Json<Strategy>; template: Json<PodTemplate> } };
 
 /** The objects of a release. */
 export class Rendered {

@@ -17,7 +17,7 @@ const SUPERUSER = 'postgres';
 const OPERATOR = 'carrel_operator';
 const WORKER = 'carrel_worker';
 
-const MAX_CONNECTIONS = 400;
+const MAX_CONNECTIONS = 450;
 /** PostgreSQL 16 keeps connections free for roles with pg_use_reserved_connections. */
 const RESERVES_SINCE = 16;
 

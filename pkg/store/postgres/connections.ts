@@ -7,10 +7,10 @@ import type { Sql } from './pool.ts';
 export const BASIC_CONNECTIONS = 12;
 
 /**
- * What operator and worker need where the server reserves less for them (`reserved_connections`): 8 of the operator, 24 of a worker, and as many
- * as meet while one follows another.
+ * What operator and workers need where the server reserves less for them (`reserved_connections`): 24 for each of two workers and of the one more
+ * that a rollout starts, 9 for the operator that leads and 9 for one that it follows, or for commands and backups. One that stands by holds none.
  */
-export const PLATFORM_CONNECTIONS = 40;
+export const PLATFORM_CONNECTIONS = 90;
 
 /** A tenant asks for more connections than are left beside the basic ones. */
 export class ConnectionsExceeded extends Error {

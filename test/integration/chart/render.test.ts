@@ -4,6 +4,7 @@ import { operatorConfigSchema } from '../../../cmd/operator/config.ts';
 import { workerConfigSchema } from '../../../cmd/worker/config.ts';
 import { PUBLIC_RANGES } from '../../../pkg/net/private-address.ts';
 import { CLUSTER_RIGHTS } from '../../../pkg/operator/rights.ts';
+import { PLATFORM_CONNECTIONS } from '../../../pkg/store/postgres/connections.ts';
 import { type ChartObject, LEAST, MOST, render, type Rendered } from '../../support/chart.ts';
 
 /** What `helm template` makes of values, without a cluster. */
@@ -319,4 +320,14 @@ test('a region that looks like a number is a text for the store for a try', asyn
   const rendered = await render({ ...LEAST, objectStore: { region: '1' }, dependencies });
 
   expect(rendered.workload('carrel-versitygw').spec.template.spec?.containers[0]?.args).toContain('1');
+});
+
+test('the Postgres for a try reserves what the operator and all workers of a rollout may hold', async () => {
+  const args = (await most).workload('files-postgres').spec.template.spec?.containers[0]?.args ?? [];
+  const worker = (await least).deployment('carrel-worker').spec;
+  const ofWorker = Number((await least).environment('carrel-worker')['CARREL_DATABASE_POOL_SIZE']) + 4;
+  const workers = (worker.replicas ?? 0) + Number(worker.strategy?.rollingUpdate?.maxSurge);
+
+  expect(PLATFORM_CONNECTIONS).toBeGreaterThanOrEqual(workers * ofWorker + 2 * 9);
+  expect(args).toContain(`reserved_connections=${PLATFORM_CONNECTIONS}`);
 });
