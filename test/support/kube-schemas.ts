@@ -94,12 +94,12 @@ const endpoints = list(
   }),
 );
 const selector = object({ matchLabels: texts });
+const alert = object({ alert: text, expr: text, for: text, labels: texts, annotations: texts });
+const recording = object({ record: text, expr: text });
 
 /** The fields of the Prometheus Operator's kinds that the chart uses, by its API reference (monitoring.coreos.com/v1). */
 const PROMETHEUS_KINDS = {
   PodMonitor: object({ namespaceSelector: object({ any: { type: 'boolean' } }), selector, podMetricsEndpoints: endpoints }),
   ServiceMonitor: object({ selector, endpoints }),
-  PrometheusRule: object({
-    groups: list(object({ name: text, rules: list(object({ alert: text, expr: text, for: text, labels: texts, annotations: texts })) })),
-  }),
+  PrometheusRule: object({ groups: list(object({ name: text, rules: list({ anyOf: [alert, recording] }) })) }),
 };

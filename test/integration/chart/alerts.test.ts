@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { ROOT } from '../../support/backends.ts';
+import { type ChartObject, LEAST, render } from '../../support/chart.ts';
 
 /*
  * Each alert of the chart, evaluated by Prometheus' own engine (hack/binaries/promrules) over series as the programs have them, a sample each minute:
@@ -252,10 +253,14 @@ interface Result {
 }
 const results = new Map<Case, readonly Result[]>();
 
-beforeAll(async () => {
+/** The series of each expression. */
+async function evaluate(asked: readonly { expr: string; series: readonly string[]; minutes: number }[]): Promise<Result[][]> {
   const program = await resolveBinary('promrules', thisMachine(ROOT));
-  const asked = cases.map(({ alert, series }) => ({ expr: alerts.get(alert)?.expr ?? '', series, minutes: MINUTES }));
-  const answers = JSON.parse(execFileSync(program, { input: JSON.stringify(asked), encoding: 'utf8', timeout: 60_000 })) as Result[][];
+  return JSON.parse(execFileSync(program, { input: JSON.stringify(asked), encoding: 'utf8', timeout: 60_000 })) as Result[][];
+}
+
+beforeAll(async () => {
+  const answers = await evaluate(cases.map(({ alert, series }) => ({ expr: alerts.get(alert)?.expr ?? '', series, minutes: MINUTES })));
   for (const [at, answer] of answers.entries()) results.set(cases[at]!, answer);
 });
 
@@ -281,4 +286,26 @@ test('each alert fires in one case and does not in another, and its summary name
   expect(withCases(true)).toEqual([...alerts.keys()]);
   expect(withCases(false)).toEqual([...alerts.keys()]);
   expect(named).toEqual([]);
+});
+
+test('the worker’s autoscaler gets one value: the age of the oldest due work or delivery of all shards, and 0 while nothing is due', async () => {
+  interface Rule extends ChartObject {
+    readonly spec: { groups: { rules: { record?: string; expr: string }[] }[] };
+  }
+  const rendered = await render({ ...LEAST, monitoring: { prometheusRule: { enabled: true } } });
+  const rules = rendered.all<Rule>('PrometheusRule').flatMap(({ spec }) => spec.groups.flatMap(({ rules: each }) => each));
+  const { expr = '' } = rules.find(({ record }) => record === 'carrel_queue_oldest_seconds') ?? {};
+  const series = [
+    'carrel_work_oldest_seconds{shard="one",kind="objects.purge",pod="w-1"} 40x10',
+    'carrel_work_oldest_seconds{shard="one",kind="objects.purge",pod="w-2"} 39x10',
+    'carrel_webhook_oldest_seconds{shard="two",pod="w-1"} 70x10',
+  ];
+  const always = { labels: {}, minutes: Array.from({ length: 11 }, (_, minute) => minute) };
+
+  const [busy, idle] = await evaluate([
+    { expr: `(${expr}) == 70`, series, minutes: 10 },
+    { expr: `(${expr}) == 0`, series: [], minutes: 10 },
+  ]);
+
+  expect([busy, idle]).toEqual([[always], [always]]);
 });

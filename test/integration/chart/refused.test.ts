@@ -24,6 +24,10 @@ test.each([
   ['worker.autoscaling counts nothing', { ...LEAST, worker: { autoscaling: { enabled: true, targetCPUPercent: 0 } } }],
   ['worker.autoscaling.min is above worker.autoscaling.max', { ...LEAST, worker: { autoscaling: { enabled: true, min: 5, max: 4 } } }],
   [
+    'worker.autoscaling.targetCPUPercent is a share of worker.resources.requests.cpu, which is missing',
+    { ...LEAST, worker: { autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
+  ],
+  [
     'trustedCertificates.configMapName and trustedCertificates.secretName are both set',
     { ...LEAST, trustedCertificates: { configMapName: 'ca', secretName: 'ca' } },
   ],

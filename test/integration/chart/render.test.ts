@@ -195,7 +195,7 @@ test('an autoscaled worker has no number of pods of its own, and the autoscaler 
   expect(spec).toMatchObject({ minReplicas: 3, maxReplicas: 12 });
   expect(spec?.metrics).toEqual([
     { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } } },
-    { type: 'External', external: { metric: { name: 'carrel_work_oldest_seconds' }, target: { type: 'Value', value: '30' } } },
+    { type: 'External', external: { metric: { name: 'carrel_queue_oldest_seconds' }, target: { type: 'Value', value: '30' } } },
   ]);
 });
 
