@@ -56,7 +56,7 @@ build: $(INSTALLED) ## compile to dist/, as in the image
 sbom: $(INSTALLED) ## write the image's bill of materials (CycloneDX) to dist/sbom.cdx.json
 	@mkdir -p dist && node hack/sbom.ts > dist/sbom.cdx.json && echo dist/sbom.cdx.json
 
-kind-up: ## start a cluster in Docker with the image and the chart (needs docker, kind, kubectl and helm)
+kind-up: ## start a cluster in Docker with the image and the chart (needs docker, kubectl, helm, and kind or Go)
 	@hack/kind-up.sh
 
 e2e-kind: $(INSTALLED) kind-up ## the same, and then a Tenant, a file both ways and the end of both in it

@@ -7,12 +7,17 @@ need() {
   command -v "$1" >/dev/null || { echo "kind-up: $1 is missing. Install it ($2)." >&2; exit 1; }
 }
 need docker https://docs.docker.com/engine/install
-need kind https://kind.sigs.k8s.io/docs/user/quick-start
 need kubectl https://kubernetes.io/docs/tasks/tools
 need helm https://helm.sh/docs/intro/install
+# From the PATH, else built by Go.
+KIND=sigs.k8s.io/kind@v0.33.0
+if ! command -v kind >/dev/null; then
+  command -v go >/dev/null || { echo 'kind-up: kind is missing, and so is Go, which builds it. Install one of them (https://kind.sigs.k8s.io/docs/user/quick-start).' >&2; exit 1; }
+  kind() { go run "$KIND" "$@"; }
+fi
 docker info >/dev/null 2>&1 || { echo 'kind-up: Docker does not answer. Start it.' >&2; exit 1; }
 if kind get clusters 2>/dev/null | grep -qx carrel; then
-  echo 'kind-up: the cluster carrel exists. Delete it first: kind delete cluster --name carrel' >&2
+  echo "kind-up: the cluster carrel exists. Delete it first: kind delete cluster --name carrel (without kind: go run $KIND delete cluster --name carrel)" >&2
   exit 1
 fi
 
