@@ -1,12 +1,15 @@
 /**
- * Writes the TypeScript types of the custom resources from their schemas in crds/, and the chart's copies of them: `node hack/crd-types.ts`.
+ * Writes the TypeScript types of the custom resources and the list of their fields from their schemas in crds/, and the chart's copies of them:
+ * `node hack/crd-types.ts`.
  * With `--check` it writes nothing and exits 1 when what is committed is not made of the schemas.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { fieldsOf } from '../pkg/local/doctor/schema-fields.ts';
 
 const OUTPUT = 'crds/types.generated.ts';
+const FIELDS_OUTPUT = 'crds/fields.generated.ts';
 const CHART_COPIES = 'charts/carrel/files/crds';
 
 interface Schema {
@@ -77,16 +80,31 @@ function typesOf(definition: Definition): string {
 const files = readdirSync('crds')
   .filter((file) => file.endsWith('.yaml'))
   .toSorted();
+const definitions = files.map((file) => parse(readFileSync(`crds/${file}`, 'utf8')) as Definition);
 const types = [
   '// Made by `node hack/crd-types.ts` from the schemas beside it; do not edit.',
   "import type { V1ObjectMeta } from '@kubernetes/client-node';",
   '',
-  ...files.map((file) => typesOf(parse(readFileSync(`crds/${file}`, 'utf8')) as Definition)),
+  ...definitions.map(typesOf),
+].join('\n');
+
+const fields = [
+  '// Made by `node hack/crd-types.ts` from the schemas beside it; do not edit.',
+  '/** All fields by kind, to tell whether the custom resources of a cluster are of this release. */',
+  'export const FIELDS: Readonly<Record<string, readonly string[]>> = {',
+  ...definitions.flatMap(({ spec: { names, versions } }) => [
+    `  ${names.kind}: [`,
+    ...fieldsOf(versions[0]?.schema.openAPIV3Schema ?? {}).map((field) => `    '${field}',`),
+    '  ],',
+  ]),
+  '};',
+  '',
 ].join('\n');
 
 // A chart holds all its files: Helm reads none outside of it.
 const outputs = new Map([
   [OUTPUT, types],
+  [FIELDS_OUTPUT, fields],
   ...files.map((file): [string, string] => [join(CHART_COPIES, file), readFileSync(`crds/${file}`, 'utf8')]),
 ]);
 const surplus = readdirSync(CHART_COPIES).filter((file) => !outputs.has(join(CHART_COPIES, file)));

@@ -105,7 +105,9 @@ test('carrel doctor looks at the whole platform and says which Tenant needs some
   expect(stdout).toMatch(
     /^shard main +ok +PostgreSQL \d+\S*, \d+ tenants?\nRedis +ok +version \d\S*, noeviction, with an aclfile\nobject store +ok +/,
   );
-  expect(stdout).toMatch(/^custom resources +ok +Tenant, LtiRegistration, Webhook are served\noperator +ok +\S+ leads$/m);
+  expect(stdout).toMatch(
+    /^custom resources +ok +Tenant, LtiRegistration, Webhook are served and of this release\noperator +ok +\S+ leads$/m,
+  );
   expect(stdout).toMatch(new RegExp(`WRONG +${namespace}/${name}: ShardUnknown: `));
   expect([code, stdout]).toEqual([1, expect.stringMatching(/\n\d+ things? (?:is|are) wrong\.\n$/)]);
   expect([unknown.code, unknown.stderr]).toEqual([1, 'carrel: password is none of database, redis, storage, signing, data, all\n']);

@@ -1,3 +1,4 @@
+import { FIELDS } from '../../../crds/fields.generated.ts';
 import { LTIREGISTRATIONS, TENANTS, WEBHOOKS } from '../../../crds/types.generated.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import { LEASE } from '../../kube/kinds.ts';
@@ -7,6 +8,7 @@ import { type Condition, findCondition } from '../../kube/status.ts';
 import type { KubeClient } from '../../kube/transport.ts';
 import { listIn } from '../tenant-namespaces.ts';
 import type { Check } from './check.ts';
+import { fieldsOf, type FieldSchema } from './schema-fields.ts';
 
 type WithConditions = KubeObject & { status?: { conditions?: Condition[] } };
 
@@ -16,6 +18,10 @@ const KINDS = [TENANTS, LTIREGISTRATIONS, WEBHOOKS].map((resource) => defineKind
 const LEASE_MS = 30_000;
 /** So many resources of a kind are named. */
 const MOST_NAMED = 20;
+/** So many fields of a kind are named. */
+const MOST_FIELDS = 5;
+/** What waits for so long does not pass by itself, such as for a Gateway that nobody programs. */
+const WAITING_MS = 600_000;
 /** What is so on purpose, or passes by itself. */
 const NOT_WRONG = new Set(['Suspended', 'ScaledToZero', 'Deleting', 'ClientIdMissing', 'Reconciling', 'RollingOut']);
 
@@ -38,10 +44,35 @@ async function definitions(client: KubeClient): Promise<string | string[]> {
     throw error;
   });
   const missing = KINDS.filter(({ plural }) => !served.resources.some(({ name }) => name === plural));
-  if (missing.length === 0) return `${KINDS.map(({ kind }) => kind).join(', ')} are served`;
+  if (missing.length === 0) {
+    const older = await olderSchemas(client);
+    return older.length > 0 ? older : `${KINDS.map(({ kind }) => kind).join(', ')} are served and of this release`;
+  }
   return missing.map(
     ({ kind }) => `${kind} is not served in ${TENANTS.version}. Install the chart, or kubectl apply --server-side -f crds/ of this release`,
   );
+}
+
+interface ServedSchema extends FieldSchema {
+  readonly 'x-kubernetes-group-version-kind'?: readonly { readonly kind: string }[];
+}
+
+/** The API server drops fields that its schema does not know, also those of a status. */
+async function olderSchemas(client: KubeClient): Promise<string[]> {
+  const path = `/openapi/v3/apis/${TENANTS.group}/${TENANTS.version}`;
+  const { components } = await client.request<{ components: { schemas: Record<string, ServedSchema> } }>({ method: 'GET', path });
+  const schemas = Object.values(components.schemas);
+  return KINDS.flatMap(({ kind }) => {
+    const served = schemas.find((schema) => schema['x-kubernetes-group-version-kind']?.some((each) => each.kind === kind));
+    if (!served) return [];
+    const known = new Set(fieldsOf(served));
+    const unknown = (FIELDS[kind] ?? []).filter((field) => !known.has(field));
+    if (unknown.length === 0) return [];
+    const named = [...unknown.slice(0, MOST_FIELDS), ...(unknown.length > MOST_FIELDS ? ['…'] : [])].join(', ');
+    return [
+      `${kind} is of an earlier release: it lacks ${named}. Upgrade the chart, or kubectl apply --server-side -f crds/ of this release`,
+    ];
+  });
 }
 
 async function leader(client: KubeClient, namespace: string): Promise<string | string[]> {
@@ -64,7 +95,8 @@ async function readiness(api: ResourceApi<WithConditions>, namespaces: readonly 
     const found = findCondition(status?.conditions, 'Ready');
     const name = `${metadata.namespace}/${metadata.name}`;
     if (!found) return [`${name} has no condition yet: no operator has looked at it`];
-    if (found.status === 'True' || NOT_WRONG.has(found.reason) || found.reason.startsWith('WaitingFor')) return [];
+    if (found.status === 'True' || NOT_WRONG.has(found.reason)) return [];
+    if (found.reason.startsWith('WaitingFor') && Date.now() - Date.parse(found.lastTransitionTime) < WAITING_MS) return [];
     return [`${name}: ${found.reason}: ${found.message}`];
   });
   const named = wrong.slice(0, MOST_NAMED);

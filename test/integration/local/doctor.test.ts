@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { CUSTOM_RESOURCE_DEFINITION, type CustomResourceDefinition } from '../../../pkg/kube/kinds.ts';
+import { ResourceApi } from '../../../pkg/kube/resource.ts';
+import { KubeClient } from '../../../pkg/kube/transport.ts';
+import { run } from '../../../pkg/local/binaries/run.ts';
+import { TENANT } from '../../../pkg/operator/kinds.ts';
+import { createMetrics } from '../../../pkg/runtime/metrics.ts';
+import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
+import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
+import { operatorEnvironment, tenantOf } from '../../support/operator.ts';
+import { waitFor } from '../../support/wait.ts';
+
+/** `carrel doctor` on an API server of its own, without an operator: the test writes what an operator would. */
+let api: ApiServer;
+let client: KubeClient;
+beforeAll(async () => {
+  api = await startApiServer();
+  client = new KubeClient({ kubeConfig: api.kubeConfig, metrics: createMetrics('doctor') });
+  await writeFile(join(api.dir, 'kubeconfig'), api.kubeConfig.exportConfig());
+});
+afterAll(async () => {
+  await client.close();
+  await api.close();
+});
+
+const definitionOf = (plural: string): CustomResourceDefinition =>
+  parse(readFileSync(join(ROOT, 'crds', `${plural}.carrel.dev.yaml`), 'utf8')) as CustomResourceDefinition;
+
+/** As a release before this one had it. */
+function withoutSuspended(): CustomResourceDefinition {
+  const definition = definitionOf('tenants');
+  for (const { schema } of definition.spec.versions) delete schema?.openAPIV3Schema?.properties?.['spec']?.properties?.['suspended'];
+  return definition;
+}
+
+async function doctor(): Promise<string> {
+  const { output } = await run(process.execPath, ['cmd/carrel/main.ts', 'doctor'], {
+    cwd: ROOT,
+    env: { ...programEnvironment(), ...operatorEnvironment(testBackends().stores), KUBECONFIG: join(api.dir, 'kubeconfig') },
+  });
+  return output;
+}
+
+test('doctor says whether the custom resources are of this release, and reports what has waited for more than ten minutes', async () => {
+  const definitions = new ResourceApi(client, CUSTOM_RESOURCE_DEFINITION);
+  const tenants = new ResourceApi(client, TENANT);
+  for (const definition of [withoutSuspended(), definitionOf('webhooks'), definitionOf('ltiregistrations')])
+    await definitions.create(definition);
+  const before = await waitFor('the schemas', async () => {
+    const output = await doctor();
+    return /^custom resources +WRONG +Tenant is of/m.test(output) && output;
+  });
+
+  await definitions.apply(definitionOf('tenants'), { fieldManager: 'test', force: true });
+  for (const [name, minutes] of [
+    ['long', 11],
+    ['short', 9],
+  ] as const) {
+    await tenants.create(tenantOf('default', name));
+    const lastTransitionTime = new Date(Date.now() - minutes * 60_000).toISOString();
+    const waits = {
+      type: 'Ready',
+      status: 'Unknown',
+      reason: 'WaitingForGateway',
+      message: 'Waiting for gateways/edge',
+      lastTransitionTime,
+    };
+    await tenants.patchStatus({ namespace: 'default', name }, { conditions: [waits] });
+  }
+  const after = await waitFor('the schema of this release', async () => {
+    const output = await doctor();
+    return /^custom resources +ok /m.test(output) && output;
+  });
+
+  expect(before).toMatch(/^custom resources +WRONG +Tenant is of an earlier release: it lacks spec\.suspended\. Upgrade the chart/m);
+  expect(after).toMatch(/^custom resources +ok +Tenant, LtiRegistration, Webhook are served and of this release$/m);
+  expect(after).toMatch(/^tenants +WRONG +default\/long: WaitingForGateway: Waiting for gateways\/edge$/m);
+  expect(after).not.toContain('default/short');
+});
