@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect, test } from '@jest/globals';
 import { markedProcesses } from '../../../pkg/local/processes.ts';
@@ -12,6 +14,7 @@ import { insertJob, JobStore } from '../../../pkg/store/postgres/job-store.ts';
 import { MARKER_KEY } from '../../../pkg/store/s3/content-key.ts';
 import { writeMarker } from '../../../pkg/store/s3/owner-marker.ts';
 import { newKey } from '../../../pkg/store/s3/objects.ts';
+import { ROOT } from '../../support/backends.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 import { faultsOf, objectCount } from '../content/tenant-state.ts';
@@ -279,6 +282,32 @@ test('work that can never be done is kept as a dead letter, with its error, and 
   ]);
   expect(await worker.metrics()).toMatch(/carrel_work_dead\{[^}]*kind="no\.such\.kind"[^}]*\} 1/);
   await platform.pool.query(`DELETE FROM carrel.work WHERE due_at = 'infinity'`);
+});
+
+test('the lines of the runbook show a dead letter and have it done after its cause is corrected', async () => {
+  const page = readFileSync(join(ROOT, 'docs/runbooks/CarrelDeadLetters.md'), 'utf8');
+  const [show = '', retry = ''] = [...page.matchAll(/```sql\n([^`]+)```/g)].map(([, sql = '']) => sql);
+  const asWorker = new SqlPool({ url: platform.workerUrl, poolSize: 1, log: silentLogger });
+  const tenant = await platform.tenant();
+  const role = `tenant_${tenant.slug}`;
+  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.purge', payload: { keys: 'all of them' } }));
+
+  try {
+    const dead = await waitFor('the dead letter', async () =>
+      (await asWorker.query<{ tenant: string; id: string; kind: string }>(show)).find((row) => row.tenant === role),
+    );
+    const payload = { keys: [newKey(systemRandom)] };
+    await platform.pool.query('UPDATE carrel.work SET payload = $2 WHERE tenant = $1', [role, payload]);
+    await asWorker.query(retry.replace('tenant_biology', role).replace('4711', dead.id));
+
+    expect(dead.kind).toBe('objects.purge');
+    await waitFor(
+      'the end of the work',
+      async () => (await platform.pool.query('SELECT FROM carrel.work WHERE tenant = $1', [role])).length === 0,
+    );
+  } finally {
+    await asWorker.close();
+  }
 });
 
 test('kinds that nobody knows, however many a tenant asks for, make few series of metrics', async () => {
