@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { CHART } from '../../../hack/helm.ts';
 import { staleFiles } from '../../../hack/kustomize.ts';
 import { resolveBinary, thisMachine } from '../../../pkg/local/binaries/resolve.ts';
 import { run } from '../../../pkg/local/binaries/run.ts';
@@ -69,4 +70,14 @@ test('every folder of config/ with a Kustomization can be built', async () => {
     .map((file) => file.replace(/\/Kustomization$/, ''));
 
   for (const folder of folders) expect((await build(folder)).length).toBeGreaterThan(0);
+});
+
+test('the values of the Application for Argo CD render', async () => {
+  const { spec } = parse(readFileSync(join(ROOT, 'config/argocd/application.yaml'), 'utf8')) as {
+    spec: { source: { path: string; helm: { valuesObject: object } } };
+  };
+  const rendered = new Rendered(objectsIn(await renderText(spec.source.helm.valuesObject)));
+
+  expect(join(ROOT, spec.source.path)).toBe(CHART);
+  expect(rendered.environment('carrel-operator')).toMatchObject({ CARREL_BASE_DOMAIN: 'files.example.org' });
 });
