@@ -1,4 +1,5 @@
-import { difference, type OperatorProcess, writes } from '../../support/operator.ts';
+import { difference, writes } from '../../support/apiserver-metrics.ts';
+import { type OperatorProcess } from '../../support/operator.ts';
 import { type Line, progress } from '../measure.ts';
 import { countOf, inSeconds, memoryOf, MIB, type Run } from './run.ts';
 

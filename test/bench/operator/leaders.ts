@@ -1,5 +1,6 @@
 import { LEASE } from '../../../pkg/kube/kinds.ts';
-import { conditionOf, difference, type OperatorProcess, tenantOf, unique, writes } from '../../support/operator.ts';
+import { difference, writes } from '../../support/apiserver-metrics.ts';
+import { conditionOf, type OperatorProcess, tenantOf, unique } from '../../support/operator.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import type { Line } from '../measure.ts';
 import { countOf, inSeconds, limitFor, type Run } from './run.ts';

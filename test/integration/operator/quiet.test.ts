@@ -6,7 +6,8 @@ import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { waitFor } from '../../support/wait.ts';
-import { children, difference, newNamespace, ready, registrationOf, webhookOf, writes } from '../../support/operator.ts';
+import { difference, writes } from '../../support/apiserver-metrics.ts';
+import { children, newNamespace, ready, registrationOf, webhookOf } from '../../support/operator.ts';
 import { runOperator } from '../../support/operator-in-process.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 

@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import { isConditionTrue } from '../../../pkg/kube/status.ts';
 import { TENANT, type Tenant } from '../../../pkg/operator/kinds.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { children, difference, follow, newNamespace, tenantOf, unique, writes } from '../../support/operator.ts';
+import { difference, writes } from '../../support/apiserver-metrics.ts';
+import { children, follow, newNamespace, tenantOf, unique } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 /** `make faults` runs 200 (TENANTS) and a minute (REST_MS). */

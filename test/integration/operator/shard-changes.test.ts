@@ -6,7 +6,8 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { range, waitFor } from '../../support/wait.ts';
-import { children, difference, ready, registrationOf, unique, writes } from '../../support/operator.ts';
+import { difference, writes } from '../../support/apiserver-metrics.ts';
+import { children, ready, registrationOf, unique } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 /** Stores of the test's own: an operator handles what all tenants of a shard left it. */

@@ -11,7 +11,8 @@ import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { emitGrades } from '../../support/webhooks.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process.ts';
-import { children, condition, conditionOf, difference, ready, unique, webhookOf, writes } from '../../support/operator.ts';
+import { difference, writes } from '../../support/apiserver-metrics.ts';
+import { children, condition, conditionOf, ready, unique, webhookOf } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 
 /** Stores of the test's own: a worker handles what all tenants of a shard left it. */
