@@ -33,7 +33,7 @@ clean: $(INSTALLED) ## stop the platform and delete its data
 test: $(INSTALLED) ## run all checks and tests; the last line counts them (ONLY=content: the files whose path contains it)
 	@exec node hack/test.ts $(if $(ONLY),--testPathPatterns $(ONLY))
 
-test-node: $(INSTALLED) ## run image and chart on a cluster of one node with a real kubelet (root on Linux; builds its programs once)
+test-node: $(INSTALLED) ## run image and chart on a cluster of one node with a real kubelet (root on Linux with cgroup v1; builds its programs once)
 	@exec node test/node/main.ts
 
 LONG_FORMS := test/faults|operator/scale|operator/faults|operator/moves|kube/reflector|e2e/folder|content/model

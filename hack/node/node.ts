@@ -220,6 +220,12 @@ export class OneNodeCluster {
     return shims.flatMap(childrenOf).filter((pid) => !commandOf(pid).startsWith('/pause'));
   }
 
+  /** All that ends when a machine restarts: every process but process 1 and its loops, which start each program again. */
+  get programs(): number[] {
+    const loops = this.#init === undefined ? [] : childrenOf(this.#init).filter((pid) => commandOf(pid).startsWith('bash'));
+    return this.processes.filter((pid) => pid !== this.#init && !loops.includes(pid));
+  }
+
   /** The ids of all processes of the cluster. */
   get processes(): number[] {
     const children = (pid: number): number[] => {

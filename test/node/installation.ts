@@ -65,13 +65,20 @@ export class Installation {
   /** The lines of docs/operate.md, as they stand there, on a cluster whose volumes are made by hand. */
   async install(): Promise<void> {
     for (const [claim, size] of Object.entries(CLAIMS)) await this.cluster.addVolume(NAMESPACE, claim, size);
-    const [, lines = ''] =
-      /<!-- try -->\s*```sh\n([\s\S]*?)```\s*<!-- \/try -->/.exec(readFileSync(join(ROOT, 'docs/operate.md'), 'utf8')) ?? [];
+    symlinkSync(await resolveBinary('helm', thisMachine(ROOT)), join(this.cluster.layout.bin, 'helm'));
+    await this.runLines('try', INSTALL_LIMIT_MS);
+  }
+
+  /** Runs the lines of docs/operate.md between `<!-- name -->` and `<!-- /name -->`. Gives what they print; throws LocalError where one fails. */
+  async runLines(name: string, timeoutMs: number): Promise<string> {
+    const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+    const [, lines] = new RegExp(`<!-- ${name} -->\\s*\`\`\`sh\\n([\\s\\S]*?)\`\`\`\\s*<!-- /${name} -->`).exec(page) ?? [];
+    if (lines === undefined) throw new LocalError(`docs/operate.md has no lines ${name}`);
     const { layout } = this.cluster;
-    symlinkSync(await resolveBinary('helm', thisMachine(ROOT)), join(layout.bin, 'helm'));
     const env = { PATH: `${layout.bin}:${process.env['PATH']}`, HOME: this.#folder, KUBECONFIG: layout.kubeconfig };
-    const { code, output } = await run('bash', ['-eu', '-c', lines], { cwd: ROOT, env, timeoutMs: INSTALL_LIMIT_MS });
+    const { code, output } = await run('bash', ['-eu', '-c', lines], { cwd: ROOT, env, timeoutMs });
     if (code !== 0) throw new LocalError(`the lines of docs/operate.md failed: ${output}`);
+    return output;
   }
 
   /** Waits until every workload of the release runs what it should. */

@@ -14,7 +14,7 @@ import { STEPS, tenantIsDeleted } from './steps.ts';
 
 const HELP = `usage: make test-node, or: node test/node/main.ts [--keep]
 
-Runs pods of Carrel on a cluster of one node, without an engine and without a registry. Root on Linux; the first run builds the programs,
+Runs pods of Carrel on a cluster of one node, without an engine and without a registry. Root on Linux with cgroup v1; the first run builds the programs,
 some eight minutes. --keep leaves the cluster as it is until Ctrl-C, to look at it.
 `;
 

@@ -23,25 +23,6 @@ export const POD = { runAsNonRoot: true, runAsUser: 65532, fsGroup: 65532, secco
 export const CONTAINER = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
 
 /** Takes memory without an end. */
-export const hungryPod = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'hungry', namespace: OUTSIDE },
-  spec: {
-    automountServiceAccountToken: false,
-    securityContext: POD,
-    containers: [
-      {
-        name: 'hungry',
-        image: 'carrel:0.1.0',
-        imagePullPolicy: 'Never',
-        command: ['node', '--eval', 'const all = []; for (;;) all.push(Buffer.alloc(16 << 20, 1));'],
-        resources: { limits: { memory: '128Mi' } },
-        securityContext: CONTAINER,
-      },
-    ],
-  },
-};
 
 /** A receiver of webhooks in a namespace with the restricted pod security standard; it runs the Node of Carrel's image. */
 export const receiverObjects = ({ certificate, key }: CertificatePair): object[] => [
