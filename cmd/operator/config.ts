@@ -208,6 +208,7 @@ export const settingsOf = (config: OperatorConfig, suspendedAnswer?: SuspendedAn
       : { endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, sampler: config.OTEL_TRACES_SAMPLER, ratio: config.OTEL_TRACES_SAMPLER_ARG },
   egressAllow: config.CARREL_EGRESS_ALLOW,
   trustedCertificates: config.CARREL_TRUSTED_CERTIFICATES_FILE,
+  platformKeys: config.CARREL_PLATFORM_KEYS.map(({ id }) => id),
   networkPolicy: config.CARREL_TENANT_NETWORK,
   maxTenantsPerShard: config.CARREL_MAX_TENANTS_PER_SHARD,
   maxConnectionsPerTenant: config.CARREL_MAX_CONNECTIONS_PER_TENANT,

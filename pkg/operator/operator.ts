@@ -102,12 +102,12 @@ export class Operator {
       deployments: owned.of(DEPLOYMENT).store,
     });
     this.#usages = new Usages({ ...deps, tenants: tenants.store, access: this.#access, ...deps.usageIntervals });
-    const stores = { tenants: tenants.store, secrets: owned.of(SECRET).store, deployments: owned.of(DEPLOYMENT).store };
+    const servers = { settings: deps.settings, tenants: tenants.store, deployments: owned.of(DEPLOYMENT).store };
     this.#resealing = new Resealing({
       ...deps,
       events: this.#events,
       leases: new ResourceApi(deps.client, LEASE),
-      outdatedServers: () => outdatedServers(stores, deps.platformKeys[0]?.id ?? ''),
+      outdatedServers: () => outdatedServers(servers),
     });
   }
 
@@ -130,7 +130,8 @@ export class Operator {
     const stop = this.#deps.redis.onReconnect(resync);
     try {
       const { store } = this.#informers.owned.of(DEPLOYMENT);
-      await store.waitForSync(signal).catch(() => undefined); // it does not lead any more
+      // An error: it does not lead any more.
+      await Promise.all([store.waitForSync(signal), this.#informers.tenants.store.waitForSync(signal)]).catch(() => undefined);
       this.#rollouts.begin((key) => tenants.enqueue(key));
       const counting = this.#usages.run((key) => tenants.enqueue(key, PRIORITY.resync), signal);
       const onTurn = onShardTurn({

@@ -68,6 +68,8 @@ export interface OperatorSettings {
   readonly egressAllow: string;
   /** Certificate authorities in PEM that tenants' servers trust beside the public ones. */
   readonly trustedCertificates: readonly string[];
+  /** Ids of the platform keys, from which the data keys of tenants are derived: the first seals. */
+  readonly platformKeys: readonly string[];
   /** Where requests for suspended tenants are sent; undefined: the Ingress controller answers them. */
   readonly suspendedAnswer: SuspendedAnswer | undefined;
   /** Undefined: tenants have no NetworkPolicy of the operator's. */

@@ -187,7 +187,7 @@ async function sealAnew(
   const { resealed, unchanged, unopenable } = await resealTenant(
     tx,
     { ...sealOf(target, platformKeys, random), keyId: undefined, former },
-    signal,
+    { signal },
   );
   // A tenant's role can write values that nobody opens; where none opens the key is missing.
   if (unopenable > 0 && resealed + unchanged === 0)

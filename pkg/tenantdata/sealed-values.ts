@@ -73,18 +73,26 @@ const COLUMNS: readonly Column[] = [
   keyColumn('lti_tool_keys', `coalesce((SELECT t.managed_ref FROM %schema%.lti_tools t WHERE t.id = x.tool_id), '')`),
 ];
 
-/** A sealed value has at most 64 KiB. */
-const ROWS_A_STATEMENT = 50;
+/** Some 200 rows; a sealed value has at most 64 KiB. */
+const BLOCKS_A_STATEMENT = 4;
+
+export interface ResealLimits {
+  readonly signal?: AbortSignal;
+  /** It ends when so many values were sealed anew; the rest is for another call. Left out: all. */
+  readonly most?: number;
+}
 
 /**
  * Seals values of an older key again in one tenant's schema. Each value is exchanged by itself and only as long as nobody has written a newer one,
- * so it may be stopped and run twice at once.
+ * so it may be stopped and run twice at once. What is added behind the end that a table has when it begins is not looked at, so it ends whatever
+ * the tenant's role writes meanwhile.
  */
-export async function resealTenant(sql: Sql, of: TenantSeal, signal?: AbortSignal): Promise<Resealed> {
+export async function resealTenant(sql: Sql, of: TenantSeal, { signal, most = Infinity }: ResealLimits = {}): Promise<Resealed> {
   let found: Resealed = { resealed: 0, unchanged: 0, unopenable: 0 };
   const present = await columnsOf(sql, of.slug);
   for (const column of COLUMNS.filter(({ table, column }) => present.has(`${table}.${column}`))) {
-    const { resealed, unchanged, unopenable } = await resealColumn(sql, of, column, signal);
+    const limits = { most: most - found.resealed, ...(signal ? { signal } : {}) };
+    const { resealed, unchanged, unopenable } = await resealColumn(sql, of, column, limits);
     found = {
       resealed: found.resealed + resealed,
       unchanged: found.unchanged + unchanged,
@@ -104,16 +112,22 @@ async function columnsOf(sql: Sql, slug: string): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed }: Column, signal?: AbortSignal): Promise<Resealed> {
-  const schema = quoteIdentifier(tenantRole(of.slug));
-  const reference = sealed.reference.replace('%schema%', schema);
-  let [after, resealed, unchanged, unopenable] = ['(0,0)', 0, 0, 0];
-  for (;;) {
+async function resealColumn(
+  sql: Sql,
+  of: TenantSeal,
+  { table, column, ...sealed }: Column,
+  { signal, most = Infinity }: ResealLimits,
+): Promise<Resealed> {
+  const name = `${quoteIdentifier(tenantRole(of.slug))}.${table}`;
+  const reference = sealed.reference.replace('%schema%', quoteIdentifier(tenantRole(of.slug)));
+  let [resealed, unchanged, unopenable] = [0, 0, 0];
+  const blocks = await blocksOf(sql, name);
+  for (let block = 0; block < blocks && resealed < most; block += BLOCKS_A_STATEMENT) {
     signal?.throwIfAborted();
     const rows = await sql.query<{ at: string; reference: string; value: string }>(
-      `SELECT x.ctid::text AS at, ${reference} AS reference, x.${column} AS value FROM ${schema}.${table} x
-       WHERE x.ctid > $1::tid AND split_part(x.${column}, '.', 2) IS DISTINCT FROM $2 AND x.${column} IS NOT NULL ORDER BY x.ctid LIMIT ${ROWS_A_STATEMENT}`,
-      [after, of.keyId ?? null],
+      `SELECT x.ctid::text AS at, ${reference} AS reference, x.${column} AS value FROM ${name} x
+       WHERE x.ctid >= $1::tid AND x.ctid < $2::tid AND split_part(x.${column}, '.', 2) IS DISTINCT FROM $3 AND x.${column} IS NOT NULL`,
+      [`(${block},0)`, `(${Math.min(block + BLOCKS_A_STATEMENT, blocks)},0)`, of.keyId ?? null],
     );
     for (const row of rows) {
       const value = anew(of, sealed, row);
@@ -122,15 +136,22 @@ async function resealColumn(sql: Sql, of: TenantSeal, { table, column, ...sealed
       else {
         // It is no entry of the audit log: the secret is as it was.
         await sql.query(
-          `UPDATE ${schema}.${table} SET ${column} = $3 WHERE ctid = $1::tid AND ${column} = $2 AND set_config('carrel.resealing', 'on', true) = 'on'`,
+          `UPDATE ${name} SET ${column} = $3 WHERE ctid = $1::tid AND ${column} = $2 AND set_config('carrel.resealing', 'on', true) = 'on'`,
           [row.at, row.value, value],
         );
         resealed += 1;
       }
-      after = row.at;
     }
-    if (rows.length < ROWS_A_STATEMENT) return { resealed, unchanged, unopenable };
   }
+  return { resealed, unchanged, unopenable };
+}
+
+async function blocksOf(sql: Sql, table: string): Promise<number> {
+  const [row] = await sql.query<{ blocks: string }>(
+    `SELECT pg_relation_size($1::regclass) / current_setting('block_size')::bigint AS blocks`,
+    [table],
+  );
+  return Number(row?.blocks ?? 0);
 }
 
 function anew(

@@ -1,27 +1,25 @@
 import { isDeleting } from '../../kube/object.ts';
-import type { Deployment, Secret } from '../../kube/kinds.ts';
+import type { Deployment } from '../../kube/kinds.ts';
 import type { Store } from '../../kube/store.ts';
-import { parseDataKeys, platformKeyOf } from '../../runtime/sealing.ts';
 import type { Tenant } from '../kinds.ts';
-import { secretNames } from '../names.ts';
-import { dataOf } from '../secrets.ts';
+import { slugOf } from '../names.ts';
+import { releaseIn, releaseOf, type ReleaseSettings } from '../tenant/release.ts';
 
-interface Stores {
-  readonly tenants: Store<Tenant>;
-  readonly secrets: Store<Secret>;
-  readonly deployments: Store<Deployment>;
+interface Options {
+  readonly settings: ReleaseSettings;
+  readonly tenants: Pick<Store<Tenant>, 'list'>;
+  readonly deployments: Pick<Store<Deployment>, 'get'>;
 }
 
-/** How many Tenants have a server that may seal with another key than this one: their Secret or their pods are not those of the present keys yet. */
-export function outdatedServers({ tenants, secrets, deployments }: Stores, keyId: string): number {
-  return tenants.list().filter((tenant) => {
-    if (isDeleting(tenant)) return false;
+/** Slugs of the tenants that have a pod which may not have the present platform keys: it may seal with another one, and not open what these seal. */
+export function outdatedServers({ settings, tenants, deployments }: Options): Set<string> {
+  const outdated = tenants.list().filter((tenant) => {
     const { namespace, name } = tenant.metadata;
     const deployment = deployments.get({ namespace, name });
-    if (!deployment) return false;
-    const secret = secrets.get({ namespace, name: secretNames(tenant).keys });
-    return !isRolledOut(deployment) || secret === undefined || firstKeyOf(secret) !== keyId;
-  }).length;
+    if (isDeleting(tenant) || !deployment) return false;
+    return releaseIn(deployment) !== releaseOf(tenant, settings) || !isRolledOut(deployment);
+  });
+  return new Set(outdated.map(slugOf));
 }
 
 /** No pod of a former template is left. */
@@ -29,12 +27,4 @@ function isRolledOut({ metadata, spec, status }: Deployment): boolean {
   const wanted = spec?.replicas ?? 1;
   if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return false;
   return (status?.updatedReplicas ?? 0) === wanted && (status?.replicas ?? 0) === wanted;
-}
-
-function firstKeyOf(secret: Secret): string | undefined {
-  try {
-    return platformKeyOf(parseDataKeys(dataOf(secret)['data.json'] ?? '')[0]?.id ?? '');
-  } catch {
-    return undefined;
-  }
 }

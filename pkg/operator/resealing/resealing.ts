@@ -10,6 +10,7 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { SealingKey } from '../../runtime/sealing.ts';
+import type { RegisteredTenant } from '../../store/postgres/registry.ts';
 import type { Shards } from '../shards.ts';
 import { resealTenant, sealOf } from '../../tenantdata/sealed-values.ts';
 
@@ -17,8 +18,8 @@ interface Deps {
   readonly shards: Shards;
   /** The first seals, all open. */
   readonly platformKeys: readonly SealingKey[];
-  /** How many tenants' servers may still seal with an older key. */
-  readonly outdatedServers: () => number;
+  /** Slugs of the tenants whose servers may not have the present keys. */
+  readonly outdatedServers: () => ReadonlySet<string>;
   readonly leases: ResourceApi<Lease>;
   /** The Lease of the operators: the Event is beside it. */
   readonly lease: ObjectKey;
@@ -33,12 +34,17 @@ interface Deps {
 
 /** The first wait between two passes, and the longest. */
 const WAIT_MS = { first: 5_000, most: 300_000 };
+/** How many values of a tenant a pass seals anew: its rows are its own, the time is everybody's. */
+const MOST_VALUES = 10_000;
+/** So many tenants are named in a line of the log. */
+const NAMED = 20;
 
 /**
  * While CARREL_PLATFORM_KEYS has older keys: seals with the first one what they sealed, in the registry and in every tenant's schema, retained data
  * included, until the older ones can be removed.
  *
  * - It ends when two passes in a row found nothing under an older key and no server seals with one. An Event at the Lease says so.
+ * - A tenant whose servers do not have the keys yet, or whose schema cannot be written, holds up the end and no other tenant; the log names it.
  * - A pass writes each value in a statement of its own and only over the value that it read: it may be stopped anywhere, and two operators may run it.
  * - A value that no key opens is logged and skipped.
  */
@@ -54,53 +60,83 @@ export class Resealing {
     this.#needed = gauge(metrics, 'carrel_older_platform_keys_needed', 'Older platform keys that values may still be sealed with.', []);
     this.#left = gauge(metrics, 'carrel_reseal_tenants_left', 'Tenants that the running pass of resealing has yet to look at.', []);
     this.#resealed = counter(metrics, 'carrel_resealed_values_total', 'Values that were sealed anew with the first platform key.', []);
+    // A standby knows no better; the leader says 0 once they are not.
     this.#needed.set(deps.platformKeys.length - 1);
     this.#resealed.inc(0);
   }
 
   /** Until it is over or the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    const { platformKeys, outdatedServers, clock, log, firstResealWaitMs = WAIT_MS.first } = this.#deps;
+    const { platformKeys, outdatedServers, log, firstResealWaitMs = WAIT_MS.first } = this.#deps;
     if (platformKeys.length < 2) return;
     let waitMs = firstResealWaitMs;
     let cleanPasses = 0;
     while (!signal.aborted) {
-      // A server of the former keys alone could not open what is sealed with the first one.
-      const late = outdatedServers();
-      if (late > 0) log.info({ servers: late }, 'resealing waits until all servers have the current platform keys');
-      const isClean = late === 0 && (await this.#pass(signal).catch((error: unknown) => this.#failed(error, signal))) === 0;
-      cleanPasses = isClean && outdatedServers() === 0 ? cleanPasses + 1 : 0;
+      const isClean = await this.#pass(signal).catch((error: unknown) => this.#failed(error, signal));
+      cleanPasses = isClean && outdatedServers().size === 0 ? cleanPasses + 1 : 0;
       if (cleanPasses === 2) return this.#end(signal);
       waitMs = cleanPasses > 0 ? firstResealWaitMs : Math.min(waitMs * 2, WAIT_MS.most);
-      await sleepUnlessAborted(clock, waitMs, signal);
+      await this.#pause(waitMs, signal);
     }
     log.debug('resealing stopped: leadership lost; the next leader continues');
   }
 
-  /** How many values were sealed again. */
-  async #pass(signal: AbortSignal): Promise<number> {
-    const { shards, platformKeys, random, log } = this.#deps;
-    const registry = await shards.registry();
-    const tenants = (await registry.list()).filter(({ state }) => state !== 'deleting');
-    this.#left.set(tenants.length);
-    let { resealed, unopenable } = await registry.resealAll();
-    this.#resealed.inc(resealed);
-    for (const [index, tenant] of tenants.entries()) {
-      const { slug } = tenant;
-      const { pool } = await shards.open(tenant.shard);
-      const found = await resealTenant(pool, sealOf(tenant, platformKeys, random), signal);
-      if (found.unopenable > 0) log.warn({ tenant: slug, values: found.unopenable }, 'no platform key opens sealed values of a tenant');
-      this.#resealed.inc(found.resealed);
-      resealed += found.resealed;
-      unopenable += found.unopenable;
-      this.#left.set(tenants.length - index - 1);
+  /** Shorter where all servers have got the keys meanwhile. */
+  async #pause(waitMs: number, signal: AbortSignal): Promise<void> {
+    const { outdatedServers, clock, firstResealWaitMs = WAIT_MS.first } = this.#deps;
+    const wereOutdated = outdatedServers().size > 0;
+    for (let waited = 0; waited < waitMs && !signal.aborted; waited += firstResealWaitMs) {
+      await sleepUnlessAborted(clock, firstResealWaitMs, signal);
+      if (wereOutdated && outdatedServers().size === 0) return;
     }
-    log.info({ resealed, unopenable, tenants: tenants.length }, 'resealing: pass finished');
-    return resealed;
   }
 
-  #failed(error: unknown, signal: AbortSignal): undefined {
+  /** Whether it looked at everything and found nothing to seal anew. */
+  async #pass(signal: AbortSignal): Promise<boolean> {
+    const { shards, outdatedServers, log } = this.#deps;
+    const registry = await shards.registry();
+    const tenants = (await registry.list()).filter(({ state }) => state !== 'deleting');
+    // A server of the former keys alone could not open what is sealed with the first one.
+    const outdated = outdatedServers();
+    if (outdated.size > 0)
+      log.info(
+        { tenants: [...outdated].slice(0, NAMED), count: outdated.size },
+        'values of these tenants are resealed when their servers have the present platform keys',
+      );
+    let { resealed } = await registry.resealAll();
+    this.#resealed.inc(resealed);
+    const failed: string[] = [];
+    for (const [index, tenant] of tenants.entries()) {
+      this.#left.set(tenants.length - index);
+      if (outdated.has(tenant.slug)) continue;
+      const found = await this.#resealTenant(tenant, signal);
+      if (found === undefined) failed.push(tenant.slug);
+      else resealed += found;
+    }
+    this.#left.set(0);
+    log.info({ resealed, outdated: outdated.size, failed: failed.length, tenants: tenants.length }, 'resealing: pass finished');
+    return resealed === 0 && outdated.size === 0 && failed.length === 0;
+  }
+
+  /** How many values were sealed anew; undefined: the tenant's schema could not be read or written. */
+  async #resealTenant(tenant: RegisteredTenant, signal: AbortSignal): Promise<number | undefined> {
+    const { shards, platformKeys, random, log } = this.#deps;
+    try {
+      const { pool } = await shards.open(tenant.shard);
+      const { resealed, unopenable } = await resealTenant(pool, sealOf(tenant, platformKeys, random), { signal, most: MOST_VALUES });
+      if (unopenable > 0) log.warn({ tenant: tenant.slug, values: unopenable }, 'no platform key opens sealed values of a tenant');
+      this.#resealed.inc(resealed);
+      return resealed;
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn({ err: error, tenant: tenant.slug }, 'could not reseal values of a tenant; will retry');
+      return undefined;
+    }
+  }
+
+  #failed(error: unknown, signal: AbortSignal): false {
     if (!signal.aborted) this.#deps.log.warn({ err: error }, 'resealing failed; will retry');
+    return false;
   }
 
   async #end(signal: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import { RELEASE_ANNOTATION } from '../names.ts';
 import type { OperatorSettings } from '../settings.ts';
 
 /** The settings of the operator that every tenant's pods get, beside the image. */
-const POD_SETTINGS = ['trustedProxies', 'logLevel', 'egressAllow', 'trustedCertificates', 'traces'] as const;
+const POD_SETTINGS = ['trustedProxies', 'logLevel', 'egressAllow', 'trustedCertificates', 'traces', 'platformKeys'] as const;
 export type PodSettings = Pick<OperatorSettings, (typeof POD_SETTINGS)[number]>;
 export type ReleaseSettings = PodSettings & Pick<OperatorSettings, 'image'>;
 

@@ -54,6 +54,7 @@ export const settingsWith = (more: Partial<OperatorSettings> = {}): OperatorSett
   traces: undefined,
   egressAllow: '',
   trustedCertificates: [],
+  platformKeys: ['2026'],
   suspendedAnswer: undefined,
   networkPolicy: undefined,
   maxTenantsPerShard: 1000,

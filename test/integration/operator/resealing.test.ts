@@ -6,7 +6,7 @@ import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
 import { Sealer, tenantDataKey, type SealingKey } from '../../../pkg/runtime/sealing.ts';
 import { resealTenant } from '../../../pkg/tenantdata/sealed-values.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { type Sql, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { newTenant, operatorSide } from '../../support/tenant.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { children, condition, ready, registrationOf, secretValues, tenantOf, unique, webhookOf } from '../../support/operator.ts';
@@ -41,6 +41,11 @@ async function keysInUse(slugs: readonly string[]): Promise<string[]> {
   );
   return rows.map(({ key }) => key);
 }
+
+const keysOfWebhooks = async (slug: string): Promise<string[]> =>
+  (await pool.query<{ key: string }>(`SELECT DISTINCT split_part(secret, '.', 2) AS key FROM "tenant_${slug}".webhooks`)).map(
+    ({ key }) => key,
+  );
 
 test('an older platform key is replaced everywhere, an Event at the Lease says when nothing needs it, and then the platform runs without it', async () => {
   const [key, gone] = [
@@ -105,7 +110,77 @@ test('an older platform key is replaced everywhere, an Event at the Lease says w
   expect({ people: await people(), admin: await secretValues(cluster, namespace, `${key.name}-admin`) }).toEqual(before);
   expect(after.output()).not.toContain('to open a sealed value');
   await tenant.close();
+  await after.end();
 }, 180_000);
+
+test('a tenant whose servers do not get the keys keeps its values and holds up no other; then its turn comes', async () => {
+  const [held, other] = [
+    { namespace, name: unique() },
+    { namespace, name: unique() },
+  ];
+  const first = operatorWith(old);
+  for (const each of [held, other]) {
+    await cluster.tenants.create(tenantOf(namespace, each.name));
+    await ready(cluster.tenants, each);
+    const hook = { tenantRef: { name: each.name }, url: 'https://example.com/', events: ['file.created'] };
+    await cluster.webhooks.create(webhookOf(namespace, each.name, hook));
+    await ready(cluster.webhooks, each);
+  }
+  await first.end();
+  // It is not accepted, so its pods stay those of the former key.
+  await cluster.tenants.patch(held, { spec: { image: 'elsewhere.example/carrel:1' } } as never);
+
+  const rotating = operatorWith(young, old);
+  const needed = async (): Promise<string | undefined> =>
+    /carrel_older_platform_keys_needed\S* (\d)/.exec(await rotating.metrics.metrics())?.[1];
+  await waitFor('the other tenant to be resealed', async () => (await keysOfWebhooks(other.name)).join() === 'young');
+  const passes = rotating.output().split('pass finished').length;
+  await waitFor('another pass', () => rotating.output().split('pass finished').length > passes);
+  const meanwhile = { held: await keysOfWebhooks(held.name), needed: await needed() };
+  await cluster.tenants.patch(held, { spec: { image: null } } as never);
+  await waitFor('nothing to need the older key', async () => (await needed()) === '0');
+  await rotating.end();
+
+  expect(meanwhile).toEqual({ held: ['old'], needed: '1' });
+  expect(rotating.output()).toContain(`"tenants":["${held.name}"]`);
+  expect(await keysOfWebhooks(held.name)).toEqual(['young']);
+}, 120_000);
+
+test('resealing ends while the tenant goes on writing values of the former key, and within the values that it may seal', async () => {
+  const { shard } = await operatorSide(running);
+  const login = await newTenant(running, shard, '78');
+  const sql = new SqlPool({ url: login.url, poolSize: 2, log });
+  const dataKeys = [young, old].map((platform) => tenantDataKey(platform, '78'));
+  const formerly = new WebhookSeal({ sealer: new Sealer([dataKeys[1] as SealingKey], random), tenantId: '78' });
+  const insert = async (count: number): Promise<void> => {
+    const uuids = range(count).map(() => random.uuid());
+    await sql.query(
+      `INSERT INTO webhooks (uuid, url, events, secret) SELECT u, 'https://a.example', '{file.created}', s FROM unnest($1::uuid[], $2::text[]) AS v (u, s)`,
+      [uuids, uuids.map((uuid) => formerly.seal(uuid, 'secret', 'whsec_x'))],
+    );
+  };
+  await insert(300);
+  const of = { tenantId: '78', slug: login.slug, keyId: 'young', sealer: new Sealer(dataKeys, random) };
+  // Two values more for each one that is sealed anew.
+  const whileWritten: Sql = {
+    query: async (text, params) => {
+      if (text.startsWith('UPDATE')) await insert(2);
+      return pool.query(text, params);
+    },
+  };
+
+  const few = await resealTenant(pool, of, { most: 100 });
+  const chased = await resealTenant(whileWritten, of);
+  const rest = await resealTenant(pool, of);
+  const clean = await resealTenant(pool, of);
+
+  expect(few.resealed).toBeGreaterThanOrEqual(100);
+  expect(few.resealed).toBeLessThan(300);
+  expect(chased.resealed).toBeGreaterThan(0);
+  expect(rest.resealed).toBeGreaterThan(0);
+  expect(clean).toMatchObject({ resealed: 0, unopenable: 0 });
+  await sql.close();
+}, 60_000);
 
 test('two operators that reseal at once lose no value, and a newer one is not overwritten', async () => {
   const { shard } = await operatorSide(running);
@@ -120,10 +195,9 @@ test('two operators that reseal at once lose no value, and a newer one is not ov
     await sql.query(`INSERT INTO webhooks (uuid, url, events, secret) VALUES ($1, 'https://a.example', '{file.created}', $2)`, values);
   }
   const of = { tenantId: '77', slug: login.slug, keyId: 'young', sealer: new Sealer(dataKeys, random) };
-  const { signal } = new AbortController();
 
-  const passes = await Promise.all([resealTenant(pool, of, signal), resealTenant(pool, of, signal)]);
-  const again = await resealTenant(pool, of, signal);
+  const passes = await Promise.all([resealTenant(pool, of), resealTenant(pool, of)]);
+  const again = await resealTenant(pool, of);
 
   const now = new WebhookSeal({ sealer: new Sealer([keyYoung], random), tenantId: '77' });
   const rows = await sql.query<{ uuid: string; secret: string }>('SELECT uuid, secret FROM webhooks');
