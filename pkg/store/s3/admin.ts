@@ -122,7 +122,7 @@ export class StorageAdmin {
   }: Pick<TenantBucket, 'bucket' | 'accessKeyId'> & { readonly former: string }): Promise<void> {
     await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
     await this.#closeToOthers({ bucket, accessKeyId, secretAccessKey: '' });
-    await this.#order('/delete-user', { query: { access: former }, ignore: ['XAdminUserNotFound'] });
+    await this.#deleteUser(former);
   }
 
   /**
@@ -135,9 +135,9 @@ export class StorageAdmin {
   ): Promise<boolean> {
     const deadline = this.#clock.monotonic() + (options.budgetMs ?? 20_000);
     const owner = await this.#ownerOf(gone.bucket);
-    const users = [gone.accessKeyId, ...(gone.former === undefined ? [] : [gone.former])];
-    if (owner !== undefined && users.includes(owner) && !(await this.#removeBucket(gone.bucket, deadline))) return false;
-    for (const access of users) await this.#order('/delete-user', { query: { access }, ignore: ['XAdminUserNotFound'] });
+    const isOurs = owner !== undefined && (owner === gone.accessKeyId || isBucketKey(owner, gone.bucket));
+    if (isOurs && !(await this.#removeBucket(gone.bucket, deadline))) return false;
+    for (const access of new Set([gone.accessKeyId, gone.former, isOurs ? owner : undefined])) if (access) await this.#deleteUser(access);
     return true;
   }
 
@@ -175,9 +175,15 @@ export class StorageAdmin {
     if (made !== null) return;
     const owner = await this.#ownerOf(bucket);
     if (owner === accessKeyId) return;
-    // A bucket without an owner is Carrel's, after a crash between creating it and setting the owner.
-    if (owner !== '') throw new BucketTaken(bucket);
+    // A bucket without an owner is Carrel's, after a crash between creating it and setting the owner; one of a former key of this bucket's is too.
+    const isFormerKeys = owner !== undefined && isBucketKey(owner, bucket);
+    if (owner !== '' && !isFormerKeys) throw new BucketTaken(bucket);
     await this.#order('/change-bucket-owner', { query: { bucket, owner: accessKeyId } });
+    if (isFormerKeys) await this.#deleteUser(owner);
+  }
+
+  async #deleteUser(access: string): Promise<void> {
+    await this.#order('/delete-user', { query: { access }, ignore: ['XAdminUserNotFound'] });
   }
 
   /** With the root key: no policy, and an access list with the owner alone. Throws BucketTaken. */

@@ -224,6 +224,29 @@ test('bucket and user go with all objects, in steps when there are many; gone al
   await objects.ping();
 });
 
+test('a bucket whose key was rotated is that of its first key again when that is asked for, and goes with whichever key owns it', async () => {
+  const bucket = `carrel-${systemRandom.hex(6)}`;
+  const first = { bucket, accessKeyId: bucket, secretAccessKey: systemRandom.base64url(30) };
+  const next = { bucket, accessKeyId: `${bucket}.${systemRandom.hex(4)}`, secretAccessKey: systemRandom.base64url(30) };
+  const rotate = async (): Promise<void> => {
+    await admin.addKey({ ...next, former: first.accessKeyId });
+    await admin.endFormerKey({ ...next, former: first.accessKeyId });
+  };
+  await admin.ensureBucketWithUser(first);
+  await open(first).put('aa/kept', Buffer.from('kept'));
+  await rotate();
+
+  expect(await admin.ensureBucketWithUser(first)).toEqual({ changed: true });
+  expect((await buffer((await open(first).get('aa/kept')).body)).toString()).toBe('kept');
+  await expect(open(next).ping()).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });
+  await rotate();
+  expect(await admin.removeBucketWithUser(first)).toBe(true);
+  await expect(open(next).ping()).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });
+  expect(await admin.ensureBucketWithUser(first)).toEqual({ changed: true });
+  expect(await keysOf(open(first).list())).toEqual([]);
+  await admin.removeBucketWithUser(first);
+});
+
 test('a store that is down or hangs is reported within ten seconds and used again when it is back', async () => {
   const key = newKey(systemRandom);
   await objects.put(key, Buffer.from('kept'));
