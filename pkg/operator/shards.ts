@@ -9,7 +9,7 @@ import type { Sealer } from '../runtime/sealing.ts';
 import type { ObserveStatement } from '../store/postgres/client.ts';
 import { SqlPool } from '../store/postgres/pool.ts';
 import { ensureShard, type ShardAccess, ShardUnfit } from '../store/postgres/provisioning.ts';
-import { connectionBudget, Registry } from '../store/postgres/registry.ts';
+import { connectionBudget, hasRegistry, Registry } from '../store/postgres/registry.ts';
 import { StoreUnavailableError } from '../store/unavailable.ts';
 import { ConditionError } from './conditions/runner.ts';
 
@@ -168,8 +168,24 @@ export class Shards {
   async registry(): Promise<Registry> {
     const [first = ''] = this.names;
     await this.open(first);
-    await this.#once('registry of the first shard', () => this.#registry.ensureSchema());
+    await this.#once('registry of the first shard', async () => {
+      await this.#requireNoOtherRegistry();
+      await this.#registry.ensureSchema();
+    });
     return this.#registry;
+  }
+
+  /** A second registry would give the tenants of the first one new ids, and empty schemas. All shards must answer before the first registry is made. */
+  async #requireNoOtherRegistry(): Promise<void> {
+    const [first, ...others] = this.#shards.values();
+    if (!first || (await hasRegistry(first.pool))) return;
+    for (const { settings, pool } of others)
+      if (await hasRegistry(pool))
+        throw new ConditionError(
+          'ShardUnfit',
+          `the registry is in shard ${settings.name}, and the name of shard ${first.settings.name} comes before it: give new shards names that sort after ${settings.name}`,
+          { isTerminal: true },
+        );
   }
 
   /** Connections beyond the basic ones that the shard has for its tenants. One statement a minute. Throws as `open`. */

@@ -24,6 +24,12 @@ export {
   type TenantState,
 } from './registered-tenant.ts';
 
+/** Whether the registry of an installation is in this database. */
+export async function hasRegistry(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ isThere: boolean }>(`SELECT to_regclass('registry.tenants') IS NOT NULL AS "isThere"`);
+  return row?.isThere === true;
+}
+
 /**
  * The registry of all tenants, in the first shard: slugs, ids, hosts, owners, and sealed copies of what was generated.
  *
