@@ -5,6 +5,11 @@ import { dropTenant, releaseJobs, type ShardAccess, tenantRole } from '../store/
 import { addShared, type LoadedTable } from './load.ts';
 import { sharedRows } from './snapshot.ts';
 
+/** The registry names a shard that does not have the tenant's rows. */
+export class RowsMissing extends Error {
+  override readonly name = 'RowsMissing';
+}
+
 interface FinishOptions {
   readonly slug: string;
   /** Decimal string. */
@@ -17,7 +22,7 @@ interface FinishOptions {
 
 /**
  * Removes what a move has left on the former shard, once the registry says that the tenant is on the other, and lets its jobs run there. What was
- * inserted into the shared tables while its rows were copied follows. Each step may be repeated. Throws an Error where the rows are not on the new shard.
+ * inserted into the shared tables while its rows were copied follows. Each step may be repeated. Throws RowsMissing.
  */
 export async function finishMove({ slug, tenantId, registry, from, to }: FinishOptions): Promise<void> {
   const role = tenantRole(slug);
@@ -25,9 +30,12 @@ export async function finishMove({ slug, tenantId, registry, from, to }: FinishO
     `${quoteIdentifier(role)}.files`,
   ]);
   if (!copy?.isThere)
-    throw new Error(`the registry says that ${slug} has moved, but its rows are not on that shard; nothing is removed from the former one`);
+    throw new RowsMissing(
+      `the registry says that ${slug} has moved, but its rows are not on that shard; nothing is removed from the former one`,
+    );
   await moveRest(from.pool, to.pool, slug);
-  await dropTenant(from, slug);
+  // A reader there, such as a backup, may last: the tenant goes on meanwhile, and this is tried again.
+  await dropTenant(from, slug, { attempts: 1 });
   await releaseJobs(to.pool, role);
   await endMove(registry, tenantId);
 }

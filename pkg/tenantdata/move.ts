@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { columnList, COPY_SETTINGS, type DataTable, sharedTables, tablesOf } from '../store/postgres/data-tables.ts';
-import { beginMove, giveUpMove, type Move, MoveRefused, RENEW_MS, renewMove, switchShard } from '../store/postgres/moves.ts';
+import { beginMove, forgetMove, giveUpMove, type Move, MoveRefused, RENEW_MS, renewMove, switchShard } from '../store/postgres/moves.ts';
 import { type CopyingSql, quoteIdentifier, type SqlPool } from '../store/postgres/pool.ts';
 import {
   disableLogin,
@@ -104,7 +104,10 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
     // Only what the registry says counts: the answer to the switch may have been lost.
     if (!isSwitched && (await giveUpMove(registry, move).catch(() => false))) {
       await makeWritable(from, slug).catch(() => undefined);
-      await dropTenant(to, slug).catch(() => undefined);
+      // Where the copy stays, the operator finds it by the registry.
+      await dropTenant(to, slug)
+        .then(() => forgetMove(registry, move))
+        .catch(() => undefined);
     }
     throw error;
   }

@@ -8,7 +8,7 @@ import { systemRandom } from '../../runtime/random.ts';
 import { LockTimeout } from '../../store/postgres/errors.ts';
 import { MoveRefused } from '../../store/postgres/moves.ts';
 import type { SqlPool } from '../../store/postgres/pool.ts';
-import { UnknownMigrations } from '../../store/postgres/provisioning.ts';
+import { OtherTenantsSchema, UnknownMigrations } from '../../store/postgres/provisioning.ts';
 import { ConnectionsExceeded, MAX_TENANTS_PER_SHARD } from '../../store/postgres/registry.ts';
 import { moveTenant } from '../../tenantdata/move.ts';
 import { clusterClient } from '../client.ts';
@@ -96,6 +96,7 @@ async function moveRows(slug: string, to: string, access: InstallationAccess, en
   } catch (error) {
     if (error instanceof MoveRefused || error instanceof ConnectionsExceeded || error instanceof UnknownMigrations)
       throw new LocalError(error.message);
+    if (error instanceof OtherTenantsSchema) throw new LocalError(`shard ${to}: ${error.message}`);
     if (error instanceof LockTimeout) throw new LocalError(`the tables of ${slug} are in use; nothing has moved. Try again later`);
     throw error;
   }

@@ -2,7 +2,7 @@ import type { Pod } from '../../kube/kinds.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
 import { findCondition } from '../../kube/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { ensureTenantDatabase, migrateTenant, tenantRole } from '../../store/postgres/provisioning.ts';
+import { ensureTenantDatabase, migrateTenant, OtherTenantsSchema, tenantRole } from '../../store/postgres/provisioning.ts';
 import type { ObservedTenant } from '../kinds.ts';
 import { secretNames, selectorText } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
@@ -27,6 +27,8 @@ export interface DatabaseAccess {
 
 /** How soon pods that are to hold fewer connections are counted again. */
 const PODS_RETRY_MS = 2_000;
+/** What is wrong in a database is corrected by hand. */
+const UNFIT_RETRY_MS = 60_000;
 
 /** Rows that a kind of resource made in a tenant's schema. */
 export interface OrphanRows {
@@ -78,7 +80,10 @@ export class Databases {
     const connections = connectionsOf(tenant);
     const isLowered = connections < accepted.connections;
     const lowered = isLowered ? { isInUse: () => this.#isInUse(tenant, tenantId) } : {};
-    const database = await ensureTenantDatabase(open, { slug, tenantId, password, connections, ...lowered });
+    const database = await ensureTenantDatabase(open, { slug, tenantId, password, connections, ...lowered }).catch((error: unknown) => {
+      if (!(error instanceof OtherTenantsSchema)) throw error;
+      throw new ConditionError('ShardUnfit', `shard ${name}: ${error.message}`, { isTerminal: true, retryAfterMs: UNFIT_RETRY_MS });
+    });
     if (!database.isPutOff) {
       this.#ending.end(tenantId);
       if (isLowered) await (await this.#shards.registry()).lowerConnections(tenantId, { from: accepted.connections, to: connections });

@@ -11,6 +11,12 @@ import type { ShardChanges } from '../shard-changes.ts';
 import type { Shards } from '../shards.ts';
 import type { TenantAccess } from '../tenant-rows.ts';
 
+/** In words that are the same at each try. */
+const reasonOf = (error: unknown): string => {
+  if (error instanceof StoreUnavailableError) return 'it does not answer';
+  return error instanceof Error ? error.message : String(error);
+};
+
 interface ReadOnlyRole {
   readonly tenant: string;
 }
@@ -59,23 +65,35 @@ export class Moves {
   ): Promise<string | undefined> {
     const { tenantId, slug, shard, move, formerShard } = registered;
     this.#access.located(tenant, registered);
-    if (move && !move.isAlive)
-      await endDeadMove(await this.#registry(), tenantId, async (to) => dropTenant(await this.#shards.open(to), slug));
-    if (formerShard === null) return undefined;
+    const copyLeft = move && !move.isAlive ? await this.#endDead(tenantId, slug, move.to) : undefined;
+    if (formerShard === null) return copyLeft;
     // Whoever takes a shard out of the configuration has given it up.
     if (!this.#shards.names.includes(formerShard)) {
       await endMove(await this.#registry(), tenantId);
-      return undefined;
+      return copyLeft;
     }
-    const { finishMove } = await import('../../tenantdata/finish-move.ts');
+    const { finishMove, RowsMissing } = await import('../../tenantdata/finish-move.ts');
     const to = await this.#shards.open(shard);
     try {
       await finishMove({ slug, tenantId, registry: await this.#registry(), from: await this.#shards.open(formerShard), to });
+      return copyLeft;
+    } catch (error) {
+      // The tenant has left that shard: whatever keeps its rows there must not stop it.
+      if (error instanceof RowsMissing) throw error;
+      return `what it left on shard ${formerShard} is not removed yet: ${reasonOf(error)}`;
+    }
+  }
+
+  /** Removes what a mover that died has made on the other shard. Words where it could not: the tenant goes on where it is. */
+  async #endDead(tenantId: string, slug: string, to: string): Promise<string | undefined> {
+    // As above: a shard that is not in the configuration any more is given up.
+    const removeCopy = async (): Promise<unknown> =>
+      this.#shards.names.includes(to) && dropTenant(await this.#shards.open(to), slug, { attempts: 1 });
+    try {
+      await endDeadMove(await this.#registry(), tenantId, removeCopy);
       return undefined;
     } catch (error) {
-      // A shard that is lost must not stop a tenant that has left it.
-      if (!(error instanceof StoreUnavailableError)) throw error;
-      return `what it left on shard ${formerShard} is not removed yet, since that does not answer`;
+      return `the copy that a move has left on shard ${to} is not removed yet: ${reasonOf(error)}`;
     }
   }
 

@@ -32,21 +32,26 @@ export async function beginMove(registry: SqlPool, move: Move, target: { pool: S
       state: string;
       shard: string;
       former: string | null;
+      movingTo: string | null;
       isMoving: boolean;
       connections: number | null;
     }>(
-      `SELECT slug, state, shard, former_shard AS former, coalesce(moving_until > now(), false) AS "isMoving", connections
+      `SELECT slug, state, shard, former_shard AS former, moving_to AS "movingTo", coalesce(moving_until > now(), false) AS "isMoving", connections
        FROM registry.tenants WHERE id = $1 FOR UPDATE`,
       [tenantId],
     );
     if (!tenant) throw new MoveRefused('there is no such tenant any more');
-    const { slug, state, shard, former, isMoving, connections } = tenant;
+    const { slug, state, shard, former, movingTo, isMoving, connections } = tenant;
     if (state !== 'active') throw new MoveRefused(`${slug} has no Tenant: its data are ${state}. Only the data of a Tenant are moved`);
     if (shard !== from) throw new MoveRefused(`${slug} is on shard ${shard}`);
     if (isMoving) throw new MoveRefused(`${slug} is being moved already`);
     if (former !== null)
       throw new MoveRefused(
         `${slug} is not removed from shard ${former} yet, from where it was moved. The operator does that; try again later`,
+      );
+    if (movingTo !== null && ![to, shard].includes(movingTo))
+      throw new MoveRefused(
+        `${slug} has a copy on shard ${movingTo}, which a move that did not end has left. The operator removes it once spec.database.shard of its Tenant is ${shard} or left out; try again then`,
       );
     // Moves and claims go one after the other here, so that the bounds of a shard are exact.
     await tx.query('INSERT INTO registry.shards (name) VALUES ($1) ON CONFLICT DO NOTHING', [to]);
@@ -88,13 +93,21 @@ export async function switchShard(registry: SqlPool, { tenantId, by, from, to }:
   return switched.length > 0;
 }
 
-/** The move failed before the switch: the tenant stays on its shard. False: it has switched, or another move has begun. */
+/** The move failed before the switch: the tenant stays on its shard. False: it has switched, or another move has begun. `forgetMove` follows. */
 export async function giveUpMove(registry: SqlPool, { tenantId, by }: Move): Promise<boolean> {
-  const ended = await registry.query(
-    'UPDATE registry.tenants SET moving_to = NULL, moving_by = NULL, moving_until = NULL WHERE id = $1 AND moving_by = $2 RETURNING id',
+  const ended = await registry.query('UPDATE registry.tenants SET moving_until = now() WHERE id = $1 AND moving_by = $2 RETURNING id', [
+    tenantId,
+    by,
+  ]);
+  return ended.length > 0;
+}
+
+/** Nothing of a move that was given up is left on the other shard. */
+export async function forgetMove(registry: SqlPool, { tenantId, by }: Move): Promise<void> {
+  await registry.query(
+    'UPDATE registry.tenants SET moving_to = NULL, moving_by = NULL, moving_until = NULL WHERE id = $1 AND moving_by = $2 AND moving_until <= now()',
     [tenantId, by],
   );
-  return ended.length > 0;
 }
 
 /** A mover has died before the switch: `removeCopy` removes what it left on the other shard. No other move begins meanwhile. */

@@ -12,6 +12,7 @@ export {
   inTenantSchema,
   LATEST_VERSION,
   migrateTenant,
+  OtherTenantsSchema,
   READ_ONLY_SETTING,
   replaceSchema,
   rollbackTenant,

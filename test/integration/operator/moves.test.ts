@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { move as moveCommand } from '../../../pkg/local/commands/move.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { shardMigrations } from '../../../pkg/store/postgres/migrations/shard/index.ts';
 import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { ensureTenantDatabase, migrateTenant, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
 import { fillTenant, openedSecret, rowsOfTenant } from '../../support/filled-tenant.ts';
@@ -228,6 +231,70 @@ test('a Tenant that names the new shard already can be written to again when its
   expect(await leftOn(pools.main, slug)).toEqual([]);
 }, 120_000);
 
+test('a tenant whose former schema is being read goes on at its new shard, and the former schema goes when the reader has ended', async () => {
+  const { key, slug } = await filledTenant();
+  const schema = quoteIdentifier(tenantRole(slug));
+  const endReading: { call?: () => void } = {};
+  const reading = pools.main.transaction(async (tx) => {
+    await tx.query(`SELECT FROM ${schema}.files`); // as a backup that copies one table after the other
+    await new Promise<void>((resolve) => (endReading.call = resolve));
+  });
+  await waitFor('the reader', () => endReading.call !== undefined);
+
+  const moved = await move(slug, 'other');
+  await waitFor('its role to write', () => writes(slug));
+  const whileRead = await condition(cluster.tenants, key, 'DatabaseReady', 'True');
+  endReading.call?.();
+  await reading;
+  await waitFor('its former schema to go', async () => (await leftOn(pools.main, slug)).length === 0);
+
+  expect(moved).toMatchObject({ code: 0, stdout: expect.stringContaining('its pods use shard other') });
+  expect(JSON.stringify(whileRead)).toContain('what it left on shard main is not removed yet');
+  await ready(cluster.tenants, key);
+}, 180_000);
+
+test('a slug gets no rows that a tenant of before has left on a shard', async () => {
+  const key = { namespace, name: unique() };
+  const shard = { pool: pools.other, clock: systemClock, random: systemRandom };
+  const former = { slug: key.name, tenantId: '900000001' };
+  await ensureTenantDatabase(shard, { ...former, password: 'p'.repeat(32), connections: 4 });
+  await migrateTenant(shard, former);
+  await cluster.tenants.create(tenantOf(namespace, key.name, { database: { shard: 'other' } }));
+
+  await condition(cluster.tenants, key, 'DatabaseReady', 'False', 'ShardUnfit');
+  const refused = (await cluster.tenants.get(key)).status?.conditions?.find(({ type }) => type === 'DatabaseReady');
+  const [, lines = ''] =
+    /### Remove what another tenant has left on a shard[^]*?```sql\n([^]*?)```/.exec(readFileSync(join(ROOT, 'docs/operate.md'), 'utf8')) ??
+    [];
+  await pools.other.query(lines.replaceAll('biology', key.name));
+  await cluster.tenants.patch(key, { spec: { displayName: 'again' } });
+  await ready(cluster.tenants, key);
+
+  expect(refused?.message).toContain('is that of another tenant, of id 900000001');
+  expect(await pools.other.query('SELECT tenant_id::text AS id FROM carrel.tenants WHERE role = $1', [tenantRole(key.name)])).toEqual([
+    { id: (await cluster.tenants.get(key)).status?.tenantId },
+  ]);
+}, 60_000);
+
+test('a copy that a dead mover has left is not forgotten by the next move', async () => {
+  const { key, slug, tenantId } = await filledTenant();
+  await cluster.tenants.patch(key, { spec: { database: { shard: 'other' } } } as object);
+  await condition(cluster.tenants, key, 'Accepted', 'False', 'ShardConflict');
+  await pools.main.query(
+    `UPDATE registry.tenants SET moving_to = 'third', moving_by = gen_random_uuid(), moving_until = now() - interval '1 s' WHERE id = $1`,
+    [tenantId],
+  );
+
+  const refused = await move(slug, 'other');
+  await cluster.tenants.patch(key, { spec: { database: { shard: null } } } as object);
+  await ready(cluster.tenants, key);
+  // No shard is called third any more: whoever takes a shard out of the configuration has given it up.
+  const moved = await move(slug, 'other');
+
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('has a copy on shard third') });
+  expect(moved).toMatchObject({ code: 0 });
+}, 120_000);
+
 /** What a mover says in the middle; `make faults` kills it at each of its steps. */
 const STEPS = process.env['KILLS'] === 'all' ? ['can only be read', 'rows are copied', 'as it should be'] : ['rows are copied'];
 
@@ -262,9 +329,12 @@ test('a shard that is lost harms no tenant of another one: those change, and new
   const lost = { namespace, name: unique() };
   await cluster.tenants.create(tenantOf(namespace, lost.name, { database: { shard: 'other' } }));
   const { key } = await filledTenant();
+  const abandoned = await filledTenant();
   await ready(cluster.tenants, lost);
+  await killedMover(abandoned.slug, 'other', 'can only be read');
 
   await other.stop();
+  await expire(abandoned.tenantId);
   await cluster.tenants.patch(key, { spec: { displayName: 'changed while a shard is lost' } });
   const unplaced = { namespace, name: unique() };
   await cluster.tenants.create(tenantOf(namespace, unplaced.name));
@@ -273,6 +343,8 @@ test('a shard that is lost harms no tenant of another one: those change, and new
   await condition(cluster.tenants, lost, 'DatabaseReady', 'False');
   await ready(cluster.tenants, unplaced);
   await ready(cluster.tenants, key);
+  // Its mover died, and with the shard that it was to move to its copy there cannot be removed.
+  await waitFor('its role to write again', () => writes(abandoned.slug));
   expect(await pools.main.query('SELECT shard FROM registry.tenants WHERE slug = $1', [unplaced.name])).toEqual([
     { shard: expect.stringMatching(/^(main|twin)$/) },
   ]);

@@ -52,11 +52,23 @@ export interface EnsuredDatabase {
   readonly isMigrated: boolean;
 }
 
-/** Creates or repairs schema and role, and lets the role log in. Does not migrate. */
+/** The shard has data of another tenant under this slug: a move or a restored database has left them there. */
+export class OtherTenantsSchema extends Error {
+  override readonly name = 'OtherTenantsSchema';
+
+  constructor(role: string, tenantId: string) {
+    super(
+      `its schema ${role} is that of another tenant, of id ${tenantId}: a move or a restored database has left it there (docs/operate.md, Remove what another tenant has left on a shard)`,
+    );
+  }
+}
+
+/** Creates or repairs schema and role, and lets the role log in. Does not migrate. Throws OtherTenantsSchema: nobody gets the data of a former tenant. */
 export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDatabase): Promise<EnsuredDatabase> {
   const role = tenantRole(tenant.slug);
   const fingerprint = fingerprintOf(tenant);
   const present = await inspect(shard.pool, role);
+  if (present) requireSameTenant(role, tenant, present.tenantId);
   const state = { schemaVersion: present?.schemaVersion ?? null, isMigrated: isMigrated(present?.applied ?? null) };
   const isSame = present?.fingerprint === fingerprint && present.limit === Math.trunc(tenant.connections);
   if (isSame && present.intact) return { changed: false, ...state };
@@ -65,12 +77,20 @@ export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDat
     shard.pool.transaction(async (tx) => {
       await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
       await tx.query(`INSERT INTO carrel.tenants (role, tenant_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [role, tenant.tenantId]);
-      await tx.query(`SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE`, [role]);
+      const [locked] = await tx.query<{ tenantId: string }>(
+        `SELECT tenant_id::text AS "tenantId" FROM carrel.tenants WHERE role = $1 FOR UPDATE`,
+        [role],
+      );
+      if (locked) requireSameTenant(role, tenant, locked.tenantId);
       await makeRole(tx, role, tenant, shard.random);
-      await tx.query(`UPDATE carrel.tenants SET fingerprint = $2, tenant_id = $3 WHERE role = $1`, [role, fingerprint, tenant.tenantId]);
+      await tx.query(`UPDATE carrel.tenants SET fingerprint = $2 WHERE role = $1`, [role, fingerprint]);
     }),
   );
   return { changed: true, ...state };
+}
+
+function requireSameTenant(role: string, { tenantId }: TenantDatabase, found: string): void {
+  if (found !== tenantId) throw new OtherTenantsSchema(role, found);
 }
 
 const isMigrated = (applied: readonly string[] | null): boolean => tenantMigrations.every(({ name }) => applied?.includes(name));
@@ -88,6 +108,7 @@ const fingerprintOf = (tenant: TenantDatabase): string =>
     .digest('hex');
 
 interface Present {
+  readonly tenantId: string;
   readonly fingerprint: string | null;
   readonly schemaVersion: string | null;
   /** Names of the migrations that are applied. */
@@ -112,7 +133,7 @@ async function inspect(sql: Sql, role: string): Promise<Present | undefined> {
 
 async function inspectWith(sql: Sql, role: string, applied: string): Promise<Present | undefined> {
   const [row] = await sql.query<Present>(
-    `SELECT t.fingerprint, t.schema_version AS "schemaVersion", ${applied} AS applied, r.rolconnlimit AS "limit",
+    `SELECT t.tenant_id::text AS "tenantId", t.fingerprint, t.schema_version AS "schemaVersion", ${applied} AS applied, r.rolconnlimit AS "limit",
        n.oid IS NOT NULL AND r.rolcanlogin AND NOT r.rolsuper AND NOT r.rolcreaterole AND NOT r.rolcreatedb AND NOT r.rolbypassrls
        AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length} AND NOT '${READ_ONLY_SETTING}=on' = ANY (r.rolconfig)
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
@@ -286,17 +307,17 @@ export async function disableLogin(shard: ShardAccess, slug: string): Promise<vo
 
 /**
  * Drops schema, role and work of a tenant, and whatever the role came to own. Idempotent; after a crash it continues where it was.
- * False when `budgetMs` was over first: call it again.
+ * False when `budgetMs` was over first: call it again. `attempts` at locks that others hold; left out: as often as for a migration.
  */
 export async function dropTenant(
   shard: ShardAccess,
   slug: string,
-  options: { budgetMs: number } = { budgetMs: Infinity },
+  options: { readonly budgetMs?: number; readonly attempts?: number } = {},
 ): Promise<boolean> {
   const role = tenantRole(slug);
   await disableLogin(shard, slug);
-  if (!(await dropOwned(shard, role, options))) return false;
-  await retryDdl(shard, () =>
+  if (!(await dropOwned(shard, role, { budgetMs: options.budgetMs ?? Infinity }))) return false;
+  const drop = () =>
     shard.pool.transaction(async (tx) => {
       await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
       await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
@@ -310,8 +331,8 @@ export async function dropTenant(
       const [present] = await tx.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
       if (present) await tx.query(`DROP OWNED BY ${quoteIdentifier(role)}; DROP ROLE ${quoteIdentifier(role)}`);
       await tx.query('DELETE FROM carrel.tenants WHERE role = $1', [role]);
-    }),
-  );
+    });
+  await retryDdl(shard, drop, options.attempts);
   return true;
 }
 
