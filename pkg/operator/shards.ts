@@ -74,6 +74,8 @@ const POLL_TIME_OUTS = { lockTimeoutMs: 5_000, statementTimeoutMs: 10_000, query
 const BUDGET_MS = 60_000;
 /** How long a shard that did not answer is not asked again. */
 const BUDGET_RETRY_MS = 10_000;
+/** What is wrong in a database is corrected by hand. */
+export const UNFIT_RETRY_MS = 60_000;
 /** Its tenants are looked at when it is back (shard-states.ts); this is for what nobody notifies of. */
 const LOST_RETRY_MS = 30_000;
 
@@ -184,7 +186,7 @@ export class Shards {
         throw new ConditionError(
           'ShardUnfit',
           `the registry is in shard ${settings.name}, and the name of shard ${first.settings.name} comes before it: give new shards names that sort after ${settings.name}`,
-          { isTerminal: true },
+          { isTerminal: true, retryAfterMs: UNFIT_RETRY_MS },
         );
   }
 
@@ -231,7 +233,11 @@ export class Shards {
     } catch (error) {
       if (this.#ready.get(name) === preparing) this.#ready.delete(name);
       if (error instanceof ShardUnfit)
-        throw new ConditionError('ShardUnfit', `shard ${name}: ${error.message}`, { isTerminal: true, retryAfterMs: 60_000, cause: error });
+        throw new ConditionError('ShardUnfit', `shard ${name}: ${error.message}`, {
+          isTerminal: true,
+          retryAfterMs: UNFIT_RETRY_MS,
+          cause: error,
+        });
       throw error;
     }
   }

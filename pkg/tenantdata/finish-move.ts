@@ -35,7 +35,7 @@ export async function finishMove({ slug, tenantId, registry, from, to }: FinishO
     );
   await moveRest(from.pool, to.pool, slug);
   // A reader there, such as a backup, may last: the tenant goes on meanwhile, and this is tried again.
-  await dropTenant(from, slug, { attempts: 1 });
+  await dropTenant(from, slug, { tenantId, attempts: 1 });
   await releaseJobs(to.pool, role);
   await endMove(registry, tenantId);
 }

@@ -105,7 +105,7 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
     if (!isSwitched && (await giveUpMove(registry, move).catch(() => false))) {
       await makeWritable(from, slug).catch(() => undefined);
       // Where the copy stays, the operator finds it by the registry.
-      await dropTenant(to, slug)
+      await dropTenant(to, slug, { tenantId: move.tenantId })
         .then(() => forgetMove(registry, move))
         .catch(() => undefined);
     }

@@ -1,5 +1,6 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
+import { LockTimeout } from '../../store/postgres/errors.ts';
 import { UnknownMigrations } from '../../store/postgres/provisioning.ts';
 import { type Backup, backUp, type Progress, prune, verifyBackup } from '../../tenantdata/backup.ts';
 import { isFinished, type Manifest, readManifest, stampsIn } from '../../tenantdata/manifest.ts';
@@ -171,6 +172,10 @@ async function atRepository<T>(text: string, env: NodeJS.ProcessEnv, work: (repo
   } catch (error) {
     if (error instanceof RepositoryError || error instanceof RestoreRefused || error instanceof UnknownMigrations)
       throw new LocalError(error.message);
+    if (error instanceof LockTimeout)
+      throw new LocalError(
+        'the tables of the tenant are in use, by a backup or a move of it; nothing has changed. Try again when that has ended',
+      );
     throw error;
   } finally {
     repository.close();

@@ -6,7 +6,7 @@ import { ensureTenantDatabase, migrateTenant, OtherTenantsSchema, tenantRole } f
 import type { ObservedTenant } from '../kinds.ts';
 import { secretNames, selectorText } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
-import type { OpenShard, Shards, ShardSettings } from '../shards.ts';
+import { type OpenShard, type Shards, type ShardSettings, UNFIT_RETRY_MS } from '../shards.ts';
 import type { TenantSchema } from '../../store/postgres/tenant-schema.ts';
 import { ConditionError, type StepResult } from '../conditions/runner.ts';
 import { databaseSecret } from './database-secret.ts';
@@ -27,8 +27,6 @@ export interface DatabaseAccess {
 
 /** How soon pods that are to hold fewer connections are counted again. */
 const PODS_RETRY_MS = 2_000;
-/** What is wrong in a database is corrected by hand. */
-const UNFIT_RETRY_MS = 60_000;
 
 /** Rows that a kind of resource made in a tenant's schema. */
 export interface OrphanRows {

@@ -152,7 +152,7 @@ export class TenantFinalizer {
     await redis.remove(slug);
     const shard = await shards.open(name);
     signal.throwIfAborted();
-    const isDropped = await dropTenant(shard, slug, { budgetMs: DATABASE_BUDGET_MS });
+    const isDropped = await dropTenant(shard, slug, { tenantId, budgetMs: DATABASE_BUDGET_MS });
     if (!isDropped) return { what: `the large objects of role ${tenantRole(slug)} to be deleted`, retryMs: 0 };
     await registry.remove(tenantId);
     return undefined;

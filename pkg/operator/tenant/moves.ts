@@ -88,7 +88,7 @@ export class Moves {
   async #endDead(tenantId: string, slug: string, to: string): Promise<string | undefined> {
     // As above: a shard that is not in the configuration any more is given up.
     const removeCopy = async (): Promise<unknown> =>
-      this.#shards.names.includes(to) && dropTenant(await this.#shards.open(to), slug, { attempts: 1 });
+      this.#shards.names.includes(to) && dropTenant(await this.#shards.open(to), slug, { tenantId, attempts: 1 });
     try {
       await endDeadMove(await this.#registry(), tenantId, removeCopy);
       return undefined;

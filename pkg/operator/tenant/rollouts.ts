@@ -46,7 +46,7 @@ type Waiting = Pick<StepResult<unknown>, 'reason' | 'message' | 'retryAfterMs'>;
  * Brings a new release, that is image and settings of the operator's, to the pods of many tenants, a bounded number at a time.
  *
  * Invariants:
- * - No more tenants than `concurrency` have pods of two releases, also after a change of leader.
+ * - No more tenants than `concurrency`, beside those that a person changed, have pods of two releases, also after a change of leader.
  * - When MAX_FAILING rollouts of tenants that served before have failed, no further one begins until one of these succeeds or its tenant is deleted; nor while rollouts are paused.
  * - What a person changes in a Tenant takes effect at once, and brings the new release with it. New and suspended tenants wait for nothing.
  */

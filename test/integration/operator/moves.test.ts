@@ -263,6 +263,12 @@ test('a slug gets no rows that a tenant of before has left on a shard', async ()
 
   await condition(cluster.tenants, key, 'DatabaseReady', 'False', 'ShardUnfit');
   const refused = (await cluster.tenants.get(key)).status?.conditions?.find(({ type }) => type === 'DatabaseReady');
+  const moving = await filledTenant();
+  const another = { slug: moving.slug, tenantId: '900000002' };
+  await ensureTenantDatabase(shard, { ...another, password: 'p'.repeat(32), connections: 4 });
+  const moved = await move(moving.slug, 'other');
+  await ready(cluster.tenants, moving.key);
+  const stays = await pools.other.query('SELECT tenant_id::text AS id FROM carrel.tenants WHERE role = $1', [tenantRole(moving.slug)]);
   const [, lines = ''] =
     /### Remove what another tenant has left on a shard[^]*?```sql\n([^]*?)```/.exec(readFileSync(join(ROOT, 'docs/operate.md'), 'utf8')) ??
     [];
@@ -271,6 +277,8 @@ test('a slug gets no rows that a tenant of before has left on a shard', async ()
   await ready(cluster.tenants, key);
 
   expect(refused?.message).toContain('is that of another tenant, of id 900000001');
+  expect([moved.code, moved.stderr]).toEqual([1, expect.stringContaining('is that of another tenant, of id 900000002')]);
+  expect(stays).toEqual([{ id: '900000002' }]);
   expect(await pools.other.query('SELECT tenant_id::text AS id FROM carrel.tenants WHERE role = $1', [tenantRole(key.name)])).toEqual([
     { id: (await cluster.tenants.get(key)).status?.tenantId },
   ]);
