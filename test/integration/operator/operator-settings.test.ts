@@ -181,7 +181,7 @@ test('a new image of the operator, and new settings, reach a bounded number of t
     await Promise.all(keys.map((key) => condition(cluster.tenants, key, 'WorkloadAvailable', 'True', 'RolloutPaused')));
     await cluster.tenants.patch(changed, { spec: { displayName: 'Changed' } });
     await condition(cluster.tenants, changed, 'WorkloadAvailable', 'True', 'Available');
-    // It is Available while its pods of both releases serve, and has no place: the bound is for the others.
+    // It is Available while its pods of both releases serve, and it does not count: the bound is for the others.
     await waitFor('its pods of the new release alone', () => {
       const live = store.get(changed);
       return live !== undefined && !former.has(releaseIn(live)) && isRolledOut(live);
