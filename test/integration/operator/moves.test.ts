@@ -231,6 +231,39 @@ test('a Tenant that names the new shard already can be written to again when its
   expect(await leftOn(pools.main, slug)).toEqual([]);
 }, 120_000);
 
+test('a tenant moves beside thousands of due jobs, as soon as those that run have ended', async () => {
+  const { key, slug } = await filledTenant();
+  const role = tenantRole(slug);
+  await pools.main.query(
+    `INSERT INTO carrel.work (tenant, kind, payload, due_at) SELECT $1, 'waits', '{}', now() FROM generate_series(1, 2000)`,
+    [role],
+  );
+  const worker = { isOver: false };
+  // One after the other, each for half a second: at every moment some run.
+  const working = (async () => {
+    while (!worker.isOver) {
+      await pools.main.query(
+        `UPDATE carrel.work SET leased_until = now() + interval '0.5 s' WHERE (tenant, id) = (
+           SELECT tenant, id FROM carrel.work WHERE tenant = $1 AND due_at <= now() AND (leased_until IS NULL OR leased_until <= now())
+           LIMIT 1 FOR UPDATE SKIP LOCKED)`,
+        [role],
+      );
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  })();
+
+  const began = performance.now();
+  const moved = await move(slug, 'other');
+  worker.isOver = true;
+  await working;
+
+  expect(moved).toMatchObject({ code: 0 });
+  expect(performance.now() - began).toBeLessThan(100_000); // it would give up after 120 s
+  expect(await pools.other.query(`SELECT FROM carrel.work WHERE tenant = $1 AND kind = 'waits'`, [role])).toHaveLength(2_000);
+  expect([await held(pools.other, slug), await leftOn(pools.main, slug)]).toEqual([[], []]);
+  await ready(cluster.tenants, key);
+}, 180_000);
+
 test('a tenant whose former schema is being read goes on at its new shard, and the former schema goes when the reader has ended', async () => {
   const { key, slug } = await filledTenant();
   const schema = quoteIdentifier(tenantRole(slug));

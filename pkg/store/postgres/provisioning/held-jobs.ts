@@ -4,22 +4,21 @@ import type { Sql } from '../pool.ts';
 const LEASED = ['work', 'deliveries'];
 
 /**
- * Keeps the worker from a tenant's jobs and deliveries, until `releaseJobs`: their leases never end. False: some run, and nothing was changed.
+ * Keeps the worker from a tenant's jobs and deliveries, until `releaseJobs`: their leases never end. Those that run are left until they have ended;
+ * false: there are such ones, and a later call holds what they leave. However many wait, none of them begins from the first call on.
  */
 export async function holdJobs(tx: Sql, role: string): Promise<boolean> {
-  for (const table of LEASED) {
-    const rows = await tx.query<{ isRunning: boolean }>(
-      `SELECT leased_until > now() AND leased_until < 'infinity' AS "isRunning" FROM carrel.${table} WHERE tenant = $1 AND due_at IS NOT NULL FOR UPDATE`,
-      [role],
-    );
-    if (rows.some(({ isRunning }) => isRunning)) return false;
-  }
   for (const table of LEASED)
     await tx.query(
-      `UPDATE carrel.${table} SET leased_until = 'infinity', fence = gen_random_uuid() WHERE tenant = $1 AND due_at IS NOT NULL`,
+      `UPDATE carrel.${table} SET leased_until = 'infinity', fence = gen_random_uuid()
+       WHERE tenant = $1 AND due_at IS NOT NULL AND (leased_until IS NULL OR leased_until <= now())`,
       [role],
     );
-  return true;
+  const [left] = await tx.query<{ isRunning: boolean }>(
+    `SELECT ${LEASED.map((table) => `EXISTS (SELECT FROM carrel.${table} WHERE tenant = $1 AND due_at IS NOT NULL AND leased_until IS DISTINCT FROM 'infinity')`).join(' OR ')} AS "isRunning"`,
+    [role],
+  );
+  return left?.isRunning === false;
 }
 
 /** The worker may take them again. */
