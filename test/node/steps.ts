@@ -261,9 +261,9 @@ async function comesBack(carrel: Installation, name: string, killed: readonly nu
   const before = await restarts(carrel);
   for (const pid of killed) signal(pid, 'SIGKILL');
   await waitFor('a new start of every container', async () => {
-    const now = await restarts(carrel).catch(() => ({}) as Record<string, number>); // the API server may be starting
+    const now = await restarts(carrel).catch(() => undefined); // the API server may be starting
     // A pod that was ending already does not come back.
-    return Object.entries(before).every(([pod, count]) => (now[pod] ?? Infinity) > count);
+    return now !== undefined && Object.entries(before).every(([pod, count]) => (now[pod] ?? Infinity) > count);
   });
   await carrel.rolledOut();
   await kubectlOk(platform, ['-n', 'outside', 'rollout', 'status', 'deployment/receiver', '--timeout=90s']);
