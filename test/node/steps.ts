@@ -312,6 +312,7 @@ async function tenantIsSuspended(carrel: Installation): Promise<void> {
   };
   const suspend = (suspended: boolean) =>
     kubectlOk(platform, ['-n', SPACE, 'patch', 'tenant', TENANT, '--type=merge', '-p', JSON.stringify({ spec: { suspended } })]);
+  const before = await fileNames(carrel);
   await suspend(true);
   await waitFor('the operator’s answer', async () => {
     const { status, error, retryAfter } = await ask();
@@ -321,8 +322,14 @@ async function tenantIsSuspended(carrel: Installation): Promise<void> {
   await suspend(false);
   await waitReady(platform, SPACE, `tenant/${TENANT}`);
   await waitFor('the server’s answer', async () => (await ask()).status === 200);
+  assert.deepEqual(await fileNames(carrel), before);
+  assert.notEqual(before.length, 0);
+}
+
+async function fileNames({ platform }: Installation): Promise<string[]> {
   const { admin } = await signIn(platform, SPACE, TENANT);
-  assert.equal((await admin.get('/files')).body.data.length, 2);
+  const files: { name: string }[] = (await admin.get('/files')).body.data;
+  return files.map(({ name }) => name);
 }
 
 async function signedOut({ platform }: Installation): Promise<Api> {
