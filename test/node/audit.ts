@@ -10,6 +10,7 @@ interface AuditEvent {
   readonly verb: string;
   readonly objectRef?: { readonly apiGroup?: string; readonly resource?: string; readonly subresource?: string };
   readonly responseStatus?: { readonly code?: number };
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 const OPERATOR = `system:serviceaccount:${NAMESPACE}:carrel-operator`;
@@ -27,6 +28,10 @@ function rightOf({ verb, objectRef }: AuditEvent): string | undefined {
   return `${verb} ${apiGroup}/${resource}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
+/** A 403 of somebody who has the right is an admission's, as for an Event in a namespace that is being deleted. */
+const isRefused = ({ responseStatus, annotations }: AuditEvent): boolean =>
+  responseStatus?.code === 403 && annotations?.['authorization.k8s.io/decision'] !== 'allow';
+
 const listed = (rights: ReadonlyMap<string, readonly string[]>): string[] =>
   [...rights].flatMap(([resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
 
@@ -38,7 +43,7 @@ export function rightsAreUsed({ cluster }: Installation): Promise<void> {
     .map((line) => JSON.parse(line) as AuditEvent)
     .filter(({ user }) => user.username === OPERATOR);
   const used = new Set(events.map(rightOf));
-  const refused = new Set(events.filter(({ responseStatus }) => responseStatus?.code === 403).map(rightOf));
+  const refused = new Set(events.filter(isRefused).map(rightOf));
   const granted = [...listed(CLUSTER_RIGHTS), ...listed(OWN_NAMESPACE_RIGHTS)];
 
   const unused = granted.filter((right) => !used.has(right));
