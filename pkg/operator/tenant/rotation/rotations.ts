@@ -24,6 +24,8 @@ const RETRY_MS = 2_000;
 const LATE_RETRY_MS = 15_000;
 const LATE_MS = 60_000;
 const NAMED_PODS = 5;
+/** Of the values that one reconcile seals anew: the next ones are the next reconcile's. */
+const MOST_VALUES = 1_000;
 const AT_ONCE_MS = 1;
 
 interface Deps {
@@ -108,7 +110,7 @@ export class Rotations {
     const { shards, platformKeys, random } = this.#deps;
     const { resealTenant, sealOf } = await import('../../../tenantdata/sealed-values.ts');
     const { pool } = await shards.open(accepted.shard);
-    const { resealed } = await resealTenant(pool, sealOf(accepted, platformKeys, random));
+    const { resealed } = await resealTenant(pool, sealOf(accepted, platformKeys, random), { most: MOST_VALUES });
     return resealed === 0;
   }
 
