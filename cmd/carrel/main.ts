@@ -17,6 +17,7 @@ const commands = {
   logs: () => import('../../pkg/local/commands/logs.ts'),
   backup: () => import('../../pkg/local/commands/backup.ts'),
   binaries: () => import('../../pkg/local/commands/binaries.ts'),
+  reclaim: () => import('../../pkg/local/commands/reclaim.ts'),
   rollout: () => import('../../pkg/local/commands/rollout.ts'),
   rotate: () => import('../../pkg/local/commands/rotate.ts'),
   restart: () => import('../../pkg/local/commands/restart.ts'),
@@ -151,7 +152,7 @@ where it is. Backups hold people's data and are not encrypted; secrets in them a
 Run it where the operator runs (kubectl exec); without CARREL_SHARDS_DIR it is the platform on this machine.`;
 
 const BACKUP_HELP = `${REPOSITORY_HELP}
-The tenants go on meanwhile. An object is copied once, whatever number of backups has it. What was written is read back.
+The tenants go on meanwhile. Those that have waited longest come first. An object is copied once, whatever number of backups has it. What was written is read back.
 Exit code 1: a tenant has no backup, or its storage has lost objects.`;
 
 tenants
@@ -160,10 +161,12 @@ tenants
   .argument('[slugs...]', 'the slugs of the Tenants; left out: all')
   .requiredOption('--to <repository>', 'where to')
   .option('--keep <count>', 'afterwards delete all but so many of its newest backups', positiveNumber)
+  .option('--most-minutes <count>', 'give a tenant up after so long, and go on with the next', positiveNumber)
   .addHelpText('after', BACKUP_HELP)
-  .action(async (slugs: string[], { to, keep }: { to: string; keep?: number }) => {
+  .action(async (slugs: string[], { to, keep, mostMinutes }: { to: string; keep?: number; mostMinutes?: number }) => {
     const { backUpTenants } = await commands.backup();
-    process.exitCode = (await backUpTenants(slugs, { to, keep, stateDirectory, env })) ? 0 : 1;
+    const mostMs = mostMinutes === undefined ? undefined : mostMinutes * 60_000;
+    process.exitCode = (await backUpTenants(slugs, { to, keep, mostMs, stateDirectory, env })) ? 0 : 1;
   });
 
 tenants
@@ -213,6 +216,23 @@ tenants
   .action(async (slug: string, { to }: { to: string }) => {
     const { move } = await commands.move();
     await move(slug, { to, stateDirectory, env });
+  });
+
+const RECLAIM_HELP = `
+A tenant belongs to a namespace by its uid. When the cluster was rebuilt without its etcd, namespaces have new uids, and every Tenant is SlugTaken.
+Without --yes it only says which tenants it would give. Look at them: whoever has a namespace of this name now gets their data.
+Run it where the operator runs (kubectl exec); without CARREL_SHARDS_DIR it is the platform on this machine.
+Exit code 1: a namespace is not there, or the registry does not answer.`;
+
+tenants
+  .command('reclaim')
+  .description('after the loss of etcd: give the tenants of lost namespaces to the namespaces that have their names now')
+  .argument('[namespaces...]', 'the names of the namespaces; left out: all')
+  .option('--yes', 'do it', false)
+  .addHelpText('after', RECLAIM_HELP)
+  .action(async (namespaces: string[], { yes }: { yes: boolean }) => {
+    const { reclaim } = await commands.reclaim();
+    await reclaim(namespaces, { isMeant: yes, stateDirectory, env });
   });
 
 const ROTATE_HELP = `
