@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { addAbortSignal, PassThrough, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Clock } from '../runtime/clock.ts';
 import type { SqlPool } from '../store/postgres/pool.ts';
@@ -133,8 +133,12 @@ async function copyObject(
     source.body.destroy();
     return 'damaged';
   }
-  const { stream, result } = measured(source.body as AsyncIterable<Buffer>);
-  await repository.put(name, stream, size);
+  // A store may send a byte a minute, so it is not the end of the object that ends it.
+  const { stream, result } = measured(addAbortSignal(signal, source.body as Readable) as AsyncIterable<Buffer>);
+  await repository.put(name, stream, size).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw error;
+  });
   const { sha256 } = result();
   const stored = await measure((await repository.get(name)) as AsyncIterable<Buffer>);
   if (stored.sha256 !== sha256)

@@ -16,18 +16,24 @@ interface Options {
 }
 
 const PROGRESS_MS = 5_000;
+const MINUTE_MS = 60_000;
+
+interface BackupOptions extends Options {
+  readonly to: string;
+  /** How many backups of each tenant are kept; left out: all. */
+  readonly keep: number | undefined;
+  /** For each tenant, so that storage that answers slowly does not keep the others from their backups; left out: no bound. */
+  readonly mostMs: number | undefined;
+}
 
 /** Backs up tenants one after the other, all where none is named. True: each has a backup with all its objects. */
-export async function backUpTenants(
-  slugs: readonly string[],
-  { to, keep, ...options }: Options & { to: string; keep: number | undefined },
-): Promise<boolean> {
+export async function backUpTenants(slugs: readonly string[], { to, keep, mostMs, ...options }: BackupOptions): Promise<boolean> {
   return atRepository(to, options.env, (repository) =>
     withInstallation(options, async (access) => {
-      const wanted = slugs.length > 0 ? slugs : await allSlugs(access);
+      const wanted = slugs.length > 0 ? slugs : await allSlugs(access, repository);
       let failures = 0;
       for (const slug of wanted) {
-        const isWhole = await backUpOne(access, repository, slug, keep).catch((error: unknown) => {
+        const isWhole = await backUpOne(access, repository, slug, { keep, mostMs }).catch((error: unknown) => {
           // One that fails keeps no other from its backup.
           if (wanted.length === 1) throw error;
           process.stderr.write(`${slug}: ${messageOf(error)}\n`);
@@ -41,11 +47,25 @@ export async function backUpTenants(
   );
 }
 
-/** Those whose data are being removed have none to back up. */
-const allSlugs = async ({ registry }: InstallationAccess): Promise<string[]> =>
-  (await registry.list()).filter(({ state }) => state !== 'deleting').map(({ slug }) => slug);
+/**
+ * Those that have waited longest for a turn come first, so that each has one where the time does not suffice for all. Those whose data are being removed
+ * have none to back up.
+ */
+async function allSlugs({ registry }: InstallationAccess, repository: Repository): Promise<string[]> {
+  const tenants = (await registry.list()).filter(({ state }) => state !== 'deleting');
+  const turns: { slug: string; last: string }[] = [];
+  for (const { slug } of tenants) turns.push({ slug, last: [...(await stampsIn(repository, slug)).keys()].toSorted().at(-1) ?? '' });
+  return turns.toSorted((a, b) => compare(a.last, b.last) || compare(a.slug, b.slug)).map(({ slug }) => slug);
+}
 
-async function backUpOne(access: InstallationAccess, repository: Repository, slug: string, keep: number | undefined): Promise<boolean> {
+const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
+
+async function backUpOne(
+  access: InstallationAccess,
+  repository: Repository,
+  slug: string,
+  { keep, mostMs }: Pick<BackupOptions, 'keep' | 'mostMs'>,
+): Promise<boolean> {
   const tenant = await access.tenant(slug);
   const { objects } = await access.storageOf(slug);
   if (repository.name.startsWith(`s3://${objects.bucket}/`))
@@ -57,7 +77,11 @@ async function backUpOne(access: InstallationAccess, repository: Repository, slu
     pool: access.shardOf(tenant),
     objects,
   };
-  const backup = await watched(slug, (onProgress, signal) => backUp(source, { repository, clock: systemClock, signal, onProgress }));
+  const backup = await watched(
+    slug,
+    (onProgress, signal) => backUp(source, { repository, clock: systemClock, signal, onProgress }),
+    mostMs,
+  );
   process.stdout.write(`${slug}: ${describe(backup, repository)}\n`);
   if (keep !== undefined) {
     const deleted = await prune(repository, slug, { keep, now: systemClock.now() });
@@ -182,11 +206,18 @@ async function atRepository<T>(text: string, env: NodeJS.ProcessEnv, work: (repo
   }
 }
 
-/** Says on standard error how far it is; Ctrl-C ends it at the next object. */
-async function watched<T>(what: string, work: (onProgress: Progress, signal: AbortSignal) => Promise<T>): Promise<T> {
+/** Says on standard error how far it is; Ctrl-C ends it at once, and so do `mostMs`. */
+async function watched<T>(what: string, work: (onProgress: Progress, signal: AbortSignal) => Promise<T>, mostMs?: number): Promise<T> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort(new LocalError(`${what}: stopped. What was copied is used the next time`));
   process.once('SIGINT', stop).once('SIGTERM', stop);
+  const late = (ms: number) => () =>
+    stopping.abort(
+      new LocalError(
+        `not done within ${ms / MINUTE_MS} minutes: its storage answers slowly, or it has much that is new. What was copied is used the next time`,
+      ),
+    );
+  const timer = mostMs === undefined ? undefined : setTimeout(late(mostMs), mostMs);
   let said = performance.now();
   try {
     return await work(({ objects, bytes, of }) => {
@@ -195,6 +226,7 @@ async function watched<T>(what: string, work: (onProgress: Progress, signal: Abo
       process.stderr.write(`${what}: ${objects} of at most ${of} objects, ${bytesText(bytes)}\n`);
     }, stopping.signal);
   } finally {
+    clearTimeout(timer);
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }

@@ -166,6 +166,8 @@ test('the backups are made by a CronJob that reads shards as their owner and wri
     's3://backups/carrel',
     '--keep',
     '7',
+    '--most-minutes',
+    '120',
   ]);
   expect(pod?.containers[0]?.env).toContainEqual({ name: 'AWS_ENDPOINT_URL', value: 'https://s3.backups:9443' });
   expect(pod?.volumes?.flatMap(({ secret }) => secret?.items?.map(({ path }) => path) ?? [])).toEqual(['url', 'url']);

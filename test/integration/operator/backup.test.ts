@@ -43,7 +43,7 @@ type Work = Parameters<typeof anyProcess>[0];
 const inProcess = (work: Work, env: NodeJS.ProcessEnv = {}): Promise<Outcome> => anyProcess(work, { ...settings, ...env });
 
 const backup = (slugs: readonly string[], to: string, env?: NodeJS.ProcessEnv, keep?: number) =>
-  inProcess((options) => backUpTenants(slugs, { ...options, to, keep }), env);
+  inProcess((options) => backUpTenants(slugs, { ...options, to, keep, mostMs: undefined }), env);
 const backups = (slug: string, at: string, verify = false) => inProcess((options) => listBackups(slug, { ...options, at, verify }));
 const restored = (slug: string, from: string, more: { of?: string; replace?: boolean } = {}, env?: NodeJS.ProcessEnv) =>
   inProcess((options) => restoreTenant(slug, { ...options, from, backup: undefined, of: more.of, replace: more.replace ?? false }), env);

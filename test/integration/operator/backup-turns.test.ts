@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import { backUpTenants } from '../../../pkg/local/commands/backup.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { parseSealingKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { Registry } from '../../../pkg/store/postgres/registry.ts';
+import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
+import { testBackends } from '../../support/backends.ts';
+import { fillTenant } from '../../support/filled-tenant.ts';
+import { operatorEnvironment, secretValues } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
+import { inProcess, type Outcome } from './carrel.ts';
+
+/** Stores of the file's own: its commands back up all tenants that are there. */
+const { cluster, namespace, readyTenant, stores } = operatorSuite({ ownStores: true });
+let pool: SqlPool;
+beforeAll(() => {
+  pool = new SqlPool({ url: stores.postgres.operator, poolSize: 2, log: silentLogger });
+});
+afterAll(() => pool?.close());
+
+const newFolder = (): Promise<string> => mkdtemp(join(testBackends().scratch, 'backups-'));
+const backup = (slugs: readonly string[], to: string, mostMs?: number): Promise<Outcome> =>
+  inProcess((options) => backUpTenants(slugs, { ...options, to, keep: undefined, mostMs }), operatorEnvironment(stores));
+
+/** An object store that sends the first byte of an object of this size, and no other. */
+async function tricklingStore(size: number): Promise<{ endpoint: string; close(): void }> {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': size });
+    response.write('x');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+/** With files; `size` is that of one of them. */
+async function filled(): Promise<{ key: ObjectKey; tenantId: string; size: number }> {
+  const key = await readyTenant();
+  const tenantId = (await cluster.tenants.get(key)).status?.tenantId ?? '';
+  const objects = new Objects((await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions);
+  const { keys } = await fillTenant({ pool, slug: key.name, tenantId, objects }, stores.platformKeys);
+  const { length } = await objects.get(keys[0] ?? '');
+  objects.close();
+  return { key, tenantId, size: length };
+}
+
+test('storage that sends a byte and no more is given up after its time, the others have their backups, and it comes after those that wait longer', async () => {
+  const [slow, next, last] = [await filled(), await readyTenant(), await readyTenant()];
+  const folder = await newFolder();
+  const store = await tricklingStore(slow.size);
+  const sealer = new Sealer(parseSealingKeys(stores.platformKeys), systemRandom);
+  const registry = new Registry({ pool, sealer, clock: systemClock, random: systemRandom });
+  const storage = JSON.parse((await registry.getSecret(slow.tenantId, 'storage')) ?? '{}') as object;
+  await registry.setSecret(slow.tenantId, 'storage', JSON.stringify({ ...storage, endpoint: store.endpoint }));
+
+  const first = await backup([slow.key.name, next.name], folder, 1_500);
+  const all = await backup([], folder, 1_500);
+  store.close();
+
+  expect(first.code).toBe(1);
+  expect(first.stderr).toMatch(new RegExp(`^${slow.key.name}: not done within 0.025 minutes: its storage answers slowly`, 'm'));
+  expect(first.stdout).toContain(`${next.name}: backed up to ${folder}`);
+  expect(first.stdout).toContain('1 of 2 tenants are backed up whole.');
+  expect(all.stdout.indexOf(`${last.name}: `)).toBe(0);
+  expect(all.stdout).toContain('2 of 3 tenants are backed up whole.');
+});
