@@ -7,8 +7,9 @@ import { imageIn } from '../../../pkg/operator/tenant/rollouts.ts';
 import { systemClock as clock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom as random } from '../../../pkg/runtime/random.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { ensureTenantDatabase, migrateTenant } from '../../../pkg/store/postgres/provisioning.ts';
+import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/index.ts';
+import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { ensureTenantDatabase, LATEST_VERSION, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { RedisUsers } from '../../../pkg/store/redis/acl.ts';
 import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { testBackends } from '../../support/backends.ts';
@@ -58,7 +59,7 @@ export async function bareClient({ cluster, namespace }: Run, url: string): Prom
       await change({ status: JSON.stringify(model.status).slice(0, 300) });
       const tenant = { slug: name, tenantId: String((nextId += 1)) };
       await ensureTenantDatabase(shard, { ...tenant, password: random.hex(16), connections: 12 });
-      await migrateTenant(shard, tenant);
+      await migrate(shard.pool, tenant);
       await redis.ensure({ slug: name, passwords: [random.hex(16)] });
       const bucket = bucketName(name);
       await storage.ensureBucketWithUser({ bucket, accessKeyId: bucket, secretAccessKey: random.hex(16) });
@@ -91,6 +92,18 @@ export async function bareClient({ cluster, namespace }: Run, url: string): Prom
       await Promise.all([redis.close(), shard.pool.close()]);
     },
   };
+}
+
+/** As tools for migrations do it: each with its record in a transaction, and no other statement. */
+async function migrate(pool: SqlPool, { slug, tenantId }: { slug: string; tenantId: string }): Promise<void> {
+  const role = tenantRole(slug);
+  for (const { name, up } of tenantMigrations)
+    await pool.transaction(async (tx) => {
+      await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext; SET LOCAL client_min_messages = 'error'`);
+      await up(tx, { role, tenantId });
+      await tx.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+    });
+  await pool.query('UPDATE carrel.tenants SET schema_version = $2 WHERE role = $1', [role, LATEST_VERSION]);
 }
 
 /** The children of a tenant as they would be created. */

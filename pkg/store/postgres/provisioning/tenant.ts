@@ -205,11 +205,41 @@ export async function boundConnections(shard: ShardAccess, most: number): Promis
   return new Map(roles.map((each) => [each.tenantId, isBounded(each) ? each.limit : most]));
 }
 
-/** Applies the missing migrations. Returns the version reached. */
+/** Applies the missing migrations, to a schema without any all at once. Returns the version reached. */
 export async function migrateTenant(shard: ShardAccess, tenant: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<string> {
-  await migrateUp(migrationRun(shard, tenant));
+  if (!(await migrateNew(shard, tenant))) await migrateUp(migrationRun(shard, tenant));
   return LATEST_VERSION;
 }
+
+/**
+ * In one transaction: nobody uses the schema yet, and a commit and half a dozen statements for each migration would take more time than what they
+ * make. False: some are applied, and nothing was done.
+ */
+async function migrateNew(shard: ShardAccess, { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<boolean> {
+  const role = tenantRole(slug);
+  return retryDdl(shard, () =>
+    shard.pool.transaction(async (tx) => {
+      await tx.query(`${MIGRATION_SETTINGS}; SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
+      await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
+      const [some] = await tx.query('SELECT FROM schema_migrations LIMIT 1');
+      if (some) return false;
+      await migrateAll(tx, { role, tenantId }, tenantMigrations);
+      await recordVersion(tx, role, LATEST_VERSION);
+      return true;
+    }),
+  );
+}
+
+const MIGRATION_SETTINGS = `SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`;
+
+/** The search path is at the schema. */
+async function migrateAll(tx: Sql, context: TenantContext, migrations: typeof tenantMigrations): Promise<void> {
+  for (const { up } of migrations) await up(tx, context);
+  await tx.query('INSERT INTO schema_migrations (name) SELECT unnest($1::text[])', [migrations.map(({ name }) => name)]);
+}
+
+const recordVersion = (tx: Sql, role: string, version: string | null): Promise<unknown> =>
+  tx.query('UPDATE carrel.tenants SET schema_version = $2 WHERE role = $1', [role, version]);
 
 /**
  * Replaces a tenant's schema by a new one, all in the caller's transaction: with the migrations of these names, then `fill`, then all others. The search
@@ -224,13 +254,13 @@ export async function replaceSchema(
   const role = tenantRole(slug);
   const unknown = names.filter((name) => !tenantMigrations.some((migration) => migration.name === name));
   if (unknown.length > 0) throw new UnknownMigrations(unknown);
-  const migrate = async (isWanted: (name: string) => boolean): Promise<void> => {
-    for (const { name, up } of tenantMigrations.filter((migration) => isWanted(migration.name))) {
-      await up(tx, { role, tenantId });
-      await tx.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
-    }
-  };
-  await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'; SET LOCAL statement_timeout = 0`);
+  const migrate = (isWanted: (name: string) => boolean): Promise<void> =>
+    migrateAll(
+      tx,
+      { role, tenantId },
+      tenantMigrations.filter(({ name }) => isWanted(name)),
+    );
+  await tx.query(`${MIGRATION_SETTINGS}; SET LOCAL statement_timeout = 0`);
   await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
   await tx.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(role)} CASCADE`);
   await makeSchema(tx, role);
@@ -238,7 +268,7 @@ export async function replaceSchema(
   await migrate((name) => names.includes(name));
   await fill();
   await migrate((name) => !names.includes(name));
-  await tx.query('UPDATE carrel.tenants SET schema_version = $2 WHERE role = $1', [role, LATEST_VERSION]);
+  await recordVersion(tx, role, LATEST_VERSION);
 }
 
 /** Migrations that this release does not have: the data are of a later one. */
@@ -271,7 +301,7 @@ function migrationRun(shard: ShardAccess, { slug, tenantId }: Pick<TenantDatabas
       await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext; SET LOCAL client_min_messages = 'error'`);
       await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
     },
-    record: (tx, version) => tx.query('UPDATE carrel.tenants SET schema_version = $2 WHERE role = $1', [role, version]),
+    record: (tx, version) => recordVersion(tx, role, version),
   };
 }
 
