@@ -60,7 +60,8 @@ test('doctor says whether the custom resources are of this release, and reports 
     ['long', 11],
     ['short', 9],
   ] as const) {
-    await tenants.create(tenantOf('default', name));
+    // While the API server takes the changed definition over it may refuse its objects.
+    await waitFor('the changed definition to be served', () => tenants.create(tenantOf('default', name)).then(() => true));
     const lastTransitionTime = new Date(Date.now() - minutes * 60_000).toISOString();
     const waits = {
       type: 'Ready',

@@ -20,7 +20,6 @@ import {
 } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 import { stores, type TestStores } from '../../support/stores.ts';
-import { waitFor } from '../../support/wait.ts';
 import { inProcess, type Outcome } from './carrel.ts';
 
 /** A registry of the file's own: the command looks at all of its tenants. */
@@ -55,22 +54,25 @@ async function tenant(): Promise<ObjectKey> {
   return key;
 }
 
-/** What a loss of etcd leaves: the registry knows the namespace by a uid that no namespace has, and everything of the cluster is gone. */
-async function lose({ namespace, name }: ObjectKey): Promise<void> {
-  await registry.query('UPDATE registry.tenants SET namespace_uid = $2 WHERE namespace = $1', [namespace, `lost-${namespace}`]);
-  await cluster.tenants.patch({ namespace, name }, { metadata: { finalizers: null } });
-  await cluster.tenants.delete({ namespace, name });
-  await waitFor('the Tenant to go', async () => (await cluster.tenants.find({ namespace, name })) === undefined);
+/** What a loss of etcd leaves: the registry knows the tenant's namespace by a uid that no namespace has, and in the one of that name nothing is there. */
+async function lost({ name }: ObjectKey): Promise<ObjectKey> {
+  const namespace = await newNamespace(cluster);
+  await registry.query('UPDATE registry.tenants SET namespace = $2, namespace_uid = $3 WHERE slug = $1', [
+    name,
+    namespace,
+    `lost-${namespace}`,
+  ]);
+  return { namespace, name };
 }
 
 const passwordOf = async ({ namespace, name }: ObjectKey): Promise<string | undefined> =>
   (await secretValues(cluster, namespace, `${name}-database`))?.['password'];
 
 test('after etcd was lost, tenants come back in the namespaces of their names with all that they had', async () => {
-  const [key, other] = [await tenant(), await tenant()];
-  const { tenantId } = (await cluster.tenants.get(key)).status ?? {};
-  const password = await passwordOf(key);
-  await Promise.all([lose(key), lose(other)]);
+  const [former, other] = [await tenant(), await lost(await tenant())];
+  const { tenantId } = (await cluster.tenants.get(former)).status ?? {};
+  const password = await passwordOf(former);
+  const key = await lost(former);
   await cluster.tenants.create(tenantOf(key.namespace, key.name));
   await condition(cluster.tenants, key, 'Accepted', 'False', 'SlugTaken');
 
@@ -98,8 +100,7 @@ test('after etcd was lost, tenants come back in the namespaces of their names wi
 });
 
 test('without names it gives all, and names the namespaces that are not there', async () => {
-  const [key, gone] = [await tenant(), await tenant()];
-  await lose(key);
+  const [key, gone] = [await lost(await tenant()), await tenant()];
   await registry.query(`UPDATE registry.tenants SET namespace = 'not-there' WHERE slug = $1`, [gone.name]);
 
   const done = await reclaim([], true);
@@ -111,8 +112,7 @@ test('without names it gives all, and names the namespaces that are not there', 
 });
 
 test('a namespace that is not there is refused by name, before anything is written', async () => {
-  const key = await tenant();
-  await lose(key);
+  const key = await lost(await tenant());
 
   const refused = await reclaim([key.namespace, 'nowhere'], true);
   const scoped = await reclaim([key.namespace], true, { CARREL_TENANT_NAMESPACES: 'elsewhere' });
