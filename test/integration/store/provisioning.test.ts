@@ -138,24 +138,6 @@ test('no statement holds a password, which the log of a Postgres where one fails
   expect(await connectAs('carrel_worker', workerPassword)).toBe('carrel_worker');
 });
 
-test('operators that race make one tenant, without an error', async () => {
-  const tenant = newDatabase();
-  const others = await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      const own = new SqlPool({ url: running.postgres.operator, poolSize: 2, log: silentLogger });
-      const racer = { pool: own, ...time };
-      await ensureShard(racer);
-      await ensureTenantDatabase(racer, tenant);
-      await migrateTenant(racer, tenant);
-      await own.close();
-      return racer;
-    }),
-  );
-
-  expect(others).toHaveLength(4);
-  expect(await ensureTenantDatabase(shard, tenant)).toEqual({ changed: false, schemaVersion: LATEST_VERSION, isMigrated: true });
-});
-
 /** Tables of both versions whose rows a `down` changes: the older version cannot hold them as they are. */
 const CHANGED: Readonly<Record<string, readonly string[]>> = {
   '0013-who-somebody-is': ['lti_identities', 'sessions'],
@@ -281,43 +263,6 @@ test.each([
     await own.close();
   },
 );
-
-test('an operator whose connection is cut at any step leaves what the next one finishes', async () => {
-  const tenant = newDatabase();
-  const clean = newDatabase();
-  await ensureTenantDatabase(shard, clean);
-  await migrateTenant(shard, clean);
-
-  for (let cut = 1; ; cut += 1) {
-    let statements = 0;
-    const own = new SqlPool({
-      url: `${running.postgres.operator}?application_name=cut-me`,
-      poolSize: 1,
-      log: silentLogger,
-      observe: () => {
-        statements += 1;
-        if (statements === cut) void pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut-me'`);
-      },
-    });
-    const killed = { pool: own, ...time };
-    const outcome = await (async () => {
-      await ensureTenantDatabase(killed, tenant);
-      await migrateTenant(killed, tenant);
-    })().then(
-      () => 'done',
-      (error: unknown) => error,
-    );
-    await own.close();
-    if (outcome === 'done' && statements < cut) break;
-    if (outcome !== 'done') expect(outcome).toBeInstanceOf(StoreUnavailableError);
-  }
-
-  expect(await ensureTenantDatabase(shard, tenant)).toEqual({ changed: false, schemaVersion: LATEST_VERSION, isMigrated: true });
-  const rename = (catalog: string[], from: string): string[] => catalog.map((line) => line.replaceAll(from, 'tenant'));
-  expect(rename(await catalogOf(pool, tenantRole(tenant.slug)), tenantRole(tenant.slug))).toEqual(
-    rename(await catalogOf(pool, tenantRole(clean.slug)), tenantRole(clean.slug)),
-  );
-});
 
 test('the first administrator signs in with what was set last, and its sessions end then', async () => {
   const tenant = await newTenant(running, shard);

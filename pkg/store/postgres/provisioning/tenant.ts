@@ -33,6 +33,9 @@ export const tenantRole = (slug: string): string => `tenant_${slug}`;
 
 export const LATEST_VERSION = tenantMigrations.at(-1)?.name ?? '';
 
+/** Of a transaction that changes a schema or role: it waits no longer for a lock, and what is there already is no warning. */
+const DDL_SETTINGS = `SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`;
+
 const ROLE_SETTINGS: Readonly<Record<string, string>> = {
   search_path: '"$user", ext',
   statement_timeout: `'8s'`,
@@ -80,7 +83,7 @@ export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDat
   if (present?.intact && (await tenant.isInUse?.())) return { changed: false, isPutOff: true, ...state };
   await retryDdl(shard, () =>
     shard.pool.transaction(async (tx) => {
-      await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
+      await tx.query(DDL_SETTINGS);
       await tx.query(`INSERT INTO carrel.tenants (role, tenant_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [role, tenant.tenantId]);
       const [locked] = await tx.query<{ tenantId: string }>(
         `SELECT tenant_id::text AS "tenantId" FROM carrel.tenants WHERE role = $1 FOR UPDATE`,
@@ -219,7 +222,7 @@ async function migrateNew(shard: ShardAccess, { slug, tenantId }: Pick<TenantDat
   const role = tenantRole(slug);
   return retryDdl(shard, () =>
     shard.pool.transaction(async (tx) => {
-      await tx.query(`${MIGRATION_SETTINGS}; SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
+      await tx.query(`${DDL_SETTINGS}; SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
       await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
       const [some] = await tx.query('SELECT FROM schema_migrations LIMIT 1');
       if (some) return false;
@@ -229,8 +232,6 @@ async function migrateNew(shard: ShardAccess, { slug, tenantId }: Pick<TenantDat
     }),
   );
 }
-
-const MIGRATION_SETTINGS = `SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`;
 
 /** The search path is at the schema. */
 async function migrateAll(tx: Sql, context: TenantContext, migrations: typeof tenantMigrations): Promise<void> {
@@ -260,7 +261,7 @@ export async function replaceSchema(
       { role, tenantId },
       tenantMigrations.filter(({ name }) => isWanted(name)),
     );
-  await tx.query(`${MIGRATION_SETTINGS}; SET LOCAL statement_timeout = 0`);
+  await tx.query(`${DDL_SETTINGS}; SET LOCAL statement_timeout = 0`);
   await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
   await tx.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(role)} CASCADE`);
   await makeSchema(tx, role);
@@ -356,7 +357,7 @@ export async function dropTenant(
   if (!(await dropOwned(shard, role, { budgetMs: options.budgetMs ?? Infinity }))) return false;
   const drop = () =>
     shard.pool.transaction(async (tx) => {
-      await tx.query(`SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = 'error'`);
+      await tx.query(DDL_SETTINGS);
       await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
       await tx.query(`DROP SCHEMA IF EXISTS ${quoteIdentifier(role)} CASCADE`);
       await tx.query('DELETE FROM carrel.work WHERE tenant = $1', [role]);
