@@ -104,7 +104,11 @@ async function copyObjects(
   const absent = absentAmong(listedObjects(repository, slug, stamp), keptObjects(repository, slug));
   await forEach(absent, OBJECTS_AT_ONCE, async (object) => {
     signal.throwIfAborted();
-    const outcome = await copyObject(objects, repository, names(slug).object(object.key), object, signal);
+    const outcome = await copyObject(objects, repository, names(slug).object(object.key), object, signal).catch((error: unknown) => {
+      // Whatever it waited for: what ended it is why it failed.
+      signal.throwIfAborted();
+      throw error;
+    });
     if (outcome !== 'copied') {
       if (found[outcome].size < MOST_FAULTS) found[outcome].add(object.key);
       return;
@@ -135,10 +139,7 @@ async function copyObject(
   }
   // A store may send a byte a minute, so it is not the end of the object that ends it.
   const { stream, result } = measured(addAbortSignal(signal, source.body as Readable) as AsyncIterable<Buffer>);
-  await repository.put(name, stream, size).catch((error: unknown) => {
-    signal.throwIfAborted();
-    throw error;
-  });
+  await repository.put(name, stream, size);
   const { sha256 } = result();
   const stored = await measure((await repository.get(name)) as AsyncIterable<Buffer>);
   if (stored.sha256 !== sha256)

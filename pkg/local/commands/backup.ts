@@ -54,11 +54,9 @@ export async function backUpTenants(slugs: readonly string[], { to, keep, mostMs
 async function allSlugs({ registry }: InstallationAccess, repository: Repository): Promise<string[]> {
   const tenants = (await registry.list()).filter(({ state }) => state !== 'deleting');
   const turns: { slug: string; last: string }[] = [];
-  for (const { slug } of tenants) turns.push({ slug, last: [...(await stampsIn(repository, slug)).keys()].toSorted().at(-1) ?? '' });
-  return turns.toSorted((a, b) => compare(a.last, b.last) || compare(a.slug, b.slug)).map(({ slug }) => slug);
+  for (const { slug } of tenants) turns.push({ slug, last: [...(await stampsIn(repository, slug)).keys()].at(-1) ?? '' });
+  return turns.toSorted((a, b) => Number(a.last > b.last) - Number(a.last < b.last)).map(({ slug }) => slug);
 }
-
-const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
 
 async function backUpOne(
   access: InstallationAccess,
@@ -211,13 +209,13 @@ async function watched<T>(what: string, work: (onProgress: Progress, signal: Abo
   const stopping = new AbortController();
   const stop = (): void => stopping.abort(new LocalError(`${what}: stopped. What was copied is used the next time`));
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  const late = (ms: number) => () =>
+  const giveUp = (): void =>
     stopping.abort(
       new LocalError(
-        `not done within ${ms / MINUTE_MS} minutes: its storage answers slowly, or it has much that is new. What was copied is used the next time`,
+        `not done within ${(mostMs ?? 0) / MINUTE_MS} minutes: its storage answers slowly, or it has much that is new. What was copied is used the next time`,
       ),
     );
-  const timer = mostMs === undefined ? undefined : setTimeout(late(mostMs), mostMs);
+  const timer = mostMs === undefined ? undefined : setTimeout(giveUp, mostMs);
   let said = performance.now();
   try {
     return await work(({ objects, bytes, of }) => {
