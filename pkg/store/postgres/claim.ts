@@ -86,10 +86,17 @@ export function checkShard(tenant: RegisteredTenant, request: ClaimRequest): voi
     );
 }
 
-/** The claim itself, in one transaction; `budgets` by shard, as far as they are known. Throws BudgetUnknown. A wrong adoption token is returned, not thrown, so that the attempt is committed. */
-export async function claimIn(tx: Sql, request: ClaimRequest, budgets: ReadonlyMap<string, number>): Promise<Claim | AdoptionRefused> {
+/**
+ * The claim itself, in one transaction; `isNew`: nobody had the slug a moment ago. `budgets` by shard, as far as they are known. Throws BudgetUnknown.
+ * A wrong adoption token is returned, not thrown, so that the attempt is committed.
+ */
+export async function claimIn(
+  tx: Sql,
+  request: ClaimRequest & { readonly isNew: boolean },
+  budgets: ReadonlyMap<string, number>,
+): Promise<Claim | AdoptionRefused> {
   let outcome: Claim['outcome'] = 'existing';
-  let tenant = await lockTenant(tx, request.slug);
+  let tenant = request.isNew ? undefined : await lockTenant(tx, request.slug);
   if (!tenant) {
     const shard = await pickShard(tx, request);
     const { namespace, namespaceUid, name } = request.owner;

@@ -92,7 +92,7 @@ export class Registry {
       if (refused) throw refused;
     }
     const answering = known || request.shard !== undefined ? undefined : await request.answering?.();
-    const wanted = answering && answering.length > 0 ? { ...request, shards: answering } : request;
+    const wanted = { ...request, isNew: known === null, ...(answering && answering.length > 0 ? { shards: answering } : {}) };
     const budgets = new Map<string, number>();
     for (;;) {
       try {
@@ -195,21 +195,18 @@ export class Registry {
     });
   }
 
-  /** The secret of this name; the first call stores the one that `generate` returns. Concurrent callers get the same. Throws SealError. */
+  /**
+   * The secret of this name; the first call stores the one that `generate` returns, in one statement. Concurrent callers get the same.
+   * Throws SealError.
+   */
   async ensureSecret(tenantId: string, name: string, generate: () => string | Promise<string>): Promise<string> {
-    const known = await this.getSecret(tenantId, name);
-    if (known !== null) return known;
-    const made = this.#sealer.seal(await generate(), associatedDataOf(tenantId, name));
-    await this.#pool.query('INSERT INTO registry.secrets (tenant_id, name, sealed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
-      tenantId,
-      name,
-      made,
-    ]);
-    const [row] = await this.#pool.query<{ sealed: string }>('SELECT sealed FROM registry.secrets WHERE tenant_id = $1 AND name = $2', [
-      tenantId,
-      name,
-    ]);
-    return this.#sealer.open(row?.sealed ?? made, associatedDataOf(tenantId, name));
+    const value = await generate();
+    const made = await this.#pool.query(
+      'INSERT INTO registry.secrets (tenant_id, name, sealed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING name',
+      [tenantId, name, this.#sealer.seal(value, associatedDataOf(tenantId, name))],
+    );
+    if (made.length > 0) return value;
+    return (await this.getSecret(tenantId, name)) ?? this.ensureSecret(tenantId, name, generate);
   }
 
   /** Opened; null when there is none. Throws SealError. */
