@@ -251,6 +251,36 @@ test('children that were there before the controller are not read: their owner i
   expect([seen, reads]).toEqual([['n/web', 'n/web'], ['owned']]);
 });
 
+test('what the reconcile itself wrote is no reason to look again: a status, a finalizer, a child', async () => {
+  const children = new Store<ConfigMap>({ kind: CONFIG_MAP });
+  children.endList(new Set(), '10');
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'a', controller: true };
+  const withStatus = (version: number, metadata: Partial<Observed['metadata']> = {}) =>
+    ({ ...thing('a', version, metadata), status: { seen: version } }) as Observed<ConfigMap>;
+  let looks = 0;
+  store = new Store<ConfigMap>({ kind: CONFIG_MAP });
+  const owners = store;
+  start({ reconcile: async () => ((looks += 1), done), sources: [forObject(owners), forOwner(children, CONFIG_MAP)] });
+  store = owners;
+  await sync(thing('a', 1));
+  const looksAfter = async (change: () => void): Promise<number> => {
+    const before = looks;
+    change();
+    await settled();
+    return looks - before;
+  };
+
+  expect(await looksAfter(() => owners.record(thing('a', 11, { finalizers: ['ours'] })))).toBe(0);
+  expect(await looksAfter(() => owners.record(withStatus(12)))).toBe(0);
+  expect(await looksAfter(() => children.record(thing('child', 13, { ownerReferences: [owner] })))).toBe(0);
+  // The watch repeats what was recorded; then somebody else writes.
+  expect(await looksAfter(() => owners.upsert(withStatus(12)))).toBe(0);
+  expect(await looksAfter(() => owners.upsert(withStatus(14)))).toBe(1);
+  expect(await looksAfter(() => children.upsert(thing('child', 15, { ownerReferences: [owner] })))).toBe(1);
+  // A status that we set on a spec that had changed meanwhile.
+  expect(await looksAfter(() => owners.record(withStatus(16, { generation: 2 })))).toBe(1);
+});
+
 test('children name their owner, and mapped objects whatever they concern before and after a change', async () => {
   const children = new Store<ConfigMap>({ kind: CONFIG_MAP });
   const secrets = new Store<ConfigMap>({ kind: CONFIG_MAP });

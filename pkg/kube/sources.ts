@@ -1,4 +1,5 @@
-import { keyOf, keyText, type Kind, type KubeObject, type ObjectKey } from './object.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { keyOf, keyText, type Kind, type KubeObject, type ObjectKey, type Observed } from './object.ts';
 import { controllerOf } from './owner.ts';
 import { PRIORITY, type Priority } from './work-queue.ts';
 import type { Change, Store } from './store.ts';
@@ -14,10 +15,14 @@ export interface Source {
   readonly holds?: (key: ObjectKey) => boolean;
 }
 
-/** The kind that the controller is for. A change of its spec, or its deletion, is a user's action and has priority. */
+/**
+ * The kind that the controller is for. A change of its spec, or its deletion, is a user's action and has priority. Status and finalizers that
+ * the reconcile itself wrote are no reason to look again; what somebody else wrote there is.
+ */
 export function forObject<T extends KubeObject>(store: Store<T>): Source {
+  const keysOf = (change: Change<T>): ObjectKey[] => (change.own && isBookkeeping(change) ? [] : [keyOf(change.object)]);
   return {
-    ...source(store, (change) => [keyOf(change.object)], { priorityOf: priorityOfOwn }),
+    ...source(store, keysOf, { priorityOf: priorityOfOwn }),
     holds: (key) => store.has(key),
   };
 }
@@ -25,9 +30,11 @@ export function forObject<T extends KubeObject>(store: Store<T>): Source {
 /**
  * A child kind: the key of its controller owner, where that is of `ownerKind`. For a controller that has `forObject` of that kind: whatever owner
  * exists is looked at anyway, so children that were there before are not read, which would hold up a new leader for seconds with thousands of owners.
+ * A child that the reconcile itself wrote is no reason to look again: it went on with the answer.
  */
 export function forOwner<T extends KubeObject>(store: Store<T>, ownerKind: Kind): Source {
-  const ownerOf = ({ object }: Change<T>): ObjectKey[] => {
+  const ownerOf = ({ object, own }: Change<T>): ObjectKey[] => {
+    if (own) return [];
     const owner = controllerOf(object);
     const isOurs = owner?.kind === ownerKind.kind && owner.apiVersion.split('/')[0] === (ownerKind.group || ownerKind.version);
     return owner && isOurs ? [{ namespace: ownerKind.namespaced ? (object.metadata.namespace ?? '') : '', name: owner.name }] : [];
@@ -57,6 +64,16 @@ function source<T extends KubeObject>(
     waitForSync: (signal) => store.waitForSync(signal),
   };
 }
+
+function isBookkeeping<T extends KubeObject>({ object, previous }: Change<T>): boolean {
+  return previous !== undefined && isDeepStrictEqual(withoutBookkeeping(object), withoutBookkeeping(previous));
+}
+
+const withoutBookkeeping = (object: Observed): object => ({
+  ...object,
+  status: undefined,
+  metadata: { ...object.metadata, finalizers: undefined, resourceVersion: '' },
+});
 
 const priorityOfOther = <T extends KubeObject>(change: Change<T>): Priority => (change.initial ? PRIORITY.resync : PRIORITY.change);
 

@@ -11,6 +11,8 @@ export interface Change<T extends KubeObject> {
   readonly previous?: Observed<T>;
   /** Part of the first list, or of the replay for a new subscriber, not a change. */
   readonly initial: boolean;
+  /** The answer to a write of ours (`record`), not an event of the watch. */
+  readonly own: boolean;
 }
 
 export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
@@ -111,7 +113,8 @@ export class Store<T extends KubeObject> {
 
   /** Reports what is here already, as added, unless `replay` is false, then every change. Returns a function that unsubscribes. */
   onChange(handler: ChangeHandler<T>, { replay = true } = {}): () => void {
-    if (replay) for (const entry of this.#entries.values()) handler({ type: 'added', object: this.#read(entry), initial: true });
+    if (replay)
+      for (const entry of this.#entries.values()) handler({ type: 'added', object: this.#read(entry), initial: true, own: false });
     this.#handlers.add(handler);
     return () => this.#handlers.delete(handler);
   }
@@ -122,7 +125,7 @@ export class Store<T extends KubeObject> {
    */
   record(object: Observed<T>): void {
     const { seen, hasSynced } = this.#scopeOf(object.metadata);
-    if (hasSynced && compareResourceVersions(object.metadata.resourceVersion, seen) > 0) this.upsert(object);
+    if (hasSynced && compareResourceVersions(object.metadata.resourceVersion, seen) > 0) this.upsert(object, true);
   }
 
   /** For the reflector of this scope: a list of this version begins. */
@@ -132,7 +135,7 @@ export class Store<T extends KubeObject> {
   }
 
   /** For the reflector: an object of a list or an event. */
-  upsert(given: Observed<T>): void {
+  upsert(given: Observed<T>, own = false): void {
     const plain = withoutManagedFields(given);
     const object = this.#transform?.(plain) ?? plain;
     const key = keyText(keyOf(object));
@@ -148,7 +151,7 @@ export class Store<T extends KubeObject> {
     this.#entries.set(key, this.#entryOf(object));
     this.#index(key, object);
     if (previous && this.#transform !== undefined && isSameButVersion(previous, object)) return;
-    this.#report(previous ? { type: 'updated', object, previous } : { type: 'added', object });
+    this.#report(previous ? { type: 'updated', object, previous, own } : { type: 'added', object, own });
   }
 
   /** For the reflector: an object that is gone. */
@@ -229,7 +232,7 @@ export class Store<T extends KubeObject> {
     this.#entries.delete(key);
     this.#recent.delete(entry);
     this.#unindex(key, object);
-    this.#report({ type: 'deleted', object });
+    this.#report({ type: 'deleted', object, own: false });
   }
 
   #report(change: Omit<Change<T>, 'initial'>): void {
