@@ -33,7 +33,7 @@ export async function walkDown<Context>(filled: FilledSchema<Context>): Promise<
   const { pool, schema, migrations, context, prepare } = filled;
   const after = async (tx: Sql, change: Migration<Context>['up']): Promise<State> => {
     await prepare?.(tx);
-    await change(tx, context);
+    await tx.query(change(context));
     // The catalog names what is outside of the search path in full.
     await tx.query('SET LOCAL search_path TO DEFAULT');
     return stateOf(tx, schema);

@@ -100,7 +100,7 @@ async function migrate(pool: SqlPool, { slug, tenantId }: { slug: string; tenant
   for (const { name, up } of tenantMigrations)
     await pool.transaction(async (tx) => {
       await tx.query(`SET LOCAL search_path = ${quoteIdentifier(role)}, ext; SET LOCAL client_min_messages = 'error'`);
-      await up(tx, { role, tenantId });
+      await tx.query(up({ role, tenantId }));
       await tx.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
     });
   await pool.query('UPDATE carrel.tenants SET schema_version = $2 WHERE role = $1', [role, LATEST_VERSION]);

@@ -37,7 +37,7 @@ const EARLIER = [
   { which: 'a tenant of an earlier release', missing: 5 },
 ];
 
-test('a new tenant’s migrations are looked for once and recorded once', async () => {
+test('a new tenant’s migrations are one text for the server', async () => {
   const tenant = newDatabase();
   await ensureTenantDatabase(shard, tenant);
   const seen: string[] = [];
@@ -47,7 +47,8 @@ test('a new tenant’s migrations are looked for once and recorded once', async 
   await migrateTenant({ pool: watched, ...time }, tenant);
   await watched.close();
 
-  expect(seen.filter((sql) => sql.includes('schema_migrations'))).toHaveLength(2);
+  // Settings, the lock and the look at what is applied come before, as one text that begins with SET LOCAL and so is not observed.
+  expect(seen.map((sql) => /^\s*(\w+ \w+)/.exec(sql)?.[1])).toEqual(['CREATE TABLE', 'UPDATE carrel']);
 });
 
 test.each(EARLIER)('operators that race bring $which to this release, without an error', async ({ missing }) => {

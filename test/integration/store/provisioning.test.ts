@@ -195,7 +195,7 @@ test('rows that violate bounds added later are deleted or corrected, and block n
   await pool.query(`CREATE DATABASE ${name} ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
   const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, `/${name}`), poolSize: 1, log: silentLogger });
   await ensureShard({ pool: own, ...time });
-  for (const migration of [boundsOfOldRows, bounds]) await own.transaction((tx) => migration.down(tx, {}));
+  for (const migration of [boundsOfOldRows, bounds]) await own.query(migration.down({}));
   await own.query(
     `INSERT INTO carrel.work (kind, payload, due_at) VALUES ('ancient', '1', '-infinity'), ('huge', to_jsonb(repeat('x', 1048576)), now()), ('dead', '1', 'infinity')`,
   );
@@ -203,7 +203,7 @@ test('rows that violate bounds added later are deleted or corrected, and block n
     `INSERT INTO carrel.events (uuid, event, payload) VALUES (gen_random_uuid(), 'most', repeat('x', 262144)), (gen_random_uuid(), 'huge', repeat('x', 262145))`,
   );
 
-  for (const migration of [bounds, boundsOfOldRows]) await own.transaction((tx) => migration.up(tx, {}));
+  for (const migration of [bounds, boundsOfOldRows]) await own.query(migration.up({}));
 
   expect(await own.query(`SELECT kind, isfinite(due_at) AS due FROM carrel.work ORDER BY kind`)).toEqual([
     { kind: 'ancient', due: true },
@@ -255,7 +255,7 @@ test.each([
     const empty = await unfilled(own, schema);
 
     const steps = await walkDown({ pool: own, schema, migrations, context: {} });
-    for (const migration of migrations) await own.transaction((tx) => migration.up(tx, {}));
+    for (const migration of migrations) await own.query(migration.up({}));
 
     expect(empty).toEqual([]);
     expect(steps).toEqual(expected(migrations));

@@ -5,7 +5,7 @@ import type { Random } from '../../../runtime/random.ts';
 import { LockTimeout, SerializationFailure, sqlState } from '../errors.ts';
 import { quoteIdentifier, type Sql, type SqlPool } from '../pool.ts';
 
-/** One ordered change of a schema, with its way back. Names sort in the order they run. */
+/** One ordered change of a schema, with its way back: the statements of each, separated by semicolons. Names sort in the order they run. */
 export interface Migration<Context> {
   readonly name: string;
   /**
@@ -13,8 +13,8 @@ export interface Migration<Context> {
    * take both with rows in every table and fail where this is wrong.
    */
   readonly loses?: string;
-  up(tx: Sql, context: Context): Promise<unknown>;
-  down(tx: Sql, context: Context): Promise<unknown>;
+  up(context: Context): string;
+  down(context: Context): string;
 }
 
 export interface MigrationRun<Context> {
@@ -108,7 +108,7 @@ async function umzug<Context>(run: MigrationRun<Context>): Promise<Umzug<object>
           name,
           (done) => !done.includes(name),
           async (tx) => {
-            await up(tx, run.context);
+            await tx.query(up(run.context));
             await tx.query(`INSERT INTO ${table} (name) VALUES ($1)`, [name]);
           },
         ),
@@ -117,7 +117,7 @@ async function umzug<Context>(run: MigrationRun<Context>): Promise<Umzug<object>
           name,
           (done) => done.includes(name),
           async (tx) => {
-            await down(tx, run.context);
+            await tx.query(down(run.context));
             await tx.query(`DELETE FROM ${table} WHERE name = $1`, [name]);
           },
         ),

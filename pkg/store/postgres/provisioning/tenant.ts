@@ -215,16 +215,18 @@ export async function migrateTenant(shard: ShardAccess, tenant: Pick<TenantDatab
 }
 
 /**
- * In one transaction: nobody uses the schema yet, and a commit and half a dozen statements for each migration would take more time than what they
- * make. False: some are applied, and nothing was done.
+ * In one transaction and one text: nobody uses the schema yet, and a commit and half a dozen statements for each migration would take more time than
+ * what they make. False: some are applied, and nothing was done.
  */
 async function migrateNew(shard: ShardAccess, { slug, tenantId }: Pick<TenantDatabase, 'slug' | 'tenantId'>): Promise<boolean> {
   const role = tenantRole(slug);
   return retryDdl(shard, () =>
     shard.pool.transaction(async (tx) => {
-      await tx.query(`${DDL_SETTINGS}; SET LOCAL search_path = ${quoteIdentifier(role)}, ext`);
-      await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
-      const [some] = await tx.query('SELECT FROM schema_migrations LIMIT 1');
+      const [some] = await tx.query(`
+        ${DDL_SETTINGS}; SET LOCAL search_path = ${quoteIdentifier(role)}, ext;
+        SELECT FROM carrel.tenants WHERE role = ${quoteLiteral(role)} FOR UPDATE;
+        SELECT FROM schema_migrations LIMIT 1
+      `);
       if (some) return false;
       await migrateAll(tx, { role, tenantId }, tenantMigrations);
       await recordVersion(tx, role, LATEST_VERSION);
@@ -235,8 +237,10 @@ async function migrateNew(shard: ShardAccess, { slug, tenantId }: Pick<TenantDat
 
 /** The search path is at the schema. */
 async function migrateAll(tx: Sql, context: TenantContext, migrations: typeof tenantMigrations): Promise<void> {
-  for (const { up } of migrations) await up(tx, context);
-  await tx.query('INSERT INTO schema_migrations (name) SELECT unnest($1::text[])', [migrations.map(({ name }) => name)]);
+  if (migrations.length === 0) return;
+  const names = migrations.map(({ name }) => `(${quoteLiteral(name)})`);
+  const records = `INSERT INTO schema_migrations (name) VALUES ${names.join(', ')}`;
+  await tx.query([...migrations.map(({ up }) => up(context)), records].join(';\n'));
 }
 
 const recordVersion = (tx: Sql, role: string, version: string | null): Promise<unknown> =>

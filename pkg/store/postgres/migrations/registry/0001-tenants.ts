@@ -4,8 +4,7 @@ import type { Migration } from '../migration.ts';
 export const tenants: Migration<object> = {
   name: '0001-tenants',
   loses: 'Which tenants there are, where their data are, and their sealed secrets.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE registry.shards (
         name varchar(63) PRIMARY KEY
       );
@@ -36,12 +35,11 @@ export const tenants: Migration<object> = {
       );
       REVOKE ALL ON ALL TABLES IN SCHEMA registry FROM PUBLIC;
       GRANT SELECT ON registry.tenants, registry.secrets TO carrel_worker;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE registry.secrets;
       DROP TABLE registry.hosts;
       DROP TABLE registry.tenants;
       DROP TABLE registry.shards;
-    `),
+    `,
 };

@@ -4,6 +4,6 @@ import type { Migration } from '../migration.ts';
 export const adopting: Migration<object> = {
   name: '0002-adopting',
   loses: 'That the clean-up after an adoption is not finished.',
-  up: (tx) => tx.query('ALTER TABLE registry.tenants ADD COLUMN adopting boolean NOT NULL DEFAULT false'),
-  down: (tx) => tx.query('ALTER TABLE registry.tenants DROP COLUMN adopting'),
+  up: () => 'ALTER TABLE registry.tenants ADD COLUMN adopting boolean NOT NULL DEFAULT false',
+  down: () => 'ALTER TABLE registry.tenants DROP COLUMN adopting',
 };

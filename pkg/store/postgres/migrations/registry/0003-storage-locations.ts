@@ -4,8 +4,7 @@ import type { Migration } from '../migration.ts';
 export const storageLocations: Migration<object> = {
   name: '0003-storage-locations',
   loses: 'Which storage location is whose, and the installation’s name: the markers in the storage are another installation’s afterwards.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE registry.storage_locations (
         endpoint varchar(512) NOT NULL,
         bucket varchar(255) NOT NULL,
@@ -21,10 +20,9 @@ export const storageLocations: Migration<object> = {
       );
       INSERT INTO registry.installation DEFAULT VALUES;
       REVOKE ALL ON registry.storage_locations, registry.installation FROM PUBLIC;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE registry.installation;
       DROP TABLE registry.storage_locations;
-    `),
+    `,
 };

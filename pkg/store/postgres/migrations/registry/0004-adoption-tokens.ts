@@ -7,8 +7,7 @@ import type { Migration } from '../migration.ts';
 export const adoptionTokens: Migration<object> = {
   name: '0004-adoption-tokens',
   loses: 'Outstanding adoption tokens, and how often wrong ones were given.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE registry.adoption_tokens (
         tenant_id bigint PRIMARY KEY REFERENCES registry.tenants (id) ON DELETE CASCADE,
         token_hash varchar(64) NOT NULL,
@@ -25,10 +24,9 @@ export const adoptionTokens: Migration<object> = {
         PRIMARY KEY (tenant_id, namespace_uid, name)
       );
       REVOKE ALL ON registry.adoption_tokens, registry.adoption_failures FROM PUBLIC;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE registry.adoption_failures;
       DROP TABLE registry.adoption_tokens;
-    `),
+    `,
 };

@@ -4,6 +4,6 @@ import type { Migration } from '../migration.ts';
 export const connections: Migration<object> = {
   name: '0005-connections',
   loses: 'The recorded limits of connections; the roles keep theirs.',
-  up: (tx) => tx.query('ALTER TABLE registry.tenants ADD COLUMN connections integer NOT NULL DEFAULT 0 CHECK (connections >= 0)'),
-  down: (tx) => tx.query('ALTER TABLE registry.tenants DROP COLUMN connections'),
+  up: () => 'ALTER TABLE registry.tenants ADD COLUMN connections integer NOT NULL DEFAULT 0 CHECK (connections >= 0)',
+  down: () => 'ALTER TABLE registry.tenants DROP COLUMN connections',
 };

@@ -4,6 +4,6 @@ import type { Migration } from '../migration.ts';
 export const leftHosts: Migration<object> = {
   name: '0006-left-hosts',
   loses: 'Hosts that a tenant gave up: another tenant may have them at once.',
-  up: (tx) => tx.query('ALTER TABLE registry.hosts ADD COLUMN left_at timestamptz(3)'),
-  down: (tx) => tx.query('DELETE FROM registry.hosts WHERE left_at IS NOT NULL; ALTER TABLE registry.hosts DROP COLUMN left_at'),
+  up: () => 'ALTER TABLE registry.hosts ADD COLUMN left_at timestamptz(3)',
+  down: () => 'DELETE FROM registry.hosts WHERE left_at IS NOT NULL; ALTER TABLE registry.hosts DROP COLUMN left_at',
 };

@@ -4,16 +4,14 @@ import type { Migration } from '../migration.ts';
 export const sharedLocations: Migration<object> = {
   name: '0008-shared-locations',
   loses: 'Of tenants that share one storage location, the rows of all but the first.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE registry.storage_locations
         DROP CONSTRAINT storage_locations_pkey, ADD PRIMARY KEY (endpoint, bucket, prefix, tenant_id);
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DELETE FROM registry.storage_locations a USING registry.storage_locations b
         WHERE (a.endpoint, a.bucket, a.prefix) = (b.endpoint, b.bucket, b.prefix) AND a.tenant_id > b.tenant_id;
       ALTER TABLE registry.storage_locations
         DROP CONSTRAINT storage_locations_pkey, ADD PRIMARY KEY (endpoint, bucket, prefix);
-    `),
+    `,
 };

@@ -4,8 +4,7 @@ import type { Migration } from '../migration.ts';
 export const credentials: Migration<object> = {
   name: '0009-credentials',
   loses: 'When credentials changed, and the step of a rotation that runs.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE registry.credentials (
         tenant_id bigint NOT NULL REFERENCES registry.tenants (id) ON DELETE CASCADE,
         name varchar(20) NOT NULL CHECK (name IN ('database', 'redis', 'storage', 'signing')),
@@ -15,6 +14,6 @@ export const credentials: Migration<object> = {
         PRIMARY KEY (tenant_id, name)
       );
       REVOKE ALL ON registry.credentials FROM PUBLIC;
-    `),
-  down: (tx) => tx.query('DROP TABLE registry.credentials'),
+    `,
+  down: () => 'DROP TABLE registry.credentials',
 };

@@ -4,6 +4,6 @@ import type { Migration } from '../migration.ts';
 export const pausedRollouts: Migration<object> = {
   name: '0010-paused-rollouts',
   loses: 'That rollouts are paused.',
-  up: (tx) => tx.query('ALTER TABLE registry.installation ADD COLUMN rollouts_paused_at timestamptz(3)'),
-  down: (tx) => tx.query('ALTER TABLE registry.installation DROP COLUMN rollouts_paused_at'),
+  up: () => 'ALTER TABLE registry.installation ADD COLUMN rollouts_paused_at timestamptz(3)',
+  down: () => 'ALTER TABLE registry.installation DROP COLUMN rollouts_paused_at',
 };

@@ -7,14 +7,12 @@ import type { Migration } from '../migration.ts';
 export const moves: Migration<object> = {
   name: '0011-moves',
   loses: 'Which tenants move to another shard, and what they left on the former one.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE registry.tenants
         ADD COLUMN moving_to varchar(63),
         ADD COLUMN moving_by uuid,
         ADD COLUMN moving_until timestamptz(3),
-        ADD COLUMN former_shard varchar(63)`),
-  down: (tx) =>
-    tx.query(`
-      ALTER TABLE registry.tenants DROP COLUMN moving_to, DROP COLUMN moving_by, DROP COLUMN moving_until, DROP COLUMN former_shard`),
+        ADD COLUMN former_shard varchar(63)`,
+  down: () => `
+      ALTER TABLE registry.tenants DROP COLUMN moving_to, DROP COLUMN moving_by, DROP COLUMN moving_until, DROP COLUMN former_shard`,
 };

@@ -4,8 +4,7 @@ import type { Migration } from '../migration.ts';
 export const work: Migration<object> = {
   name: '0001-work',
   loses: 'Jobs that have not run.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE FUNCTION carrel.fold(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
         AS $$ SELECT pg_catalog.lower(ext.unaccent('ext.unaccent'::regdictionary, $1)) $$;
       COMMENT ON FUNCTION carrel.fold(text) IS 'Text as search compares it: without accents, in lower case';
@@ -55,12 +54,11 @@ export const work: Migration<object> = {
       GRANT SELECT ON carrel.work TO carrel_tenant;
       GRANT INSERT (kind, payload, due_at) ON carrel.work TO carrel_tenant;
       GRANT SELECT, UPDATE, DELETE ON carrel.work TO carrel_worker;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE carrel.work;
       DROP FUNCTION carrel.place_folder();
       DROP FUNCTION carrel.touch();
       DROP FUNCTION carrel.fold(text);
-    `),
+    `,
 };

@@ -7,8 +7,7 @@ import type { Migration } from '../migration.ts';
 export const events: Migration<object> = {
   name: '0002-events',
   loses: 'Events and deliveries that have not arrived, and the log of those that have.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE carrel.events (
         tenant name NOT NULL DEFAULT current_user,
         id bigint GENERATED ALWAYS AS IDENTITY,
@@ -59,10 +58,9 @@ export const events: Migration<object> = {
       GRANT INSERT (event_id, endpoint) ON carrel.deliveries TO carrel_tenant;
       GRANT SELECT, DELETE ON carrel.events TO carrel_worker;
       GRANT SELECT, UPDATE, DELETE ON carrel.deliveries TO carrel_worker;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE carrel.deliveries;
       DROP TABLE carrel.events;
-    `),
+    `,
 };

@@ -7,17 +7,15 @@ import type { Migration } from '../migration.ts';
 export const lines: Migration<object> = {
   name: '0003-lines',
   loses: 'The queue of each job: those that wait for other servers delay the others.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE carrel.work ADD COLUMN line varchar(30) NOT NULL DEFAULT 'work';
       DROP INDEX carrel.work_due_idx;
       CREATE INDEX work_due_idx ON carrel.work (line, tenant, due_at, id);
       GRANT INSERT (line) ON carrel.work TO carrel_tenant;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP INDEX carrel.work_due_idx;
       ALTER TABLE carrel.work DROP COLUMN line;
       CREATE INDEX work_due_idx ON carrel.work (tenant, due_at, id);
-    `),
+    `,
 };

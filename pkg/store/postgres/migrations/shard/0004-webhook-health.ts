@@ -8,8 +8,7 @@ import type { Migration } from '../migration.ts';
 export const webhookHealth: Migration<object> = {
   name: '0004-webhook-health',
   loses: 'Changes of webhooks’ health that the operator has not read.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE carrel.webhook_health (
         tenant name NOT NULL,
         endpoint uuid NOT NULL,
@@ -25,12 +24,11 @@ export const webhookHealth: Migration<object> = {
       DROP INDEX carrel.deliveries_endpoint_idx;
       CREATE INDEX deliveries_endpoint_idx ON carrel.deliveries (tenant, endpoint, created_at, id);
       CREATE INDEX deliveries_unarrived_idx ON carrel.deliveries (tenant, endpoint, created_at, id) WHERE state <> 'delivered';
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP INDEX carrel.deliveries_unarrived_idx;
       DROP INDEX carrel.deliveries_endpoint_idx;
       CREATE INDEX deliveries_endpoint_idx ON carrel.deliveries (tenant, endpoint, id);
       DROP TABLE carrel.webhook_health;
-    `),
+    `,
 };

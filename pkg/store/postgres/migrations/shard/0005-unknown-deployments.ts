@@ -7,8 +7,7 @@ import type { Migration } from '../migration.ts';
 export const unknownDeployments: Migration<object> = {
   name: '0005-unknown-deployments',
   loses: 'Which deployments launched without being registered.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE carrel.unknown_deployments (
         tenant name NOT NULL DEFAULT current_user,
         managed_ref varchar(320) NOT NULL,
@@ -23,6 +22,6 @@ export const unknownDeployments: Migration<object> = {
         USING (tenant = current_user) WITH CHECK (tenant = current_user);
       REVOKE ALL ON carrel.unknown_deployments FROM PUBLIC;
       GRANT SELECT, INSERT (managed_ref, slot, deployment_id), UPDATE (deployment_id, noted_at) ON carrel.unknown_deployments TO carrel_tenant;
-    `),
-  down: (tx) => tx.query('DROP TABLE carrel.unknown_deployments'),
+    `,
+  down: () => 'DROP TABLE carrel.unknown_deployments',
 };

@@ -7,8 +7,7 @@ import type { Migration } from '../migration.ts';
  */
 export const bounds: Migration<object> = {
   name: '0006-bounds',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       LOCK TABLE carrel.work;
       UPDATE carrel.work SET due_at = now() WHERE due_at = '-infinity';
       DELETE FROM carrel.work WHERE octet_length(payload::text) > 1024 * 1024;
@@ -17,11 +16,10 @@ export const bounds: Migration<object> = {
         ADD CONSTRAINT work_due_at_bound CHECK (due_at > '-infinity') NOT VALID;
       ALTER TABLE carrel.deliveries ADD CONSTRAINT deliveries_due_at_bound CHECK (due_at > '-infinity') NOT VALID;
       ALTER TABLE carrel.events ADD CONSTRAINT events_payload_bound CHECK (octet_length(payload) <= 256 * 1024) NOT VALID;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       ALTER TABLE carrel.events DROP CONSTRAINT events_payload_bound;
       ALTER TABLE carrel.deliveries DROP CONSTRAINT deliveries_due_at_bound;
       ALTER TABLE carrel.work DROP CONSTRAINT work_payload_bound, DROP CONSTRAINT work_due_at_bound;
-    `),
+    `,
 };

@@ -8,20 +8,16 @@ const TABLES = ['work', 'events', 'deliveries', 'webhook_health', 'unknown_deplo
  */
 export const forcedRowSecurity: Migration<object> = {
   name: '0008-forced-row-security',
-  up: (tx) =>
-    tx.query(
-      TABLES.map(
-        (table) => `
+  up: () =>
+    TABLES.map(
+      (table) => `
           CREATE POLICY ${table}_of_operator ON carrel.${table} TO CURRENT_USER USING (true) WITH CHECK (true);
           ALTER TABLE carrel.${table} FORCE ROW LEVEL SECURITY;`,
-      ).join(''),
-    ),
-  down: (tx) =>
-    tx.query(
-      TABLES.map(
-        (table) => `
+    ).join(''),
+  down: () =>
+    TABLES.map(
+      (table) => `
           ALTER TABLE carrel.${table} NO FORCE ROW LEVEL SECURITY;
           DROP POLICY ${table}_of_operator ON carrel.${table};`,
-      ).join(''),
-    ),
+    ).join(''),
 };

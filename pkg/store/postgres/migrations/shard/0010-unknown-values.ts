@@ -7,8 +7,7 @@ import type { Migration } from '../migration.ts';
 export const unknownValues: Migration<object> = {
   name: '0010-unknown-values',
   loses: 'Which issuers and client ids launches came with in place of the registered ones.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE carrel.unknown_values (
         tenant name NOT NULL DEFAULT current_user,
         managed_ref varchar(320) NOT NULL,
@@ -26,6 +25,6 @@ export const unknownValues: Migration<object> = {
       CREATE POLICY unknown_values_of_operator ON carrel.unknown_values TO CURRENT_USER USING (true) WITH CHECK (true);
       REVOKE ALL ON carrel.unknown_values FROM PUBLIC;
       GRANT SELECT, INSERT (managed_ref, field, slot, value), UPDATE (value, noted_at) ON carrel.unknown_values TO carrel_tenant;
-    `),
-  down: (tx) => tx.query('DROP TABLE carrel.unknown_values'),
+    `,
+  down: () => 'DROP TABLE carrel.unknown_values',
 };

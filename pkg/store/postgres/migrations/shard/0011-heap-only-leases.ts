@@ -6,6 +6,6 @@ import type { Migration } from '../migration.ts';
  */
 export const heapOnlyLeases: Migration<object> = {
   name: '0011-heap-only-leases',
-  up: (tx) => tx.query('ALTER TABLE carrel.deliveries SET (fillfactor = 50)'),
-  down: (tx) => tx.query('ALTER TABLE carrel.deliveries RESET (fillfactor)'),
+  up: () => 'ALTER TABLE carrel.deliveries SET (fillfactor = 50)',
+  down: () => 'ALTER TABLE carrel.deliveries RESET (fillfactor)',
 };

@@ -7,8 +7,7 @@ import type { Migration } from '../migration.ts';
 export const integrityFaults: Migration<object> = {
   name: '0012-integrity-faults',
   loses: 'What the last integrity check of each tenant found.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE carrel.integrity_faults (
         tenant name NOT NULL DEFAULT current_user,
         kind varchar(30) NOT NULL CHECK (kind IN ('missing_object', 'wrong_size', 'wrong_checksum', 'unowned_object', 'wrong_usage')),
@@ -25,6 +24,6 @@ export const integrityFaults: Migration<object> = {
       CREATE POLICY integrity_faults_of_operator ON carrel.integrity_faults TO CURRENT_USER USING (true) WITH CHECK (true);
       REVOKE ALL ON carrel.integrity_faults FROM PUBLIC;
       GRANT SELECT, INSERT (kind, found, mended), UPDATE (found, mended, noted_at) ON carrel.integrity_faults TO carrel_tenant;
-    `),
-  down: (tx) => tx.query('DROP TABLE carrel.integrity_faults'),
+    `,
+  down: () => 'DROP TABLE carrel.integrity_faults',
 };

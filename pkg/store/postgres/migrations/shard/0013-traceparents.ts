@@ -8,16 +8,14 @@ import type { Migration } from '../migration.ts';
 export const traceparents: Migration<object> = {
   name: '0013-traceparents',
   loses: 'Of which trace events and jobs are.',
-  up: (tx) =>
-    tx.query(
-      ['events', 'work']
-        .map(
-          (table) => `
+  up: () =>
+    ['events', 'work']
+      .map(
+        (table) => `
             ALTER TABLE carrel.${table} ADD COLUMN traceparent varchar(55);
             ALTER TABLE carrel.${table} ALTER COLUMN traceparent SET DEFAULT nullif(current_setting('carrel.origin', true), '')::json ->> 'trace';
             GRANT INSERT (traceparent) ON carrel.${table} TO carrel_tenant;`,
-        )
-        .join(''),
-    ),
-  down: (tx) => tx.query('ALTER TABLE carrel.events DROP COLUMN traceparent; ALTER TABLE carrel.work DROP COLUMN traceparent'),
+      )
+      .join(''),
+  down: () => 'ALTER TABLE carrel.events DROP COLUMN traceparent; ALTER TABLE carrel.work DROP COLUMN traceparent',
 };

@@ -49,8 +49,7 @@ const OFFERED = ['reserve_storage', 'count_storage', 'store_files', 'expire_audi
  */
 export const functionsOfTenants: Migration<object> = {
   name: '0014-functions-of-tenants',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ${PURGE_BODIES.map(([name, body]) => triggerFunction(name, { body }, BY_INDEX)).join('')}
       ${triggerFunction('bound_grants_through', { body: BOUND_GRANTS_THROUGH })}
       ${triggerFunction('end_grants_of_member', { body: END_GRANTS_OF_MEMBER })}
@@ -78,6 +77,6 @@ export const functionsOfTenants: Migration<object> = {
 
       REVOKE ALL ON FUNCTION ${[...TRIGGER_FUNCTIONS, ...OFFERED, ...INTERNAL].map((name) => `carrel.${name}`).join(', ')} FROM PUBLIC;
       GRANT EXECUTE ON FUNCTION ${OFFERED.map((name) => `carrel.${name}`).join(', ')} TO carrel_tenant;
-    `),
-  down: (tx) => tx.query(`DROP FUNCTION ${[...TRIGGER_FUNCTIONS, ...OFFERED, ...INTERNAL].map((name) => `carrel.${name}`).join(', ')}`),
+    `,
+  down: () => `DROP FUNCTION ${[...TRIGGER_FUNCTIONS, ...OFFERED, ...INTERNAL].map((name) => `carrel.${name}`).join(', ')}`,
 };

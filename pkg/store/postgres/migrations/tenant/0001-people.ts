@@ -6,8 +6,7 @@ export const SYSTEM_USERNAME = 'system';
 export const people: TenantMigration = {
   name: '0001-people',
   loses: 'All users, sessions and groups.',
-  up: (tx, { tenantId }) =>
-    tx.query(`
+  up: ({ tenantId }) => `
       CREATE TABLE users (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         uuid uuid NOT NULL CONSTRAINT users_uuid_key UNIQUE,
@@ -82,13 +81,12 @@ export const people: TenantMigration = {
         PRIMARY KEY (group_id, user_id)
       );
       CREATE INDEX group_members_user_id_idx ON group_members (user_id);
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE group_members;
       DROP TABLE groups;
       DROP TABLE refresh_tokens;
       DROP TABLE sessions;
       DROP TABLE users;
-    `),
+    `,
 };

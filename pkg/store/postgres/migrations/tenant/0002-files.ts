@@ -11,8 +11,7 @@ export const MAX_FOLDER_DEPTH = 99;
 export const files: TenantMigration = {
   name: '0002-files',
   loses: 'All folders, files, versions and grants; their objects stay in the bucket.',
-  up: (tx, { role }) =>
-    tx.query(`
+  up: ({ role }) => `
       CREATE TABLE folders (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         uuid uuid NOT NULL CONSTRAINT folders_uuid_key UNIQUE,
@@ -106,12 +105,11 @@ export const files: TenantMigration = {
       CREATE INDEX permissions_user_id_idx ON permissions (user_id);
       CREATE INDEX permissions_group_id_idx ON permissions (group_id);
       CREATE INDEX permissions_granted_by_idx ON permissions (granted_by);
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE permissions;
       DROP TABLE file_versions;
       DROP TABLE files;
       DROP TABLE folders;
-    `),
+    `,
 };

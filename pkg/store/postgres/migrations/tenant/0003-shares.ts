@@ -4,8 +4,7 @@ import type { TenantMigration } from './migration.ts';
 export const shares: TenantMigration = {
   name: '0003-shares',
   loses: 'All share links, tags and metadata.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE shares (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         uuid uuid NOT NULL CONSTRAINT shares_uuid_key UNIQUE,
@@ -53,12 +52,11 @@ export const shares: TenantMigration = {
         CONSTRAINT file_metadata_file_id_key_key UNIQUE (file_id, key)
       );
       CREATE TRIGGER touch BEFORE UPDATE ON file_metadata FOR EACH ROW EXECUTE FUNCTION carrel.touch();
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE file_metadata;
       DROP TABLE file_tags;
       DROP TABLE tags;
       DROP TABLE shares;
-    `),
+    `,
 };

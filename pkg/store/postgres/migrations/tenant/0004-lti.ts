@@ -4,8 +4,7 @@ import type { TenantMigration } from './migration.ts';
 export const lti: TenantMigration = {
   name: '0004-lti',
   loses: 'All registrations, deployments, launches and grades, and who is whom at an LMS; groups of courses no longer know their LMS.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE lti_platforms (
         id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         issuer varchar(500) NOT NULL CONSTRAINT lti_platforms_issuer_key UNIQUE,
@@ -97,9 +96,8 @@ export const lti: TenantMigration = {
         status varchar(50) NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'submitted', 'failed'))
       );
       CREATE INDEX lti_grades_launch_id_idx ON lti_grades (launch_id);
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE lti_grades;
       DROP TABLE lti_launches;
       DROP TABLE lti_identities;
@@ -109,5 +107,5 @@ export const lti: TenantMigration = {
       -- As the deletion of an LMS does; a number of no LMS would fit none that comes later.
       UPDATE groups SET platform_id = NULL WHERE platform_id IS NOT NULL;
       DROP TABLE lti_platforms;
-    `),
+    `,
 };

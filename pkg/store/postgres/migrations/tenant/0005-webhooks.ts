@@ -4,8 +4,7 @@ import type { TenantMigration } from './migration.ts';
 export const webhooks: TenantMigration = {
   name: '0005-webhooks',
   loses: 'All webhooks, and the stored replies of requests with an Idempotency-Key.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE webhooks (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         uuid uuid NOT NULL CONSTRAINT webhooks_uuid_key UNIQUE,
@@ -45,10 +44,9 @@ export const webhooks: TenantMigration = {
         PRIMARY KEY (user_id, key)
       );
       CREATE INDEX idempotency_keys_expires_at_idx ON idempotency_keys (expires_at);
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE idempotency_keys;
       DROP TABLE webhooks;
-    `),
+    `,
 };

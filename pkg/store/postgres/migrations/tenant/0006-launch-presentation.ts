@@ -4,6 +4,6 @@ import type { TenantMigration } from './migration.ts';
 export const launchPresentation: TenantMigration = {
   name: '0006-launch-presentation',
   loses: 'Where a launch returns to.',
-  up: (tx) => tx.query('ALTER TABLE lti_launches ADD COLUMN return_url varchar(2048), ADD COLUMN platform_url varchar(2048)'),
-  down: (tx) => tx.query('ALTER TABLE lti_launches DROP COLUMN return_url, DROP COLUMN platform_url'),
+  up: () => 'ALTER TABLE lti_launches ADD COLUMN return_url varchar(2048), ADD COLUMN platform_url varchar(2048)',
+  down: () => 'ALTER TABLE lti_launches DROP COLUMN return_url, DROP COLUMN platform_url',
 };

@@ -7,8 +7,7 @@ import type { TenantMigration } from './migration.ts';
 export const grades: TenantMigration = {
   name: '0007-grades',
   loses: 'For which line item each grade is, and how its submission went.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE lti_grades
         ADD COLUMN uuid uuid NOT NULL DEFAULT gen_random_uuid() CONSTRAINT lti_grades_uuid_key UNIQUE,
         ADD COLUMN line_item varchar(2048) NOT NULL DEFAULT '',
@@ -25,13 +24,12 @@ export const grades: TenantMigration = {
       DROP INDEX lti_grades_launch_id_idx;
       CREATE INDEX lti_grades_launch_id_idx ON lti_grades (launch_id, timestamp, id);
       CREATE TRIGGER touch BEFORE UPDATE ON lti_grades FOR EACH ROW EXECUTE FUNCTION carrel.touch();
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TRIGGER touch ON lti_grades;
       DROP INDEX lti_grades_launch_id_idx;
       CREATE INDEX lti_grades_launch_id_idx ON lti_grades (launch_id);
       ALTER TABLE lti_grades DROP COLUMN uuid, DROP COLUMN line_item, DROP COLUMN cell, DROP COLUMN reason, DROP COLUMN attempts,
         DROP COLUMN sent_at, DROP COLUMN submitted_at, DROP COLUMN revision, DROP COLUMN updated_at;
-    `),
+    `,
 };

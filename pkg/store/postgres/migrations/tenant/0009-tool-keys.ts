@@ -7,8 +7,7 @@ import type { TenantMigration } from './migration.ts';
 export const toolKeys: TenantMigration = {
   name: '0009-tool-keys',
   loses: 'The next and the former signing keys of registrations.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE lti_tools ADD COLUMN key_since timestamptz(3) NOT NULL DEFAULT now();
       CREATE TABLE lti_tool_keys (
         tool_id integer NOT NULL REFERENCES lti_tools (id) ON DELETE CASCADE,
@@ -21,10 +20,9 @@ export const toolKeys: TenantMigration = {
         CHECK ((private_key IS NULL) = (published_until IS NOT NULL))
       );
       CREATE UNIQUE INDEX lti_tool_keys_next_key ON lti_tool_keys (tool_id) WHERE private_key IS NOT NULL;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE lti_tool_keys;
       ALTER TABLE lti_tools DROP COLUMN key_since;
-    `),
+    `,
 };

@@ -8,16 +8,14 @@ import type { TenantMigration } from './migration.ts';
 export const ltiSaid: TenantMigration = {
   name: '0010-lti-said',
   loses: 'Which names, addresses and titles an LMS sent last.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE lti_identities ADD COLUMN name_said varchar(255), ADD COLUMN email_said varchar(255), ADD COLUMN email_given varchar(255);
       UPDATE lti_identities i SET email_given = u.email FROM users u WHERE u.id = i.user_id AND u.email LIKE '%@lti.invalid';
       ALTER TABLE groups ADD COLUMN title_said varchar(255);
       UPDATE groups SET title_said = name WHERE context_id IS NOT NULL;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       ALTER TABLE groups DROP COLUMN title_said;
       ALTER TABLE lti_identities DROP COLUMN name_said, DROP COLUMN email_said, DROP COLUMN email_given;
-    `),
+    `,
 };

@@ -6,13 +6,12 @@ import type { TenantMigration } from './migration.ts';
  */
 export const webhookBounds: TenantMigration = {
   name: '0011-webhook-bounds',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       LOCK TABLE webhooks;
       DELETE FROM webhooks WHERE greatest(octet_length(secret), octet_length(previous_secret), octet_length(headers)) > 64 * 1024;
       ALTER TABLE webhooks
         ADD CONSTRAINT webhooks_sealed_bound CHECK (greatest(octet_length(secret), octet_length(previous_secret), octet_length(headers)) <= 64 * 1024) NOT VALID;
       ALTER TABLE webhooks VALIDATE CONSTRAINT webhooks_sealed_bound;
-    `),
-  down: (tx) => tx.query('ALTER TABLE webhooks DROP CONSTRAINT webhooks_sealed_bound'),
+    `,
+  down: () => 'ALTER TABLE webhooks DROP CONSTRAINT webhooks_sealed_bound',
 };

@@ -15,8 +15,7 @@ export const PURGE_TRIGGERS = `
  */
 export const retention: TenantMigration = {
   name: '0012-retention',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE INDEX lti_launches_ungraded_idx ON lti_launches (launched_at) WHERE launch_token IS NOT NULL;
       CREATE INDEX refresh_tokens_expires_at_idx ON refresh_tokens (expires_at);
 
@@ -45,13 +44,12 @@ export const retention: TenantMigration = {
         RETURN NULL;
       END $$;
       ${PURGE_TRIGGERS}
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TRIGGER purge ON refresh_tokens;
       DROP TRIGGER purge ON sessions;
       DROP TRIGGER purge ON lti_launches;
       DROP FUNCTION purge_refresh_tokens(), purge_sessions(), purge_launches();
       DROP INDEX refresh_tokens_expires_at_idx, lti_launches_ungraded_idx;
-    `),
+    `,
 };

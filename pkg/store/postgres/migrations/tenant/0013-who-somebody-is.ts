@@ -14,8 +14,7 @@ import type { TenantMigration } from './migration.ts';
 export const whoSomebodyIs: TenantMigration = {
   name: '0013-who-somebody-is',
   loses: 'Contact addresses, and which account the operator made; sessions of launches whose roles are capped end.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE sessions ADD COLUMN capped_to text[] CHECK (capped_to <@ ARRAY['instructor', 'member', 'viewer']);
       ALTER TABLE users ADD COLUMN contact_email varchar(255), ADD COLUMN provisioned_as varchar(255);
       CREATE UNIQUE INDEX users_provisioned_as_key ON users (lower(provisioned_as));
@@ -35,11 +34,10 @@ export const whoSomebodyIs: TenantMigration = {
         WHERE NOT u.is_system AND 'admin' = ANY (u.roles) AND u.password_hash IS NOT NULL
           AND (u.display_name = 'Administrator' OR u.id = (SELECT min(id) FROM users WHERE NOT is_system))
           AND NOT EXISTS (SELECT FROM lti_identities i WHERE i.user_id = u.id);
-    `),
+    `,
   // The addresses stay: an administrator may have set others since. Those of lti.invalid follow the LMS again.
   // Sessions whose roles are capped end: nothing would cap them afterwards.
-  down: (tx) =>
-    tx.query(`
+  down: () => `
       UPDATE lti_identities i SET email_given = u.email FROM users u WHERE u.id = i.user_id AND u.email LIKE '%@lti.invalid';
       UPDATE sessions SET ended_at = now() WHERE capped_to IS NOT NULL AND ended_at IS NULL;
       DROP TRIGGER touch ON users;
@@ -48,5 +46,5 @@ export const whoSomebodyIs: TenantMigration = {
       DROP INDEX users_provisioned_as_key;
       ALTER TABLE users DROP COLUMN contact_email, DROP COLUMN provisioned_as;
       ALTER TABLE sessions DROP COLUMN capped_to;
-    `),
+    `,
 };

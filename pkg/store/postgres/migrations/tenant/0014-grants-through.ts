@@ -29,8 +29,7 @@ export const GRANT_TRIGGERS = `
 export const grantsThrough: TenantMigration = {
   name: '0014-grants-through',
   loses: 'Which grant another one depends on: revoking the former no longer ends the latter.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE permissions ADD COLUMN granted_through bigint
         CONSTRAINT permissions_granted_through_fkey REFERENCES permissions (id) ON DELETE CASCADE;
       CREATE INDEX permissions_granted_through_idx ON permissions (granted_through) WHERE granted_through IS NOT NULL;
@@ -39,12 +38,11 @@ export const grantsThrough: TenantMigration = {
 
       ${inSchema('end_grants_of_member', END_GRANTS_OF_MEMBER)}
       ${GRANT_TRIGGERS}
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TRIGGER end_grants_of_member ON group_members;
       DROP TRIGGER bound_grants_through ON permissions;
       DROP FUNCTION end_grants_of_member(), bound_grants_through();
       ALTER TABLE permissions DROP COLUMN granted_through;
-    `),
+    `,
 };

@@ -29,8 +29,7 @@ export const RESERVE_STORAGE = {
 export const storageReservations: TenantMigration = {
   name: '0018-storage-reservations',
   loses: 'The space that uploads in progress have reserved.',
-  up: (tx, { role }) =>
-    tx.query(`
+  up: ({ role }) => `
       CREATE TABLE storage_reservations (
         id uuid PRIMARY KEY,
         user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -43,10 +42,9 @@ export const storageReservations: TenantMigration = {
       CREATE FUNCTION ${RESERVE_STORAGE.signature} SET search_path FROM CURRENT ${RESERVE_STORAGE.body};
       REVOKE ALL ON FUNCTION reserve_storage FROM PUBLIC;
       GRANT EXECUTE ON FUNCTION reserve_storage TO ${quoteIdentifier(role)};
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP FUNCTION reserve_storage;
       DROP TABLE storage_reservations;
-    `),
+    `,
 };

@@ -21,11 +21,10 @@ export const COUNT_STORAGE = {
  */
 export const countStorage: TenantMigration = {
   name: '0020-count-storage',
-  up: (tx, { role }) =>
-    tx.query(`
+  up: ({ role }) => `
       CREATE FUNCTION ${COUNT_STORAGE.signature} SET search_path FROM CURRENT ${COUNT_STORAGE.body};
       REVOKE ALL ON FUNCTION count_storage FROM PUBLIC;
       GRANT EXECUTE ON FUNCTION count_storage TO ${quoteIdentifier(role)};
-    `),
-  down: (tx) => tx.query('DROP FUNCTION count_storage'),
+    `,
+  down: () => 'DROP FUNCTION count_storage',
 };

@@ -67,11 +67,10 @@ export const storeFilesBody = ({ withEncryption, result }: { withEncryption: boo
  */
 export const storeFiles: TenantMigration = {
   name: '0021-store-files',
-  up: (tx, { role }) =>
-    tx.query(`
+  up: ({ role }) => `
       ${storeFilesText({ isReplaced: false, withEncryption: false })}
       REVOKE ALL ON FUNCTION store_files FROM PUBLIC;
       GRANT EXECUTE ON FUNCTION store_files TO ${quoteIdentifier(role)};
-    `),
-  down: (tx) => tx.query('DROP FUNCTION store_files'),
+    `,
+  down: () => 'DROP FUNCTION store_files',
 };

@@ -7,8 +7,7 @@ import type { TenantMigration } from './migration.ts';
 export const managedGroups: TenantMigration = {
   name: '0031-groups',
   loses: 'The descriptions of groups.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE groups ADD COLUMN description varchar(1000);
       UPDATE groups g SET name = left(g.name, 200) || ' (' || g.uuid || ')'
         WHERE g.context_id IS NULL
@@ -18,12 +17,11 @@ export const managedGroups: TenantMigration = {
       -- A creator who is deleted, and a title that the LMS said and nobody took over, change nothing that is shown.
       DROP TRIGGER touch ON groups;
       CREATE TRIGGER touch BEFORE UPDATE OF name, description ON groups FOR EACH ROW EXECUTE FUNCTION carrel.touch();
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TRIGGER touch ON groups;
       CREATE TRIGGER touch BEFORE UPDATE ON groups FOR EACH ROW EXECUTE FUNCTION carrel.touch();
       DROP INDEX groups_name_idx, groups_manual_name_key;
       ALTER TABLE groups DROP COLUMN description;
-    `),
+    `,
 };

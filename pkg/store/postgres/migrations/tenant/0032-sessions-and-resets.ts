@@ -17,8 +17,7 @@ export const RESET_TRIGGER = `
 export const sessionsAndResets: TenantMigration = {
   name: '0032-sessions-and-resets',
   loses: 'Outstanding resets of passwords, and from where sessions were opened.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE sessions ADD COLUMN ip varchar(64), ADD COLUMN user_agent varchar(500);
 
       CREATE TABLE password_resets (
@@ -29,12 +28,11 @@ export const sessionsAndResets: TenantMigration = {
       );
       ${inSchema('end_password_reset', END_PASSWORD_RESET)}
       ${RESET_TRIGGER}
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TRIGGER end_password_reset ON users;
       DROP FUNCTION end_password_reset();
       DROP TABLE password_resets;
       ALTER TABLE sessions DROP COLUMN ip, DROP COLUMN user_agent;
-    `),
+    `,
 };

@@ -7,8 +7,7 @@ import type { TenantMigration } from './migration.ts';
 export const tagsAndMetadata: TenantMigration = {
   name: '0033-tags-and-metadata',
   loses: 'Revisions of tags, and when they changed.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE tags ADD COLUMN revision bigint NOT NULL DEFAULT 1, ADD COLUMN updated_at timestamptz(3) NOT NULL DEFAULT now();
       UPDATE tags SET updated_at = created_at;
       UPDATE tags t SET name = left(t.name, 60) || ' (' || t.uuid || ')'
@@ -17,13 +16,12 @@ export const tagsAndMetadata: TenantMigration = {
       CREATE UNIQUE INDEX tags_owner_id_name_key ON tags (owner_id, lower(name));
       CREATE TRIGGER touch BEFORE UPDATE OF name, color ON tags FOR EACH ROW EXECUTE FUNCTION carrel.touch();
       CREATE INDEX file_metadata_key_value_idx ON file_metadata (key, md5(value), file_id);
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP INDEX file_metadata_key_value_idx;
       DROP TRIGGER touch ON tags;
       DROP INDEX tags_owner_id_name_key;
       ALTER TABLE tags ADD CONSTRAINT tags_name_owner_id_key UNIQUE (name, owner_id);
       ALTER TABLE tags DROP COLUMN revision, DROP COLUMN updated_at;
-    `),
+    `,
 };

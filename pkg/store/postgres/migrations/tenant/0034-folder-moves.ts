@@ -6,8 +6,8 @@ import type { TenantMigration } from './migration.ts';
  */
 export const folderMoves: TenantMigration = {
   name: '0034-folder-moves',
-  up: (tx) => tx.query(TABLES.map((table) => triggerOf(table, 'WHEN (NEW.revision = OLD.revision)')).join('\n')),
-  down: (tx) => tx.query(TABLES.map((table) => triggerOf(table, '')).join('\n')),
+  up: () => TABLES.map((table) => triggerOf(table, 'WHEN (NEW.revision = OLD.revision)')).join('\n'),
+  down: () => TABLES.map((table) => triggerOf(table, '')).join('\n'),
 };
 
 const TABLES = ['folders', 'files'] as const;

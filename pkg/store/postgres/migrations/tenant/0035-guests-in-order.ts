@@ -6,8 +6,8 @@ import type { TenantMigration } from './migration.ts';
  */
 export const guestsInOrder: TenantMigration = {
   name: '0035-guests-in-order',
-  up: (tx) => tx.query(guestsBy('(ARRAY[folder_id, owner_id]), updated_at, id')),
-  down: (tx) => tx.query(guestsBy('folder_id, owner_id')),
+  up: () => guestsBy('(ARRAY[folder_id, owner_id]), updated_at, id'),
+  down: () => guestsBy('folder_id, owner_id'),
 };
 
 const guestsBy = (columns: string): string => `

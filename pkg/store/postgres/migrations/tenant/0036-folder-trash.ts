@@ -7,14 +7,12 @@ import type { TenantMigration } from './migration.ts';
 export const folderTrash: TenantMigration = {
   name: '0036-folder-trash',
   loses: 'What went to the trash with which folder: restoring a folder no longer restores it.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE folders ADD COLUMN trashed_with bigint;
       ALTER TABLE files ADD COLUMN trashed_with bigint;
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       ALTER TABLE files DROP COLUMN trashed_with;
       ALTER TABLE folders DROP COLUMN trashed_with;
-    `),
+    `,
 };

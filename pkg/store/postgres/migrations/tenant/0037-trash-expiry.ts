@@ -4,14 +4,12 @@ import type { TenantMigration } from './migration.ts';
 export const trashExpiry: TenantMigration = {
   name: '0037-trash-expiry',
   loses: 'When what is in the trash expires: 30 days after its deletion, whatever the tenant keeps now.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       ALTER TABLE folders ADD COLUMN expires_at timestamptz(3);
       ALTER TABLE files ADD COLUMN expires_at timestamptz(3);
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       ALTER TABLE files DROP COLUMN expires_at;
       ALTER TABLE folders DROP COLUMN expires_at;
-    `),
+    `,
 };

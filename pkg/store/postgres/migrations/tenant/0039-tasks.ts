@@ -8,8 +8,7 @@ import type { TenantMigration } from './migration.ts';
 export const tasks: TenantMigration = {
   name: '0039-tasks',
   loses: 'All jobs of /jobs; those that run end where they are.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE tasks (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         uuid uuid NOT NULL CONSTRAINT tasks_uuid_key UNIQUE,
@@ -59,11 +58,10 @@ export const tasks: TenantMigration = {
       );
       CREATE INDEX task_items_queued_idx ON task_items (task_id, rank, id) WHERE state = 'queued';
       CREATE INDEX task_items_failed_idx ON task_items (task_id, id) WHERE state = 'failed';
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE task_items;
       DROP TABLE task_requesters;
       DROP TABLE tasks;
-    `),
+    `,
 };

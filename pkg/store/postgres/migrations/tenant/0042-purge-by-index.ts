@@ -51,7 +51,7 @@ export const purgeFunctions = functions(BY_INDEX, isOneByKey);
  */
 export const purgeByIndex: TenantMigration = {
   name: '0042-purge-by-index',
-  up: (tx) => tx.query(purgeFunctions),
+  up: () => purgeFunctions,
   // As 0012 has them, to the letter.
-  down: (tx) => tx.query(functions('', (rows) => `IN (${rows.replace(/(sessions|refresh_tokens) l /, '$1 ')})`)),
+  down: () => functions('', (rows) => `IN (${rows.replace(/(sessions|refresh_tokens) l /, '$1 ')})`),
 };

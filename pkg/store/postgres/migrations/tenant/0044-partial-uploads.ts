@@ -7,8 +7,7 @@ import type { TenantMigration } from './migration.ts';
 export const partialUploads: TenantMigration = {
   name: '0044-partial-uploads',
   loses: 'Uploads in several requests that are not complete; their objects stay in the bucket.',
-  up: (tx) =>
-    tx.query(`
+  up: () => `
       CREATE TABLE partial_uploads (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         uuid uuid NOT NULL CONSTRAINT partial_uploads_uuid_key UNIQUE,
@@ -30,10 +29,9 @@ export const partialUploads: TenantMigration = {
         PRIMARY KEY (upload_id, number)
       );
       CREATE INDEX partial_upload_segments_key_idx ON partial_upload_segments (key);
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TABLE partial_upload_segments;
       DROP TABLE partial_uploads;
-    `),
+    `,
 };

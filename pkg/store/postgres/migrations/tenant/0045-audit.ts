@@ -265,8 +265,7 @@ export const auditFunctions = (): string =>
 export const audit: TenantMigration = {
   name: '0045-audit',
   loses: 'The audit log.',
-  up: (tx, { role }) =>
-    tx.query(`
+  up: ({ role }) => `
       CREATE TABLE audit_entries (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         uuid uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -316,9 +315,8 @@ export const audit: TenantMigration = {
       CREATE FUNCTION ${EXPIRE_AUDIT.signature} SECURITY DEFINER SET search_path FROM CURRENT ${EXPIRE_AUDIT.body()};
       REVOKE ALL ON FUNCTION expire_audit FROM PUBLIC;
       GRANT EXECUTE ON FUNCTION expire_audit TO ${quoteIdentifier(role)};
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       ${['files', 'folders', 'permissions', 'shares', 'users', 'groups', 'webhooks']
         .map((table) => ['insert', 'update', 'delete'].map((of) => `DROP TRIGGER audit_${of} ON ${table};`).join(' '))
         .join('\n')}
@@ -331,5 +329,5 @@ export const audit: TenantMigration = {
         .join(', ')};
       DROP FUNCTION audit_refused_sign_in, expire_audit, audit_changes, write_audit;
       DROP TABLE audit_entries;
-    `),
+    `,
 };

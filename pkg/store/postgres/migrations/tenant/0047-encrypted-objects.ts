@@ -9,16 +9,14 @@ import type { TenantMigration } from './migration.ts';
 export const encryptedObjects: TenantMigration = {
   name: '0047-encrypted-objects',
   loses: 'Of which versions the object store encrypts the content.',
-  up: (tx, { role }) =>
-    tx.query(`
+  up: ({ role }) => `
       ALTER TABLE file_versions ADD COLUMN is_encrypted boolean NOT NULL DEFAULT false;
       ${storeFilesText({ isReplaced: true, withEncryption: true })}
       REVOKE ALL ON FUNCTION store_files FROM PUBLIC;
       GRANT EXECUTE ON FUNCTION store_files TO ${quoteIdentifier(role)};
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       ${storeFilesText({ isReplaced: true, withEncryption: false })}
       ALTER TABLE file_versions DROP COLUMN is_encrypted;
-    `),
+    `,
 };

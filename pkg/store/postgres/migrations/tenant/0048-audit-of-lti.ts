@@ -99,8 +99,7 @@ export const LTI_TRIGGERS = `
 /** Registrations of LMSs and grades have entries too; what is only sealed again has none; the functions look in pg_temp last. */
 export const auditOfLti: TenantMigration = {
   name: '0048-audit-of-lti',
-  up: (tx, { role }) =>
-    tx.query(`
+  up: ({ role }) => `
       ${writeAudit(UNLESS_RESEALED)}
 
       ${ltiFunctions(role)}
@@ -109,9 +108,8 @@ export const auditOfLti: TenantMigration = {
 
 
       ${withSearchPath(`= ${quoteIdentifier(role)}, ext, pg_temp`)}
-    `),
-  down: (tx) =>
-    tx.query(`
+    `,
+  down: () => `
       DROP TRIGGER audit_insert ON lti_tools;
       DROP TRIGGER audit_update ON lti_tools;
       DROP TRIGGER audit_delete ON lti_tools;
@@ -121,5 +119,5 @@ export const auditOfLti: TenantMigration = {
       DROP FUNCTION audit_lti_tools, audit_lti_platforms, audit_lti_grades;
       ${writeAudit('')}
       ${withSearchPath('FROM CURRENT')}
-    `),
+    `,
 };

@@ -27,6 +27,6 @@ export const sessionsFunction = (role: string): string =>
 /** A statement that opens sessions of several launches says with `carrel.origins` which request each is of, as one that stores several uploads does. */
 export const requestsOfLaunches: TenantMigration = {
   name: '0049-requests-of-launches',
-  up: (tx, { role }) => tx.query(sessionsFunction(role)),
-  down: (tx, { role }) => tx.query(auditSessions(`${quoteIdentifier(role)}, ext, pg_temp`, OF_TRANSACTION)),
+  up: ({ role }) => sessionsFunction(role),
+  down: ({ role }) => auditSessions(`${quoteIdentifier(role)}, ext, pg_temp`, OF_TRANSACTION),
 };

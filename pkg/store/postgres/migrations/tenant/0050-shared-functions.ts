@@ -20,10 +20,8 @@ const TRIGGERS = [PURGE_TRIGGERS, GRANT_TRIGGERS, RESET_TRIGGER, AUDIT_TRIGGERS,
  */
 export const sharedFunctions: TenantMigration = {
   name: '0050-shared-functions',
-  up: (tx) =>
-    tx.query(`${TRIGGERS.replaceAll('EXECUTE FUNCTION ', 'EXECUTE FUNCTION carrel.')} DROP FUNCTION ${TRIGGER_FUNCTIONS.join(', ')};`),
-  down: (tx, { role }) =>
-    tx.query(`
+  up: () => `${TRIGGERS.replaceAll('EXECUTE FUNCTION ', 'EXECUTE FUNCTION carrel.')} DROP FUNCTION ${TRIGGER_FUNCTIONS.join(', ')};`,
+  down: ({ role }) => `
       ${purgeFunctions}
       ${inSchema('bound_grants_through', BOUND_GRANTS_THROUGH)}
       ${inSchema('end_grants_of_member', END_GRANTS_OF_MEMBER)}
@@ -33,5 +31,5 @@ export const sharedFunctions: TenantMigration = {
       ${ltiFunctions(role)}
       ${withSearchPath(`= ${quoteIdentifier(role)}, ext, pg_temp`)}
       ${TRIGGERS}
-    `),
+    `,
 };
