@@ -14,6 +14,7 @@ import {
   type ShardAccess,
   tenantRole,
 } from '../store/postgres/provisioning.ts';
+import { SILENT_MS, watchAnswers } from './answers.ts';
 import { finishMove } from './finish-move.ts';
 import { type Loaded, type LoadedTable, loadShared, loadTables } from './load.ts';
 import { measure } from './measured.ts';
@@ -56,6 +57,7 @@ const PASSWORD_BYTES = 24;
  * - The registry decides, in one statement, where the tenant is. Cut off before it, the tenant stays where it is: within 30 s the operator mends the role.
  *   Cut off after it, the operator removes what is left (finishMove).
  * - The copy is read back and compared before the switch.
+ * - A shard that no longer answers keeps the tenant read-only for some seconds, not for as long as the mover lives.
  *
  * Throws MoveRefused, ConnectionsExceeded, StoreUnavailableError.
  */
@@ -65,6 +67,8 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
   await requireSameRelease(from.pool, to.pool, move);
   await beginMove(registry, move, { pool: to.pool, maxTenants });
   const lease = keepLease(registry, move, clock);
+  // The source too: it waits for the target, with the locks.
+  const answers = watchAnswers({ pool: to.pool, clock }, () => [from, to].forEach(({ pool }) => pool.abandon()));
   let isSwitched = false;
   try {
     const { tenantId } = move;
@@ -93,14 +97,14 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
       if (!isSwitched) throw error;
     });
     const readOnlyMs = clock.monotonic() - began;
-    await lease.end();
+    await Promise.all([lease.end(), answers.end()]);
     const left = await finishMove({ slug, tenantId, registry, from, to }).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
     return { rows, readOnlyMs, left };
   } catch (error) {
-    await lease.end();
+    await Promise.all([lease.end(), answers.end()]);
     // Only what the registry says counts: the answer to the switch may have been lost.
     if (!isSwitched && (await giveUpMove(registry, move).catch(() => false))) {
       await makeWritable(from, slug).catch(() => undefined);
@@ -108,6 +112,7 @@ export async function moveTenant(options: MoveOptions): Promise<Moved> {
       await dropTenant(to, slug, { tenantId: move.tenantId })
         .then(() => forgetMove(registry, move))
         .catch(() => undefined);
+      if (answers.isSilent) throw new MoveRefused(`shard ${move.to} has not answered for ${SILENT_MS / 1_000} s; nothing has moved`);
     }
     throw error;
   }

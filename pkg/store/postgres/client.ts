@@ -97,7 +97,8 @@ interface Abandonable {
   readonly connection: { readonly stream: Socket };
 }
 
-const abandon = (client: pg.Client): void => {
+/** Closes its connection at once: what waits for an answer fails, and the server rolls back. */
+export const abandon = (client: pg.Client): void => {
   const connection = client as unknown as Abandonable;
   connection._invalid = true;
   connection.connection.stream.destroy();

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import type { Logger } from '../../runtime/log.ts';
-import { observedClient, type ObserveStatement, types } from './client.ts';
+import { abandon, observedClient, type ObserveStatement, types } from './client.ts';
 import { translateError } from './errors.ts';
 
 /** Where statements run: a pool (each by itself) or a transaction. Parameters are $1, $2 …; rows are keyed as the statement names its columns. */
@@ -54,6 +54,7 @@ export interface TransactionOptions {
 export class SqlPool implements Sql {
   readonly #pool: pg.Pool;
   readonly #options: SqlPoolOptions;
+  readonly #clients = new Set<pg.PoolClient>();
 
   constructor(options: SqlPoolOptions) {
     this.#options = options;
@@ -69,7 +70,11 @@ export class SqlPool implements Sql {
       Client: observedClient(options.observe),
     });
     // Lost while in use: the running statement, or the next one, fails.
-    this.#pool.on('connect', (client) => client.on('error', () => {}));
+    this.#pool.on('connect', (client) => {
+      client.on('error', () => {});
+      this.#clients.add(client);
+    });
+    this.#pool.on('remove', (client) => this.#clients.delete(client));
     this.#pool.on('error', (error) => options.log.warn({ err: error }, 'an idle Postgres connection was lost'));
   }
 
@@ -111,6 +116,11 @@ export class SqlPool implements Sql {
     } finally {
       client?.release(broken);
     }
+  }
+
+  /** Closes all connections at once, whatever waits for an answer on them: that fails. Later statements get new ones. */
+  abandon(): void {
+    for (const client of this.#clients) abandon(client);
   }
 
   async ping(): Promise<void> {
