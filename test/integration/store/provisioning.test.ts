@@ -107,7 +107,13 @@ test('a change by hand of password, login, settings or membership is reverted', 
   const role = tenantRole(tenant.slug);
   await ensureTenantDatabase(shard, tenant);
 
-  for (const change of [`ALTER ROLE "${role}" NOLOGIN`, `ALTER ROLE "${role}" RESET ALL`, `REVOKE "${role}" FROM carrel_worker`]) {
+  const changes = [
+    `ALTER ROLE "${role}" NOLOGIN`,
+    `ALTER ROLE "${role}" RESET ALL`,
+    `REVOKE "${role}" FROM carrel_worker`,
+    `REVOKE "${role}" FROM CURRENT_USER`,
+  ];
+  for (const change of changes) {
     await pool.query(change);
     expect(await ensureTenantDatabase(shard, tenant)).toMatchObject({ changed: true });
     expect(await ensureTenantDatabase(shard, tenant)).toMatchObject({ changed: false });
@@ -115,6 +121,19 @@ test('a change by hand of password, login, settings or membership is reverted', 
   expect(await ensureTenantDatabase(shard, { ...tenant, password: 'another' })).toMatchObject({ changed: true });
   await expect(connectAs(role, 'another')).resolves.toBe(role);
   await expect(connectAs(role, tenant.password)).rejects.toThrow('password authentication failed');
+});
+
+test('the operator may end what a tenant does', async () => {
+  const tenant = newDatabase();
+  const role = tenantRole(tenant.slug);
+  await ensureTenantDatabase(shard, tenant);
+
+  const session = new Client({ connectionString: tenantUrl(running, role, tenant.password) });
+  session.on('error', () => undefined);
+  await session.connect();
+  const ended = await pool.query(`SELECT pg_terminate_backend(pid, 5000) AS ended FROM pg_stat_activity WHERE usename = $1`, [role]);
+
+  expect(ended).toEqual([{ ended: true }]);
 });
 
 test('no statement holds a password, which the log of a Postgres where one fails would show', async () => {

@@ -111,6 +111,10 @@ async function ensureBase(tx: Sql, workerPassword: string | undefined, random: R
       END IF;
       EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
       EXECUTE format('GRANT CONNECT ON DATABASE %I TO ${TENANT_GROUP}, ${WORKER_ROLE}', current_database());
+      -- What a statement finds in no schema that is the operator's own makes the server collect all its memberships: those of all tenants.
+      IF NOT current_setting('is_superuser')::boolean THEN
+        EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET search_path = carrel', current_database());
+      END IF;
     END $$;
     ALTER ROLE ${WORKER_ROLE} NOINHERIT;
     ALTER ROLE ${WORKER_ROLE} SET search_path = "$user", ext;

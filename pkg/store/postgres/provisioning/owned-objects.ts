@@ -9,16 +9,23 @@ import type { ShardAccess } from './base.ts';
 const LARGE_OBJECTS_A_STATEMENT = 1_000;
 
 /**
- * An expression: what being a member means for pg_has_role. Up to PostgreSQL 15 an operator with NOINHERIT uses no membership, however it is granted.
+ * An expression: the current user is a member of the role `r`, as becomeMember makes it. Not pg_has_role, which after any change of any membership
+ * collects all roles anew of which the operator is a member: all tenants. Up to PostgreSQL 15 a membership has no option.
  */
-export const MEMBERSHIP = `CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'USAGE' ELSE 'MEMBER' END`;
+export const IS_MEMBER = `(current_setting('is_superuser')::boolean OR EXISTS (
+  SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+  AND coalesce((to_jsonb(m) ->> 'inherit_option')::boolean, true)
+))`;
+
+/** From PostgreSQL 16 on: who makes a role in this transaction is a member of it, as becomeMember makes it. */
+export const BECOME_MEMBER_OF_NEW = `SET LOCAL createrole_self_grant = 'inherit';`;
 
 /** Who is no superuser may delete what a role owns, see its statements and end its connections only as a member of it. */
 export const becomeMember = (tx: Sql, role: string): Promise<unknown> =>
   tx.query(`
     DO $$
     BEGIN
-      IF NOT pg_has_role(${quoteLiteral(role)}, ${MEMBERSHIP}) THEN
+      IF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = ${quoteLiteral(role)} AND ${IS_MEMBER}) THEN
         EXECUTE format('GRANT %I TO CURRENT_USER' || CASE WHEN current_setting('server_version_num')::int >= 160000 THEN ' WITH INHERIT TRUE, SET FALSE' ELSE '' END, ${quoteLiteral(role)});
       END IF;
     END $$;

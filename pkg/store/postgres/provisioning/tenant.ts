@@ -7,7 +7,7 @@ import { sqlState } from '../errors.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
 import { releaseJobs } from './held-jobs.ts';
-import { becomeMember, dropOwned, MEMBERSHIP } from './owned-objects.ts';
+import { BECOME_MEMBER_OF_NEW, becomeMember, dropOwned, IS_MEMBER } from './owned-objects.ts';
 import { passwordVerifier } from './password.ts';
 
 /**
@@ -146,7 +146,7 @@ async function inspectWith(sql: Sql, role: string, applied: string): Promise<Pre
        AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length} AND NOT '${READ_ONLY_SETTING}=on' = ANY (r.rolconfig)
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND m.roleid = (SELECT oid FROM pg_roles WHERE rolname = '${TENANT_GROUP}'))
-       AND pg_has_role(r.oid, ${MEMBERSHIP})
+       AND ${IS_MEMBER}
        AS intact
      FROM carrel.tenants t
      LEFT JOIN pg_roles r ON r.rolname = t.role
@@ -167,18 +167,19 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
   );
   // The attributes that a role must not have are off from its making; an operator that is no superuser may not even name them.
   const options = `LOGIN INHERIT PASSWORD ${quoteLiteral(passwordVerifier(tenant.password, random))} CONNECTION LIMIT ${Math.trunc(tenant.connections)}`;
-  await tx.query(`${server?.present ? 'ALTER' : 'CREATE'} ROLE ${name} ${options}`);
-  await becomeMember(tx, role);
+  if (server?.present) await tx.query(`ALTER ROLE ${name} ${options}`);
+  else await tx.query(`${server?.memberOptions ? BECOME_MEMBER_OF_NEW : ''} CREATE ROLE ${name} ${options}`);
+  if (server?.present || !server?.memberOptions) await becomeMember(tx, role);
   const settings = { ...ROLE_SETTINGS, ...(server?.tempFiles ? { temp_file_limit: TEMP_FILE_LIMIT } : {}) };
   const [worker, group] = server?.memberOptions ? [' WITH INHERIT FALSE, SET TRUE', ' WITH INHERIT TRUE, SET FALSE'] : ['', ''];
   await releaseJobs(tx, role);
   await tx.query(`
-    ALTER ROLE ${name} RESET ${READ_ONLY_SETTING};
+    ${server?.present ? `ALTER ROLE ${name} RESET ${READ_ONLY_SETTING};` : ''}
     ${Object.entries(settings)
       .map(([setting, value]) => `ALTER ROLE ${name} SET ${setting} = ${value};`)
       .join('\n')}
-    GRANT ${TENANT_GROUP} TO ${name}${group};
     GRANT ${name} TO ${WORKER_ROLE}${worker};
+    GRANT ${TENANT_GROUP} TO ${name}${group};
   `);
   await makeSchema(tx, role);
 }
