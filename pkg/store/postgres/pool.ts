@@ -86,10 +86,17 @@ export class SqlPool implements Sql {
   }
 
   async query<T = Record<string, unknown>>(sql: string, params: readonly unknown[] = []): Promise<T[]> {
+    let client: pg.PoolClient | undefined;
+    let broken: Error | undefined;
     try {
-      return await run<T>(this.#pool, sql, params);
+      client = await this.#pool.connect();
+      return await run<T>(client, sql, params);
     } catch (error) {
+      // One statement that the server refuses costs no connection, as it would by pg.Pool's own `query`.
+      if (!isRefusal(error)) broken = error as Error;
       throw translateError(error);
+    } finally {
+      client?.release(broken);
     }
   }
 
@@ -146,8 +153,12 @@ const statementsOn = (client: pg.PoolClient): CopyingSql => ({
   },
 });
 
+/** The server said no and waits for the next statement; after a FATAL error it does not. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC';
+
 /** A string of several statements is sent without parameters and gives the last one's rows. */
-async function run<T>(target: pg.Pool | pg.PoolClient, sql: string, params: readonly unknown[]): Promise<T[]> {
+async function run<T>(target: pg.PoolClient, sql: string, params: readonly unknown[]): Promise<T[]> {
   const result = await (params.length === 0 ? target.query(sql) : target.query(sql, [...params]));
   const last = Array.isArray(result) ? (result as pg.QueryResult[]).at(-1) : result;
   return (last?.rows ?? []) as T[];
