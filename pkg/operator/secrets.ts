@@ -77,9 +77,11 @@ export class Secrets {
     return sum;
   }
 
-  /** Null removes an annotation. */
+  /** Null removes an annotation. Of a Secret that was changed meanwhile it throws KubeError 409: the answer would hide that change from the next pass. */
   async annotate(key: ObjectKey, annotations: Record<string, string | null>): Promise<void> {
-    this.#store.record(await this.#api.patch(key, { metadata: { annotations } } as object, { fieldManager: FIELD_MANAGER }));
+    const resourceVersion = this.#store.get(key)?.metadata.resourceVersion;
+    const metadata = { annotations, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    this.#store.record(await this.#api.patch(key, { metadata } as object, { fieldManager: FIELD_MANAGER }));
   }
 
   /** The values of a Secret that a person named in `field`; its keys are all there. Throws ConditionError, which the watch of the Secrets' metadata ends. */
