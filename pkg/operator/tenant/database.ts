@@ -4,7 +4,7 @@ import { findCondition } from '../../kube/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { ensureTenantDatabase, migrateTenant, OtherTenantsSchema, tenantRole } from '../../store/postgres/provisioning.ts';
 import type { ObservedTenant } from '../kinds.ts';
-import { secretNames, selectorText } from '../names.ts';
+import { NOT_ENDED, secretNames, selectorText } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
 import { type OpenShard, type Shards, type ShardSettings, UNFIT_RETRY_MS } from '../shards.ts';
 import type { TenantSchema } from '../../store/postgres/tenant-schema.ts';
@@ -125,7 +125,8 @@ export class Databases {
   async #isInUse(tenant: ObservedTenant, tenantId: string): Promise<boolean> {
     if (!this.#ending.mayLast(tenantId, tenant.spec.suspended ? 'suspension' : 'rollout')) return false;
     if (!tenant.spec.suspended && !isRolledOut(tenant)) return true;
-    const pods = await this.#pods.list({ namespace: tenant.metadata.namespace, labelSelector: selectorText(tenant) });
+    const { namespace } = tenant.metadata;
+    const pods = await this.#pods.list({ namespace, labelSelector: selectorText(tenant), fieldSelector: NOT_ENDED });
     return pods.length > mostReplicasOf(tenant);
   }
 }

@@ -23,7 +23,7 @@ export const locationText = ({ endpoint, bucket, prefix = '' }: StorageLocation)
 export async function requireFiles(sql: Sql, slug: string, before: StorageLocation | undefined, wanted: ObjectsOptions): Promise<void> {
   if (before && isSameLocation(before, wanted)) return;
   const keys = await someKeys(sql, slug);
-  const missing = await missingOf(keys, wanted);
+  const missing = keys.length === 0 ? 0 : await missingOf(keys, wanted);
   if (missing === 0) return;
   throw new ConditionError(
     'FilesElsewhere',

@@ -65,13 +65,14 @@ async function lost({ name }: ObjectKey): Promise<ObjectKey> {
   return { namespace, name };
 }
 
-const passwordOf = async ({ namespace, name }: ObjectKey): Promise<string | undefined> =>
-  (await secretValues(cluster, namespace, `${name}-database`))?.['password'];
+/** What the operator generated for a tenant, by Secret. */
+const generated = ({ namespace, name }: ObjectKey): Promise<(Record<string, string> | undefined)[]> =>
+  Promise.all(['database', 'redis', 'storage', 'keys'].map((of) => secretValues(cluster, namespace, `${name}-${of}`)));
 
 test('after etcd was lost, tenants come back in the namespaces of their names with all that they had', async () => {
   const [former, other] = [await tenant(), await lost(await tenant())];
   const { tenantId } = (await cluster.tenants.get(former)).status ?? {};
-  const password = await passwordOf(former);
+  const before = await generated(former);
   const key = await lost(former);
   await cluster.tenants.create(tenantOf(key.namespace, key.name));
   await condition(cluster.tenants, key, 'Accepted', 'False', 'SlugTaken');
@@ -93,7 +94,8 @@ test('after etcd was lost, tenants come back in the namespaces of their names wi
     `${line}1 tenant now belongs to the present namespace of this name. The operator looks at their Tenants within 30 s.\n`,
   );
   expect(back.status?.tenantId).toBe(tenantId);
-  expect(await passwordOf(key)).toBe(password);
+  expect(before.map((values) => Object.keys(values ?? {}).length > 0)).toEqual([true, true, true, true]);
+  expect(await generated(key)).toEqual(before);
   expect(again).toEqual({ code: 0, stdout: 'No tenant is of a former namespace. Nothing has changed.\n', stderr: '' });
   const [kept] = await registry.query<{ uid: string }>('SELECT namespace_uid AS uid FROM registry.tenants WHERE slug = $1', [other.name]);
   expect(kept?.uid).toBe(`lost-${other.namespace}`);

@@ -141,9 +141,12 @@ test('a tenant that is to hold fewer connections keeps those it has until its fo
   const key = await readyTenant({ database: { poolSize: 8 } });
   const { selector } = (await cluster.tenants.get(key)).status ?? {};
   const labels = Object.fromEntries((selector ?? '').split(',').map((pair) => pair.split('=') as [string, string]));
-  const pods = ['former', 'new'].map((name) => ({ namespace, name: `${key.name}-${name}` }));
-  for (const pod of pods)
-    await cluster.of(POD).create({ metadata: { ...pod, labels }, spec: { containers: [{ name: 'server', image: 'carrel:dev' }] } });
+  const pods = ['former', 'new', 'evicted'].map((name) => ({ namespace, name: `${key.name}-${name}` }));
+  for (const pod of pods) {
+    const spec = { containers: [{ name: 'server', image: 'carrel:dev' }] };
+    const made = await cluster.of(POD).create({ metadata: { ...pod, labels }, spec });
+    if (pod.name.endsWith('evicted')) await cluster.of(POD).replaceStatus({ ...made, status: { phase: 'Failed' } });
+  }
   const pool = new SqlPool({ url: testBackends().stores.postgres.operator, poolSize: 1, log: silentLogger });
   const limit = async (): Promise<unknown> =>
     (await pool.query('SELECT rolconnlimit AS "limit" FROM pg_roles WHERE rolname = $1', [`tenant_${key.name}`]))[0]?.['limit'];
@@ -158,7 +161,7 @@ test('a tenant that is to hold fewer connections keeps those it has until its fo
   await cluster.tenants.patch(key, { spec: { database: { poolSize: 8 } } });
   await ready(cluster.tenants, key);
   expect(await limit()).toBe(18);
-  await cluster.of(POD).delete(pods[1] ?? key, { gracePeriodSeconds: 0 });
+  for (const pod of pods.slice(1)) await cluster.of(POD).delete(pod, { gracePeriodSeconds: 0 });
   await pool.close();
 });
 
