@@ -74,15 +74,7 @@ test('a step that waits for another progresses', async () => {
   expect(healthOf(await tenantAfter('WorkloadAvailable', waiting)).status).toBe('Progressing');
 });
 
-const PROGRESSING = [
-  'Deleting',
-  'NamespaceTerminating',
-  'NamespaceUnknown',
-  'Reconciling',
-  'RollingOut',
-  'TenantDeleting',
-  'WaitingForTenant',
-];
+const PROGRESSING = ['Deleting', 'NamespaceTerminating', 'NamespaceUnknown', 'Pending', 'RollingOut', 'TenantDeleting', 'WaitingForTenant'];
 const SUSPENDED = ['ClientIdMissing', 'ScaledToZero', 'Suspended'];
 const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
 const reasons = wordsOf(/<!-- reasons -->([\s\S]*?)<!-- \/reasons -->/.exec(page)?.[1] ?? '', /^\| `(\w+)` \|/gm);

@@ -21,6 +21,12 @@ test('the time of the last transition moves only when the status does', () => {
   expect(third).toEqual([{ ...ready('True', 'now', 2), lastTransitionTime: '2026-01-02T00:00:00Z' }]);
 });
 
+test('a condition by default is no transition: the first that is written begins now', () => {
+  const byDefault = [{ ...ready('False', 'waits'), lastTransitionTime: '1970-01-01T00:00:00Z' }];
+
+  expect(setCondition(byDefault, ready('False', 'not yet'), T1)[0]?.lastTransitionTime).toBe('2026-01-01T00:00:00Z');
+});
+
 test('other conditions keep their position', () => {
   const other = { type: 'Other', status: 'True', reason: 'A', message: '', lastTransitionTime: 'x' } as const;
   const conditions = setCondition(setCondition([other], ready('False', ''), T1), ready('True', ''), T2);

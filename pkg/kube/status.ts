@@ -22,6 +22,9 @@ export type WithConditions = KubeObject & { status?: { conditions?: Condition[] 
 /** The API server's limit of a message (metav1.Condition). */
 const MAX_MESSAGE = 32_768;
 
+/** Of a condition that an object has by its definition's default, which is no transition. */
+const NEVER = '1970-01-01T00:00:00Z';
+
 /** The conditions with this one set. `lastTransitionTime` moves only when its status changes. */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
@@ -29,7 +32,8 @@ export function setCondition(
   now: Date,
 ): Condition[] {
   const before = findCondition(conditions, condition.type);
-  const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : seconds(now);
+  const isSame = before?.status === condition.status && before.lastTransitionTime !== NEVER;
+  const lastTransitionTime = isSame ? before.lastTransitionTime : seconds(now);
   const after: Condition = { ...condition, message: condition.message.slice(0, MAX_MESSAGE), lastTransitionTime };
   if (!before) return [...(conditions ?? []), after];
   return (conditions ?? []).map((one) => (one.type === condition.type ? after : one));

@@ -23,7 +23,7 @@ const MOST_FIELDS = 5;
 /** What waits for so long does not pass by itself, such as for a Gateway that nobody programs. */
 const WAITING_MS = 600_000;
 /** What is so on purpose, or passes by itself. */
-const NOT_WRONG = new Set(['Suspended', 'ScaledToZero', 'Deleting', 'ClientIdMissing', 'Reconciling', 'RollingOut']);
+const NOT_WRONG = new Set(['Suspended', 'ScaledToZero', 'Deleting', 'ClientIdMissing', 'Pending', 'RollingOut']);
 
 /** What is asked of the API server. `namespace`: the operator's own; `tenantNamespaces`: those that may have Tenants, empty: all. */
 export const clusterChecks = (client: KubeClient, namespace: string, tenantNamespaces: readonly string[]): Check[] => [

@@ -2,14 +2,11 @@ import type { EventRecorder } from '../../kube/events.ts';
 import { addFinalizer, hasFinalizer } from '../../kube/finalizers.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Observed } from '../../kube/object.ts';
-import { findCondition, setCondition, StatusWriter, type Condition, type WithConditions } from '../../kube/status.ts';
+import { setCondition, StatusWriter, type Condition, type WithConditions } from '../../kube/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { FINALIZER } from '../names.ts';
 import { recordTransitions } from './events.ts';
 import type { StepCondition } from './runner.ts';
-
-/** Of an object that is seen for the first time, so that `kubectl wait` and GitOps find a condition at once. */
-const FIRST: StepCondition = { type: 'Ready', status: 'Unknown', reason: 'Reconciling', message: 'the operator has begun to reconcile' };
 
 /** Writes the status of the objects of one kind, and an Event for each transition that a person should see. */
 export class ConditionWriter<T extends WithConditions> {
@@ -25,14 +22,10 @@ export class ConditionWriter<T extends WithConditions> {
     this.#status = new StatusWriter({ api: deps.informer.api, store: deps.informer.store });
   }
 
-  /** The object with the finalizer and a condition `Ready`, which are written when they are missing. */
+  /** The object with the finalizer, which is written when it is missing. Until the first status its definition gives it a condition `Ready`. */
   async begin(found: Observed<T>): Promise<Observed<T>> {
     const { api, store } = this.#informer;
-    const object = hasFinalizer(found, FINALIZER) ? found : await addFinalizer(api, found, FINALIZER, { store });
-    if (findCondition(object.status?.conditions, 'Ready') !== undefined) return object;
-    return this.#status.write(object, { ...object.status, ...conditionsOf(object, [FIRST], this.#clock.now()) } as NonNullable<
-      T['status']
-    >);
+    return hasFinalizer(found, FINALIZER) ? found : addFinalizer(api, found, FINALIZER, { store });
   }
 
   /** Writes the status and records the transitions. */

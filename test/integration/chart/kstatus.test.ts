@@ -55,5 +55,5 @@ test('what only a person can correct has failed, and what passes by itself is in
   ];
 
   expect(statusesOf(await outcomes('ShardMissing', true))).toEqual(['Failed', 'Failed', 'Failed']);
-  expect(statusesOf(await outcomes('Reconciling', false))).toEqual(['InProgress', 'InProgress', 'InProgress']);
+  expect(statusesOf(await outcomes('Pending', false))).toEqual(['InProgress', 'InProgress', 'InProgress']);
 });

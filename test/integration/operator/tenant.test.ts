@@ -177,7 +177,7 @@ test('of a Tenant that is not accepted nothing is made', async () => {
   expect(await cluster.of(children.DEPLOYMENT).find(key)).toBeUndefined();
 });
 
-test('Ready is Unknown from the first pass, True only of what runs, and never of a spec that is not rolled out yet', async () => {
+test('Ready is Unknown from the beginning, True only of what runs, and never of a spec that is not rolled out yet', async () => {
   const key = { namespace, name: unique() };
   const seen: string[] = [];
   const watched = follow(cluster, TENANT, namespace);
@@ -197,7 +197,7 @@ test('Ready is Unknown from the first pass, True only of what runs, and never of
   await waitFor('the last condition in the informer', () => seen.at(-1) === 'True Ready of 2');
   await watched.stop();
 
-  expect(seen[0]).toBe('Unknown Reconciling of 1');
+  expect(seen[0]).toBe('Unknown Pending of undefined');
   expect(seen.at(-1)).toBe('True Ready of 2');
   expect(seen.filter((entry) => entry.startsWith('True'))).toEqual(['True Ready of 1', 'True Ready of 2']);
   expect(seen.slice(seen.indexOf('True Ready of 1') + 1, -1)).toEqual(['False RollingOut of 2']);
