@@ -30,21 +30,38 @@ export class EmailTakenError extends Error {
  */
 export async function ensureAdministrator(shard: ShardAccess, slug: string, administrator: Administrator): Promise<void> {
   await inTenantSchema(shard, slug, async (tx) => {
-    await requireFreeEmail(tx, administrator.email);
-    const tags = (await reinstate(tx, administrator)) ?? (await create(tx, administrator, shard.random));
+    const present = await lookFor(tx, administrator.email);
+    if (present.isOthers) throw new EmailTakenError(administrator.email);
+    const tags = present.isOurs ? await reinstate(tx, administrator) : await create(tx, administrator, present, shard.random);
     if (tags.length > 0) await insertJobFor(tenantRole(slug), tx, { kind: CLEAR_CACHES, payload: { subjects: tags } });
   });
 }
 
-async function requireFreeEmail(tx: Sql, email: string): Promise<void> {
-  const other = await tx.query('SELECT FROM users WHERE lower(email) = lower($1) AND lower(provisioned_as) IS DISTINCT FROM lower($1)', [
-    email,
-  ]);
-  if (other.length > 0) throw new EmailTakenError(email);
+interface Present {
+  /** The address is that of an account which the operator did not make for it. */
+  readonly isOthers: boolean;
+  /** The operator has made an account for the address. */
+  readonly isOurs: boolean;
+  readonly hasUsers: boolean;
+  readonly isNameTaken: boolean;
 }
 
-/** The cache tags to invalidate; undefined: the operator has created no user for this address. */
-async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promise<string[] | undefined> {
+async function lookFor(tx: Sql, email: string): Promise<Present> {
+  const [present] = (await tx.query<Present>(
+    `SELECT EXISTS (SELECT FROM users WHERE lower(email) = lower($1) AND lower(provisioned_as) IS DISTINCT FROM lower($1)) AS "isOthers",
+       EXISTS (SELECT FROM users WHERE lower(provisioned_as) = lower($1) AND NOT is_system) AS "isOurs",
+       EXISTS (SELECT FROM users WHERE NOT is_system) AS "hasUsers",
+       EXISTS (SELECT FROM users WHERE lower(username) = lower($2)) AS "isNameTaken"`,
+    [email, usernameOf(email)],
+  )) as [Present];
+  return present;
+}
+
+/** The local part of the address. */
+const usernameOf = (email: string): string => email.split('@')[0]?.slice(0, 90) || 'admin';
+
+/** The cache tags to invalidate. */
+async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promise<string[]> {
   const [user] = await tx.query<{ id: number; uuid: string }>(
     `UPDATE users SET password_hash = $2, is_active = true,
        email = CASE WHEN lower(email) = lower($1) THEN email ELSE $1 END,
@@ -52,7 +69,7 @@ async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promi
      WHERE lower(provisioned_as) = lower($1) AND NOT is_system RETURNING id, uuid`,
     [email, passwordHash],
   );
-  if (!user) return undefined;
+  if (!user) throw new Error(`the account of ${email} was deleted meanwhile; the next pass makes another`);
   const ended = await tx.query<{ id: string }>(
     'UPDATE sessions SET ended_at = now() WHERE user_id = $1 AND ended_at IS NULL RETURNING id',
     [user.id],
@@ -61,20 +78,18 @@ async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promi
 }
 
 /** The same. In a tenant without users nothing is cached. */
-async function create(tx: Sql, { email, passwordHash, storageQuota }: Administrator, random: Random): Promise<string[]> {
-  const [somebody] = await tx.query('SELECT FROM users WHERE NOT is_system LIMIT 1');
+async function create(
+  tx: Sql,
+  { email, passwordHash, storageQuota }: Administrator,
+  { hasUsers, isNameTaken }: Present,
+  random: Random,
+): Promise<string[]> {
   const quota = storageQuota === undefined ? 'DEFAULT' : '$5';
+  const username = usernameOf(email) + (isNameTaken ? `-${random.hex(4)}` : '');
   await tx.query(
     `INSERT INTO users (uuid, email, provisioned_as, username, display_name, password_hash, roles, storage_quota)
      VALUES ($1, $2, $2, $3, 'Administrator', $4, '{admin}', ${quota})`,
-    [random.uuid(), email, await freeUsername(tx, email, random), passwordHash, ...(storageQuota === undefined ? [] : [storageQuota])],
+    [random.uuid(), email, username, passwordHash, ...(storageQuota === undefined ? [] : [storageQuota])],
   );
-  return somebody ? [USERS_TAG] : [];
-}
-
-/** The local part of the address, with a few random digits if it is taken. */
-async function freeUsername(tx: Sql, email: string, random: Random): Promise<string> {
-  const wanted = email.split('@')[0]?.slice(0, 90) || 'admin';
-  const taken = await tx.query('SELECT FROM users WHERE lower(username) = lower($1)', [wanted]);
-  return taken.length === 0 ? wanted : `${wanted}-${random.hex(4)}`;
+  return hasUsers ? [USERS_TAG] : [];
 }

@@ -172,7 +172,7 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
   if (server?.present || !server?.memberOptions) await becomeMember(tx, role);
   const settings = { ...ROLE_SETTINGS, ...(server?.tempFiles ? { temp_file_limit: TEMP_FILE_LIMIT } : {}) };
   const [worker, group] = server?.memberOptions ? [' WITH INHERIT FALSE, SET TRUE', ' WITH INHERIT TRUE, SET FALSE'] : ['', ''];
-  await releaseJobs(tx, role);
+  if (server?.present) await releaseJobs(tx, role);
   await tx.query(`
     ${server?.present ? `ALTER ROLE ${name} RESET ${READ_ONLY_SETTING};` : ''}
     ${Object.entries(settings)
