@@ -76,7 +76,10 @@ export function costs({ count, ms, writes: wrote }: Onboarded): Line[] {
   ];
 }
 
-/** How much more a tenant may cost beside many others (5,000 keep the shape of 1,000). */
+/**
+ * How much more a tenant may cost beside many others (5,000 keep the shape of 1,000). Time counts beside the control's: API server, etcd and a Postgres
+ * server for each 1,000 tenants share the machine, and whoever writes there takes longer.
+ */
 const SHAPE = 1.3;
 
 /** Of the operator, in bytes: with no Tenant, with the first of them, with all. */
@@ -86,21 +89,24 @@ export interface Memory {
   readonly all: number;
 }
 
-/** The rows of those that came last, beside the first. */
+/** The rows of those that came last, beside the first. Both have a control. */
 export function shape(first: Onboarded, last: Onboarded, all: number, memory: Memory): Line[] {
   const timeOf = (who: Who, { ms, count }: Onboarded): number => ms[who] / count;
   const growth = (who: Who): number => timeOf(who, last) / timeOf(who, first);
+  const besideControl = ({ ms }: Onboarded): number => ms.ours / ms.control;
+  const time = (each: Onboarded): string =>
+    `${timeOf('ours', each).toFixed(0)} ms each, ${besideControl(each).toFixed(2)} × the bare client`;
   const memoryOfFirst = (memory.first - memory.none) / first.count;
   const memoryOfAll = (memory.all - memory.none) / all;
   const kib = (bytes: number): string => `${(bytes / 1_024).toFixed(0)} KiB each`;
   return [
     {
-      what: `time of the last ${last.count} of ${all} Tenants`,
-      ours: `${timeOf('ours', last).toFixed(0)} ms each`,
-      control: `${timeOf('ours', first).toFixed(0)} ms each of the first ${first.count} (the bare client: ${growth('control').toFixed(2)} ×)`,
-      ratio: growth('ours'),
+      what: `time of the last ${last.count} of ${all} Tenants, beside a bare client`,
+      ours: time(last),
+      control: `${time(first)} for the first ${first.count}, of which the last took ${growth('ours').toFixed(2)} × as long (the bare client ${growth('control').toFixed(2)} ×)`,
+      ratio: besideControl(last) / besideControl(first),
       target: `≤ ${SHAPE} ×`,
-      met: growth('ours') <= SHAPE,
+      met: besideControl(last) <= SHAPE * besideControl(first),
     },
     {
       what: `memory of the operator for ${all} Tenants`,
