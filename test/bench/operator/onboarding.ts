@@ -4,7 +4,7 @@ import { conditionOf, follow, type OperatorProcess, tenantOf, unique } from '../
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 import { type Line, progress } from '../measure.ts';
 import { type BareClient, CONCURRENCY } from './bare-client.ts';
-import { countOf, inSeconds, limitFor, memoryOf, MIB, type Run, SYNC_LIMIT_MS } from './run.ts';
+import { countOf, inSeconds, limitFor, memoryOf, MIB, type Run, SHAPE, SYNC_LIMIT_MS } from './run.ts';
 
 type Who = 'ours' | 'control';
 
@@ -75,12 +75,6 @@ export function costs({ count, ms, writes: wrote }: Onboarded): Line[] {
     },
   ];
 }
-
-/**
- * How much more a tenant may cost beside many others (5,000 keep the shape of 1,000). Time counts beside the control's: API server, etcd and a Postgres
- * server for each 1,000 tenants share the machine, and whoever writes there takes longer.
- */
-const SHAPE = 1.3;
 
 /** Of the operator, in bytes: with no Tenant, with the first of them, with all. */
 export interface Memory {

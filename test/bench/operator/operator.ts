@@ -8,7 +8,7 @@ import { type Line, progress } from '../measure.ts';
 import { atRest } from './at-rest.ts';
 import { bareClient } from './bare-client.ts';
 import { repairs } from './drift.ts';
-import { restart, takeover, WHILE_STOPPED } from './leaders.ts';
+import { restart, type RestartTime, takeover, WHILE_STOPPED } from './leaders.ts';
 import { costs, type Memory, type Onboarded, onboarding, shape } from './onboarding.ts';
 import { rollout } from './rollout.ts';
 import { memoryOf, type Run } from './run.ts';
@@ -45,14 +45,15 @@ export async function operator(): Promise<Line[]> {
     const control = await bareClient(run, shards.url());
     const none = memoryOf(began.pid);
     const onboarded = await onboarding(run, began, control, { tenants: FIRST, rounds: ROUNDS });
-    const first = { onboarded, memory: { none, first: memoryOf(began.pid) } };
+    const memory = { none, first: memoryOf(began.pid) };
     const lines = said([...costs(onboarded), ...(await atRest(run, began, REST_MS)), await repairs(run)]);
     const restarted = await restart(run, began);
     const takenOver = await takeover(run, restarted.operator);
     const rolledOut = await rollout(run, takenOver.operator, control);
     await control.close();
     lines.push(...said([...restarted.lines, ...takenOver.lines, rolledOut.line]));
-    if (TENANTS > FIRST) lines.push(...said(await more(rolledOut.run, rolledOut.operator, shards, first)));
+    if (TENANTS > FIRST)
+      lines.push(...said(await more(rolledOut.run, rolledOut.operator, shards, { onboarded, memory, restart: restarted.time })));
     return lines;
   } finally {
     await cluster.close();
@@ -69,7 +70,7 @@ async function more(
   run: Run,
   running: OperatorProcess,
   shards: BenchShards,
-  first: { readonly onboarded: Onboarded; readonly memory: Omit<Memory, 'all'> },
+  first: { readonly onboarded: Onboarded; readonly memory: Omit<Memory, 'all'>; readonly restart: RestartTime },
 ): Promise<Line[]> {
   const rounds = Math.ceil((TENANTS - FIRST) / FIRST);
   let leader = running;
@@ -87,7 +88,10 @@ async function more(
   const last = await onboarding(run, leader, control, { tenants: FIRST, rounds: ROUNDS });
   const all = memoryOf(leader.pid);
   await control.close();
-  return [...shape(first.onboarded, last, FIRST * (rounds + 1), { ...first.memory, all }), ...(await restart(run, leader)).lines];
+  return [
+    ...shape(first.onboarded, last, FIRST * (rounds + 1), { ...first.memory, all }),
+    ...(await restart(run, leader, first.restart)).lines,
+  ];
 }
 
 /** The bench takes long: what is known is said at once. */
