@@ -212,7 +212,7 @@ test('an Event says when a tenant is ready and when it is refused', async () => 
   await cluster.tenants.create(tenantOf(namespace, refused.name, { image: 'evil:1' }));
   const eventsFor = async (name: string): Promise<string[]> =>
     (await cluster.of(children.EVENT).list({ namespace }))
-      .filter(({ regarding }) => regarding?.name === name)
+      .filter(({ regarding }) => regarding?.kind === 'Tenant' && regarding.name === name)
       .map(({ type, reason }) => `${type} ${reason}`);
 
   await waitFor('both Events', async () => (await eventsFor(good.name)).length > 0 && (await eventsFor(refused.name)).length > 0);
