@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import type { Logger } from '../../runtime/log.ts';
-import { abandon, observedClient, type ObserveStatement, types } from './client.ts';
+import { abandon, isAbandoned, observedClient, type ObserveStatement, types } from './client.ts';
 import { translateError } from './errors.ts';
 
 /** Where statements run: a pool (each by itself) or a transaction. Parameters are $1, $2 …; rows are keyed as the statement names its columns. */
@@ -89,7 +89,7 @@ export class SqlPool implements Sql {
     let client: pg.PoolClient | undefined;
     let broken: Error | undefined;
     try {
-      client = await this.#pool.connect();
+      client = await this.#connect();
       return await run<T>(client, sql, params);
     } catch (error) {
       // One statement that the server refuses costs no connection, as it would by pg.Pool's own `query`.
@@ -110,7 +110,7 @@ export class SqlPool implements Sql {
     let client: pg.PoolClient | undefined;
     let broken: Error | undefined;
     try {
-      client = await this.#pool.connect();
+      client = await this.#connect();
       await client.query(options.isolation === undefined ? 'BEGIN' : 'BEGIN ISOLATION LEVEL REPEATABLE READ');
       const connection = client;
       if (options.role !== undefined) await client.query(`SET LOCAL ROLE ${quoteIdentifier(options.role)}`);
@@ -125,7 +125,16 @@ export class SqlPool implements Sql {
     }
   }
 
-  /** Closes all connections at once, whatever waits for an answer on them: that fails. Later statements get new ones. */
+  /** One that was abandoned is in the pool until the end of its connection has come. */
+  async #connect(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await this.#pool.connect();
+      if (!isAbandoned(client)) return client;
+      client.release(true);
+    }
+  }
+
+  /** Closes all open connections at once, whatever waits for an answer on them: that fails. Later statements get new ones. */
   abandon(): void {
     for (const client of this.#clients) abandon(client);
   }
@@ -153,9 +162,8 @@ const statementsOn = (client: pg.PoolClient): CopyingSql => ({
   },
 });
 
-/** The server said no and waits for the next statement; after a FATAL error it does not. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC';
+/** The server said no and waits for the next statement; after FATAL, or in words of another language, it may not. */
+const isRefusal = (error: unknown): boolean => error instanceof pg.DatabaseError && error.severity === 'ERROR';
 
 /** A string of several statements is sent without parameters and gives the last one's rows. */
 async function run<T>(target: pg.PoolClient, sql: string, params: readonly unknown[]): Promise<T[]> {

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { storeSuite } from '../../support/store-suite.ts';
+import { waitFor } from '../../support/wait.ts';
 
 const { running } = storeSuite();
 const backendOf = async (pool: SqlPool): Promise<number | undefined> =>
@@ -31,4 +32,31 @@ test('a statement with which the server ends the connection, or that is not answ
   await pool.close();
 
   expect(new Set([first, second, third]).size).toBe(3);
+});
+
+test('a statement for which the server has no room costs its connection, and who waits for one gets another', async () => {
+  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 1, log: silentLogger });
+  const first = await backendOf(pool);
+
+  const full = pool.query(`DO $$ BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = '53100'; END $$`);
+  const waiting = backendOf(pool);
+
+  await expect(full).rejects.toMatchObject({ name: 'StoreUnavailableError' });
+  expect(await waiting).not.toBe(first);
+  await pool.close();
+});
+
+test('a pool that is abandoned fails what waits for an answer, and goes on with new connections at once', async () => {
+  const pool = new SqlPool({ url: running.postgres.operator, poolSize: 2, log: silentLogger });
+  const busy = pool.query('SELECT pg_sleep(600)').catch((error: Error) => error.name); // the statement that is abandoned
+  const runs = `SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)' AND state = 'active'`;
+  await waitFor('the statement that waits', async () => (await pool.query(runs)).length === 1);
+  const idle = await backendOf(pool);
+
+  pool.abandon();
+  const after = await backendOf(pool);
+
+  expect(await busy).toBe('StoreUnavailableError');
+  expect(after).not.toBe(idle);
+  await pool.close();
 });

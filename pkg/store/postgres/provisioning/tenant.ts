@@ -172,7 +172,7 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
   if (server?.present || !server?.memberOptions) await becomeMember(tx, role);
   const settings = { ...ROLE_SETTINGS, ...(server?.tempFiles ? { temp_file_limit: TEMP_FILE_LIMIT } : {}) };
   const [worker, group] = server?.memberOptions ? [' WITH INHERIT FALSE, SET TRUE', ' WITH INHERIT TRUE, SET FALSE'] : ['', ''];
-  if (server?.present) await releaseJobs(tx, role);
+  await releaseJobs(tx, role);
   await tx.query(`
     ${server?.present ? `ALTER ROLE ${name} RESET ${READ_ONLY_SETTING};` : ''}
     ${Object.entries(settings)
@@ -241,7 +241,7 @@ async function migrateAll(tx: Sql, context: TenantContext, migrations: typeof te
   if (migrations.length === 0) return;
   const names = migrations.map(({ name }) => `(${quoteLiteral(name)})`);
   const records = `INSERT INTO schema_migrations (name) VALUES ${names.join(', ')}`;
-  await tx.query([...migrations.map(({ up }) => up(context)), records].join(';\n'));
+  await tx.query([...migrations.map(({ up }) => up(context)), records].join('\n;\n'));
 }
 
 const recordVersion = (tx: Sql, role: string, version: string | null): Promise<unknown> =>
