@@ -32,7 +32,8 @@ export async function ensureAdministrator(shard: ShardAccess, slug: string, admi
   await inTenantSchema(shard, slug, async (tx) => {
     const present = await lookFor(tx, administrator.email);
     if (present.isOthers) throw new EmailTakenError(administrator.email);
-    const tags = present.isOurs ? await reinstate(tx, administrator) : await create(tx, administrator, present, shard.random);
+    const tags =
+      (present.isOurs ? await reinstate(tx, administrator) : undefined) ?? (await create(tx, administrator, present, shard.random));
     if (tags.length > 0) await insertJobFor(tenantRole(slug), tx, { kind: CLEAR_CACHES, payload: { subjects: tags } });
   });
 }
@@ -60,8 +61,8 @@ async function lookFor(tx: Sql, email: string): Promise<Present> {
 /** The local part of the address. */
 const usernameOf = (email: string): string => email.split('@')[0]?.slice(0, 90) || 'admin';
 
-/** The cache tags to invalidate. */
-async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promise<string[]> {
+/** The cache tags to invalidate; undefined: the account was deleted meanwhile. */
+async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promise<string[] | undefined> {
   const [user] = await tx.query<{ id: number; uuid: string }>(
     `UPDATE users SET password_hash = $2, is_active = true,
        email = CASE WHEN lower(email) = lower($1) THEN email ELSE $1 END,
@@ -69,7 +70,7 @@ async function reinstate(tx: Sql, { email, passwordHash }: Administrator): Promi
      WHERE lower(provisioned_as) = lower($1) AND NOT is_system RETURNING id, uuid`,
     [email, passwordHash],
   );
-  if (!user) throw new Error(`the account of ${email} was deleted meanwhile; the next pass makes another`);
+  if (!user) return undefined;
   const ended = await tx.query<{ id: string }>(
     'UPDATE sessions SET ended_at = now() WHERE user_id = $1 AND ended_at IS NULL RETURNING id',
     [user.id],
