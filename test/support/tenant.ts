@@ -4,7 +4,14 @@ import { systemRandom } from '../../pkg/runtime/random.ts';
 import { Sealer } from '../../pkg/runtime/sealing.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
 import { type ConnectionOptions, SqlPool } from '../../pkg/store/postgres/pool.ts';
-import { ensureShard, ensureTenantDatabase, migrateTenant, type ShardAccess, tenantRole } from '../../pkg/store/postgres/provisioning.ts';
+import {
+  ensureShard,
+  ensureTenantDatabase,
+  migrateTenant,
+  type ShardAccess,
+  type TenantDatabase,
+  tenantRole,
+} from '../../pkg/store/postgres/provisioning.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
 import type { StoreAddresses } from '../../pkg/local/platform.ts';
 
@@ -30,6 +37,14 @@ export interface TenantLogin {
   readonly password: string;
   readonly url: string;
 }
+
+/** What ensureTenantDatabase is to make. */
+export const newDatabase = (): TenantDatabase => ({
+  slug: `t-${systemRandom.hex(5)}`,
+  tenantId: '3',
+  password: systemRandom.base64url(24),
+  connections: 7,
+});
 
 /** A tenant's schema and role, migrated. */
 export async function newTenant(running: Pick<StoreAddresses, 'postgres'>, shard: ShardAccess, tenantId = '7'): Promise<TenantLogin> {

@@ -15,11 +15,10 @@ import { tenantMigrations } from '../../../pkg/store/postgres/migrations/tenant/
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
 import { catalogOf } from '../../support/catalog.ts';
 import { storeSuite } from '../../support/store-suite.ts';
+import { newDatabase } from '../../support/tenant.ts';
 
 const { running, pool, shard } = storeSuite();
 const time = { clock: systemClock, random: systemRandom };
-
-const newDatabase = () => ({ slug: `t-${systemRandom.hex(5)}`, tenantId: '3', password: systemRandom.base64url(24), connections: 7 });
 
 /** A tenant with this many migrations taken back; `undefined`: one that is not there yet. */
 async function outdated(migrations: number | undefined) {

@@ -32,12 +32,10 @@ import { catalogOf } from '../../support/catalog.ts';
 import { insertRows, ORIGIN, ROWS_OF_REGISTRY, ROWS_OF_SHARD, ROWS_OF_TENANT } from '../../support/every-table.ts';
 import { type Step, unfilled, walkDown } from '../../support/migration-walk.ts';
 import { storeSuite } from '../../support/store-suite.ts';
-import { newTenant, openDatabase, tenantUrl } from '../../support/tenant.ts';
+import { newDatabase, newTenant, openDatabase, tenantUrl } from '../../support/tenant.ts';
 
 const { running, pool, shard } = storeSuite();
 const time = { clock: systemClock, random: systemRandom };
-
-const newDatabase = () => ({ slug: `t-${systemRandom.hex(5)}`, tenantId: '3', password: systemRandom.base64url(24), connections: 7 });
 
 test('a tenant that is right costs one statement that writes nothing', async () => {
   const tenant = newDatabase();
