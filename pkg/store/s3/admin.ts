@@ -126,8 +126,9 @@ export class StorageAdmin {
   }
 
   /**
-   * Removes all objects, unfinished uploads, the bucket and the user. True: done. False: out of time; call again.
+   * Removes the users, all objects, unfinished uploads and the bucket. True: done. False: out of time; call again.
    * A bucket that another owns is left alone. Throws StoreUnavailableError.
+   * The bucket goes last: after a crash only its owner may say which user the key of a rotation is.
    */
   async removeBucketWithUser(
     gone: Pick<TenantBucket, 'bucket' | 'accessKeyId'> & { readonly former?: string },
@@ -136,9 +137,8 @@ export class StorageAdmin {
     const deadline = this.#clock.monotonic() + (options.budgetMs ?? 20_000);
     const owner = await this.#ownerOf(gone.bucket);
     const isOurs = owner !== undefined && (owner === gone.accessKeyId || isBucketKey(owner, gone.bucket));
-    if (isOurs && !(await this.#removeBucket(gone.bucket, deadline))) return false;
     for (const access of new Set([gone.accessKeyId, gone.former, isOurs ? owner : undefined])) if (access) await this.#deleteUser(access);
-    return true;
+    return !isOurs || this.#removeBucket(gone.bucket, deadline);
   }
 
   close(): void {

@@ -1,7 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createHash, randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
@@ -19,6 +21,7 @@ let admin: StorageAdmin;
 let ours: TenantBucket;
 let theirs: TenantBucket;
 let objects: Objects;
+const ends: (() => void)[] = [];
 
 const newBucket = (): TenantBucket => ({
   bucket: bucketName(`t-${systemRandom.hex(4)}`),
@@ -36,6 +39,7 @@ beforeAll(async () => {
 atEnd(async () => {
   objects?.close();
   admin?.close();
+  for (const end of ends) end();
 });
 
 const MiB = 1 << 20;
@@ -247,6 +251,19 @@ test('a bucket whose key was rotated is that of its first key again when that is
   await admin.removeBucketWithUser(first);
 });
 
+test('the removal of a bucket that ended before any of its users was removed leaves none of them when it is repeated', async () => {
+  const bucket = `carrel-${systemRandom.hex(6)}`;
+  const known = { bucket, accessKeyId: bucket };
+  // Of a rotation that whoever removes the bucket does not know of.
+  const owner = { bucket, accessKeyId: `${bucket}.${systemRandom.hex(4)}`, secretAccessKey: systemRandom.base64url(30) };
+  await admin.ensureBucketWithUser(owner);
+  const cut = await adminWithout('delete-user');
+
+  await expect(cut.removeBucketWithUser(known)).rejects.toBeInstanceOf(StoreUnavailableError);
+  expect(await admin.removeBucketWithUser(known)).toBe(true);
+  await expect(open(owner).ping()).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } });
+});
+
 test('a store that is down or hangs is reported within ten seconds and used again when it is back', async () => {
   const key = newKey(systemRandom);
   await objects.put(key, Buffer.from('kept'));
@@ -265,6 +282,26 @@ test('a store that is down or hangs is reported within ten seconds and used agai
   await waitFor('the store to answer again', async () => (await objects.head(key)) ?? undefined);
   expect((await buffer((await objects.get(key)).body)).toString()).toBe('kept');
 });
+
+/** Its connection breaks off at this order. */
+async function adminWithout(order: string): Promise<StorageAdmin> {
+  const between = createServer((incoming, answer) => {
+    if (incoming.url?.startsWith(`/${order}?`)) return void incoming.destroy();
+    const { method, url, headers } = incoming;
+    const sent = request(new URL(url ?? '', running.s3.adminEndpoint), { method, headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 500, response.headers);
+      response.pipe(answer);
+    });
+    incoming.pipe(sent);
+  }).listen(0, '127.0.0.1');
+  await once(between, 'listening');
+  const cut = new StorageAdmin({ ...running.s3, adminEndpoint: `http://127.0.0.1:${(between.address() as AddressInfo).port}` });
+  ends.push(
+    () => cut.close(),
+    () => void between.close(),
+  );
+  return cut;
+}
 
 async function keysOf(listed: AsyncIterable<StoredObject>): Promise<string[]> {
   const keys: string[] = [];
