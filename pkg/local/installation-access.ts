@@ -6,7 +6,6 @@ import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../runtime/sealing.ts';
-import { sqlState } from '../store/postgres/errors.ts';
 import { SqlPool } from '../store/postgres/pool.ts';
 import { Registry, type RegisteredTenant } from '../store/postgres/registry.ts';
 import { RedisUsers } from '../store/redis/acl.ts';
@@ -14,7 +13,7 @@ import { type TenantStorage, tenantStorage } from '../store/tenant-resources.ts'
 import { StoreUnavailableError } from '../store/unavailable.ts';
 import { LocalError, messageOf } from './errors.ts';
 import { storeAddresses } from './platform.ts';
-import { NO_REGISTRY } from './registry-access.ts';
+import { missingRegistry } from './registry-access.ts';
 import { existingStateDirectory } from './state-directory.ts';
 
 /** The stores of an installation, as its operator reaches them. */
@@ -56,9 +55,7 @@ export async function withInstallation<T>(options: Options, work: (access: Insta
   } catch (error) {
     if (error instanceof StoreUnavailableError) throw new LocalError(`${error.store} does not answer: ${messageOf(error.cause ?? error)}`);
     if (error instanceof SealError) throw new LocalError(`CARREL_PLATFORM_KEYS is not that of this installation: ${error.message}`);
-    if (NO_REGISTRY.has(sqlState(error) ?? ''))
-      throw new LocalError('the registry is not there yet. Start the operator of this version first');
-    throw error;
+    throw missingRegistry(error, [...shards.keys()][0] ?? '') ?? error;
   } finally {
     await Promise.all([...shards.values()].map((pool) => pool.close()));
   }

@@ -7,8 +7,16 @@ import { StoreUnavailableError } from '../store/unavailable.ts';
 import { LocalError, messageOf } from './errors.ts';
 import { existingStateDirectory, paths } from './state-directory.ts';
 
-/** "schema, relation or column does not exist": no operator of this version has run yet. */
-export const NO_REGISTRY = new Set(['3F000', '42P01', '42703']);
+/** "schema, relation or column does not exist" */
+const ABSENT = new Set(['3F000', '42P01', '42703']);
+
+/** For a person, where `error` says that `shard`, the first by name, has no registry of this version; else undefined. */
+export function missingRegistry(error: unknown, shard: string): LocalError | undefined {
+  if (!ABSENT.has(sqlState(error) ?? '')) return undefined;
+  return new LocalError(
+    `shard ${shard}, the first by name, has no registry of this version. Start the operator of this version first; where ${shard} is a new shard, give it a name that sorts after that of the registry's`,
+  );
+}
 
 /**
  * Works in the registry: of `shardsDir` (CARREL_SHARDS_DIR, as in the operator's pod), else of the platform on this machine. Throws LocalError where
@@ -19,26 +27,25 @@ export async function withRegistry<T>(
   work: (pool: SqlPool) => Promise<T>,
 ): Promise<T> {
   const dir = options.shardsDir || paths(existingStateDirectory(options.stateDirectory).path).shards;
-  const pool = new SqlPool({ url: registryUrl(dir), poolSize: 1, log: silentLogger });
+  const { shard, url } = registryIn(dir);
+  const pool = new SqlPool({ url, poolSize: 1, log: silentLogger });
   try {
     return await work(pool);
   } catch (error) {
     if (error instanceof StoreUnavailableError) throw new LocalError(`the registry does not answer: ${messageOf(error.cause ?? error)}`);
-    if (NO_REGISTRY.has(sqlState(error) ?? ''))
-      throw new LocalError('the registry is not there yet. Start the operator of this version first');
-    throw error;
+    throw missingRegistry(error, shard) ?? error;
   } finally {
     await pool.close();
   }
 }
 
 /** The first shard by name holds the registry. */
-function registryUrl(dir: string): string {
+function registryIn(dir: string): { shard: string; url: string } {
   try {
-    const [first] = readdirSync(dir)
+    const [shard] = readdirSync(dir)
       .filter((name) => !name.startsWith('.'))
       .toSorted();
-    if (first !== undefined) return readFileSync(join(dir, first, 'url'), 'utf8').trim();
+    if (shard !== undefined) return { shard, url: readFileSync(join(dir, shard, 'url'), 'utf8').trim() };
   } catch (error) {
     throw new LocalError(`${dir} holds no address of the registry (${messageOf(error)}). Set CARREL_SHARDS_DIR as the operator has it.`);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
@@ -125,11 +125,15 @@ test('carrel tenants adoption-token says what is in its way, and ends with 1', a
     return [code, stdout, stderr.trim()];
   };
   const empty = await mkdtemp(join(testBackends().scratch, 'no-shards-'));
+  const misnamed = await mkdtemp(join(testBackends().scratch, 'misnamed-'));
+  const [url] = await Promise.all([readFile(join(testBackends().stores.shardsDir, 'main', 'url'), 'utf8'), mkdir(join(misnamed, 'annex'))]);
+  await writeFile(join(misnamed, 'annex', 'url'), url.replace(/\/\w+$/, '/postgres'));
 
   const unknown = await adoptionToken(['nobody-has-it']);
   const inUse = await adoptionToken([key.name]);
   const without = await adoptionToken([key.name], { CARREL_SHARDS_DIR: empty });
   const nowhere = await adoptionToken([key.name], { CARREL_SHARDS_DIR: '' });
+  const elsewhere = await adoptionToken([key.name], { CARREL_SHARDS_DIR: misnamed });
   const [help] = [await carrel(['tenants', 'adoption-token', '--help'])];
 
   expect(unknown).toEqual([1, '', 'carrel: there is no tenant with the slug nobody-has-it, and no data of one']);
@@ -139,6 +143,7 @@ test('carrel tenants adoption-token says what is in its way, and ends with 1', a
     `carrel: the data of ${key.name} are in use by a Tenant. Delete that Tenant with deletionPolicy: Retain first`,
   ]);
   expect(without).toEqual([1, '', `carrel: ${empty} holds no shard. Set CARREL_SHARDS_DIR as the operator has it.`]);
+  expect(elsewhere).toEqual([1, '', expect.stringMatching(/^carrel: shard annex, the first by name, has no registry of this version\. /)]);
   expect(nowhere).toEqual([1, '', expect.stringMatching(/^carrel: there is no platform in .*no-state/)]);
   expect(help).toMatchObject({ code: 0, stdout: expect.stringMatching(/valid once, for 24 hours[\s\S]*carrel.dev\/adopt/) });
   expect(await adoptionToken([])).toEqual([1, '', expect.stringContaining("missing required argument 'slug'")]);
