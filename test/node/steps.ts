@@ -17,6 +17,7 @@ import { type Installation, NAMESPACE } from './installation.ts';
 import { operatorIsTakenOver } from './takeover.ts';
 import { launchesAndGrades } from './launch.ts';
 import { startLoad } from './load.ts';
+import { movesUnderLoad } from './move.ts';
 import { podNames, serviceAddress, SPACE, TENANT } from './biology.ts';
 import { credentialsRotate, drainsUnderLoad, upgradesUnderLoad } from './under-load.ts';
 import { deliveriesIn, RECEIVER_URL } from './receiver.ts';
@@ -93,6 +94,11 @@ export const STEPS: readonly Step[] = [
   {
     title: 'the chart’s CronJob backs the tenant up, and a restore brings a file back that was deleted for good',
     run: comesBackFromBackup,
+  },
+  {
+    title:
+      'the tenant moves to another Postgres server under load: requests get 503 for some seconds, and all that was acknowledged is there',
+    run: movesUnderLoad,
   },
   {
     title: 'operator, worker and server connected to what they need and to nothing else, and their NetworkPolicies allow it',
