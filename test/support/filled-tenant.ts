@@ -97,6 +97,16 @@ export async function rowsOfTenant(pool: SqlPool, slug: string): Promise<Record<
   return found;
 }
 
+/** The tables of the tenant of which Postgres knows neither how many rows there are nor what is in them. */
+export async function unanalyzed(pool: SqlPool, slug: string): Promise<string[]> {
+  const rows = await pool.query<{ name: string }>(
+    `SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relkind = 'r' AND c.reltuples < 0 ORDER BY name`,
+    [tenantRole(slug)],
+  );
+  return rows.map(({ name }) => name);
+}
+
 /** The webhook's secret, as the tenant of this id opens it. Throws SealError. */
 export async function openedSecret(pool: SqlPool, slug: string, tenantId: string, platformKeys: string): Promise<string | undefined> {
   const sealer = tenantSealer(parseSealingKeys(platformKeys), tenantId, random);

@@ -22,7 +22,7 @@ import { takeSnapshot } from '../../../pkg/tenantdata/snapshot.ts';
 import { testBackends } from '../../support/backends.ts';
 import { catalogOf } from '../../support/catalog.ts';
 import { insertRows, ROWS_OF_TENANT } from '../../support/every-table.ts';
-import { type Filled, fillTenant, openedSecret, rowsOfTenant } from '../../support/filled-tenant.ts';
+import { type Filled, fillTenant, openedSecret, rowsOfTenant, unanalyzed } from '../../support/filled-tenant.ts';
 import { operatorEnvironment, condition, secretValues, unique } from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 import { newTenant } from '../../support/tenant.ts';
@@ -137,7 +137,7 @@ test('a tenant that lost rows and objects has all of them again as of its backup
   expect(await inSchema(tenant, `SELECT ancestry::text = id::text AS placed FROM folders WHERE name = 'z'`)).toEqual([{ placed: true }]);
 });
 
-test('every column of every table comes back as it was, ids go on, and what was made of migrations is the same', async () => {
+test('every column of every table comes back as it was, ids go on, what was made of migrations is the same, and Postgres can plan for them at once', async () => {
   const shard = { pool, clock: systemClock, random: systemRandom };
   await ensureShard(shard);
   const tenant = await newTenant(stores, shard);
@@ -166,6 +166,7 @@ test('every column of every table comes back as it was, ids go on, and what was 
   expect(await rowsOfTenant(pool, tenant.slug)).toEqual(before);
   expect(Object.entries(before).filter(([table, rows]) => table.startsWith('tenant.') && rows.length === 0)).toEqual([]);
   expect(await catalogOf(pool, tenant.role)).toEqual(shape);
+  expect(await unanalyzed(pool, tenant.slug)).toEqual(['schema_migrations']);
   expect(
     await pool.query(
       `INSERT INTO ${quoteIdentifier(tenant.role)}.users (uuid, email, username) VALUES (gen_random_uuid(), 'n@example.org', 'n') RETURNING id`,

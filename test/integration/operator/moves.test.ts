@@ -13,7 +13,7 @@ import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { ensureTenantDatabase, migrateTenant, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
-import { fillTenant, openedSecret, rowsOfTenant } from '../../support/filled-tenant.ts';
+import { fillTenant, openedSecret, rowsOfTenant, unanalyzed } from '../../support/filled-tenant.ts';
 import {
   condition,
   operatorEnvironment,
@@ -204,6 +204,7 @@ test('a tenant that writes all the time moves to another shard with every row th
     before['carrel.work'],
   ]);
   expect([await leftOn(pools.main, slug), await held(pools.other, slug)]).toEqual([[], []]);
+  expect(await unanalyzed(pools.other, slug)).toEqual(['schema_migrations']);
   expect(await openedSecret(pools.other, slug, tenantId, main.platformKeys)).toBe(secret);
   await ready(cluster.tenants, key);
   const hook = { namespace, name: unique() };
