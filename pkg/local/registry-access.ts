@@ -10,11 +10,11 @@ import { existingStateDirectory, paths } from './state-directory.ts';
 /** "schema, relation or column does not exist" */
 const ABSENT = new Set(['3F000', '42P01', '42703']);
 
-/** For a person, where `error` says that `shard`, the first by name, has no registry of this version; else undefined. */
+/** For a person, where `error` says that something is absent, as in `shard`, the first by name, before an operator of this version has run; else undefined. */
 export function missingRegistry(error: unknown, shard: string): LocalError | undefined {
   if (!ABSENT.has(sqlState(error) ?? '')) return undefined;
   return new LocalError(
-    `shard ${shard}, the first by name, has no registry of this version. Start the operator of this version first; where ${shard} is a new shard, give it a name that sorts after that of the registry's`,
+    `shard ${shard}, the first by name, has no registry of this version (${messageOf(error)}). Start the operator of this version first; where ${shard} is a new shard, give it a name that sorts after that of the registry's`,
   );
 }
 
