@@ -5,6 +5,7 @@ import { signIn, waitReady } from '../support/demo-tenant.ts';
 import { kubectlOk, secretValues } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 import { podNames, SPACE, TENANT } from './biology.ts';
+import { carrelInOperator, inSystem } from './in-system.ts';
 import { type Installation, NAMESPACE } from './installation.ts';
 
 const BUCKET = 'backups';
@@ -26,13 +27,16 @@ export async function comesBackFromBackup(carrel: Installation): Promise<void> {
     await inSystem(carrel, 'logs', 'job/first-backup'),
     /^biology: backed up to s3:\/\/backups\/daily\/ as \d{8}T\d{6}Z, and read back: /,
   );
-  assert.match(await inOperator(carrel, 'backups', TENANT, '--at', REPOSITORY, '--verify'), /Every byte is as it was written\./);
+  assert.match(
+    await carrelInOperator(carrel, 'tenants', 'backups', TENANT, '--at', REPOSITORY, '--verify'),
+    /Every byte is as it was written\./,
+  );
 
   assert.equal((await admin.delete(`/files/${file.id}?permanent=true`)).status, 204);
   await suspend(carrel, true);
   await waitFor('the end of its pods', async () => (await podNames(carrel)).length === 0);
   const restored = await waitFor('the restore', () =>
-    inOperator(carrel, 'restore', TENANT, '--from', REPOSITORY, '--replace').catch(untilUnused),
+    carrelInOperator(carrel, 'tenants', 'restore', TENANT, '--from', REPOSITORY, '--replace').catch(untilUnused),
   );
   assert.match(restored, /^biology: restored as of /);
   await suspend(carrel, false);
@@ -66,11 +70,6 @@ async function makeBucket(carrel: Installation): Promise<void> {
   const keys = [`--from-literal=access-key-id=${BUCKET}`, `--from-literal=secret-access-key=${secretAccessKey}`];
   await inSystem(carrel, 'create', 'secret', 'generic', 'carrel-backup', ...keys);
 }
-
-const inSystem = ({ platform }: Installation, ...args: string[]): Promise<string> => kubectlOk(platform, ['-n', NAMESPACE, ...args]);
-
-const inOperator = (carrel: Installation, ...args: string[]): Promise<string> =>
-  inSystem(carrel, 'exec', 'deploy/carrel-operator', '--', 'node', 'cmd/carrel/main.js', 'tenants', ...args);
 
 const suspend = ({ platform }: Installation, suspended: boolean): Promise<string> =>
   kubectlOk(platform, ['-n', SPACE, 'patch', 'tenant', TENANT, '--type=merge', '-p', JSON.stringify({ spec: { suspended } })]);

@@ -42,7 +42,7 @@ export function startLoad(admin: Api, url: string): Load {
   };
 }
 
-/** The status, or what went wrong. */
+/** The status and whether the reply says when to come again, or what went wrong. */
 function send(options: { agent: Agent; method: string; url: string; admin: Api; body: string | undefined }): Promise<string> {
   const { agent, method, url, admin, body } = options;
   const { hostname, port, pathname } = new URL(url);
@@ -56,7 +56,8 @@ function send(options: { agent: Agent; method: string; url: string; admin: Api; 
     const host = hostname.endsWith('.localhost') ? '127.0.0.1' : hostname;
     const sent = request({ agent, method, host, port, path: pathname, headers, timeout: TIMEOUT_MS }, (response) => {
       response.resume();
-      response.on('end', () => resolve(String(response.statusCode)));
+      const suffix = response.headers['retry-after'] === undefined ? '' : ' with Retry-After';
+      response.on('end', () => resolve(`${response.statusCode}${suffix}`));
       response.on('error', (error) => resolve(`broken off: ${messageOf(error)}`));
     });
     sent.on('timeout', () => sent.destroy(new Error('no answer in time')));

@@ -6,16 +6,17 @@ import { signIn, waitReady } from '../support/demo-tenant.ts';
 import { kubectlOk } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 import { SPACE, TENANT } from './biology.ts';
+import { carrelInOperator, inSystem } from './in-system.ts';
 import { type Installation, NAMESPACE } from './installation.ts';
 import { startLoad } from './load.ts';
-import { deliveriesIn } from './receiver.ts';
+import { deliveries } from './receiver.ts';
 
 const SHARD = 'second';
 const SERVER = `${SHARD}-postgres`;
 const SECRET = `carrel-shard-${SHARD}`;
 const FILE = 'after the move.txt';
 
-/** To a server of its own, which the installation gets for it, by the command in the operator's pod, as docs/operate.md says. */
+/** To a server of its own, which the installation gets for it, by the command that docs/operate.md names. */
 export async function movesUnderLoad(carrel: Installation): Promise<void> {
   const { platform } = carrel;
   await addServer(carrel);
@@ -28,10 +29,9 @@ export async function movesUnderLoad(carrel: Installation): Promise<void> {
   const { admin, apiUrl } = await signIn(platform, SPACE, TENANT);
   const before = await countFolders(admin);
   const load = startLoad(admin, apiUrl);
-  const command = ['exec', 'deploy/carrel-operator', '--', 'node', 'cmd/carrel/main.js', 'tenants', 'move', TENANT, '--to', SHARD];
   let moved = '';
   try {
-    moved = await waitFor('the move', () => inSystem(carrel, ...command).catch(untilPrepared));
+    moved = await waitFor('the move', () => carrelInOperator(carrel, 'tenants', 'move', TENANT, '--to', SHARD).catch(untilPrepared));
   } finally {
     await load.stop();
   }
@@ -42,16 +42,14 @@ export async function movesUnderLoad(carrel: Installation): Promise<void> {
   // Nothing but the answer that asks to come again: to writes while the rows are copied, to all that former pods get after the switch.
   const outcomes = Object.keys(load.outcomes).toSorted();
   assert.deepEqual(
-    outcomes.filter((outcome) => !outcome.endsWith(' 503')),
+    outcomes.filter((outcome) => !outcome.endsWith(' 503 with Retry-After')),
     ['GET 200', 'POST 201'],
     outcomes.join(', '),
   );
 
   await waitReady(platform, SPACE, `tenant/${TENANT}`);
   assert.equal((await admin.upload('/files', { file: Buffer.from('moved'), name: FILE })).status, 201);
-  await waitFor('its delivery from the other shard', async () =>
-    deliveriesIn(await kubectlOk(platform, ['-n', 'outside', 'logs', 'deployment/receiver'])).some(({ body }) => body.includes(FILE)),
-  );
+  await waitFor('its delivery from the other shard', async () => (await deliveries(platform)).some(({ body }) => body.includes(FILE)));
 }
 
 /** The operator makes the platform's tables on a new shard within some seconds. */
@@ -63,7 +61,8 @@ function untilPrepared(error: unknown): undefined {
 async function countFolders(admin: Api): Promise<number> {
   let count = 0;
   for (let cursor = ''; ;) {
-    const { body } = await admin.get(`/folders?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    const { status, body } = await admin.get(`/folders?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    assert.equal(status, 200);
     count += body.data.length;
     if (!body.pagination.has_more) return count;
     cursor = body.pagination.next_cursor;
@@ -74,7 +73,8 @@ async function countFolders(admin: Api): Promise<number> {
 async function addServer(carrel: Installation): Promise<void> {
   const { cluster, platform } = carrel;
   await cluster.addVolume(NAMESPACE, `data-${SERVER}-0`, '5Gi');
-  const [superuser, operator, worker] = [0, 1, 2].map(() => randomBytes(16).toString('hex'));
+  const password = (): string => randomBytes(16).toString('hex');
+  const [superuser, operator, worker] = [password(), password(), password()] as const;
   const secret = (name: string, values: Record<string, string>): Promise<string> =>
     inSystem(
       carrel,
@@ -84,7 +84,7 @@ async function addServer(carrel: Installation): Promise<void> {
       name,
       ...Object.entries(values).map(([key, value]) => `--from-literal=${key}=${value}`),
     );
-  await secret(SERVER, { 'superuser-password': `${superuser}`, 'operator-password': `${operator}`, 'worker-password': `${worker}` });
+  await secret(SERVER, { 'superuser-password': superuser, 'operator-password': operator, 'worker-password': worker });
   await secret(SECRET, {
     url: `postgres://carrel_operator:${operator}@${SERVER}:5432/carrel`,
     'worker-url': `postgres://carrel_worker:${worker}@${SERVER}:5432/carrel`,
@@ -113,5 +113,3 @@ async function addServer(carrel: Installation): Promise<void> {
   await kubectlOk(platform, ['apply', '--server-side', '-f', '-'], output);
   await inSystem(carrel, 'rollout', 'status', `statefulset/${SERVER}`, '--timeout=90s');
 }
-
-const inSystem = ({ platform }: Installation, ...args: string[]): Promise<string> => kubectlOk(platform, ['-n', NAMESPACE, ...args]);

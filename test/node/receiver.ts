@@ -1,4 +1,5 @@
 import type { CertificatePair } from '../../pkg/local/programs/certificates.ts';
+import { kubectlOk, type Platform } from '../support/platform.ts';
 import type { Received } from '../support/receiver.ts';
 
 export const OUTSIDE = 'outside';
@@ -74,9 +75,9 @@ export const receiverObjects = ({ certificate, key }: CertificatePair): object[]
   },
 ];
 
-/** What the receiver's log has of deliveries. */
-export const deliveriesIn = (log: string): Pick<Received, 'headers' | 'body'>[] =>
-  log
+/** What has arrived since the receiver's pod started. */
+export const deliveries = async (platform: Platform): Promise<Pick<Received, 'headers' | 'body'>[]> =>
+  (await kubectlOk(platform, ['-n', OUTSIDE, 'logs', 'deployment/receiver']))
     .split('\n')
     .filter((line) => line.startsWith('{"headers"'))
     .map((line) => JSON.parse(line) as Pick<Received, 'headers' | 'body'>);

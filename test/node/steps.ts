@@ -20,7 +20,7 @@ import { startLoad } from './load.ts';
 import { movesUnderLoad } from './move.ts';
 import { podNames, serviceAddress, SPACE, TENANT } from './biology.ts';
 import { credentialsRotate, drainsUnderLoad, upgradesUnderLoad } from './under-load.ts';
-import { deliveriesIn, RECEIVER_URL } from './receiver.ts';
+import { deliveries, RECEIVER_URL } from './receiver.ts';
 
 export interface Step {
   /** A sentence about what holds afterwards. */
@@ -167,7 +167,7 @@ async function filesGoBothWays({ platform }: Installation): Promise<void> {
 async function webhookArrives({ platform }: Installation): Promise<void> {
   const { secret = '' } = await secretValues(platform, SPACE, 'archive-webhook');
   const [delivery] = await waitFor('the delivery of file.created', async () => {
-    const found = deliveriesIn(await kubectlOk(platform, ['-n', 'outside', 'logs', 'deployment/receiver']));
+    const found = await deliveries(platform);
     return found.length > 0 && found;
   });
   assert.ok(delivery);
@@ -280,9 +280,7 @@ async function comesBack(carrel: Installation, name: string, killed: readonly nu
   const file = files.find(({ size }) => size === FILE_BYTES);
   assert.equal((await admin.get(`/files/${file?.id}/download`)).bytes.length, FILE_BYTES);
   assert.equal((await admin.upload('/files', { file: Buffer.from('again'), name })).status, 201);
-  await waitFor('its delivery', async () =>
-    deliveriesIn(await kubectlOk(platform, ['-n', 'outside', 'logs', 'deployment/receiver'])).some(({ body }) => body.includes(name)),
-  );
+  await waitFor('its delivery', async () => (await deliveries(platform)).some(({ body }) => body.includes(name)));
 }
 
 /** How often the container of each pod was started again. */

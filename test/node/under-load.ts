@@ -3,7 +3,8 @@ import { signIn, type TenantObject } from '../support/demo-tenant.ts';
 import { getJson, kubectl, kubectlOk, secretValues } from '../support/platform.ts';
 import { waitFor } from '../support/wait.ts';
 import { podNames, serviceAddress, SPACE, TENANT } from './biology.ts';
-import { type Installation, NAMESPACE } from './installation.ts';
+import { carrelInOperator } from './in-system.ts';
+import type { Installation } from './installation.ts';
 import { type Load, startLoad } from './load.ts';
 
 /** Of `carrel:0.1.0`, under which the upgrade finds the same content. */
@@ -42,8 +43,7 @@ export async function upgradesUnderLoad(carrel: Installation): Promise<void> {
     await Promise.all(loads.map((load) => load.stop()));
   }
   requireNoFailure(carrel, loads);
-  const command = ['exec', 'deploy/carrel-operator', '--', 'node', 'cmd/carrel/main.js', 'rollout', 'status'];
-  assert.match(await kubectlOk(platform, ['-n', NAMESPACE, ...command]), new RegExp(`^1 tenant\\n  done +1 +1 × carrel:${NEXT_TAG}\\n$`));
+  assert.match(await carrelInOperator(carrel, 'rollout', 'status'), new RegExp(`^1 tenant\\n  done +1 +1 × carrel:${NEXT_TAG}\\n$`));
 }
 
 function requireNoFailure({ say }: Installation, loads: readonly Load[]): void {
@@ -98,8 +98,7 @@ export async function credentialsRotate(carrel: Installation): Promise<void> {
   };
   const loads = [startLoad(admin, apiUrl), startLoad(admin, `http://${await serviceAddress(carrel)}/api/v1`)];
   try {
-    const command = ['exec', 'deploy/carrel-operator', '--', 'node', 'cmd/carrel/main.js', 'keys', 'rotate', TENANT, '-n', SPACE];
-    assert.match(await kubectlOk(platform, ['-n', NAMESPACE, ...command]), /the rotation of all has begun/);
+    assert.match(await carrelInOperator(carrel, 'keys', 'rotate', TENANT, '-n', SPACE), /the rotation of all has begun/);
     await waitFor(
       'the steps that wait for time',
       async () => (await steps()) === 'database= redis= storage=both signing=signs data=seals',
