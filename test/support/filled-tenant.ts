@@ -97,11 +97,11 @@ export async function rowsOfTenant(pool: SqlPool, slug: string): Promise<Record<
   return found;
 }
 
-/** The tables of the tenant of which Postgres knows neither how many rows there are nor what is in them. */
+/** The tables with the tenant's data of which Postgres knows neither how many rows there are nor what is in them. */
 export async function unanalyzed(pool: SqlPool, slug: string): Promise<string[]> {
   const rows = await pool.query<{ name: string }>(
     `SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname = $1 AND c.relkind = 'r' AND c.reltuples < 0 ORDER BY name`,
+     WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relname <> 'schema_migrations' AND c.reltuples < 0 ORDER BY name`,
     [tenantRole(slug)],
   );
   return rows.map(({ name }) => name);
