@@ -24,6 +24,12 @@ export const NamedTime = z.iso
   .overwrite((text) => (isWritable(text) ? new Date(text).toISOString() : text))
   .meta({ example: '2026-01-31T12:00:00Z' });
 
+/**
+ * The same in a query, where a `+` that stands for itself is read as a space (WHATWG URL Standard, application/x-www-form-urlencoded): no time has a
+ * space before its offset, so it is the `+`.
+ */
+export const QueryTime = z.preprocess((text) => (typeof text === 'string' ? text.replace(/ (?=\d\d:\d\d$)/, '+') : text), NamedTime);
+
 /** An unsigned integer that JSON can carry exactly (docs/design/api-conventions.md, Requests and replies). */
 export const Bytes = z.int().min(0).meta({ description: 'bytes', example: 1_048_576 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
-import { Timestamp, Uuid } from '../api/schemas.ts';
+import { QueryTime, Timestamp, Uuid } from '../api/schemas.ts';
 
 /** What is written down. Migrations 0045 and 0048 have the changes that each is an entry of. */
 export const AUDIT_ACTIONS = [
@@ -100,7 +100,7 @@ export const AuditQuery = z.object({
   action: Action.optional(),
   target_type: TargetType.optional(),
   target_id: Uuid.optional(),
-  after: Timestamp.optional().describe('later than this'),
-  before: Timestamp.optional().describe('earlier than this'),
+  after: QueryTime.optional().describe('later than this'),
+  before: QueryTime.optional().describe('earlier than this'),
 });
 export type AuditQuery = z.output<typeof AuditQuery>;

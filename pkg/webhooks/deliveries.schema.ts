@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
-import { NamedTime, Timestamp, Uuid } from '../api/schemas.ts';
+import { NamedTime, QueryTime, Timestamp, Uuid } from '../api/schemas.ts';
 import { EventKind } from './webhooks.schema.ts';
 
 /** `pending`: running or waiting for its next attempt; `failed`: after the last attempt; `canceled`: its webhook was not active when it was due. */
@@ -40,8 +40,8 @@ export const DeliveryQuery = z.object({
   ...pageQueryOf(DELIVERY_SORT_FIELDS),
   status: z.enum(DELIVERY_STATES).optional(),
   event: EventKind.optional(),
-  since: NamedTime.optional().describe('created at or after'),
-  until: NamedTime.optional().describe('created before'),
+  since: QueryTime.optional().describe('created at or after'),
+  until: QueryTime.optional().describe('created before'),
 });
 export type DeliveryQuery = z.output<typeof DeliveryQuery>;
 

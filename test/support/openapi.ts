@@ -48,10 +48,14 @@ export interface Described extends Operation {
   readonly path: string;
 }
 
-export const operationsOf = (document: Document): Described[] =>
+const described = (document: Document): Described[] =>
   Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, name: `${method} ${path}`, method, path })),
   );
+
+/** All but HEAD, which is GET without the body. */
+export const operationsOf = (document: Document): Described[] => described(document).filter(({ method }) => method !== 'head');
+export const headOperationsOf = (document: Document): Described[] => described(document).filter(({ method }) => method === 'head');
 
 /** The parameters of an operation, those of components in their place. */
 export const parametersOf = (document: Document, operation: Operation): Parameter[] =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
-import { NamedTime, queryInteger, Uuid } from '../../api/schemas.ts';
+import { queryInteger, QueryTime, Uuid } from '../../api/schemas.ts';
 import { FileView, MimeFilter, NamePart } from '../files/files.schema.ts';
 import { FolderView } from '../folders/folders.schema.ts';
 import { TagName } from '../tags/tags.schema.ts';
@@ -36,8 +36,8 @@ export const SearchQuery = z.object({
   owner: Uuid.optional(),
   mime_type: MimeFilter.optional().describe('files alone'),
   tag: TagName.optional().describe("files with this tag of one's own, by name or id"),
-  created_after: NamedTime.optional(),
-  created_before: NamedTime.optional(),
+  created_after: QueryTime.optional(),
+  created_before: QueryTime.optional(),
   size_min: Size.describe('bytes; files alone'),
   size_max: Size.describe('bytes; files alone'),
 });

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../api/endpoint.ts';
 import { HEADERS } from './headers.ts';
-import { ERROR_DETAILS, operation } from './operation.ts';
+import { ERROR_DETAILS, headOperation, operation } from './operation.ts';
 import { type Json, SchemaBook } from './schema-book.ts';
 import { webhookDescriptions } from './webhooks.ts';
 
@@ -19,11 +19,14 @@ export function openApiDocument({ endpoints, apiUrl, tenant }: DescribedApi): Js
   const schemas = new SchemaBook();
   const addresses = new Set(endpoints.map(({ method, path }) => `${method} ${path}`));
   const paths: Record<string, Json> = {};
-  for (const endpoint of endpoints)
+  for (const endpoint of endpoints) {
+    const described = operation(endpoint, schemas, addresses.has(`get ${endpoint.path}/{id}`));
     paths[endpoint.path] = {
       ...paths[endpoint.path],
-      [endpoint.method]: operation(endpoint, schemas, addresses.has(`get ${endpoint.path}/{id}`)),
+      [endpoint.method]: described,
+      ...(endpoint.method === 'get' ? { head: headOperation(described) } : {}),
     };
+  }
   const webhooks = webhookDescriptions(schemas);
   return {
     openapi: '3.1.0',

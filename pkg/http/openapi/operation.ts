@@ -28,6 +28,16 @@ export function operation(endpoint: Endpoint, schemas: SchemaBook, readable: boo
   };
 }
 
+/** HEAD of what this GET shows: all of it but the bodies (RFC 9110 §9.3.2). */
+export const headOperation = (get: Json): Json => ({
+  ...get,
+  operationId: `${get.operationId as string}Head`,
+  summary: `${get.summary as string}: the headers alone`,
+  responses: Object.fromEntries(
+    Object.entries(get.responses as Record<string, Json>).map(([status, { description, headers }]) => [status, { description, headers }]),
+  ),
+});
+
 function parameters(schema: z.ZodObject | undefined, location: 'path' | 'query', schemas: SchemaBook): Json[] {
   if (!schema) return [];
   return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, part]) => {
