@@ -22,8 +22,15 @@ function tool(command: string, ...args: string[]): string[] {
   return run.status === 0 ? [] : `${run.stdout}${run.stderr}${run.error ?? ''}`.split('\n').filter((line) => line !== '');
 }
 
+/** What the last check learnt: a check without changes takes a tenth of the CPU time of the first one. */
+const knownTypes = (project: string): string[] => [
+  '--incremental',
+  '--tsBuildInfoFile',
+  `node_modules/.cache/types/${project.replaceAll('/', '-')}.tsbuildinfo`,
+];
+
 const checks: Record<string, () => string[]> = {
-  types: () => [...tool('tsc', '-p', 'tsconfig.json'), ...tool('tsc', '-p', 'pkg/web')],
+  types: () => ['tsconfig.json', 'pkg/web/tsconfig.json'].flatMap((project) => tool('tsc', '-p', project, ...knownTypes(project))),
   oxlint: () => tool('oxlint', '--deny-warnings'),
   format: () => tool('oxfmt', '--check', ...files),
   imports: () =>
