@@ -1,12 +1,17 @@
 import type { QueueSettings } from '../../pkg/api/processor.ts';
+import { DEFAULT_QUEUE, NAMED_STORES_QUEUE } from '../../pkg/store/postgres/job-store.ts';
 import { TASK_QUEUE } from '../../pkg/tasks/task-kind.ts';
 
-/** The queues of carrel.work, with how many jobs of one tenant, and of all, a worker runs at once. A job declares its queue by name. Deliveries have a queue of their own: pkg/webhooks/delivery/delivery.queue.ts. */
+const MINUTE_MS = 60_000;
+
+/** The queues of carrel.work, with how many jobs of one tenant, and of all, a worker runs at once, and how long an attempt may take. A job declares its queue by name. Deliveries have a queue of their own: pkg/webhooks/delivery/delivery.queue.ts. */
 export const QUEUES: readonly QueueSettings[] = [
   // Jobs that need only our own stores.
-  { name: 'work', perTenant: 4, concurrency: 16 },
+  { name: DEFAULT_QUEUE, perTenant: 4, concurrency: 16, timeLimitMs: 30 * MINUTE_MS },
+  // Jobs of the others that turn out to use a store which a tenant named: no answer of such a store holds a slot that anybody else waits for.
+  { name: NAMED_STORES_QUEUE, perTenant: 2, concurrency: 64, timeLimitMs: 60 * MINUTE_MS },
   // A stalled LMS holds a slot until its time-out, so there are many slots, and one tenant gets few.
-  { name: 'grades', perTenant: 4, concurrency: 512 },
-  // What people request may take minutes, so purges and caches do not wait behind it.
-  { name: TASK_QUEUE, perTenant: 4, concurrency: 16 },
+  { name: 'grades', perTenant: 4, concurrency: 512, timeLimitMs: 5 * MINUTE_MS },
+  // What people request may take minutes, so purges and caches do not wait behind it. A step copies a large object at most.
+  { name: TASK_QUEUE, perTenant: 4, concurrency: 16, timeLimitMs: 120 * MINUTE_MS },
 ];

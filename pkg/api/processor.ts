@@ -40,11 +40,14 @@ export interface JobContext {
   readonly requestedAt: Date;
   /** Of this attempt. The row has another fence once the lease is lost. */
   readonly lease: { readonly id: number; readonly fence: string };
-  /** Aborted when the lease has passed to another worker, which does the rest. */
+  /** Aborted when the lease has passed to another worker, which does the rest, or when the attempt's time is over. */
   readonly signal: AbortSignal;
   /** One transaction with the tenant's own role: its schema and rows, nothing else. */
   transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
-  /** The tenant's bucket with the tenant's own key, and the marker of its objects. */
+  /**
+   * The tenant's bucket with the tenant's own key, until `signal` is aborted, and the marker of its objects. Call it before there is anything to
+   * undo: throws OtherQueue where the tenant named the store, and the job is not in the queue of those.
+   */
   storage(): Promise<TenantStorage>;
   /** The platform's Redis; the tenant's keys begin with `keyPrefix`. */
   readonly redis: Redis;
@@ -97,6 +100,17 @@ export class NextTurn extends Error {
   override readonly name = 'NextTurn';
 }
 
+/** The job belongs into another queue: it moves there, and is due at once. */
+export class OtherQueue extends Error {
+  override readonly name = 'OtherQueue';
+  readonly queue: string;
+
+  constructor(queue: string) {
+    super(`the job belongs into the queue ${queue}`);
+    this.queue = queue;
+  }
+}
+
 /** The lease has passed to another worker, which does the job. */
 export class LostLease extends Error {
   override readonly name = 'LostLease';
@@ -117,6 +131,8 @@ export interface QueueSettings {
   readonly ahead?: number;
   /** The most attempts of one worker at once. */
   readonly concurrency: number;
+  /** An attempt at a job of carrel.work is abandoned after so long, and the job is retried later. */
+  readonly timeLimitMs?: number;
 }
 
 /** A table of leased rows with what is done with each row: a queue that has a table of its own. */

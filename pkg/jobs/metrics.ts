@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import { type Metrics, oncePerScrape } from '../runtime/metrics.ts';
 import type { KindStatistics, JobStore } from '../store/postgres/job-store.ts';
 
-export type Result = 'done' | 'continued' | 'retried' | 'dead' | 'lost_lease';
+export type Result = 'done' | 'continued' | 'moved' | 'retried' | 'abandoned' | 'dead' | 'lost_lease';
 
 /** The worker's metrics of jobs. Depth, age and dead letters are read from Postgres at each scrape. */
 export interface JobMetrics {

@@ -3,6 +3,7 @@ import {
   type JobHandler,
   LostLease,
   NextTurn,
+  OtherQueue,
   perShard,
   type Processor,
   type QueueSettings,
@@ -13,11 +14,13 @@ import {
 import type { Job } from '../api/job.ts';
 import { backOffMs } from '../runtime/backoff.ts';
 import { inSpan, markFailed, parseTraceparent, type SpanFacts } from '../runtime/traces.ts';
-import { type JobRow, JobStore, type Json } from '../store/postgres/job-store.ts';
+import { type JobRow, JobStore, type Json, NAMED_STORES_QUEUE } from '../store/postgres/job-store.ts';
 import type { SqlPool } from '../store/postgres/pool.ts';
 import { redisPrefix } from '../store/redis/acl.ts';
-import { slugOf } from '../store/tenant-resources.ts';
+import { WAKE_CHANNEL } from '../store/redis/redis.ts';
+import { slugOf, type TenantStorage } from '../store/tenant-resources.ts';
 import { type JobMetrics, jobMetrics, type Result } from './metrics.ts';
+import { Overdue, within } from './time-limit.ts';
 
 /** In metrics. */
 const UNKNOWN_KIND = 'unknown';
@@ -39,15 +42,16 @@ export function workHandlers(
     services.metrics,
     perShard(services, ({ pool }) => new JobStore(pool)),
   );
+  const runnable = processors.map(({ job, create }): RunnableJob => ({ job, process: create(services) }));
   return queues.map((queue) => {
-    const own = processors.filter(({ job }) => job.queue === queue.name);
-    const jobs = new Map(own.map((processor) => [processor.job.kind, { job: processor.job, process: processor.create(services) }]));
-    const handlerOf = (store: JobStore, pool: SqlPool) => new WorkHandler({ store, pool, services, jobs, metrics });
+    const own = queue.name === NAMED_STORES_QUEUE ? runnable : runnable.filter(({ job }) => job.queue === queue.name);
+    const jobs = new Map(own.map((each) => [each.job.kind, each]));
+    const handlerOf = (store: JobStore, pool: SqlPool) => new WorkHandler({ queue, store, pool, services, jobs, metrics });
     return [queue, perShard(services, ({ leasePool, pool }) => handlerOf(new JobStore(leasePool, queue.name), pool))];
   });
 }
 
-const FAILURES: ReadonlySet<Result> = new Set(['retried', 'dead', 'lost_lease']);
+const FAILURES: ReadonlySet<Result> = new Set(['retried', 'abandoned', 'dead', 'lost_lease']);
 
 /** Below the request that requested the job; one that nobody requested is a trace of its own. */
 const processing = ({ tenant, traceparent }: JobRow, kind: string): SpanFacts => ({
@@ -62,6 +66,7 @@ const processing = ({ tenant, traceparent }: JobRow, kind: string): SpanFacts =>
 });
 
 interface WorkHandlerDeps {
+  readonly queue: QueueSettings;
   readonly store: JobStore;
   /** Of the same shard. */
   readonly pool: SqlPool;
@@ -94,11 +99,14 @@ class WorkHandler implements JobHandler<JobRow> {
     metrics.result(kind, result, (services.clock.monotonic() - started) / 1000);
   }
 
-  async #process(row: JobRow, signal: AbortSignal): Promise<Result> {
-    const runnable = this.#deps.jobs.get(row.kind);
+  async #process(row: JobRow, lost: AbortSignal): Promise<Result> {
+    const { jobs, queue, services } = this.#deps;
+    const runnable = jobs.get(row.kind);
     try {
       if (!runnable) throw new UnprocessableJob(`there is no processor for the kind ${row.kind}`);
-      await runnable.process(this.#context(row, signal), row.payload);
+      const process = (signal: AbortSignal): Promise<void> => runnable.process(this.#context(row, signal), row.payload);
+      const { timeLimitMs: limitMs } = queue;
+      await (limitMs === undefined ? process(lost) : within(process, { limitMs, signal: lost, clock: services.clock }));
       return (await this.store.finish(row)) ? 'done' : 'lost_lease';
     } catch (error) {
       return this.#fail(row, error, runnable?.job);
@@ -106,9 +114,15 @@ class WorkHandler implements JobHandler<JobRow> {
   }
 
   async #fail(row: JobRow, error: unknown, job: Job | undefined): Promise<Result> {
-    const { random, log } = this.#deps.services;
+    const { random, log, redis } = this.#deps.services;
     const { kind, id, tenant, attempts } = row;
     if (error instanceof LostLease) return 'lost_lease';
+    if (error instanceof OtherQueue) {
+      if (!(await this.store.move(row, error.queue))) return 'lost_lease';
+      // Else the sweep finds it.
+      await redis.publish(WAKE_CHANNEL, '').catch(() => undefined);
+      return 'moved';
+    }
     if (error instanceof NextTurn) return (await this.store.requeue(row)) ? 'continued' : 'lost_lease';
     const message = error instanceof Error ? error.message : String(error);
     if (!job || error instanceof UnprocessableJob) {
@@ -118,7 +132,10 @@ class WorkHandler implements JobHandler<JobRow> {
     const isExpected = error instanceof TryLater;
     const waitMs = isExpected ? error.afterMs : backOffMs(job.retry, attempts, random);
     log.warn({ ...(isExpected ? { reason: message } : { err: error }), tenant, id, kind, attempts, waitMs }, 'job failed; it is retried');
-    return (await this.store.fail(row, { error: message, waitMs })) ? 'retried' : 'lost_lease';
+    if (error instanceof Overdue && error.goesOn)
+      log.error({ tenant, id, kind }, 'an abandoned attempt goes on although its signal was aborted');
+    if (!(await this.store.fail(row, { error: message, waitMs }))) return 'lost_lease';
+    return error instanceof Overdue ? 'abandoned' : 'retried';
   }
 
   #context({ tenant, id, fence, requestedAt }: JobRow, signal: AbortSignal): JobContext {
@@ -130,9 +147,15 @@ class WorkHandler implements JobHandler<JobRow> {
       lease: { id, fence },
       signal,
       transaction: (fn) => pool.transaction(fn, { role: tenant }),
-      storage: () => services.storage.of(slug),
+      storage: () => this.#storage(slug, signal),
       redis: services.redis,
       keyPrefix: redisPrefix(slug),
     };
+  }
+
+  async #storage(slug: string, signal: AbortSignal): Promise<TenantStorage> {
+    const storage = await this.#deps.services.storage.of(slug);
+    if (storage.isNamed && this.#deps.queue.name !== NAMED_STORES_QUEUE) throw new OtherQueue(NAMED_STORES_QUEUE);
+    return { ...storage, objects: storage.objects.until(signal) };
   }
 }

@@ -23,6 +23,8 @@ const Storage = z.object({
 
 export interface TenantStorage {
   readonly objects: Objects;
+  /** The tenant named the store's endpoint, so nobody knows how it behaves. */
+  readonly isNamed: boolean;
   /** The marker's text if the location is the tenant's; empty: unknown. */
   readonly marker: string;
 }
@@ -80,7 +82,8 @@ export const tenantStorage = ({
       const sealed = await registry.getSecret(await tenantIdOf(pool, slug), 'storage');
       if (!sealed) throw new Error(`the registry has no storage of tenant ${slug}`);
       const { guarded, marker, ...storage } = Storage.parse(JSON.parse(sealed));
-      return { objects: new Objects({ ...storage, ...(guarded === 'true' ? { connect } : {}) }), marker };
+      const isNamed = guarded === 'true';
+      return { objects: new Objects({ ...storage, ...(isNamed ? { connect } : {}) }), isNamed, marker };
     },
   });
 

@@ -20,7 +20,7 @@ const FAULTS_MAX = 1_000;
 export interface Checked {
   /** One transaction of the tenant's role. */
   transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
-  readonly storage: TenantStorage;
+  readonly storage: Pick<TenantStorage, 'objects' | 'marker'>;
   readonly now: Date;
   readonly signal: AbortSignal;
 }

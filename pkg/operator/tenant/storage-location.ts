@@ -80,8 +80,9 @@ const taken = (wanted: StorageLocation, why: string, cause?: unknown): Condition
 /** Writes a marker that stops every sweep there. Throws the store's error, or that of the signal. */
 export async function markShared(storage: ObjectsOptions, signal: AbortSignal): Promise<void> {
   const objects = new Objects(storage);
+  const inTime = objects.until(signal);
   try {
-    if ((await markerOf(objects, signal)) !== SHARED) await writeMarker(objects, SHARED, signal);
+    if ((await markerOf(inTime)) !== SHARED) await writeMarker(inTime, SHARED);
   } finally {
     objects.close();
   }

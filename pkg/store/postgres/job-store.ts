@@ -7,6 +7,9 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** The queue of jobs that need only our own stores. */
 export const DEFAULT_QUEUE = 'work';
 
+/** The queue of all jobs that use a store which a tenant named. */
+export const NAMED_STORES_QUEUE = 'stores';
+
 /** A row to insert into carrel.work. */
 export interface NewJob {
   readonly kind: string;
@@ -84,6 +87,11 @@ export class JobStore extends LeasedRows<JobRow> {
   /** The job is due again now, behind those that are due already. False: the lease had passed to another worker. */
   async requeue(job: JobRow): Promise<boolean> {
     return this.change(job, 'leased_until = NULL, fence = NULL, due_at = now(), last_error = NULL', []);
+  }
+
+  /** Moves the job to another queue, where it is due now; this attempt does not count. False: the lease had passed to another worker. */
+  async move(job: JobRow, queue: string): Promise<boolean> {
+    return this.change(job, 'line = $4, leased_until = NULL, fence = NULL, due_at = now(), attempts = attempts - 1', [queue]);
   }
 
   /** Makes the job a dead letter. False: the lease had passed to another worker. */

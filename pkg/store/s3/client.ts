@@ -7,7 +7,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { isTracing } from '../../runtime/traces.ts';
 import { ReplyTooLarge } from './errors.ts';
 import { traceCommands } from './request-span.ts';
-import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
+import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, replyTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 
 /** Opens a connection that may be spoken over at once, TLS included (pkg/net: guardedSockets). */
 export type Connect = (target: { protocol: string; hostname: string; port: string }) => Promise<Socket>;
@@ -28,6 +28,8 @@ const KEPT = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: KEPT_CONNE
 const ATTEMPTS = 2;
 /** A page of a listing has 1,000 keys of 1,024 bytes at most; parsed, a reply takes about ten times as much. */
 const MAX_REPLY_BYTES = 8 << 20;
+/** Between two looks at whether a reply comes fast enough. */
+const LOOK_MS = 500;
 
 /**
  * Path style, since a host per bucket wants DNS; checksums only where the protocol demands them, since we keep our own SHA-256.
@@ -95,28 +97,34 @@ const boundReplies = (client: S3Client): void =>
       const result = await next(args);
       const response = result.response as { statusCode?: number; body?: IncomingMessage };
       const isObject = context.commandName === 'GetObjectCommand' && (response.statusCode ?? 0) < 300;
-      if (response.body && !isObject) response.body = bounded(response.body) as unknown as IncomingMessage;
+      const timeoutMs = WHOLE_OBJECT_COMMANDS.has(context.commandName ?? '') ? () => WHOLE_OBJECT_TIMEOUT_MS : replyTimeoutMs;
+      if (response.body && !isObject) response.body = bounded(response.body, timeoutMs) as unknown as IncomingMessage;
       return result;
     },
     { step: 'deserialize', priority: 'low', name: 'boundReplies' },
   );
 
-function bounded(body: IncomingMessage): PassThrough {
+/** The store says that it is at work by spaces until it has copied or joined all bytes (S3 API). */
+const WHOLE_OBJECT_COMMANDS: ReadonlySet<string> = new Set(['CopyObjectCommand', 'CompleteMultipartUploadCommand']);
+
+/** `timeoutMs`: how long so many bytes may take. */
+function bounded(body: IncomingMessage, timeoutMs: (bytes: number) => number): PassThrough {
+  const begun = performance.now();
   let bytes = 0;
+  const isLate = (): boolean => performance.now() - begun > timeoutMs(bytes);
   const read = new PassThrough({
     transform(chunk: Buffer, _encoding, done) {
+      if (isLate()) return done(new ReplyTooLarge('a reply of the store comes too slowly'));
       bytes += chunk.length;
       if (bytes > MAX_REPLY_BYTES) done(new ReplyTooLarge(`a reply of the store is larger than ${MAX_REPLY_BYTES} bytes`));
       else done(null, chunk);
     },
   });
-  const late = setTimeout(
-    () => read.destroy(new ReplyTooLarge(`a reply of the store did not end within ${WHOLE_OBJECT_TIMEOUT_MS} ms`)),
-    WHOLE_OBJECT_TIMEOUT_MS,
-  ).unref();
-  body.once('end', () => clearTimeout(late));
+  const watch = setInterval(() => {
+    if (isLate()) read.destroy(new ReplyTooLarge('a reply of the store comes too slowly'));
+  }, LOOK_MS).unref();
   read.once('close', () => {
-    clearTimeout(late);
+    clearInterval(watch);
     if (!body.readableEnded) body.destroy();
   });
   body.once('error', (error) => read.destroy(error));

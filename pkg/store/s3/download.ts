@@ -12,12 +12,19 @@ const STALL_TIMEOUT_MS = 10_000;
 export class Download extends Readable {
   readonly #reply: Readable;
   readonly #stall: NodeJS.Timeout;
+  readonly #until: AbortSignal | undefined;
+  readonly #onAbort: () => void;
   /** The reader has what it can take. */
   #isFull = true;
 
-  constructor(reply: Readable) {
+  /** `until`: ends it when aborted, in the middle too. */
+  constructor(reply: Readable, until?: AbortSignal) {
     super();
     this.#reply = reply;
+    this.#until = until;
+    this.#onAbort = () => this.destroy(translateError(until?.reason) as Error);
+    if (until?.aborted) this.#onAbort();
+    else until?.addEventListener('abort', this.#onAbort, { once: true });
     this.#stall = setTimeout(() => this.#onSilence(), STALL_TIMEOUT_MS).unref();
     reply.on('data', (chunk: Buffer) => this.#onData(chunk));
     reply.on('end', () => this.push(null));
@@ -37,6 +44,7 @@ export class Download extends Readable {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     clearTimeout(this.#stall);
+    this.#until?.removeEventListener('abort', this.#onAbort);
     this.#reply.destroy();
     done(error);
   }

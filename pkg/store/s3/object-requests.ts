@@ -5,7 +5,7 @@ import { type ClientOptions, CONNECTIONS_MAX } from './client.ts';
 import { ReplyTooLarge } from './errors.ts';
 import { asOperation } from './request-span.ts';
 import { escape, sign, unsigned } from './signature.ts';
-import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, sendTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
+import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, sendTimeoutMs } from './timeouts.ts';
 
 const ATTEMPTS = 2;
 /** What a store may say of an object that it took. The SDK reads refusals, which are longer. */
@@ -145,14 +145,14 @@ class Reply implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Dispatcher.ResponseData['headers']): void {
     this.#status = status;
     this.#isEncrypted = headers[ENCRYPTION_HEADER] !== undefined;
-    this.#deadline = this.#deps.clock.monotonic() + WHOLE_OBJECT_TIMEOUT_MS;
+    this.#deadline = this.#deps.clock.monotonic() + ANSWER_TIMEOUT_MS;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
     const isLate = this.#deps.clock.monotonic() > this.#deadline;
     if (isLate || this.#bytes > MAX_REPLY_BYTES)
-      controller.abort(new ReplyTooLarge(`a reply of the store is longer than ${MAX_REPLY_BYTES} bytes or ${WHOLE_OBJECT_TIMEOUT_MS} ms`));
+      controller.abort(new ReplyTooLarge(`a reply of the store is longer than ${MAX_REPLY_BYTES} bytes or ${ANSWER_TIMEOUT_MS} ms`));
   }
 
   onResponseEnd(): void {

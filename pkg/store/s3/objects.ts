@@ -67,51 +67,57 @@ const MOST_REPEATS = 5;
  * Invariants:
  * - Bytes stream: an upload holds at most three parts of 8 MiB in memory, regardless of its size, and all of a process together 192 MiB; a download holds none.
  * - An upload that fails or is aborted leaves nothing that can be read.
- * - A reply that is no object's bytes is read to 8 MiB and for 2 minutes at most, a listing to ten million keys.
+ * - A reply that is no object's bytes is read to 8 MiB and no slower than 64 KiB a second, a listing to ten million keys.
  * - Everything throws StoreUnavailableError within ~10 s when the store does not answer; where a new connection is slow too, within ~13 s
  *   (timeouts.ts, twice); an operation that is sending a part of 8 MiB, within ~40 s.
  */
 export class Objects {
   readonly bucket: string;
-  readonly #client: S3Client;
-  readonly #requests: ObjectRequests;
-  /** Connections of their own: readers that stand still hold up no upload. */
-  readonly #downloads: S3Client;
+  readonly #options: ObjectsOptions;
+  readonly #clients: Clients;
   readonly #prefix: string;
-  readonly #mostPages: number;
+  /** Ends every request. */
+  readonly #until: AbortSignal | undefined;
 
-  constructor(options: ObjectsOptions) {
+  /** `shared`: what `until` gives to another of the same storage. */
+  constructor(options: ObjectsOptions, shared?: { readonly clients: Clients; readonly until: AbortSignal }) {
     this.bucket = options.bucket;
+    this.#options = options;
     this.#prefix = options.prefix ?? '';
-    this.#mostPages = options.mostPages ?? MOST_PAGES;
-    this.#client = newClient(options);
-    this.#downloads = newClient(options, { onread: READ_INTO_ONE_BUFFER });
-    leaveBytesUnsigned(this.#client);
-    this.#requests = new ObjectRequests(options, options.clock ?? systemClock);
+    this.#clients = shared?.clients ?? openClients(options);
+    this.#until = shared?.until;
+  }
+
+  /**
+   * The same storage until the signal is aborted: then each request and each download ends, with StoreUnavailableError where time ran out
+   * (AbortSignal.timeout), else with the signal's reason. It has the connections of this one, which is the one to close.
+   */
+  until(signal: AbortSignal): Objects {
+    return new Objects(this.#options, { clients: this.#clients, until: anyOf(this.#until, signal) ?? signal });
   }
 
   /** Stores the whole body under a new key. Throws LengthMismatch, the body's own error, or the signal's reason. */
   async put(key: string, body: Readable | Buffer, options: PutOptions = {}): Promise<Stored & { size: number }> {
-    options.signal?.throwIfAborted();
+    const signal = anyOf(this.#until, options.signal);
+    signal?.throwIfAborted();
     const target = {
       Bucket: this.bucket,
       Key: this.#prefix + key,
       ...(options.contentType === undefined ? {} : { ContentType: options.contentType }),
     };
-    const clients = { client: this.#client, requests: this.#requests };
-    if (Buffer.isBuffer(body) && body.length <= PART_BYTES) return putBytes(clients, target, body, options);
+    const clients = this.#clients;
+    if (Buffer.isBuffer(body) && body.length <= PART_BYTES) return putBytes(clients, target, body, options.contentLength, signal);
     const counter = { bytes: 0 };
     const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
     let stored: Stored;
     try {
       stored = await uploadStream(clients, target, Readable.from(counted(source, counter, options.contentLength), { objectMode: false }), {
         owner: options.owner ?? key,
-        signal: options.signal,
+        signal,
       });
     } catch (error) {
       source.destroy();
-      options.signal?.throwIfAborted();
-      throw translateError(error);
+      throw failureOf(error, signal);
     }
     return { ...stored, size: counter.bytes };
   }
@@ -119,15 +125,16 @@ export class Objects {
   /** Stores a small body unless there is an object of that key, and gives whether it did. A store without conditional writes replaces the object. */
   async putIfAbsent(key: string, body: Buffer, options: { contentType: string }): Promise<boolean> {
     const target = { Bucket: this.bucket, Key: this.#prefix + key, Body: body, ContentType: options.contentType };
+    const { client } = this.#clients;
     try {
-      await this.#client.send(new PutObjectCommand({ ...target, IfNoneMatch: '*' }));
+      await client.send(new PutObjectCommand({ ...target, IfNoneMatch: '*' }), abortableBy(this.#until));
       return true;
     } catch (error) {
       const status = statusOf(error);
       if (status === 412 || status === 409) return false;
-      if (status !== 501 && status !== 400) throw translateError(error);
+      if (status !== 501 && status !== 400) throw failureOf(error, this.#until);
     }
-    await this.#send(key, () => this.#client.send(new PutObjectCommand(target)));
+    await this.#send(key, (http) => client.send(new PutObjectCommand(target), http));
     return true;
   }
 
@@ -137,22 +144,19 @@ export class Objects {
     options: { range?: { start: number; end: number }; signal?: AbortSignal } = {},
   ): Promise<{ body: Readable; length: number }> {
     const { range, signal } = options;
-    const found = await this.#send(key, () =>
-      this.#downloads.send(
-        new GetObjectCommand({
-          Bucket: this.bucket,
-          Key: this.#prefix + key,
-          ...(range ? { Range: `bytes=${range.start}-${range.end}` } : {}),
-        }),
-        signal ? { abortSignal: signal } : {},
-      ),
-    );
-    return { body: new Download(found.Body as Readable), length: found.ContentLength ?? 0 };
+    const command = new GetObjectCommand({
+      Bucket: this.bucket,
+      Key: this.#prefix + key,
+      ...(range ? { Range: `bytes=${range.start}-${range.end}` } : {}),
+    });
+    const found = await this.#send(key, (http) => this.#clients.downloads.send(command, http), signal);
+    return { body: new Download(found.Body as Readable, this.#until), length: found.ContentLength ?? 0 };
   }
 
   async head(key: string): Promise<StoredObject | null> {
     try {
-      const found = await this.#send(key, () => this.#client.send(new HeadObjectCommand({ Bucket: this.bucket, Key: this.#prefix + key })));
+      const command = new HeadObjectCommand({ Bucket: this.bucket, Key: this.#prefix + key });
+      const found = await this.#send(key, (http) => this.#clients.client.send(command, http));
       return { key, size: found.ContentLength ?? 0, lastModified: found.LastModified ?? new Date(0) };
     } catch (error) {
       if (error instanceof ObjectMissing) return null;
@@ -164,9 +168,8 @@ export class Objects {
   async delete(keys: readonly string[]): Promise<void> {
     for (let from = 0; from < keys.length; from += DELETE_AT_ONCE) {
       const batch = keys.slice(from, from + DELETE_AT_ONCE).map((key) => ({ Key: this.#prefix + key }));
-      const result = await this.#send('', () =>
-        this.#client.send(new DeleteObjectsCommand({ Bucket: this.bucket, Delete: { Objects: batch, Quiet: true } })),
-      );
+      const command = new DeleteObjectsCommand({ Bucket: this.bucket, Delete: { Objects: batch, Quiet: true } });
+      const result = await this.#send('', (http) => this.#clients.client.send(command, http));
       const failed = result.Errors?.find(({ Code }) => Code !== 'NoSuchKey');
       if (failed) throw new DeleteRefused(failed.Key ?? '', failed.Code ?? '', failed.Message ?? '');
     }
@@ -175,28 +178,25 @@ export class Objects {
   /** Within the bucket, without the bytes coming here. Throws ObjectMissing. */
   async copy(from: string, to: string): Promise<Stored> {
     const source = `${this.bucket}/${this.#prefix}${from}`.split('/').map(encodeURIComponent).join('/');
-    const { ServerSideEncryption } = await this.#send(from, () =>
-      this.#client.send(new CopyObjectCommand({ Bucket: this.bucket, Key: this.#prefix + to, CopySource: source }), {
-        requestTimeout: WHOLE_OBJECT_TIMEOUT_MS,
-      }),
+    const command = new CopyObjectCommand({ Bucket: this.bucket, Key: this.#prefix + to, CopySource: source });
+    const { ServerSideEncryption } = await this.#send(from, (http) =>
+      this.#clients.client.send(command, { ...http, requestTimeout: WHOLE_OBJECT_TIMEOUT_MS }),
     );
     return { isEncrypted: ServerSideEncryption !== undefined };
   }
 
   /** All but the marker, in the keys' order, pages fetched as they are asked for. `after` is the last key of an earlier listing. */
   async *list(options: { prefix?: string; after?: string } = {}): AsyncGenerator<StoredObject> {
+    const { mostPages = MOST_PAGES } = this.#options;
     let token: string | undefined;
-    for (let pages = 0; pages < this.#mostPages; pages += 1) {
-      const page = await this.#send('', () =>
-        this.#client.send(
-          new ListObjectsV2Command({
-            Bucket: this.bucket,
-            Prefix: this.#prefix + (options.prefix ?? ''),
-            ...(options.after === undefined ? {} : { StartAfter: this.#prefix + options.after }),
-            ...(token === undefined ? {} : { ContinuationToken: token }),
-          }),
-        ),
-      );
+    for (let pages = 0; pages < mostPages; pages += 1) {
+      const command = new ListObjectsV2Command({
+        Bucket: this.bucket,
+        Prefix: this.#prefix + (options.prefix ?? ''),
+        ...(options.after === undefined ? {} : { StartAfter: this.#prefix + options.after }),
+        ...(token === undefined ? {} : { ContinuationToken: token }),
+      });
+      const page = await this.#send('', (http) => this.#clients.client.send(command, http));
       for (const { Key = '', Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
         const key = Key.slice(this.#prefix.length);
         if (!isTemporary(Key) && key !== MARKER_KEY) yield { key, size: Size, lastModified: LastModified };
@@ -211,29 +211,26 @@ export class Objects {
 
   /** Aborts the multipart uploads below `prefix` that a dead program left; their parts are deleted. */
   async abandonUploads(prefix: string): Promise<void> {
+    const { mostPages = MOST_PAGES } = this.#options;
     let first = '';
     let after: string | undefined;
-    for (let pages = 0, repeats = 0; pages < this.#mostPages && repeats < MOST_REPEATS; pages += 1) {
-      const page = await this.#send('', () =>
-        this.#client.send(
-          new ListMultipartUploadsCommand({
-            Bucket: this.bucket,
-            Prefix: this.#prefix + prefix,
-            ...(after === undefined ? {} : { KeyMarker: after }),
-          }),
-        ),
-      );
+    for (let pages = 0, repeats = 0; pages < mostPages && repeats < MOST_REPEATS; pages += 1) {
+      const command = new ListMultipartUploadsCommand({
+        Bucket: this.bucket,
+        Prefix: this.#prefix + prefix,
+        ...(after === undefined ? {} : { KeyMarker: after }),
+      });
+      const page = await this.#send('', (http) => this.#clients.client.send(command, http));
       for (const { Key = '', UploadId } of page.Uploads ?? []) {
         // Uploads that are not Carrel's stay, so the next page begins after them.
         if (!isContentKey(Key.slice(this.#prefix.length))) {
           after = Key;
           continue;
         }
-        await this.#send('', () => this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.bucket, Key, UploadId }))).catch(
-          (error: unknown) => {
-            if (!(error instanceof ObjectMissing)) throw error;
-          },
-        );
+        const abort = new AbortMultipartUploadCommand({ Bucket: this.bucket, Key, UploadId });
+        await this.#send('', (http) => this.#clients.client.send(abort, http)).catch((error: unknown) => {
+          if (!(error instanceof ObjectMissing)) throw error;
+        });
       }
       if (!page.IsTruncated) return;
       const { UploadId = '' } = page.Uploads?.[0] ?? {};
@@ -244,23 +241,54 @@ export class Objects {
   }
 
   async ping(): Promise<void> {
-    await this.#send('', () => this.#client.send(new HeadBucketCommand({ Bucket: this.bucket })));
+    await this.#send('', (http) => this.#clients.client.send(new HeadBucketCommand({ Bucket: this.bucket }), http));
   }
 
   close(): void {
-    this.#client.destroy();
-    this.#requests.close();
-    this.#downloads.destroy();
+    const { client, requests, downloads } = this.#clients;
+    client.destroy();
+    requests.close();
+    downloads.destroy();
   }
 
-  async #send<T>(key: string, call: () => Promise<T>): Promise<T> {
+  async #send<T>(key: string, call: (http: HttpOptions) => Promise<T>, own?: AbortSignal): Promise<T> {
+    const signal = anyOf(this.#until, own);
     try {
-      return await call();
+      signal?.throwIfAborted();
+      return await call(abortableBy(signal));
     } catch (error) {
-      throw isMissing(error) ? new ObjectMissing(key) : translateError(error);
+      throw isMissing(error) ? new ObjectMissing(key) : failureOf(error, signal);
     }
   }
 }
+
+interface Clients extends UploadClients {
+  /** Connections of their own: readers that stand still hold up no upload. */
+  readonly downloads: S3Client;
+}
+
+function openClients(options: ObjectsOptions): Clients {
+  const client = newClient(options);
+  leaveBytesUnsigned(client);
+  return {
+    client,
+    requests: new ObjectRequests(options, options.clock ?? systemClock),
+    downloads: newClient(options, { onread: READ_INTO_ONE_BUFFER }),
+  };
+}
+
+const anyOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
+  one && other ? AbortSignal.any([one, other]) : (one ?? other);
+
+/** What the SDK takes beside a command. */
+interface HttpOptions {
+  readonly abortSignal?: AbortSignal;
+}
+
+const abortableBy = (signal: AbortSignal | undefined): HttpOptions => (signal ? { abortSignal: signal } : {});
+
+/** What ended a request: where its signal is aborted, the signal's reason. */
+const failureOf = (error: unknown, signal: AbortSignal | undefined): unknown => translateError(signal?.aborted ? signal.reason : error);
 
 /** versitygw lists unfinished multipart uploads among the objects. */
 export const isTemporary = (key: string): boolean => key.includes('.sgwtmp');
@@ -269,14 +297,14 @@ async function putBytes(
   clients: UploadClients,
   target: UploadTarget,
   body: Buffer,
-  { contentLength = body.length, signal }: PutOptions,
+  contentLength = body.length,
+  signal?: AbortSignal,
 ): Promise<Stored & { size: number }> {
   if (body.length !== contentLength) throw new LengthMismatch(`${body.length} bytes came, ${contentLength} were announced`);
   try {
     return { ...(await putWhole(clients, target, body, signal)), size: body.length };
   } catch (error) {
-    signal?.throwIfAborted();
-    throw translateError(error);
+    throw failureOf(error, signal);
   }
 }
 

@@ -1,30 +1,35 @@
-import { addAbortSignal, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { MARKER_KEY } from './content-key.ts';
 import { ObjectMissing } from './errors.ts';
 import type { Objects } from './objects.ts';
 
 /** More than any marker has. */
 const MAX_BYTES = 1024;
+/** For the whole of it: a store that sends a byte now and then holds nobody up. */
+const MARKER_TIMEOUT_MS = 10_000;
 
-/** Whose objects lie here; null: nobody has said so. */
-export async function markerOf(objects: Objects, signal?: AbortSignal): Promise<string | null> {
+const inTime = (objects: Objects): Objects => objects.until(AbortSignal.timeout(MARKER_TIMEOUT_MS));
+
+/** Whose objects lie here; null: nobody has said so. Throws StoreUnavailableError after 10 s at the latest. */
+export async function markerOf(objects: Objects): Promise<string | null> {
   try {
-    const { body } = await objects.get(MARKER_KEY, signal ? { signal } : {});
-    return await textOf(signal ? addAbortSignal(signal, body) : body);
+    const { body } = await inTime(objects).get(MARKER_KEY);
+    return await textOf(body);
   } catch (error) {
     if (error instanceof ObjectMissing) return null;
     throw error;
   }
 }
 
-export const writeMarker = async (objects: Objects, text: string, signal?: AbortSignal): Promise<void> =>
-  void (await objects.put(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain', ...(signal ? { signal } : {}) }));
+/** Throws StoreUnavailableError after 10 s at the latest. */
+export const writeMarker = async (objects: Objects, text: string): Promise<void> =>
+  void (await inTime(objects).put(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain' }));
 
 /** Writes the marker unless there is one. Returns the marker's text afterwards. */
 export async function writeFirstMarker(objects: Objects, text: string): Promise<string> {
   const before = await markerOf(objects);
   if (before !== null) return before;
-  if (await objects.putIfAbsent(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain' })) return text;
+  if (await inTime(objects).putIfAbsent(MARKER_KEY, Buffer.from(text), { contentType: 'text/plain' })) return text;
   return (await markerOf(objects)) ?? '';
 }
 

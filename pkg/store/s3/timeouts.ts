@@ -12,3 +12,9 @@ const LEAST_BYTES_PER_SECOND = 512 * 1024;
 
 /** The time-out of one attempt at sending this many bytes: 20.5 s for a part of 8 MiB. */
 export const sendTimeoutMs = (bytes: number): number => ANSWER_TIMEOUT_MS + Math.ceil((bytes * 1000) / LEAST_BYTES_PER_SECOND);
+
+/** Below this rate of a reply that is no object, the store counts as unavailable. */
+const LEAST_REPLY_BYTES_PER_SECOND = 64 * 1024;
+
+/** How long so many bytes of such a reply may take in all: 4.5 s before the first, 36.5 s for 2 MiB. */
+export const replyTimeoutMs = (bytes: number): number => ANSWER_TIMEOUT_MS + Math.ceil((bytes * 1000) / LEAST_REPLY_BYTES_PER_SECOND);

@@ -1,0 +1,134 @@
+import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { job } from '../../../pkg/api/job.ts';
+import { processor } from '../../../pkg/api/processor.ts';
+import { startWorker } from '../../../pkg/jobs/worker.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { createMetrics } from '../../../pkg/runtime/metrics.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
+import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { fixture } from '../../support/fixture.ts';
+import { type Manners, startHostileStore } from '../../support/hostile-store.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { range, waitFor } from '../../support/wait.ts';
+import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { objectCount } from '../content/tenant-state.ts';
+
+const SOON_MS = 10_000;
+const SWEEPS = 4;
+
+const { platform, worker } = workerSuite();
+const ordinary = platformTenant(platform);
+const store = fixture(startHostileStore, (running) => running.close());
+
+/** A tenant that named a bucket of the hostile store, as the operator records it. */
+async function atHostileStore(manners: Manners): Promise<{ tenant: TestTenant; bucket: string }> {
+  const tenant = await platform.tenant();
+  const bucket = `bucket-${systemRandom.hex(5)}`;
+  const location = { endpoint: store.url, bucket, prefix: '' };
+  const marker = `tenant ${tenant.tenantId} of a test`;
+  const sealed = JSON.stringify({
+    ...location,
+    region: 'us-east-1',
+    accessKeyId: 'key',
+    secretAccessKey: 'secret',
+    guarded: 'true',
+    marker,
+  });
+  await platform.registryOn(platform.pool).setStorage(tenant.tenantId, { ...location, isOwn: false }, sealed);
+  await fetch(`${store.url}/${bucket}/.carrel-tenant`, { method: 'PUT', body: marker });
+  store.behave(bucket, manners);
+  return { tenant, bucket };
+}
+
+/** With the tenant's own credentials, as whoever reads its Secret can. */
+const sweep = (tenant: TestTenant): Promise<unknown> =>
+  tenant.db.query(`INSERT INTO carrel.work (kind, payload) VALUES ('objects.sweep', '{"day":"20200101"}')`);
+
+test('while the stores of seven tenants hold their sweeps, the purge of an ordinary tenant is done within seconds', async () => {
+  const manners = range(7).map((at): Manners => (at < 5 ? { marker: 'drips' } : { endless: at < 6 ? 'keys' : 'uploads' }));
+  const before = await objectCount(ordinary);
+  const { api } = await ordinary.user();
+  const { body: file } = await api.upload('/files', { file: Buffer.from('a'), name: 'a' });
+  for (const each of manners) {
+    const { tenant, bucket } = await atHostileStore(each);
+    const asked = store.asked(bucket);
+    for (const _ of range(SWEEPS)) await sweep(tenant);
+    await waitFor('a sweep at the hostile store', () => store.asked(bucket) > asked);
+  }
+
+  await api.delete(`/files/${file.id}`, { query: { permanent: true } });
+
+  await waitFor('the purge', async () => (await objectCount(ordinary)) === before, SOON_MS);
+});
+
+test('a job of a tenant that named its store is done, in the queue of such stores', async () => {
+  const { tenant, bucket } = await atHostileStore({});
+  const moved = 'carrel_work_results_total{kind="objects.sweep",result="moved",program="worker"}';
+
+  await sweep(tenant);
+
+  await waitFor('the end of the sweep', async () => (await tenant.db.query('SELECT FROM carrel.work')).length === 0);
+  expect(store.asked(bucket)).toBe(4);
+  expect(await worker.metrics()).toContain(moved.split(',program')[0]);
+});
+
+test('an attempt that does not end in time is abandoned: its signal is aborted, its slot is free, and its late end changes nothing', async () => {
+  const stuck = job({ kind: 'test.stuck', queue: 'limited', payload: z.object({}) });
+  const quick = job({ kind: 'test.quick', queue: 'limited', payload: z.object({}) });
+  const done: string[] = [];
+  const late = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const pool = new SqlPool({ url: platform.workerUrl, poolSize: 4, log: silentLogger });
+  const metrics = createMetrics('worker');
+  const limited = startWorker(
+    {
+      shards: new Map([['one', { pool, leasePool: pool }]]),
+      registry: platform.registryOn(pool),
+      redisUrl: platform.stores.redis.adminUrl,
+      platformKeys: parseSealingKeys(platform.platformKeys),
+      egressAllow: [],
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLogger,
+      metrics,
+    },
+    {
+      queues: [{ name: 'limited', perTenant: 1, concurrency: 1, timeLimitMs: 300 }],
+      processors: [
+        processor({
+          job: stuck,
+          create:
+            () =>
+            async ({ signal }) => {
+              signal.addEventListener('abort', () => done.push('aborted'));
+              await late.promise;
+              ended.resolve();
+            },
+        }),
+        processor({ job: quick, create: () => async () => void done.push('quick') }),
+      ],
+      rowQueues: [],
+      schedules: [],
+    },
+  );
+
+  await ordinary.db.transaction((tx) => insertJob(tx, { kind: stuck.kind, queue: stuck.queue, payload: {} }));
+  await waitFor('the abort', () => done.length === 1);
+  await ordinary.db.transaction((tx) => insertJob(tx, { kind: quick.kind, queue: quick.queue, payload: {} }));
+  await waitFor('the next job', () => done.length === 2);
+  late.resolve();
+  await ended.promise;
+  const left = await ordinary.db.query(
+    `SELECT kind, due_at > now() + interval '10 min' AS "isLater", leased_until, last_error FROM carrel.work WHERE line = 'limited'`,
+  );
+  await limited.close();
+  await pool.close();
+
+  expect(done).toEqual(['aborted', 'quick']);
+  expect(left).toEqual([{ kind: stuck.kind, isLater: true, leased_until: null, last_error: 'the attempt did not end within 0.3 s' }]);
+  expect(await metrics.metrics()).toMatch(/carrel_work_results_total\{kind="test.stuck",result="abandoned".*\} 1/);
+});
