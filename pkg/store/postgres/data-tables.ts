@@ -38,6 +38,29 @@ export async function sharedTables(sql: Sql): Promise<DataTable[]> {
   return sorted;
 }
 
+/** Removes a tenant's rows from the tables that tenants share. */
+export async function deleteShared(tx: Sql, role: string): Promise<void> {
+  for (const { name } of (await sharedTables(tx)).toReversed())
+    await tx.query(`DELETE FROM carrel.${quoteIdentifier(name)} WHERE tenant = $1`, [role]);
+}
+
+/** A column of a shared table that has the ids of another one's rows. */
+export interface SharedReference {
+  readonly table: string;
+  readonly column: string;
+  readonly to: string;
+}
+
+export const sharedReferences = (sql: Sql): Promise<SharedReference[]> =>
+  sql.query<SharedReference>(
+    `SELECT c.relname::text AS table, a.attname::text AS column, r.relname::text AS to
+     FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
+     CROSS JOIN LATERAL unnest(k.conkey, k.confkey) u (own, other)
+     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.own
+     JOIN pg_attribute b ON b.attrelid = r.oid AND b.attnum = u.other AND b.attidentity <> ''
+     WHERE k.contype = 'f' AND c.relnamespace = 'carrel'::regnamespace AND r.relnamespace = c.relnamespace`,
+  );
+
 /** In a transaction that copies: rows have one text whatever the database's settings are, and a table is read in the order in which it was filled. */
 export const COPY_SETTINGS = [
   `TimeZone = 'UTC'`,
