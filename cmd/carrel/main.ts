@@ -185,7 +185,18 @@ tenants
 const RESTORE_HELP = `${REPOSITORY_HELP}
 The tenant must be there and suspended: apply its Tenant with suspended: true (a new one too, after a loss), and wait until its pods have ended.
 With --of it gets a copy of another tenant's data: webhooks and LTI registrations of the copy are inactive.
+A backup is signed under the platform key. One that was altered, that is not of this tenant, or that another installation made, is refused: --former takes one of
+a former tenant of the slug, and CARREL_PLATFORM_KEYS takes the key of that time at its end. --unsigned takes any: whoever wrote it chose the people and rights in it.
 Exit code 1: it was refused, or some objects are missing.`;
+
+interface RestoreArguments {
+  readonly from: string;
+  readonly backup?: string;
+  readonly of?: string;
+  readonly replace: boolean;
+  readonly former: boolean;
+  readonly unsigned: boolean;
+}
 
 tenants
   .command('restore')
@@ -195,11 +206,13 @@ tenants
   .option('--backup <name>', 'its name, such as 20261123T150301Z; left out: the newest')
   .option('--of <slug>', 'whose backup it is; left out: the tenant’s own')
   .option('--replace', 'delete the data that the tenant has now', false)
+  .option('--former', 'take a backup of a tenant that had the slug in another installation, or before it was deleted', false)
+  .option('--unsigned', 'take a backup that Carrel may not have made, or that was altered', false)
   .addHelpText('after', RESTORE_HELP)
-  .action(async (slug: string, options: { from: string; backup?: string; of?: string; replace: boolean }) => {
+  .action(async (slug: string, options: RestoreArguments) => {
     const { restoreTenant } = await commands.backup();
-    const { from, backup, of, replace } = options;
-    process.exitCode = (await restoreTenant(slug, { from, backup, of, replace, stateDirectory, env })) ? 0 : 1;
+    const { backup, of } = options;
+    process.exitCode = (await restoreTenant(slug, { ...options, backup, of, stateDirectory, env })) ? 0 : 1;
   });
 
 const MOVE_HELP = `

@@ -120,6 +120,9 @@ function accessOf(addresses: Addresses, shards: ReadonlyMap<string, SqlPool>): I
   };
 }
 
+/** Those of the operator's pod, else of the platform on this machine. Throws LocalError. */
+export const platformKeysOf = (options: Options): SealingKey[] => keysOf(addressesOf(options).platformKeys);
+
 async function forgetCaches(slug: string, url: string | undefined): Promise<boolean> {
   if (!url) return false;
   const users = new RedisUsers({ url, log: silentLogger });

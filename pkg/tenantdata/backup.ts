@@ -1,14 +1,13 @@
-import { addAbortSignal, PassThrough, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { Clock } from '../runtime/clock.ts';
+import type { SealingKey } from '../runtime/sealing.ts';
 import type { SqlPool } from '../store/postgres/pool.ts';
-import { ObjectMissing, type Objects } from '../store/s3/objects.ts';
-import { forEach } from './each.ts';
+import type { Objects } from '../store/s3/objects.ts';
+import { copyObjects, MOST_FAULTS, type Progress, readUnknown } from './copy-objects.ts';
 import { type Manifest, names, stampOf, stampsIn, writeManifest, isFinished } from './manifest.ts';
-import { measure, measured } from './measured.ts';
-import { absentAmong, keptObjects, type ListedObject, listedObjects } from './object-list.ts';
-import { type Repository, RepositoryError } from './repository/repository.ts';
-import { takeSnapshot, type Snapshot } from './snapshot.ts';
+import { absentAmong, keptObjects, listedObjects } from './object-list.ts';
+import type { Repository } from './repository/repository.ts';
+import { takeSnapshot } from './snapshot.ts';
+import { requireFiles } from './verify.ts';
 
 /** A tenant whose data are read. */
 export interface BackupSource {
@@ -20,10 +19,9 @@ export interface BackupSource {
   /** Of its shard, without a bound of a statement's time. */
   readonly pool: SqlPool;
   readonly objects: Objects;
+  /** Signs the backup: the first. */
+  readonly platformKey: SealingKey;
 }
-
-/** How far a backup or a restore is. */
-export type Progress = (done: { readonly objects: number; readonly bytes: number; readonly of: number }) => void;
 
 export interface BackupOptions {
   readonly repository: Repository;
@@ -39,10 +37,8 @@ export interface Backup {
   readonly copied: { readonly objects: number; readonly bytes: number };
 }
 
-const OBJECTS_AT_ONCE = 4;
 /** While a tenant deletes for good, objects go that a snapshot still names; the next snapshot names fewer that are not copied yet. */
 const MOST_SNAPSHOTS = 6;
-const MOST_FAULTS = 1_000;
 /** An unfinished backup of so long ago runs no more. */
 const UNFINISHED_MS = 24 * 3_600_000;
 
@@ -53,6 +49,7 @@ const UNFINISHED_MS = 24 * 3_600_000;
  * - The tenant goes on meanwhile: nothing is locked. Objects never change, so they may be copied after the snapshot; where one was deleted before it was
  *   copied, another snapshot is taken.
  * - The manifest is written last. A backup that was cut off is none, harms no other, and what it copied is used by the next.
+ * - The manifest is signed, and what it has checksums of is all of the backup: an object that was there already counts only by the checksum of its row.
  * - Objects that the repository has already are not copied again.
  *
  * Throws RepositoryError and StoreUnavailableError.
@@ -64,18 +61,25 @@ export async function backUp(source: BackupSource, options: BackupOptions): Prom
   const total = { objects: 0, bytes: 0 };
   let gone = new Set<string>();
   for (let snapshots = 1; ; snapshots += 1) {
-    const snapshot = await takeSnapshot({ pool: source.pool, slug, repository, stamp });
-    await readBack(repository, slug, stamp, snapshot);
-    const copy = () => copyObjects(source, options, stamp, { total, of: snapshot.objects.count });
-    await copy();
+    const taken = await takeSnapshot({ pool: source.pool, slug, repository, stamp });
+    await requireFiles(repository, { slug, stamp, ...taken });
+    const copying = { ...options, source, stamp, total, of: taken.objects.count };
+    await copyObjects(copying);
+    const unknown = await readUnknown(copying);
     // Once more, by a listing: another backup may have deleted, with its oldest one, what this one found there.
-    const found = await copy();
+    const known = await copyObjects(copying);
+    const found = {
+      missing: new Set([...known.missing, ...(unknown?.faults.missing ?? [])]),
+      damaged: new Set([...known.damaged, ...(unknown?.faults.damaged ?? [])]),
+    };
     // What a later snapshot names again and is still not there has been lost, and so has what is damaged.
     const isLost = [...found.missing].every((key) => gone.has(key));
     if (isLost || snapshots === MOST_SNAPSHOTS) {
       const missing = [...found.missing, ...found.damaged].slice(0, MOST_FAULTS);
-      const manifest: Manifest = { format: 'carrel-backup/1', slug, tenantId, installation, ...snapshot, missing };
-      await writeManifest(repository, slug, stamp, manifest);
+      const snapshot = { ...taken, objects: { ...taken.objects, sha256: unknown?.sha256 ?? taken.objects.sha256 } };
+      await requireFiles(repository, { slug, stamp, ...snapshot, tables: [] });
+      const manifest = { format: 'carrel-backup/2' as const, slug, stamp, tenantId, installation, ...snapshot, missing };
+      await writeManifest(repository, manifest, source.platformKey);
       return { stamp, manifest, copied: total };
     }
     gone = found.missing;
@@ -87,116 +91,6 @@ async function freeStamp({ repository, clock }: BackupOptions, slug: string): Pr
   const taken = await stampsIn(repository, slug);
   while (taken.has(stampOf(clock.now()))) await clock.sleep(1_000);
   return stampOf(clock.now());
-}
-
-interface Copied {
-  readonly missing: Set<string>;
-  readonly damaged: Set<string>;
-}
-
-async function copyObjects(
-  { slug, objects }: BackupSource,
-  { repository, signal, onProgress }: BackupOptions,
-  stamp: string,
-  { total, of }: { total: { objects: number; bytes: number }; of: number },
-): Promise<Copied> {
-  const found: Copied = { missing: new Set(), damaged: new Set() };
-  const absent = absentAmong(listedObjects(repository, slug, stamp), keptObjects(repository, slug));
-  await forEach(absent, OBJECTS_AT_ONCE, async (object) => {
-    signal.throwIfAborted();
-    const outcome = await copyObject(objects, repository, names(slug).object(object.key), object, signal).catch((error: unknown) => {
-      // Whatever it waited for: what ended it is why it failed.
-      signal.throwIfAborted();
-      throw error;
-    });
-    if (outcome !== 'copied') {
-      if (found[outcome].size < MOST_FAULTS) found[outcome].add(object.key);
-      return;
-    }
-    total.objects += 1;
-    total.bytes += object.size;
-    onProgress({ ...total, of });
-  });
-  return found;
-}
-
-/** Of a damaged object nothing is kept, so that each backup says so anew. */
-async function copyObject(
-  objects: Objects,
-  repository: Repository,
-  name: string,
-  { key, size, checksum }: ListedObject,
-  signal: AbortSignal,
-): Promise<'copied' | 'missing' | 'damaged'> {
-  const source = await objects.get(key, { signal }).catch((error: unknown) => {
-    if (error instanceof ObjectMissing) return undefined;
-    throw error;
-  });
-  if (!source) return 'missing';
-  if (source.length !== size) {
-    source.body.destroy();
-    return 'damaged';
-  }
-  // A store may send a byte a minute, so it is not the end of the object that ends it.
-  const { stream, result } = measured(addAbortSignal(signal, source.body as Readable) as AsyncIterable<Buffer>);
-  await repository.put(name, stream, size);
-  const { sha256 } = result();
-  const stored = await measure((await repository.get(name)) as AsyncIterable<Buffer>);
-  if (stored.sha256 !== sha256)
-    throw new RepositoryError(`${name} reads back otherwise than it was written: ${repository.name} is not reliable`);
-  if (checksum === null || checksum === sha256) return 'copied';
-  await repository.delete([name]);
-  return 'damaged';
-}
-
-/** Compares what the repository has of a snapshot with what was written. */
-async function readBack(repository: Repository, slug: string, stamp: string, { tables, objects }: Snapshot): Promise<void> {
-  const all = [...tables.map((table) => [names(slug).table(stamp, table), table.sha256]), [names(slug).list(stamp), objects.sha256]];
-  for (const [name = '', sha256] of all) {
-    const read = await measure(await unpacked(repository, name));
-    if (read.sha256 !== sha256) throw new RepositoryError(`${name} is not what was written: it is damaged`);
-  }
-}
-
-/** A packed file of a repository. Fails with RepositoryError where it is damaged. */
-export async function unpacked(repository: Repository, name: string): Promise<AsyncIterable<Buffer>> {
-  const packed = await repository.get(name);
-  const through = packed.pipe(createGunzip());
-  const out = through.pipe(new PassThrough());
-  packed.on('error', (error) => through.destroy(error));
-  through.on('error', (error) => out.destroy(new RepositoryError(`${name} is damaged: ${error.message}`, { cause: error })));
-  out.on('close', () => packed.destroy());
-  return out as AsyncIterable<Buffer>;
-}
-
-/** What `verify` found wrong, in words; empty: nothing. Reads every byte of the backup. */
-export async function verifyBackup(
-  repository: Repository,
-  slug: string,
-  { stamp, manifest }: { stamp: string; manifest: Manifest },
-  { signal, onProgress }: Pick<BackupOptions, 'signal' | 'onProgress'>,
-): Promise<string[]> {
-  await readBack(repository, slug, stamp, manifest);
-  const wrong = new Map(manifest.missing.map((key) => [key, `${key} was lost already when the backup was made`]));
-  const done = { objects: 0, bytes: 0 };
-  await forEach(listedObjects(repository, slug, stamp), OBJECTS_AT_ONCE, async ({ key, size, checksum }) => {
-    signal.throwIfAborted();
-    if (wrong.has(key)) return;
-    const name = names(slug).object(key);
-    const read = await repository.get(name).then(
-      (body) => measure(body as AsyncIterable<Buffer>),
-      (error: unknown) => {
-        if (error instanceof RepositoryError) return undefined;
-        throw error;
-      },
-    );
-    if (!read) wrong.set(key, `${name} is missing`);
-    else if (read.bytes !== size || (checksum !== null && read.sha256 !== checksum)) wrong.set(key, `${name} is damaged`);
-    done.objects += 1;
-    done.bytes += size;
-    onProgress({ ...done, of: manifest.objects.count });
-  });
-  return [...wrong.values()];
 }
 
 /**

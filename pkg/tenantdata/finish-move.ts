@@ -1,4 +1,4 @@
-import { sharedTables } from '../store/postgres/data-tables.ts';
+import { deleteShared, sharedTables } from '../store/postgres/data-tables.ts';
 import { endMove } from '../store/postgres/moves.ts';
 import { quoteIdentifier, type SqlPool } from '../store/postgres/pool.ts';
 import { dropTenant, releaseJobs, type ShardAccess, tenantRole } from '../store/postgres/provisioning.ts';
@@ -49,11 +49,10 @@ async function moveRest(from: SqlPool, to: SqlPool, slug: string): Promise<void>
     for (const table of tables) {
       const rows = await source.query(`SELECT FROM carrel.${quoteIdentifier(table.name)} WHERE tenant = $1 FOR UPDATE`, [role]);
       if (rows.length === 0) continue;
-      const identity = table.identity === null ? null : { column: table.identity, last: '0' };
       const rowsOf = async () => (await source.copyOut(`COPY (${sharedRows(table, role)}) TO STDOUT`)) as AsyncIterable<Buffer>;
-      left.push({ of: 'shared', name: table.name, columns: [...table.columns], identity, rowsOf });
+      left.push({ name: table.name, columns: [...table.columns], rowsOf });
     }
     if (left.length > 0) await to.copying((target) => addShared(target, slug, left));
-    for (const { name } of tables.toReversed()) await source.query(`DELETE FROM carrel.${quoteIdentifier(name)} WHERE tenant = $1`, [role]);
+    await deleteShared(source, role);
   });
 }

@@ -1,15 +1,18 @@
 import { columnList, type DataTable, sharedTables, tablesOf, withoutConstraints } from '../store/postgres/data-tables.ts';
+import { sqlState } from '../store/postgres/errors.ts';
 import { type CopyingSql, quoteIdentifier, quoteLiteral, type Sql } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
 import type { BackedUpTable } from './manifest.ts';
 import { measured } from './measured.ts';
 import { RepositoryError } from './repository/repository.ts';
 
-export interface LoadedTable extends Omit<BackedUpTable, 'sha256' | 'rows'> {
+export interface LoadedTable extends Pick<BackedUpTable, 'name' | 'columns'> {
   /** What the rows must be; undefined: it is not known. */
   readonly expected?: Pick<BackedUpTable, 'rows' | 'sha256'>;
+  /** The last value that the table's sequence gave where the tenant's rows were or are, so that it gives none again. */
+  readonly last?: string;
   /** The rows in the text format of COPY, from the first one again at each call. */
-  rowsOf(): Promise<AsyncIterable<Buffer>>;
+  rowsOf(): AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>;
 }
 
 /** What came of a table. */
@@ -28,15 +31,10 @@ export async function loadTables(tx: CopyingSql, slug: string, tables: readonly 
     const loaded: Loaded[] = [];
     if (present.length > 0) await tx.query(`TRUNCATE ${columnList(present.map(({ name }) => name))}`);
     for (const table of tables) {
-      requireColumns(present, table);
+      const { identity } = requireColumns(present, table);
       const name = quoteIdentifier(table.name);
       loaded.push(await copied(table, (rows) => tx.copyIn(`COPY ${name} (${columnList(table.columns)}) FROM STDIN`, rows)));
-      if (table.identity && table.identity.last !== '0')
-        await tx.query(`SELECT setval(pg_get_serial_sequence($1, $2)::regclass, $3::bigint)`, [
-          name,
-          table.identity.column,
-          table.identity.last,
-        ]);
+      if (identity !== null) await goOnAfter(tx, name, identity, table.last ?? '0');
     }
     return loaded;
   });
@@ -44,15 +42,16 @@ export async function loadTables(tx: CopyingSql, slug: string, tables: readonly 
   return all;
 }
 
-/** Replaces a tenant's rows in the tables that all tenants share. */
-export async function loadShared(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<void> {
-  const role = tenantRole(slug);
-  for (const { name } of (await sharedTables(tx)).toReversed())
-    await tx.query(`DELETE FROM carrel.${quoteIdentifier(name)} WHERE tenant = $1`, [role]);
-  await addShared(tx, slug, tables);
+/** The sequence of the tenant's own table gives what comes after its rows, and after `last`. */
+async function goOnAfter(tx: Sql, table: string, column: string, last: string): Promise<void> {
+  await tx.query(
+    `SELECT setval(pg_get_serial_sequence($1, $2)::regclass, most)::text FROM (
+       SELECT greatest($3::bigint, (SELECT max(${quoteIdentifier(column)}) FROM ${table})) AS most) m WHERE most > 0`,
+    [table, column, last],
+  );
 }
 
-/** Adds rows to a tenant's in the tables that all tenants share; those that it has already stay as they are. */
+/** Adds rows of another shard to a tenant's in the tables that all tenants share; those that it has already stay as they are. */
 export async function addShared(tx: CopyingSql, slug: string, tables: readonly LoadedTable[]): Promise<void> {
   const role = tenantRole(slug);
   const present = await sharedTables(tx);
@@ -61,17 +60,17 @@ export async function addShared(tx: CopyingSql, slug: string, tables: readonly L
   for (const { name } of present) {
     const table = byName.get(name);
     if (!table || table.expected?.rows === 0) continue;
-    requireColumns(present, table);
-    await insertShared(tx, role, table);
+    const { identity } = requireColumns(present, table);
+    await insertShared(tx, role, table, identity);
   }
 }
 
 /** By a table of its own: row-level security lets nobody COPY into the shared one. */
-async function insertShared(tx: CopyingSql, role: string, table: LoadedTable): Promise<void> {
+async function insertShared(tx: CopyingSql, role: string, table: LoadedTable, identity: string | null): Promise<void> {
   const [target, columns] = [`carrel.${quoteIdentifier(table.name)}`, columnList(table.columns)];
   await tx.query(`CREATE TEMP TABLE loaded ON COMMIT DROP AS SELECT ${columns} FROM ${target} WITH NO DATA`);
   await copied(table, (rows) => tx.copyIn(`COPY loaded (${columns}) FROM STDIN`, rows));
-  if (table.identity) await passSequence(tx, target, table.identity.column);
+  if (identity !== null) await passSequence(tx, target, identity);
   await tx.query(
     `INSERT INTO ${target} (tenant, ${columns}) OVERRIDING SYSTEM VALUE SELECT ${quoteLiteral(role)}::name, ${columns} FROM loaded ON CONFLICT DO NOTHING`,
   );
@@ -93,19 +92,33 @@ async function passSequence(tx: Sql, table: string, column: string): Promise<voi
   ]);
 }
 
-async function copied(table: LoadedTable, copy: (rows: AsyncIterable<Buffer>) => Promise<number>): Promise<Loaded> {
+export async function copied(table: LoadedTable, copy: (rows: AsyncIterable<Buffer>) => Promise<number>): Promise<Loaded> {
   const { stream, result } = measured(await table.rowsOf());
-  const rows = await copy(stream as AsyncIterable<Buffer>);
+  const rows = await fitting(`table ${table.name}`, () => copy(stream as AsyncIterable<Buffer>));
   const { sha256 } = result();
   if (table.expected && (rows !== table.expected.rows || sha256 !== table.expected.sha256))
     throw new RepositoryError(`the rows of table ${table.name} are not those that were written: the backup is damaged`);
   return { table, rows, sha256 };
 }
 
+/** SQLSTATE classes 22, 23 and 54: a value that its column cannot have, a constraint, more than Postgres can hold. */
+const UNFIT = /^(2[23]|54)/;
+
+/** Rows that come from elsewhere may be such as their tables do not take. Throws RepositoryError then. */
+export async function fitting<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RepositoryError || !UNFIT.test(sqlState(error) ?? '')) throw error;
+    throw new RepositoryError(`${what} cannot be restored: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /** A table or column that this release no longer has would lose its rows unseen. */
-function requireColumns(present: readonly DataTable[], { name, columns }: LoadedTable): void {
+export function requireColumns(present: readonly DataTable[], { name, columns }: LoadedTable): DataTable {
   const table = present.find((each) => each.name === name);
   const missing = columns.filter((column) => !table?.columns.includes(column));
-  if (missing.length > 0)
-    throw new RepositoryError(`there is no ${missing.map((column) => `${name}.${column}`).join(', ')} to restore into`);
+  if (!table || missing.length > 0)
+    throw new RepositoryError(`there is no ${[name, ...missing.map((column) => `${name}.${column}`)].join(', ')} to restore into`);
+  return table;
 }

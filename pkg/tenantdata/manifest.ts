@@ -1,36 +1,46 @@
 import { z } from 'zod';
+import type { SealingKey } from '../runtime/sealing.ts';
 import { type Repository, RepositoryError, readWhole } from './repository/repository.ts';
+import { signed } from './signature.ts';
+
+const Identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const Migration = z.string().max(255);
 
 const Table = z.object({
   /** `tenant`: of its schema; `shared`: its rows of a table that all tenants have. */
   of: z.enum(['tenant', 'shared']),
-  name: z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/),
-  columns: z.array(z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/)),
-  /** The column with a sequence, and the last value that it gave. */
-  identity: z.object({ column: z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/), last: z.string().regex(/^\d+$/) }).nullable(),
+  name: Identifier,
+  columns: z.array(Identifier).min(1).max(1_000),
   rows: z.int().min(0),
+  /** Of the rows in the text format of COPY; format 1 has none. */
+  bytes: z.int().min(0).optional(),
   /** Hex SHA-256 of the rows in the text format of COPY. */
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  sha256: Sha256,
 });
 export type BackedUpTable = z.output<typeof Table>;
 
-/** What a backup holds. It is written last: without it there is no backup. */
+/** What a backup holds. It is written last: without it there is no backup. Its signature covers it, and by its checksums all files of the backup. */
 const Manifest = z.object({
-  format: z.literal('carrel-backup/1'),
-  slug: z.string(),
-  tenantId: z.string().regex(/^\d+$/),
+  /** Format 1 had no signature. */
+  format: z.enum(['carrel-backup/1', 'carrel-backup/2']),
+  /** The name of the backup, that is of its folder; format 1 has none. */
+  stamp: z.string().max(16).optional(),
+  slug: z.string().max(63),
+  tenantId: z.string().regex(/^\d{1,18}$/),
   /** Of the registry. */
-  installation: z.string(),
+  installation: z.string().max(100),
   /** RFC 3339: the moment as of which rows and objects are. */
   takenAt: z.iso.datetime(),
   /** Names of the migrations that the tenant's schema had. */
-  migrations: z.array(z.string()),
+  migrations: z.array(Migration).max(10_000),
   /** Those of the tables that all tenants share. */
-  sharedMigrations: z.array(z.string()),
-  tables: z.array(Table),
-  objects: z.object({ count: z.int().min(0), bytes: z.int().min(0), sha256: z.string() }),
+  sharedMigrations: z.array(Migration).max(10_000),
+  tables: z.array(Table).max(1_000),
+  /** `sha256`: of their list, which has the SHA-256 of each. */
+  objects: z.object({ count: z.int().min(0), bytes: z.int().min(0), sha256: Sha256 }),
   /** Keys of objects that rows name and the store did not have, at most 1,000. */
-  missing: z.array(z.string()).max(1_000),
+  missing: z.array(z.string().max(100)).max(1_000),
 });
 export type Manifest = z.output<typeof Manifest>;
 
@@ -73,12 +83,23 @@ async function* listedBelow(repository: Repository, slug: string): AsyncGenerato
 
 export const isFinished = (files: readonly string[]): boolean => files.some((name) => name.endsWith(`/${MANIFEST}`));
 
-/** Throws RepositoryError: there is none, or it is not one of this release. */
-export async function readManifest(repository: Repository, slug: string, stamp: string): Promise<Manifest> {
-  const text = (await readWhole(await repository.get(names(slug).manifest(stamp)))).toString('utf8');
-  const read = Manifest.safeParse(parsed(text));
-  if (!read.success) throw new RepositoryError(`${names(slug).manifest(stamp)} is damaged, or of a later release of Carrel`);
-  return read.data;
+export interface StoredManifest {
+  readonly manifest: Manifest;
+  /** All of it as it is stored, with its signature (signature.ts). */
+  readonly document: object;
+}
+
+/** Far above that of a tenant: its tables take some 20 KiB, 1,000 missing objects 60. */
+const MAX_BYTES = 1 << 20;
+
+/** Throws RepositoryError: there is none, or it is not one of this release. Whether its signature is right is not looked at. */
+export async function readManifest(repository: Repository, slug: string, stamp: string): Promise<StoredManifest> {
+  const name = names(slug).manifest(stamp);
+  const text = (await readWhole(await repository.get(name), name, MAX_BYTES)).toString('utf8');
+  const document = parsed(text);
+  const read = Manifest.safeParse(document);
+  if (!read.success) throw new RepositoryError(`${name} is damaged, or of a later release of Carrel`);
+  return { manifest: read.data, document: document as object };
 }
 
 function parsed(text: string): unknown {
@@ -89,5 +110,5 @@ function parsed(text: string): unknown {
   }
 }
 
-export const writeManifest = (repository: Repository, slug: string, stamp: string, manifest: Manifest): Promise<void> =>
-  repository.put(names(slug).manifest(stamp), Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`));
+export const writeManifest = (repository: Repository, manifest: Manifest & { stamp: string }, key: SealingKey): Promise<void> =>
+  repository.put(names(manifest.slug).manifest(manifest.stamp), Buffer.from(`${JSON.stringify(signed(manifest, key), undefined, 2)}\n`));

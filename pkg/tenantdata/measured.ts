@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 
+export interface Measures {
+  readonly bytes: number;
+  /** Lines, as COPY ends each row with one. */
+  readonly rows: number;
+  /** Hex. */
+  readonly sha256: string;
+}
+
 export interface Measured {
   /** The same bytes. It fails with RepositoryError or what the source fails with. */
   readonly stream: Readable;
   /** Of what has gone through. */
-  result(): { readonly bytes: number; /** Lines, as COPY ends each row with one. */ readonly rows: number; readonly sha256: string };
+  result(): Measures;
 }
 
 const NEWLINE = 0x0a;
@@ -32,7 +40,7 @@ export function measured(source: AsyncIterable<Buffer>, atEnd?: (sha256: string)
 }
 
 /** Reads to the end and gives what `result` gives. */
-export async function measure(source: AsyncIterable<Buffer>): Promise<ReturnType<Measured['result']>> {
+export async function measure(source: AsyncIterable<Buffer>): Promise<Measures> {
   const { stream, result } = measured(source);
   for await (const _ of stream);
   return result();

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { columnList, COPY_SETTINGS, type DataTable, sharedTables, tablesOf } from '../store/postgres/data-tables.ts';
+import { columnList, COPY_SETTINGS, type DataTable, deleteShared, sharedTables, tablesOf } from '../store/postgres/data-tables.ts';
 import { beginMove, forgetMove, giveUpMove, type Move, MoveRefused, RENEW_MS, renewMove, switchShard } from '../store/postgres/moves.ts';
 import { type CopyingSql, quoteIdentifier, type SqlPool } from '../store/postgres/pool.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../store/postgres/provisioning.ts';
 import { SILENT_MS, watchAnswers } from './answers.ts';
 import { finishMove } from './finish-move.ts';
-import { type Loaded, type LoadedTable, loadShared, loadTables } from './load.ts';
+import { addShared, type Loaded, type LoadedTable, loadTables } from './load.ts';
 import { measure } from './measured.ts';
 import { lastOf, migrationsIn, sharedRows } from './snapshot.ts';
 
@@ -192,10 +192,9 @@ async function copyRows({ source, target, slug, tenantId, tables }: Copying): Pr
   const role = tenantRole(slug);
   await target.query(COPY_SETTINGS);
   const tableFrom = async (of: 'tenant' | 'shared', table: DataTable): Promise<LoadedTable> => ({
-    of,
     name: table.name,
     columns: [...table.columns],
-    identity: table.identity === null ? null : { column: table.identity, last: await lastOf(source, of, role, table) },
+    ...(of === 'tenant' ? { last: await lastOf(source, role, table) } : {}),
     rowsOf: async () =>
       (await source.copyOut(`COPY (${of === 'tenant' ? allRows(table) : sharedRows(table, role)}) TO STDOUT`)) as AsyncIterable<Buffer>,
   });
@@ -209,7 +208,8 @@ async function copyRows({ source, target, slug, tenantId, tables }: Copying): Pr
   });
   const shared: LoadedTable[] = [];
   for (const table of await sharedTables(source)) shared.push(await tableFrom('shared', table));
-  await loadShared(target, slug, shared);
+  await deleteShared(target, role);
+  await addShared(target, slug, shared);
   return rows;
 }
 
@@ -226,7 +226,6 @@ async function requireSame(target: CopyingSql, { table, rows, sha256 }: Loaded):
 /** Who waits for the tables fails: nothing is written there any more. */
 async function removeRows(tx: CopyingSql, slug: string): Promise<void> {
   const role = tenantRole(slug);
-  for (const { name } of (await sharedTables(tx)).toReversed())
-    await tx.query(`DELETE FROM carrel.${quoteIdentifier(name)} WHERE tenant = $1`, [role]);
+  await deleteShared(tx, role);
   await tx.query(`DROP SCHEMA ${quoteIdentifier(role)} CASCADE`);
 }

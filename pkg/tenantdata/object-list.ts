@@ -1,15 +1,14 @@
-import { createInterface } from 'node:readline';
-import { createGunzip } from 'node:zlib';
 import { isContentKey } from '../store/s3/content-key.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
 import { names } from './manifest.ts';
+import { linesOf, unpacked } from './packed.ts';
 
 /** An object that rows name. */
 export interface ListedObject {
   readonly key: string;
   /** bytes */
   readonly size: number;
-  /** Hex SHA-256; null: its row has none. */
+  /** Hex SHA-256; null: its row has none, and its bytes were not read. */
   readonly checksum: string | null;
 }
 
@@ -19,21 +18,13 @@ export const OBJECT_LIST = `COPY (
     SELECT blob_name AS key, size, checksum::text FROM file_versions UNION ALL SELECT key, size, NULL FROM partial_upload_segments) o
   GROUP BY key ORDER BY key COLLATE "C") TO STDOUT`;
 
+/** Of a line: a key has 44 bytes, a size 15, a checksum 64. */
+export const LIST_BOUND = { line: 256 };
+
 /** The objects of a backup. Throws RepositoryError where the list is missing or damaged. */
 export async function* listedObjects(repository: Repository, slug: string, stamp: string): AsyncGenerator<ListedObject> {
   const name = names(slug).list(stamp);
-  const packed = await repository.get(name);
-  const unpacked = packed.pipe(createGunzip());
-  packed.on('error', (error) => unpacked.destroy(error));
-  try {
-    for await (const line of createInterface({ input: unpacked, crlfDelay: Infinity })) yield parsed(line, name);
-  } catch (error) {
-    throw error instanceof RepositoryError
-      ? error
-      : new RepositoryError(`${name} is damaged: ${(error as Error).message}`, { cause: error });
-  } finally {
-    packed.destroy();
-  }
+  for await (const line of linesOf(unpacked(repository, name, LIST_BOUND))) yield parsed(line, name);
 }
 
 function parsed(line: string, name: string): ListedObject {
@@ -42,6 +33,9 @@ function parsed(line: string, name: string): ListedObject {
     throw new RepositoryError(`${name} is damaged: a line of it is no object`);
   return { key, size: Number(size), checksum: checksum === '\\N' ? null : checksum };
 }
+
+/** As COPY writes it. */
+export const lineOf = ({ key, size, checksum }: ListedObject): string => `${key}\t${size}\t${checksum ?? '\\N'}\n`;
 
 /** Of `wanted`, in the order of keys, those that `present`, in the same order, does not have in their size. */
 export async function* absentAmong<Wanted extends { readonly key: string; readonly size: number }>(

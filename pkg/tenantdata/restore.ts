@@ -1,20 +1,22 @@
 import type { Random } from '../runtime/random.ts';
 import { type SealingKey, tenantSealer } from '../runtime/sealing.ts';
-import { COPY_SETTINGS } from '../store/postgres/data-tables.ts';
+import { COPY_SETTINGS, tablesOf } from '../store/postgres/data-tables.ts';
 import { type CopyingSql, quoteIdentifier, type Sql, type SqlPool } from '../store/postgres/pool.ts';
 import { replaceSchema, tenantRole, UnknownMigrations } from '../store/postgres/provisioning.ts';
 import type { RegisteredTenant, Registry } from '../store/postgres/registry.ts';
 import type { Objects } from '../store/s3/objects.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type Progress, unpacked } from './backup.ts';
+import { OBJECTS_AT_ONCE, type Progress } from './copy-objects.ts';
 import { forEach } from './each.ts';
-import { type LoadedTable, loadShared, loadTables } from './load.ts';
+import { fitting, type LoadedTable, loadTables } from './load.ts';
 import { type BackedUpTable, type Manifest, names } from './manifest.ts';
 import { measured } from './measured.ts';
 import { absentAmong, type ListedObject, listedObjects } from './object-list.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
+import { requireIds, restoreShared } from './restore-shared.ts';
 import { resealTenant, sealOf } from './sealed-values.ts';
-import { migrationsIn } from './snapshot.ts';
+import { lastOf, migrationsIn } from './snapshot.ts';
+import { type OpenedBackup, requireFiles, rowsIn } from './verify.ts';
 
 /** A tenant whose data are replaced. */
 export interface RestoreTarget {
@@ -25,15 +27,19 @@ export interface RestoreTarget {
   /** Of its shard, as its owner and without a bound of a statement's time. */
   readonly pool: SqlPool;
   readonly objects: Objects;
-  readonly registry: Pick<Registry, 'beginAdoption'>;
+  readonly registry: Pick<Registry, 'beginAdoption' | 'find' | 'installation'>;
 }
 
 export interface RestoreOptions {
   readonly repository: Repository;
-  readonly stamp: string;
-  readonly manifest: Manifest;
+  /** Of the slug that the person named. */
+  readonly backup: OpenedBackup;
   /** Whether data that are there may be replaced. */
   readonly replace: boolean;
+  /** Whether a backup is taken that Carrel may not have made, or that was altered. */
+  readonly unsigned: boolean;
+  /** Whether the backup may be that of a tenant which had the slug in another installation, or before it was deleted. */
+  readonly former: boolean;
   /** The first seals, all open. */
   readonly platformKeys: readonly SealingKey[];
   readonly clock: Clock;
@@ -56,7 +62,6 @@ export interface Restored {
   readonly unopenable: number;
 }
 
-const OBJECTS_AT_ONCE = 4;
 const JOBS_RETRY_MS = 1_000;
 /** Longer than a lease lasts that nobody renews. */
 const JOBS_MS = 120_000;
@@ -65,6 +70,9 @@ const JOBS_MS = 120_000;
  * Brings a suspended tenant to the state of a backup: rows in one transaction, objects before it.
  *
  * Invariants:
+ * - Nothing of a backup is used before its signature, whose it is, and all its rows and names of objects are found to be right.
+ * - The registry and the person who restores decide whose backup it is, which key opens its secrets and whether it is a copy. An unsigned manifest
+ *   decides nothing but which rows come.
  * - While it runs nobody uses the data: the role may not log in, and no job of the tenant runs. RestoreRefused otherwise.
  * - It happens as a whole or not at all: cut off, the tenant has the rows that it had, and perhaps objects that none of them names.
  * - A backup of another tenant is a copy: its webhooks and registrations are inactive, and what it had yet to send or to do is left out.
@@ -74,12 +82,14 @@ const JOBS_MS = 120_000;
  */
 export async function restore(target: RestoreTarget, options: RestoreOptions): Promise<Restored> {
   const { pool, slug, tenantId, registry } = target;
-  const { clock, signal } = options;
+  const { clock, signal, repository, backup } = options;
+  const sealedFor = await requireKnownTenant(target, options);
   await pool.transaction((tx) => requireUnused(tx, slug, options.replace));
+  await requireFiles(repository, { ...backup.manifest, stamp: backup.stamp });
   const copied = { objects: 0, bytes: 0 };
   await putObjects(target, options, copied);
   const until = clock.monotonic() + JOBS_MS;
-  const attempt = () => pool.copying((tx) => replaceRows(tx, target, options));
+  const attempt = () => pool.copying((tx) => replaceRows(tx, target, { ...options, sealedFor }));
   let replaced = await attempt();
   for (; !replaced; replaced = await attempt()) {
     if (clock.monotonic() > until) throw new RestoreRefused(`jobs of ${slug} still run after ${JOBS_MS / 1_000} s; try again later`);
@@ -91,6 +101,24 @@ export async function restore(target: RestoreTarget, options: RestoreOptions): P
   // A job may have deleted objects until its row was replaced.
   const missing = await putObjects(target, options, copied);
   return { copied, missing, unopenable: replaced.unopenable };
+}
+
+/** Gives the id of the tenant that the secrets in the backup are sealed for. Throws RestoreRefused. */
+async function requireKnownTenant({ registry, tenantId }: RestoreTarget, options: RestoreOptions): Promise<string> {
+  const { backup, unsigned, former } = options;
+  const { slug, manifest, doubt } = backup;
+  if (doubt !== undefined && !unsigned)
+    throw new RestoreRefused(
+      `${doubt}. Nothing was restored. Take another backup; the key of another installation, or of an earlier time, goes to the end of CARREL_PLATFORM_KEYS; or say --unsigned, if you know who could write there`,
+    );
+  const [installation, known] = [await registry.installation(), await registry.find(slug)];
+  const isKnown = manifest.installation === installation && manifest.tenantId === known?.tenantId;
+  if (!isKnown && !former)
+    throw new RestoreRefused(
+      `the backup is of tenant ${manifest.tenantId} of installation ${manifest.installation}; ${known ? `${slug} is tenant ${known.tenantId}` : `there is no tenant ${slug}`} of installation ${installation}. Nothing was restored. Say --former if it is that of a former tenant ${slug}: of another installation, or from before it was deleted`,
+    );
+  // Else whoever wrote the manifest could have another tenant's secrets opened for this one.
+  return doubt === undefined ? manifest.tenantId : (known?.tenantId ?? tenantId);
 }
 
 /** Throws RestoreRefused. */
@@ -121,30 +149,39 @@ async function requireUnused(sql: Sql, slug: string, replace: boolean): Promise<
 async function replaceRows(
   tx: CopyingSql,
   target: RestoreTarget,
-  { manifest, repository, stamp, ...options }: RestoreOptions,
+  { backup, repository, ...options }: RestoreOptions & { sealedFor: string },
 ): Promise<{ unopenable: number } | undefined> {
   const { slug, tenantId } = target;
+  const { manifest } = backup;
   const role = tenantRole(slug);
   await tx.query(COPY_SETTINGS);
   await requireUnused(tx, slug, options.replace);
   requireKnown(await migrationsIn(tx, 'carrel'), manifest);
   await tx.query('SELECT FROM carrel.tenants WHERE role = $1 FOR UPDATE', [role]);
   if (await hasRunningJobs(tx, role)) return undefined;
-  const isCopy = manifest.slug !== slug;
+  const isCopy = backup.slug !== slug;
+  const last = new Map<string, string>();
+  for (const table of await tablesOf(tx, role)) last.set(table.name, await lastOf(tx, role, table));
   const of = (kind: BackedUpTable['of']): LoadedTable[] =>
     manifest.tables
       .filter((table) => table.of === kind)
-      .map(({ rows, sha256, ...table }) => ({
-        ...table,
-        expected: { rows, sha256 },
-        rowsOf: () => unpacked(repository, names(manifest.slug).table(stamp, table)),
+      .map((table) => ({
+        name: table.name,
+        columns: table.columns,
+        expected: table,
+        last: last.get(table.name) ?? '0',
+        rowsOf: () => rowsIn(repository, backup, table),
       }));
-  await replaceSchema(tx, { slug, tenantId }, manifest.migrations, async () => void (await loadTables(tx, slug, of('tenant'))));
-  await loadShared(tx, slug, isCopy ? [] : of('shared'));
+  const fill = async (): Promise<void> => {
+    await loadTables(tx, slug, of('tenant'));
+    for (const table of await tablesOf(tx, role)) await requireIds(tx, quoteIdentifier(table.name), table);
+  };
+  await fitting('the rows', () => replaceSchema(tx, { slug, tenantId }, manifest.migrations, fill));
+  await restoreShared(tx, slug, isCopy ? [] : of('shared'));
   await tx.query('UPDATE users SET tenant_id = $1 WHERE tenant_id = $2', [tenantId, manifest.tenantId]);
   await tx.query('UPDATE sessions SET ended_at = now() WHERE ended_at IS NULL');
   if (isCopy) await silence(tx);
-  return { unopenable: await sealAnew(tx, target, manifest, options) };
+  return { unopenable: await sealAnew(tx, target, backup, options) };
 }
 
 function requireKnown(present: readonly string[], { sharedMigrations }: Manifest): void {
@@ -180,17 +217,17 @@ async function silence(tx: Sql): Promise<void> {
 async function sealAnew(
   tx: Sql,
   target: RestoreTarget,
-  manifest: Manifest,
-  { platformKeys, random, signal }: Pick<RestoreOptions, 'platformKeys' | 'random' | 'signal'>,
+  { doubt }: OpenedBackup,
+  { platformKeys, random, signal, sealedFor }: Pick<RestoreOptions, 'platformKeys' | 'random' | 'signal'> & { sealedFor: string },
 ): Promise<number> {
-  const former = { tenantId: manifest.tenantId, sealer: tenantSealer(platformKeys, manifest.tenantId, random) };
+  const former = { tenantId: sealedFor, sealer: tenantSealer(platformKeys, sealedFor, random) };
   const { resealed, unchanged, unopenable } = await resealTenant(
     tx,
     { ...sealOf(target, platformKeys, random), keyId: undefined, former },
     { signal },
   );
   // A tenant's role can write values that nobody opens; where none opens the key is missing.
-  if (unopenable > 0 && resealed + unchanged === 0)
+  if (doubt === undefined && unopenable > 0 && resealed + unchanged === 0)
     throw new RestoreRefused(
       `the ${unopenable} secrets of webhooks and registrations in the backup are sealed with a platform key that is not here. Add the key of that time to the end of CARREL_PLATFORM_KEYS`,
     );
@@ -200,14 +237,15 @@ async function sealAnew(
 /** Gives the keys of objects that are neither in the tenant's storage nor in the backup. */
 async function putObjects(
   { objects }: RestoreTarget,
-  { repository, stamp, manifest, signal, onProgress }: RestoreOptions,
+  { repository, backup: { stamp, manifest, doubt }, signal, onProgress }: RestoreOptions,
   copied: { objects: number; bytes: number },
 ): Promise<string[]> {
   const missing: string[] = [];
   const lost = new Set(manifest.missing);
   await forEach(absentAmong(listedObjects(repository, manifest.slug, stamp), objects.list()), OBJECTS_AT_ONCE, async (object) => {
     signal.throwIfAborted();
-    if (lost.has(object.key)) return void missing.push(object.key);
+    // A list of Carrel's own has no checksum of what was lost already.
+    if (lost.has(object.key) || (object.checksum === null && doubt === undefined)) return void missing.push(object.key);
     await putObject(objects, repository, names(manifest.slug).object(object.key), object, signal);
     copied.objects += 1;
     copied.bytes += object.size;

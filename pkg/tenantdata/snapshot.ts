@@ -1,10 +1,9 @@
-import { createGzip } from 'node:zlib';
 import { columnList, COPY_SETTINGS, type DataTable, sharedTables, tablesOf } from '../store/postgres/data-tables.ts';
-import { type CopyingSql, quoteIdentifier, quoteLiteral, type Sql, type SqlPool } from '../store/postgres/pool.ts';
+import { quoteIdentifier, quoteLiteral, type Sql, type SqlPool } from '../store/postgres/pool.ts';
 import { tenantRole } from '../store/postgres/provisioning.ts';
 import { type BackedUpTable, type Manifest, names } from './manifest.ts';
-import { measured } from './measured.ts';
 import { OBJECT_LIST } from './object-list.ts';
+import { storePacked } from './packed.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
 
 export type Snapshot = Pick<Manifest, 'takenAt' | 'migrations' | 'sharedMigrations' | 'tables' | 'objects'>;
@@ -32,12 +31,11 @@ export async function takeSnapshot(from: { pool: SqlPool; slug: string; reposito
       if (!schema?.isThere) throw new RepositoryError(`${slug} has no schema yet, so there is nothing to back up`);
       const [moment] = await tx.query<{ at: Date }>('SELECT now() AS at');
       const [migrations, sharedMigrations] = [await migrationsIn(tx, role), await migrationsIn(tx, 'carrel')];
-      const store = (name: string, statement: string) => stored(tx, repository, name, statement);
+      const store = async (name: string, statement: string) => storePacked(repository, name, await tx.copyOut(statement));
       const tables: BackedUpTable[] = [];
       const write = async (of: BackedUpTable['of'], table: DataTable, rows: string): Promise<void> => {
-        const { rows: count, sha256 } = await store(names(slug).table(stamp, { of, name: table.name }), `COPY (${rows}) TO STDOUT`);
-        const identity = table.identity === null ? null : { column: table.identity, last: await lastOf(tx, of, role, table) };
-        tables.push({ of, name: table.name, columns: [...table.columns], identity, rows: count, sha256 });
+        const written = await store(names(slug).table(stamp, { of, name: table.name }), `COPY (${rows}) TO STDOUT`);
+        tables.push({ of, name: table.name, columns: [...table.columns], ...written });
       };
       for (const table of await tablesOf(tx, role))
         await write('tenant', table, `SELECT ${columnList(table.columns)} FROM ${quoteIdentifier(table.name)}`);
@@ -59,20 +57,12 @@ export async function takeSnapshot(from: { pool: SqlPool; slug: string; reposito
   );
 }
 
-async function stored(tx: CopyingSql, repository: Repository, name: string, statement: string): Promise<{ rows: number; sha256: string }> {
-  const { stream, result } = measured(await tx.copyOut(statement));
-  const packed = createGzip();
-  stream.on('error', (error) => packed.destroy(error));
-  await repository.put(name, stream.pipe(packed));
-  return result();
-}
-
-/** A sequence knows no snapshot: it may be further than the rows. */
-export async function lastOf(sql: Sql, of: BackedUpTable['of'], role: string, { name, identity }: DataTable): Promise<string> {
-  const table = `${quoteIdentifier(of === 'tenant' ? role : 'carrel')}.${quoteIdentifier(name)}`;
+/** What the sequence of a tenant's table gave last; 0: nothing, or there is none. A sequence knows no snapshot: it may be further than the rows. */
+export async function lastOf(sql: Sql, role: string, { name, identity }: DataTable): Promise<string> {
+  if (identity === null) return '0';
   const [row] = await sql.query<{ last: string }>(
     `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)::text AS last`,
-    [table, identity],
+    [`${quoteIdentifier(role)}.${quoteIdentifier(name)}`, identity],
   );
   return row?.last ?? '0';
 }

@@ -1,14 +1,17 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
+import type { SealingKey } from '../../runtime/sealing.ts';
 import { LockTimeout } from '../../store/postgres/errors.ts';
 import { UnknownMigrations } from '../../store/postgres/provisioning.ts';
-import { type Backup, backUp, type Progress, prune, verifyBackup } from '../../tenantdata/backup.ts';
-import { isFinished, type Manifest, readManifest, stampsIn } from '../../tenantdata/manifest.ts';
+import { type Backup, backUp, prune } from '../../tenantdata/backup.ts';
+import type { Progress } from '../../tenantdata/copy-objects.ts';
+import { isFinished, type Manifest, stampsIn } from '../../tenantdata/manifest.ts';
 import { type Repository, RepositoryError } from '../../tenantdata/repository/repository.ts';
 import { restore, RestoreRefused } from '../../tenantdata/restore.ts';
+import { openBackup, verifyBackup } from '../../tenantdata/verify.ts';
 import { repositoryOf } from '../backup-repository.ts';
 import { LocalError, messageOf } from '../errors.ts';
-import { type InstallationAccess, withInstallation } from '../installation-access.ts';
+import { type InstallationAccess, platformKeysOf, withInstallation } from '../installation-access.ts';
 
 interface Options {
   readonly stateDirectory: string;
@@ -74,6 +77,7 @@ async function backUpOne(
     installation: await access.registry.installation(),
     pool: access.shardOf(tenant),
     objects,
+    platformKey: access.platformKeys[0] as SealingKey,
   };
   const backup = await watched(
     slug,
@@ -102,8 +106,9 @@ function reportMissing(slug: string, missing: readonly string[]): boolean {
 }
 
 /** Lists the backups of a tenant, and reads all of them where `verify` is asked. True: nothing is wrong. */
-export async function listBackups(slug: string, { at, verify, env }: Options & { at: string; verify: boolean }): Promise<boolean> {
-  return atRepository(at, env, async (repository) => {
+export async function listBackups(slug: string, { at, verify, ...options }: Options & { at: string; verify: boolean }): Promise<boolean> {
+  const keys = verify ? platformKeysOf(options) : [];
+  return atRepository(at, options.env, async (repository) => {
     let isWell = true;
     let found = 0;
     for (const [stamp, files] of await stampsIn(repository, slug)) {
@@ -112,14 +117,11 @@ export async function listBackups(slug: string, { at, verify, env }: Options & {
         process.stdout.write(`${stamp}  unfinished: it was cut off, or runs\n`);
         continue;
       }
-      const manifest = await readManifest(repository, slug, stamp);
-      process.stdout.write(
-        `${stamp}  ${rowsOf(manifest)} rows, ${counted(manifest.objects.count, 'object')} (${bytesText(manifest.objects.bytes)})${manifest.missing.length > 0 ? `, without ${manifest.missing.length} that were lost` : ''}\n`,
-      );
-      if (!verify) continue;
-      const wrong = await watched(stamp, (onProgress, signal) =>
-        verifyBackup(repository, slug, { stamp, manifest }, { signal, onProgress }),
-      );
+      const wrong = await describeBackup(repository, { slug, stamp, keys, verify }).catch((error: unknown) => {
+        // One that is damaged keeps no other from being looked at.
+        if (error instanceof RepositoryError) return [error.message];
+        throw error;
+      });
       for (const text of wrong) process.stdout.write(`  WRONG  ${text}\n`);
       isWell &&= wrong.length === 0;
     }
@@ -129,6 +131,20 @@ export async function listBackups(slug: string, { at, verify, env }: Options & {
   });
 }
 
+/** Gives what is wrong with it. */
+async function describeBackup(
+  repository: Repository,
+  { slug, stamp, keys, verify }: { slug: string; stamp: string; keys: readonly SealingKey[]; verify: boolean },
+): Promise<string[]> {
+  const backup = await openBackup(repository, { slug, stamp }, keys);
+  const { manifest } = backup;
+  process.stdout.write(
+    `${stamp}  ${rowsOf(manifest)} rows, ${counted(manifest.objects.count, 'object')} (${bytesText(manifest.objects.bytes)})${manifest.missing.length > 0 ? `, without ${manifest.missing.length} that were lost` : ''}\n`,
+  );
+  if (!verify) return [];
+  return watched(stamp, (onProgress, signal) => verifyBackup(repository, backup, { signal, onProgress }));
+}
+
 interface RestoreOptions extends Options {
   readonly from: string;
   /** The name of the backup; left out: the newest. */
@@ -136,23 +152,29 @@ interface RestoreOptions extends Options {
   /** Whose backup it is; left out: the tenant's own. */
   readonly of: string | undefined;
   readonly replace: boolean;
+  /** Take one that Carrel may not have made. */
+  readonly unsigned: boolean;
+  /** Take one of a tenant that had the slug in another installation, or before it was deleted. */
+  readonly former: boolean;
 }
 
 /** Brings a suspended tenant to the state of a backup. True: with all its objects. */
-export async function restoreTenant(slug: string, { from, backup, of = slug, replace, ...options }: RestoreOptions): Promise<boolean> {
+export async function restoreTenant(slug: string, options: RestoreOptions): Promise<boolean> {
+  const { from, backup: name, of = slug, replace, unsigned, former } = options;
   return atRepository(from, options.env, (repository) =>
     withInstallation(options, async (access) => {
-      const stamp = backup ?? (await newest(repository, of));
-      const manifest = await readManifest(repository, of, stamp);
+      const { platformKeys, registry } = access;
+      const backup = await openBackup(repository, { slug: of, stamp: name ?? (await newest(repository, of)) }, platformKeys);
+      const { manifest, doubt } = backup;
       const tenant = await access.tenant(slug);
       const { objects } = await access.storageOf(slug);
       const { tenantId, credentials } = tenant;
-      const target = { slug, tenantId, credentials, pool: access.shardOf(tenant), objects, registry: access.registry };
+      const target = { slug, tenantId, credentials, pool: access.shardOf(tenant), objects, registry };
       const time = { clock: systemClock, random: systemRandom };
-      const { platformKeys } = access;
       const restored = await watched(slug, (onProgress, signal) =>
-        restore(target, { repository, stamp, manifest, replace, platformKeys, ...time, signal, onProgress }),
+        restore(target, { repository, backup, replace, unsigned, former, platformKeys, ...time, signal, onProgress }),
       );
+      if (doubt !== undefined) process.stderr.write(`${slug}: ${doubt}. ${UNKNOWN}\n`);
       process.stdout.write(
         `${slug}: restored ${of === slug ? '' : `from ${of} `}as of ${manifest.takenAt}: ${rowsOf(manifest)} rows, ${counted(restored.copied.objects, 'object')} (${bytesText(restored.copied.bytes)}) put back.\n`,
       );
@@ -166,6 +188,9 @@ export async function restoreTenant(slug: string, { from, backup, of = slug, rep
     }),
   );
 }
+
+const UNKNOWN =
+  'So nobody knows whether these are the people, rights, links, secrets and files that the tenant had: whoever wrote it chose them. Look at its administrators first.';
 
 async function forgetCaches(access: InstallationAccess, slug: string): Promise<void> {
   const isDone = await access.forgetCaches(slug);

@@ -20,13 +20,13 @@ export class RepositoryError extends Error {
   override readonly name = 'RepositoryError';
 }
 
-/** The whole of a small body. Throws RepositoryError beyond 16 MiB: it is not what it should be. */
-export async function readWhole(body: Readable): Promise<Buffer> {
+/** The whole of a small body. Throws RepositoryError beyond `most` bytes: it is not what it should be. */
+export async function readWhole(body: Readable, name: string, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > 16 << 20) throw new RepositoryError('a file that should be small has more than 16 MiB');
+    if (bytes > most) throw new RepositoryError(`${name} is damaged: it has more than ${most} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,98 +1,51 @@
-import { afterAll, expect, test } from '@jest/globals';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { ObjectKey } from '../../../pkg/kube/object.ts';
-import { backUpTenants, listBackups, restoreTenant } from '../../../pkg/local/commands/backup.ts';
 import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
-import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
-import { quoteIdentifier, SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { parseSealingKeys, type SealingKey } from '../../../pkg/runtime/sealing.ts';
+import { quoteIdentifier } from '../../../pkg/store/postgres/pool.ts';
 import { dropTenant, ensureShard, replaceSchema, tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
 import { StorageAdmin } from '../../../pkg/store/s3/admin.ts';
-import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
-import { backUp, prune, unpacked } from '../../../pkg/tenantdata/backup.ts';
+import type { RegisteredTenant } from '../../../pkg/store/postgres/registry.ts';
+import type { Objects } from '../../../pkg/store/s3/objects.ts';
+import { backUp, prune } from '../../../pkg/tenantdata/backup.ts';
 import { loadTables } from '../../../pkg/tenantdata/load.ts';
-import { names } from '../../../pkg/tenantdata/manifest.ts';
 import { FolderRepository } from '../../../pkg/tenantdata/repository/folder.ts';
 import type { Repository } from '../../../pkg/tenantdata/repository/repository.ts';
 import { restore } from '../../../pkg/tenantdata/restore.ts';
+import { signed } from '../../../pkg/tenantdata/signature.ts';
 import { takeSnapshot } from '../../../pkg/tenantdata/snapshot.ts';
+import { openBackup, rowsIn } from '../../../pkg/tenantdata/verify.ts';
+import { type AlteredManifest, withoutSignature } from '../../support/altered-backup.ts';
 import { testBackends } from '../../support/backends.ts';
 import { catalogOf } from '../../support/catalog.ts';
 import { insertRows, ROWS_OF_TENANT } from '../../support/every-table.ts';
-import { type Filled, fillTenant, openedSecret, rowsOfTenant, unanalyzed } from '../../support/filled-tenant.ts';
-import { operatorEnvironment, condition, secretValues, unique } from '../../support/operator.ts';
-import { operatorSuite } from '../../support/operator-suite.ts';
+import { openedSecret, rowsOfTenant, unanalyzed } from '../../support/filled-tenant.ts';
+import { condition, unique } from '../../support/operator.ts';
 import { newTenant } from '../../support/tenant.ts';
-import { waitFor } from '../../support/wait.ts';
-import { carrel as anyCarrel, inProcess as anyProcess, type Outcome } from './carrel.ts';
+import { backupSuite, type Ready } from './backup-suite.ts';
 
-const { cluster, namespace, readyTenant } = operatorSuite();
-const { stores, scratch } = testBackends();
-const pool = new SqlPool({ url: stores.postgres.operator, poolSize: 4, log: silentLogger });
-afterAll(() => pool.close());
+const { cluster, pool, carrel, backup, backups, restored, readyOne, filled, suspend, newFolder, inSchema } = backupSuite();
+const { stores } = testBackends();
+const platformKeys = parseSealingKeys(stores.platformKeys);
+const [platformKey] = platformKeys as [SealingKey];
 
-const settings = operatorEnvironment(stores);
-/** The command in a process of its own. */
-const carrel = (args: readonly string[]): Promise<Outcome> => anyCarrel(args, settings);
-
-type Work = Parameters<typeof anyProcess>[0];
-/** The command in this process. */
-const inProcess = (work: Work, env: NodeJS.ProcessEnv = {}): Promise<Outcome> => anyProcess(work, { ...settings, ...env });
-
-const backup = (slugs: readonly string[], to: string, env?: NodeJS.ProcessEnv, keep?: number) =>
-  inProcess((options) => backUpTenants(slugs, { ...options, to, keep, mostMs: undefined }), env);
-const backups = (slug: string, at: string, verify = false) => inProcess((options) => listBackups(slug, { ...options, at, verify }));
-const restored = (slug: string, from: string, more: { of?: string; replace?: boolean } = {}, env?: NodeJS.ProcessEnv) =>
-  inProcess((options) => restoreTenant(slug, { ...options, from, backup: undefined, of: more.of, replace: more.replace ?? false }), env);
-
-interface Ready {
-  readonly key: ObjectKey;
-  readonly slug: string;
-  readonly tenantId: string;
-  readonly objects: Objects;
-}
-
-async function readyOne(): Promise<Ready> {
-  const key = await readyTenant();
-  const storage = (await secretValues(cluster, namespace, `${key.name}-storage`)) as unknown as ObjectsOptions;
-  const objects = new Objects(storage);
-  cluster.onClose(async () => objects.close());
-  return { key, slug: key.name, tenantId: (await cluster.tenants.get(key)).status?.tenantId ?? '', objects };
-}
-
-const filled = async (): Promise<Ready & Filled> => {
-  const tenant = await readyOne();
-  return { ...tenant, ...(await fillTenant({ pool, ...tenant }, stores.platformKeys)) };
-};
-
-const suspend = async ({ key }: Ready): Promise<void> => {
-  await cluster.tenants.patch(key, { spec: { suspended: true } });
-  await condition(cluster.tenants, key, 'Ready', 'False', 'Suspended');
-  await waitFor('the role to be locked', async () => {
-    const [role] = await pool.query<{ limit: number }>('SELECT rolconnlimit AS "limit" FROM pg_roles WHERE rolname = $1', [
-      tenantRole(key.name),
-    ]);
-    return role?.limit === 0;
-  });
-};
-
-const newFolder = (): Promise<string> => mkdtemp(join(scratch, 'backups-'));
-const inSchema = ({ slug }: Ready, sql: string) =>
-  pool.transaction(async (tx) => {
-    await tx.query(`SET LOCAL search_path = ${quoteIdentifier(tenantRole(slug))}, ext`);
-    return tx.query(sql);
-  });
 const contentOf = async (objects: Objects, key: string): Promise<string> =>
   Buffer.concat((await (await objects.get(key)).body.toArray()) as Buffer[]).toString('utf8');
-/** Everybody is signed out by a restore, and the audit log says so. */
-const withoutSessions = (rows: Record<string, unknown[]>) => ({
-  ...rows,
+/** Everybody is signed out by a restore, and the audit log says so; what all tenants share gets new ids. */
+const lasting = (rows: Record<string, unknown[]>) => ({
+  ...Object.fromEntries(
+    Object.entries(rows).map(([table, found]) => [
+      table,
+      table.startsWith('carrel.') ? found.map((row) => withoutIds(row as object)) : found,
+    ]),
+  ),
   'tenant.sessions': rows['tenant.sessions']?.length,
   'tenant.audit_entries': rows['tenant.audit_entries']?.filter((entry) => (entry as { action: string }).action !== 'session.end'),
 });
+const withoutIds = (row: object): object => ({ ...row, id: undefined, event_id: undefined });
 
 test('a tenant that lost rows and objects has all of them again as of its backup, and only a suspended one is restored', async () => {
   const tenant = await filled();
@@ -121,7 +74,7 @@ test('a tenant that lost rows and objects has all of them again as of its backup
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('is in use. Set suspended: true')]);
   expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('--replace')]);
   expect([done.code, done.stderr, done.stdout]).toEqual([0, '', expect.stringContaining('2 objects')]);
-  expect(withoutSessions(await rowsOfTenant(pool, tenant.slug))).toEqual(withoutSessions(before));
+  expect(lasting(await rowsOfTenant(pool, tenant.slug))).toEqual(lasting(before));
   expect(await contentOf(tenant.objects, tenant.keys[0] ?? '')).toContain('first');
   expect(await inSchema(tenant, 'SELECT FROM sessions WHERE ended_at IS NULL')).toEqual([]);
   await cluster.tenants.patch(tenant.key, { spec: { suspended: false } });
@@ -154,11 +107,7 @@ test('every column of every table comes back as it was, ids go on, what was made
     replaceSchema(tx, tenant, migrations, async () => {
       const loaded = tables
         .filter(({ of }) => of === 'tenant')
-        .map(({ rows, sha256, ...table }) => ({
-          ...table,
-          expected: { rows, sha256 },
-          rowsOf: () => unpacked(repository, names(tenant.slug).table(stamp, table)),
-        }));
+        .map((table) => ({ ...table, expected: table, rowsOf: () => rowsIn(repository, { slug: tenant.slug, stamp }, table) }));
       await loadTables(tx, tenant.slug, loaded);
     }),
   );
@@ -278,7 +227,8 @@ test('a damaged backup, and one of a later release, change nothing; an object th
   await writeFile(users, rows.subarray(0, rows.length - 20));
   const cut = await restore();
   await writeFile(users, rows);
-  await writeFile(manifest, text.replace('"0001-people"', '"0001-people", "9999-later"'));
+  const written = withoutSignature(JSON.parse(text) as AlteredManifest);
+  await writeFile(manifest, JSON.stringify(signed({ ...written, migrations: [...written.migrations, '9999-later'] }, platformKey)));
   const later = await restore();
   await rm(manifest);
   const none = await restore();
@@ -298,7 +248,7 @@ const options = (repository: Repository, more: Partial<{ clock: Clock }> = {}) =
   onProgress: () => undefined,
   ...more,
 });
-const sourceOf = (tenant: Ready) => ({ ...tenant, pool, installation: 'test' });
+const sourceOf = (tenant: Ready) => ({ ...tenant, pool, installation: 'test', platformKey });
 
 /** A folder that calls `after` once it has written something. */
 class HookedFolder extends FolderRepository {
@@ -317,9 +267,9 @@ class HookedFolder extends FolderRepository {
 
 test('what a tenant deletes for good while it is backed up is in the backup neither as row nor as object', async () => {
   const tenant = await filled();
-  let lists = 0;
+  let snapshots = 0;
   const repository = new HookedFolder(await newFolder(), async (name) => {
-    if (!name.endsWith('objects.copy.gz') || ++lists > 1) return;
+    if (!name.endsWith('shared/work.copy.gz') || ++snapshots > 1) return;
     await inSchema(tenant, `DELETE FROM files WHERE name = 'file 0.txt'`);
     await tenant.objects.delete(tenant.keys.slice(0, 1));
   });
@@ -327,7 +277,7 @@ test('what a tenant deletes for good while it is backed up is in the backup neit
   const { manifest } = await backUp(sourceOf(tenant), options(repository));
 
   expect(manifest).toMatchObject({ missing: [], objects: { count: 3 } });
-  expect([lists, manifest.tables.find(({ name }) => name === 'files')?.rows]).toEqual([2, 2]);
+  expect([snapshots, manifest.tables.find(({ name }) => name === 'files')?.rows]).toEqual([2, 2]);
 });
 
 test('a backup that is cut off is none and is gone a day later, and the next one uses the objects that it copied', async () => {
@@ -351,7 +301,8 @@ test('a backup that is cut off is none and is gone a day later, and the next one
 test('a restore begins once no job of the tenant runs', async () => {
   const tenant = await filled();
   const repository = new FolderRepository(await newFolder());
-  const { stamp, manifest } = await backUp(sourceOf(tenant), options(repository));
+  const { stamp } = await backUp(sourceOf(tenant), options(repository));
+  const backedUp = await openBackup(repository, { slug: tenant.slug, stamp }, platformKeys);
   await suspend(tenant);
   const role = tenantRole(tenant.slug);
   await pool.query(`UPDATE carrel.work SET leased_until = now() + interval '1 hour', fence = gen_random_uuid() WHERE tenant = $1`, [role]);
@@ -363,17 +314,22 @@ test('a restore begins once no job of the tenant runs', async () => {
       await pool.query('UPDATE carrel.work SET leased_until = NULL, fence = NULL WHERE tenant = $1', [role]);
     },
   };
-  const registry = { beginAdoption: async () => undefined };
+  const registry = {
+    beginAdoption: async () => undefined,
+    installation: async () => 'test',
+    find: async () => ({ tenantId: tenant.tenantId }) as RegisteredTenant,
+  };
 
   await restore(
     { ...tenant, credentials: {}, pool, registry },
     {
       ...options(repository, { clock }),
-      stamp,
-      manifest,
+      backup: backedUp,
       replace: true,
+      unsigned: false,
+      former: false,
       random: systemRandom,
-      platformKeys: parseSealingKeys(stores.platformKeys),
+      platformKeys,
     },
   );
 
