@@ -52,10 +52,12 @@ export async function readForm<T>(
   const fail = (reason: unknown): void => {
     if (!broken.signal.aborted) broken.abort(reason);
   };
-  parser.on('field', (name: string | undefined, value, info) => {
+  parser.on('field', (name: string | undefined, value: string | undefined, info) => {
     if (name === undefined || !rules.fields.includes(name)) return fail(unknownField(name));
     if (fields.has(name)) return fail(invalid(name, 'is given twice'));
     if (info.valueTruncated || info.nameTruncated) return fail(invalid(name, `must have at most ${MAX_FIELD_BYTES} bytes`));
+    // Undefined: the parser does not know the charset; U+FFFD stands for bytes that are not of it.
+    if (value === undefined || !value.isWellFormed() || value.includes('\uFFFD')) return fail(invalid(name, 'must be text in UTF-8'));
     fields.set(name, value);
   });
   parser.on('file', (name: string | undefined, stream, info) => {
@@ -77,7 +79,8 @@ export async function readForm<T>(
 
   try {
     await pump(request, parser, broken.signal);
-    if (!receiving) throw invalid(rules.file, 'is missing');
+    // The parser passes a part by whose name it cannot decode.
+    if (!receiving) throw invalid(rules.file, 'is missing, or its name is in a charset that is not known: send the name in UTF-8');
     return { file: await receiving, fields };
   } catch (error) {
     fail(error);

@@ -24,14 +24,20 @@ const read =
   (fields: ReadonlyMap<string, string>): z.output<S> =>
     validate(schema, Object.fromEntries(fields));
 
-/** The text fields of an upload. Throws `validation_failed` naming those that are wrong. */
-export const uploadFields = read(UploadFields);
+/** The text fields of an upload; an empty one is as good as none. Throws `validation_failed` naming those that are wrong. */
+export const uploadFields = (fields: ReadonlyMap<string, string>): UploadFields =>
+  read(UploadFields)(new Map([...fields].filter(([, value]) => value !== '')));
 export const versionFields = read(VersionFields);
+
+/** The name as it was sent. Browsers send a part without one where no file was chosen. Throws `validation_failed`. */
+export function sentName(part: Pick<FilePart, 'name'>): string {
+  if (part.name === undefined || part.name === '') throw invalid('file', 'needs a file name');
+  return part.name;
+}
 
 /** The name of an uploaded file, in NFC. Throws `validation_failed`. */
 export function uploadName(part: Pick<FilePart, 'name'>): string {
-  if (part.name === undefined || part.name === '') throw invalid('file', 'needs a file name');
-  const name = normalName(part.name);
+  const name = normalName(sentName(part));
   const fault = nameFault(name);
   if (fault !== null) throw invalid('file', `its name ${fault}`);
   return name;

@@ -33,6 +33,7 @@ import { type FilePart, readForm } from './multipart.ts';
 import { NewFiles } from './new-files.ts';
 import { Reservation } from './quota-reservation.service.ts';
 import {
+  sentName,
   UNKNOWN_TYPE,
   UPLOAD_FIELDS,
   type UploadFields,
@@ -128,6 +129,7 @@ export class Uploads {
     requireMatch(request.ifMatch, fileEtag(file));
     return this.#upload(actor, request, async (destination) => {
       const form = await this.#read(request, destination, VERSION_FIELDS, async (part) => {
+        sentName(part);
         const claimed = uploadType(part, file.name);
         const target = await findUploadTarget(this.#db.tables, file.ownerId, this.#clock.now());
         if (!target) throw new Problem('not_found');
