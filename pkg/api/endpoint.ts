@@ -108,6 +108,8 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly errors?: readonly ProblemCode[];
   /** Whether Idempotency-Key is honoured: the reply of the first request is kept for 24 h. */
   readonly idempotent?: boolean;
+  /** Whether a POST to its path with X-HTTP-Method-Override is the method that this names, as tus 1.0 asks; HEAD is answered as GET is. */
+  readonly overridable?: boolean;
   /** Whether its replies may set a cookie. */
   readonly setsCookie?: boolean;
   /** Headers of the request that the handler reads, and those of the replies (pkg/http/openapi/headers.ts), beside what follows from the declaration. */
@@ -157,6 +159,7 @@ export interface Endpoint {
   readonly replies: Readonly<Record<number, ReplyShape>>;
   readonly errors?: readonly ProblemCode[];
   readonly idempotent?: boolean;
+  readonly overridable?: boolean;
   readonly setsCookie?: boolean;
   readonly takes?: readonly RequestHeader[];
   readonly gives?: readonly string[];

@@ -39,9 +39,13 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
 
   const api = new Routes<Handler>();
   const all = [...endpoints, ...referenceEndpoints(endpoints, deps)];
+  const overridable = new Routes<Handler>();
   const shown = new Set(all.filter(({ method }) => method === 'get').map(({ path }) => path));
-  for (const endpoint of all)
-    api.add(endpoint.method, `${BASE_PATH}${endpoint.path}`, serve(endpoint, deps, shown.has(`${endpoint.path}/{id}`)));
+  for (const endpoint of all) {
+    const [path, handler] = [`${BASE_PATH}${endpoint.path}`, serve(endpoint, deps, shown.has(`${endpoint.path}/{id}`))];
+    api.add(endpoint.method, path, handler);
+    if (endpoint.overridable) overridable.add(endpoint.method, path, handler);
+  }
 
   const outside = new Routes<Handler>();
   for (const page of pages) {
@@ -54,14 +58,16 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   const observe = observer(deps);
   const setSecurityHeaders = securityHeaders({ https: deps.apiUrl.startsWith('https:') });
   const handle = async (ctx: Context): Promise<void> => {
-    const { path, method } = ctx;
+    const { path } = ctx;
     const isApi = path === BASE_PATH || path.startsWith(`${BASE_PATH}/`);
     const refusal = refusalOf(ctx.req);
     if (refusal) return refuse(ctx, isApi, refusal, deps);
     // The API checks X-Tenant-ID after the token (`serve`).
     if (!isApi) requireTenant(ctx.req, deps.tenant);
     if (deps.web.serve(ctx)) return;
-    const { handler, params, methods } = (isApi ? api : outside).match(method, path);
+    const override = isApi && ctx.method === 'POST' ? overrideOf(ctx) : undefined;
+    if (override !== undefined && overridable.match(override, path).handler) ctx.method = override;
+    const { handler, params, methods } = (isApi ? api : outside).match(ctx.method, path);
     if (!handler) return noEndpoint(ctx, isApi, methods, deps);
     ctx.params = params;
     await handler(ctx);
@@ -77,6 +83,13 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
   };
   app.use(isTracing() ? traced(answer) : answer);
   return app;
+}
+
+/** The method that a POST stands for. */
+function overrideOf({ req }: Context): string | undefined {
+  const sent = req.headers['x-http-method-override'];
+  const method = typeof sent === 'string' ? sent.toUpperCase() : undefined;
+  return method === 'HEAD' ? 'GET' : method;
 }
 
 const CLIENT_WENT_AWAY = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ECANCELED']);

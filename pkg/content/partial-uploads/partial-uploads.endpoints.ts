@@ -4,7 +4,7 @@ import { Problem } from '../../api/problem.ts';
 import { Bytes, Timestamp, Uuid } from '../../api/schemas.ts';
 import type { PartialUploads } from './partial-uploads.service.ts';
 import type { PartialUpload } from './partial-uploads.sql.ts';
-import { CHUNK_TYPE, headersOf, requireVersion, stateOf, TAKES, TUS_EXTENSIONS, TUS_VERSION } from './tus-headers.ts';
+import { CHUNK_TYPE, headersOf, requireVersion, requireWhole, stateOf, TAKES, TUS_EXTENSIONS, TUS_VERSION } from './tus-headers.ts';
 
 const params = z.object({ id: Uuid });
 const Chunk = z.string().meta({ format: 'binary', description: 'the bytes from the offset on', example: 'bytes' });
@@ -31,6 +31,7 @@ const OFFSET = ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires', 'X-Carrel-Fi
 /** Every reply names the version that the server speaks, errors too. */
 async function inTus(request: RequestInfo, work: () => Promise<Reply>): Promise<Reply> {
   try {
+    requireWhole(request);
     requireVersion(request);
     return await work();
   } catch (error) {
@@ -71,6 +72,7 @@ export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
     operationId: 'createUpload',
     summary: 'Begin an upload in several requests (tus 1.0), perhaps with its first bytes',
     tag: 'files',
+    overridable: true,
     caller: { permission: 'write:files' },
     body: { stream: [CHUNK_TYPE], schema: Chunk, json: z.object({}) },
     takes: [TAKES.version, TAKES.length, TAKES.deferred, TAKES.metadata, TAKES.checksum],
@@ -99,6 +101,7 @@ export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
     operationId: 'getUpload',
     summary: 'Show how much of an upload is stored; HEAD as tus asks',
     tag: 'files',
+    overridable: true,
     caller: { permission: 'write:files' },
     params,
     takes: [TAKES.version],
@@ -117,6 +120,7 @@ export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
     operationId: 'continueUpload',
     summary: 'Send the next bytes of an upload; the reply to the last one names the file in X-Carrel-File',
     tag: 'files',
+    overridable: true,
     caller: { permission: 'write:files' },
     params,
     body: { stream: [CHUNK_TYPE], schema: Chunk },
@@ -143,6 +147,7 @@ export const partialUploadEndpoints = (uploads: PartialUploads): Endpoint[] => [
     operationId: 'deleteUpload',
     summary: 'Delete an upload with what is stored of it; the file that it has become stays',
     tag: 'files',
+    overridable: true,
     caller: { permission: 'write:files' },
     params,
     takes: [TAKES.version],

@@ -14,6 +14,7 @@ import { requestPurge } from '../objects/objects.jobs.ts';
 import type { Transfers } from '../transfers/transfer-limits.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.service.ts';
+import { contentLength } from '../uploads/upload.ts';
 import { ChunkBody } from './chunk-body.ts';
 import { EXPIRE_UPLOADS } from './partial-uploads.jobs.ts';
 import {
@@ -26,9 +27,10 @@ import {
   reserveUpload,
   type Segment,
   segmentsOf,
-  setLength,
+  trimReservation,
 } from './partial-uploads.sql.ts';
 import { bytesIn, checksumIn, lengthIn, partOf } from './tus-headers.ts';
+import { type Turn, UploadTurns } from './upload-turns.ts';
 
 const MIB = 1 << 20;
 /** Of a segment. As large as what is sent to the store by one request. */
@@ -39,6 +41,17 @@ const LEAST_SEGMENT_BYTES = MIB;
 const EXPIRES_MS = 24 * 60 * 60 * 1000;
 /** Of one user, not complete and not expired. */
 const OPEN_MAX = 100;
+
+/** What one request sends. */
+interface Chunk {
+  readonly body: ChunkBody;
+  /** SHA-256 of its bytes, in Base64. */
+  readonly checksum: string | undefined;
+  /** Bytes that it says it has; undefined: it says nothing. */
+  readonly bytes: number | undefined;
+  /** Of the upload, which the request may be the first to say; null: not known yet. */
+  readonly length: number | null;
+}
 
 /** What one request has stored and no row names yet. */
 interface Pending {
@@ -59,8 +72,10 @@ interface Pending {
  * - The offset is the sum of the segments that rows name, at every server: nothing of an upload is in a process.
  * - A segment is added only behind the bytes that its request saw: of racing requests one adds, the others get `conflict`.
  * - The offset becomes the length in the transaction that makes the file. Where that is refused, the last segment is not kept: the client may send it again.
- * - With a checksum, no byte of a request is kept unless all of them are right.
- * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires.
+ * - The bytes of a request with a checksum, or without a Content-Length, are added all at once: no byte of it is kept if it is refused.
+ * - A length that a request is the first to say is fixed when all of its bytes are here, in the transaction that adds the last of them.
+ * - An upload's bytes count as reserved quota until it is a file, is deleted, or expires. Those of a running request are reserved before they are sent to the
+ *   store; a server runs one request of an upload at a time (`UploadTurns`). What a refused request reserved is released.
  * - An object that no row names is deleted at once, after a crash by the sweep of its day; those of an expired upload by `EXPIRE_UPLOADS`.
  */
 export class PartialUploads {
@@ -71,6 +86,7 @@ export class PartialUploads {
   readonly #transfers: Transfers;
   readonly #jobs: JobRequests;
   readonly #expiry: DailyJobs;
+  readonly #turns = new UploadTurns();
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
@@ -123,13 +139,13 @@ export class PartialUploads {
     const now = this.#clock.now();
     const made = { uuid: this.#random.uuid(), userId: actor.userId, length, metadata, expiresAt: this.#expiresAt() };
     const upload = await this.#db.transaction(async (tx) => {
-      await reserveUpload(tx, made, length ?? 0, now);
+      await reserveUpload(tx, made, exactly(length ?? 0), now);
       return insertUpload(tx, made, { now, most: OPEN_MAX });
     });
     if (!upload) throw new Problem('conflict', `You have ${OPEN_MAX} uploads that are not complete. Complete or delete one of them.`);
     if (!hasBytes && length !== 0) return upload;
     try {
-      return await this.#receive(actor, upload, request, checksum);
+      return await this.#turns.run(upload.uuid, (turn) => this.#receive(actor, upload, request, { checksum, length }, turn));
     } catch (error) {
       // The client does not learn its address.
       await this.#delete(upload).catch((failure: unknown) => this.#log.warn({ err: failure }, 'could not delete an upload; it expires'));
@@ -143,41 +159,39 @@ export class PartialUploads {
     if (offset === undefined) throw invalid('Upload-Offset', 'is required');
     const checksum = checksumIn(request);
     const length = bytesIn(request, 'Upload-Length');
-    let upload = await this.get(actor, uuid);
-    if (offset !== upload.received) throw this.#moved();
-    if (length !== undefined && length !== upload.length) upload = await this.#sized(upload, length);
-    await this.#expiry.ensure();
-    return upload.file === null ? this.#receive(actor, upload, request, checksum) : upload;
+    const seen = await this.get(actor, uuid);
+    return this.#turns.run(uuid, async (turn) => {
+      const upload = turn.hasWaited ? await this.get(actor, uuid) : seen;
+      if (offset !== upload.received) throw this.#moved();
+      if (length !== undefined) this.#requireLength(upload, length);
+      await this.#expiry.ensure();
+      return this.#receive(actor, upload, request, { checksum, length: length ?? upload.length }, turn);
+    });
   }
 
   /** Deletes an upload with what is stored of it. The file that it has become stays. */
   async delete(actor: Actor, uuid: string): Promise<void> {
-    await this.#delete(await this.get(actor, uuid));
+    const upload = await this.get(actor, uuid);
+    await this.#turns.run(uuid, () => this.#delete(upload));
   }
 
   #delete(upload: PartialUpload): Promise<void> {
     return this.#db.transaction(async (tx) => requestPurge(this.#jobs, tx, await deleteUpload(tx, upload)));
   }
 
-  async #sized(upload: PartialUpload, length: number): Promise<PartialUpload> {
-    if (upload.length !== null || length < upload.received)
-      throw invalid('Upload-Length', 'must not change, nor be less than what is stored');
-    this.#requireSize(length);
-    const isSet = await this.#db.transaction(async (tx) => {
-      await reserveUpload(tx, upload, length, this.#clock.now());
-      return setLength(tx, upload, length);
-    });
-    if (!isSet) throw this.#moved();
-    return { ...upload, length };
-  }
-
-  async #receive(actor: Actor, upload: PartialUpload, request: RequestInfo, checksum: string | undefined): Promise<PartialUpload> {
-    const most = (upload.length ?? this.maxBytes) - upload.received;
-    if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge();
+  async #receive(
+    actor: Actor,
+    upload: PartialUpload,
+    request: RequestInfo,
+    said: Pick<Chunk, 'checksum' | 'length'>,
+    turn: Turn,
+  ): Promise<PartialUpload> {
+    const bytes = contentLength(request);
+    if ((bytes ?? 0) > (said.length ?? this.maxBytes) - upload.received) throw tooLarge();
     const transfer = this.#transfers.begin('upload', actor.userUuid, request.traffic);
-    const body = new ChunkBody(request.stream, transfer.signal);
+    const body = new ChunkBody(request.stream, AbortSignal.any([transfer.signal, turn.signal]));
     try {
-      const received = await this.#store(actor, upload, { body, checksum, signal: transfer.signal });
+      const received = await this.#store(actor, upload, { ...said, body, bytes }, { transfer: transfer.signal, turn: turn.signal });
       transfer.signal.throwIfAborted();
       return received;
     } finally {
@@ -186,45 +200,61 @@ export class PartialUploads {
     }
   }
 
-  /** Stores the bytes, a segment at a time; those of a checksum are added all at once. Gives the upload as it is then. */
+  /** Stores the bytes, a segment at a time. Gives the upload as it is then. */
   async #store(
     actor: Actor,
     before: PartialUpload,
-    { body, checksum, signal }: { body: ChunkBody; checksum: string | undefined; signal: AbortSignal },
+    chunk: Chunk,
+    signals: { readonly transfer: AbortSignal; readonly turn: AbortSignal },
   ): Promise<PartialUpload> {
+    const { body, checksum, length } = chunk;
+    const isAddedAtOnce = checksum !== undefined || chunk.bytes === undefined;
     let upload = before;
     let pending = nothing();
+    let held = reservedFor(upload);
     try {
       while (await body.isMore()) {
-        if (endOf(upload, pending) >= (upload.length ?? this.maxBytes)) throw tooLarge();
-        await this.#storeNext(actor, upload, pending, body);
+        const end = endOf(upload, pending);
+        if (end >= (length ?? this.maxBytes)) throw tooLarge();
+        if (end >= held) held = await reserveUpload(this.#db.tables, upload, this.#growth(before, chunk, end), this.#clock.now());
+        await this.#storeNext(actor, upload, pending, body, Math.min(length ?? this.maxBytes, held) - end);
         // The last segment is added with the file; one without a successor yet may be the last.
-        if (checksum !== undefined || endOf(upload, pending) === upload.length) continue;
-        upload = await this.#add(upload, pending);
+        if (isAddedAtOnce || endOf(upload, pending) === length) continue;
+        signals.turn.throwIfAborted();
+        upload = await this.#add(upload, pending, { reserved: held });
         pending = nothing();
       }
+      signals.turn.throwIfAborted();
       if (checksum !== undefined && (!body.isWhole || body.digest() !== checksum)) throw new Problem('checksum_mismatch');
-      if (endOf(upload, pending) === upload.length) {
-        const complete = await this.#complete(actor, upload, pending, signal);
+      if (upload.file !== null) return upload;
+      if (endOf(upload, pending) === length) {
+        upload = await this.#complete(actor, { ...upload, length }, pending, signals.transfer);
         await this.#discard(pending.keys);
-        return complete;
-      }
-      return pending.segments.length === 0 ? upload : await this.#add(upload, pending);
+      } else if (pending.segments.length > 0 || (body.isWhole && length !== upload.length))
+        upload = await this.#add(upload, pending, { length: body.isWhole ? length : upload.length });
+      return upload;
     } catch (error) {
       // Whether an unknown outcome was a commit the sweep decides by the rows.
       if (!pending.isCommitting || error instanceof Problem || isNotCommitted(error)) await this.#discard(pending.keys);
       // Another request has joined it with its own bytes, completed the upload or deleted it.
       throw error instanceof ObjectMissing ? this.#moved() : error;
+    } finally {
+      if (held > reservedFor(upload) && upload.file === null) await this.#trim(upload);
     }
   }
 
-  async #storeNext(actor: Actor, upload: PartialUpload, pending: Pending, body: ChunkBody): Promise<void> {
+  /** What is reserved for the bytes behind `end`: all that is known to come, or a segment, or less where the quota has less. */
+  #growth({ received }: PartialUpload, { length, bytes }: Chunk, end: number): { needed: number; wanted: number } {
+    if (length !== null) return exactly(length);
+    return bytes === undefined ? { needed: end + 1, wanted: Math.min(end + SEGMENT_BYTES, this.maxBytes) } : exactly(received + bytes);
+  }
+
+  async #storeNext(actor: Actor, upload: PartialUpload, pending: Pending, body: ChunkBody, most: number): Promise<void> {
     const last = pending.segments.length === 0 ? (await segmentsOf(this.#db.tables, upload)).at(-1) : undefined;
     const joined = last !== undefined && last.size < LEAST_SEGMENT_BYTES ? last : undefined;
-    const left = (upload.length ?? this.maxBytes) - endOf(upload, pending);
     const key = await this.#blobs.newKey();
     pending.keys.push(key);
-    const bytes = Readable.from(this.#segment(joined, body.run(Math.min(left, SEGMENT_BYTES - (joined?.size ?? 0)))), {
+    const bytes = Readable.from(this.#segment(joined, body.run(Math.min(most, SEGMENT_BYTES - (joined?.size ?? 0)))), {
       objectMode: false,
     });
     const { size } = await this.#objects.put(key, bytes, { owner: actor.userUuid });
@@ -237,12 +267,13 @@ export class PartialUploads {
     yield* bytes;
   }
 
-  async #add(upload: PartialUpload, pending: Pending): Promise<PartialUpload> {
-    const added = { ...upload, received: endOf(upload, pending), expiresAt: this.#expiresAt() };
+  /** `length`: fixes it, where the request has said it and is whole; `reserved`: what the request goes on with. */
+  async #add(upload: PartialUpload, pending: Pending, { length = upload.length, reserved = 0 }): Promise<PartialUpload> {
+    const added = { ...upload, length, received: endOf(upload, pending), expiresAt: this.#expiresAt() };
     pending.isCommitting = true;
     await this.#db.transaction(async (tx) => {
-      await reserveUpload(tx, added, added.length ?? added.received, this.#clock.now());
-      if (!(await addSegments(tx, { ...upload, expiresAt: added.expiresAt }, pending.segments, pending.replaced))) throw this.#moved();
+      await reserveUpload(tx, added, exactly(Math.max(reservedFor(added), reserved)), this.#clock.now());
+      if (!(await addSegments(tx, upload, added, pending.segments, pending.replaced))) throw this.#moved();
     });
     if (pending.replaced) await this.#discard([pending.replaced.key]);
     return added;
@@ -279,6 +310,19 @@ export class PartialUploads {
       .catch((error: unknown) => this.#log.warn({ err: error, keys }, 'could not delete segments of an upload; the sweep will'));
   }
 
+  async #trim(upload: PartialUpload): Promise<void> {
+    await trimReservation(this.#db.tables, upload).catch((error: unknown) =>
+      this.#log.warn({ err: error }, 'could not release the reserved quota of a request; the next one of its upload does'),
+    );
+  }
+
+  /** Throws `validation_failed`, `payload_too_large`. */
+  #requireLength(upload: PartialUpload, length: number): void {
+    if (upload.length === null ? length < upload.received : length !== upload.length)
+      throw invalid('Upload-Length', 'must not change, nor be less than what is stored');
+    this.#requireSize(length);
+  }
+
   #requireSize(bytes: number): void {
     if (bytes > this.maxBytes) throw tooLarge();
   }
@@ -293,6 +337,10 @@ export class PartialUploads {
 }
 
 const nothing = (): Pending => ({ segments: [], keys: [], replaced: undefined, isCommitting: false });
+
+/** What the quota reserves of an upload that no request is sending bytes of. */
+const reservedFor = ({ length, received }: Pick<PartialUpload, 'length' | 'received'>): number => length ?? received;
+const exactly = (bytes: number): { needed: number; wanted: number } => ({ needed: bytes, wanted: bytes });
 
 /** Bytes of an upload with what is pending. */
 const endOf = ({ received }: PartialUpload, { segments, replaced }: Pending): number =>

@@ -39,22 +39,35 @@ export async function findUpload(sql: Sql, uuid: string, userId: number): Promis
 export const segmentsOf = (sql: Sql, { id }: PartialUpload): Promise<Segment[]> =>
   sql.query<Segment>('SELECT key, size FROM partial_upload_segments WHERE upload_id = $1 ORDER BY number', [id]);
 
-/** Reserves the quota of an upload until it expires, and so locks its owner's row. Throws `quota_exceeded`. */
+/**
+ * Reserves the quota of an upload until it expires, and so locks its owner's row: `wanted` bytes, or as many as are free. Gives how many. Throws
+ * `quota_exceeded` where fewer than `needed` are.
+ */
 export async function reserveUpload(
   tx: Sql,
   upload: Pick<PartialUpload, 'uuid' | 'userId' | 'expiresAt'>,
-  bytes: number,
+  { needed, wanted }: { readonly needed: number; readonly wanted: number },
   now: Date,
-): Promise<void> {
-  const [row] = await tx.query<{ held: number | null }>('SELECT carrel.reserve_storage($1, $2, $3, $3, $4, $5) AS held', [
+): Promise<number> {
+  const [row] = await tx.query<{ held: number | null }>('SELECT carrel.reserve_storage($1, $2, $3, $4, $5, $6) AS held', [
     upload.uuid,
     upload.userId,
-    bytes,
+    needed,
+    wanted,
     now,
     upload.expiresAt,
   ]);
   if (typeof row?.held !== 'number') throw new Problem('quota_exceeded');
+  return row.held;
 }
+
+const TRIM = `
+  WITH upload AS (SELECT uuid, coalesce(length, received) AS bytes FROM partial_uploads WHERE id = $1 AND file IS NULL),
+    trimmed AS (UPDATE storage_reservations r SET bytes = least(r.bytes, u.bytes) FROM upload u WHERE r.id = u.uuid)
+  DELETE FROM storage_reservations WHERE id = $2 AND NOT EXISTS (SELECT FROM upload)`;
+
+/** Releases what a request had reserved beyond what rows name; all of it where the upload is no more. */
+export const trimReservation = (sql: Sql, { id, uuid }: PartialUpload): Promise<unknown> => sql.query(TRIM, [id, uuid]);
 
 const INSERT = `
   INSERT INTO partial_uploads AS u (uuid, user_id, length, metadata, expires_at)
@@ -73,19 +86,10 @@ export async function insertUpload(
   return row ?? null;
 }
 
-/** Says how long an upload is that did not say it yet. False: another request said it, or sent bytes. */
-export async function setLength(tx: Sql, upload: PartialUpload, length: number): Promise<boolean> {
-  const rows = await tx.query('UPDATE partial_uploads SET length = $2 WHERE id = $1 AND length IS NULL AND received = $3 RETURNING id', [
-    upload.id,
-    length,
-    upload.received,
-  ]);
-  return rows.length > 0;
-}
-
 const ADD_SEGMENTS = `
   WITH upload AS (
-    UPDATE partial_uploads SET received = $3, expires_at = $4 WHERE id = $1 AND received = $2 AND file IS NULL RETURNING id
+    UPDATE partial_uploads SET received = $3, expires_at = $4, length = $8
+    WHERE id = $1 AND received = $2 AND file IS NULL AND length IS NOT DISTINCT FROM $9 RETURNING id
   ), replaced AS (
     DELETE FROM partial_upload_segments s USING upload u WHERE s.upload_id = u.id AND s.key = $5
   ), before AS (
@@ -98,32 +102,34 @@ const ADD_SEGMENTS = `
   SELECT id FROM upload`;
 
 /**
- * Adds segments behind those that are there, in one statement; the first holds the bytes of `replaced` too, which goes. False: another request has
- * added some meanwhile, or the upload is gone.
+ * Adds segments behind those that are there, in one statement, so that the upload becomes `after`; the first holds the bytes of `replaced` too, which goes.
+ * False: the upload is not what it was `before`, because another request has added some or has said its length, or it is gone.
  */
 export async function addSegments(
   tx: Sql,
-  upload: PartialUpload,
+  before: PartialUpload,
+  after: Pick<PartialUpload, 'received' | 'length' | 'expiresAt'>,
   added: readonly Segment[],
   replaced: Segment | undefined,
 ): Promise<boolean> {
-  const received = upload.received + added.reduce((sum, { size }) => sum + size, 0) - (replaced?.size ?? 0);
   const [keys, sizes] = [added.map(({ key }) => key), added.map(({ size }) => size)];
-  const values = [upload.id, upload.received, received, upload.expiresAt, replaced?.key ?? null, keys, sizes];
+  const lengths = [after.length, before.length];
+  const values = [before.id, before.received, after.received, after.expiresAt, replaced?.key ?? null, keys, sizes, ...lengths];
   return (await tx.query(ADD_SEGMENTS, values)).length > 0;
 }
 
 const COMPLETE = `
   WITH upload AS (
-    UPDATE partial_uploads SET received = length, file = $3 WHERE id = $1 AND received = $2 AND file IS NULL RETURNING id
+    UPDATE partial_uploads SET received = $4, length = $4, file = $3
+    WHERE id = $1 AND received = $2 AND file IS NULL AND coalesce(length, $4) = $4 RETURNING id
   ), segment AS (
     DELETE FROM partial_upload_segments s USING upload u WHERE s.upload_id = u.id
   )
   SELECT id FROM upload`;
 
 /** The upload has become a file; its segments are no more. False: another request has completed it, has added to it, or it is gone. */
-export const completeUpload = async (tx: Tx, { id, received }: PartialUpload, file: string): Promise<boolean> =>
-  (await tx.query(COMPLETE, [id, received, file])).length > 0;
+export const completeUpload = async (tx: Tx, { id, received, length }: PartialUpload, file: string): Promise<boolean> =>
+  (await tx.query(COMPLETE, [id, received, file, length])).length > 0;
 
 /** Deletes an upload and gives the keys of its segments. False: another request has deleted it. */
 export async function deleteUpload(tx: Sql, { id, uuid }: PartialUpload): Promise<string[]> {

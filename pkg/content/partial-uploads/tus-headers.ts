@@ -54,6 +54,12 @@ export function requireVersion({ headers }: RequestInfo): void {
   if (headers['tus-resumable'] !== TUS_VERSION) throw new Problem('tus_version_unsupported');
 }
 
+/** Refuses a part of a file that is sent in parallel parts (the extension concatenation): it would become a file of its own. Throws `validation_failed`. */
+export function requireWhole({ headers }: RequestInfo): void {
+  if (headers['upload-concat'] !== undefined)
+    throw invalid('Upload-Concat', 'is not supported: parts are not joined here. Send the file as one upload, one request after the other');
+}
+
 /** A count of bytes; undefined: there is no such header. Throws `validation_failed`. */
 export function bytesIn({ headers }: RequestInfo, name: 'Upload-Length' | 'Upload-Offset'): number | undefined {
   const value = headers[name.toLowerCase()];
@@ -85,7 +91,7 @@ export function partOf(metadata: string): Omit<FilePart, 'stream' | 'signal'> {
   if (!pairs.get('filename')) throw invalid('Upload-Metadata', 'must have a filename');
   const type = (pairs.get('filetype') ?? '').split(';')[0]?.trim().toLowerCase();
   if (type && !MEDIA_TYPE.test(type)) throw invalid('filetype', 'must be a media type');
-  const fields = new Map([...pairs].filter(([key, value]) => FIELDS.includes(key) && value !== ''));
+  const fields = new Map([...pairs].filter(([key]) => FIELDS.includes(key)));
   return { name: pairs.get('filename'), mimeType: type || UNKNOWN_TYPE, fields };
 }
 

@@ -3,33 +3,16 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Api, ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
+import { begin, checksum, CHUNK, look, metadata, named, offsetOf, send, TUS } from '../../support/tus.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 import { faultsOf, quotaOf } from './tenant-state.ts';
 
 const tenant = serverSuite({ maxUploadBytes: 40 << 20 });
 
-const TUS = { 'tus-resumable': '1.0.0' };
-const TYPE = { 'content-type': 'application/offset+octet-stream' };
 const MIB = 1 << 20;
 
-const base64 = (text: string | Buffer): string => Buffer.from(text).toString('base64');
-const metadata = (pairs: Readonly<Record<string, string>>): string =>
-  Object.entries(pairs)
-    .map(([key, value]) => `${key} ${base64(value)}`)
-    .join(',');
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-const checksum = (bytes: Buffer): string => `sha256 ${createHash('sha256').update(bytes).digest('base64')}`;
-
-const begin = (api: Api, headers: Readonly<Record<string, string>>, body?: Buffer): Promise<ApiReply> =>
-  api.raw('POST', '/files/uploads', { headers: { ...TUS, ...(body ? TYPE : {}), ...headers }, ...(body ? { body } : {}) });
-const named = (name: string, length: number, more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
-  'upload-length': String(length),
-  'upload-metadata': metadata({ filename: name, ...more }),
-});
-const send = (api: Api, id: string, offset: number, body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<ApiReply> =>
-  api.raw('PATCH', `/files/uploads/${id}`, { headers: { ...TUS, ...TYPE, 'upload-offset': String(offset), ...headers }, body });
-const look = (api: Api, id: string): Promise<ApiReply> => api.head(`/files/uploads/${id}`, { headers: TUS });
-const offsetOf = async (api: Api, id: string): Promise<number> => Number((await look(api, id)).headers['upload-offset']);
 
 test('OPTIONS says what the server speaks', async () => {
   const { status, headers } = await tenant.anonymous.raw('OPTIONS', '/files/uploads');
@@ -114,7 +97,7 @@ describe('an upload in several requests', () => {
     }
     const before = tenant.observed.sql.length;
     const broken = api.raw('PATCH', `/files/uploads/${id}`, {
-      headers: { ...TUS, ...TYPE, 'upload-offset': '0', 'content-length': '100000' },
+      headers: { ...TUS, ...CHUNK, 'upload-offset': '0', 'content-length': '100000' },
       body: Readable.from(body(), { objectMode: false }),
     });
     await waitFor('the first byte', () => tenant.observed.sql.slice(before).some((sql) => sql.includes('FROM partial_upload_segments')));
@@ -240,6 +223,77 @@ describe('refused is', () => {
 
     expect((await begin(api, named('one too many', 1))).body.error).toBe('conflict');
   });
+});
+
+describe('a request that a client without PATCH and DELETE sends as POST', () => {
+  const instead = (api: Api, id: string, method: string, options: { offset?: number; body?: Buffer } = {}): Promise<ApiReply> =>
+    api.raw('POST', `/files/uploads/${id}`, {
+      headers: {
+        ...TUS,
+        'x-http-method-override': method,
+        ...(options.offset === undefined ? {} : { ...CHUNK, 'upload-offset': String(options.offset) }),
+      },
+      ...(options.body ? { body: options.body } : {}),
+    });
+
+  test('with X-HTTP-Method-Override is the method that this names', async () => {
+    const { api } = await tenant.user();
+    const [sent, removed] = await Promise.all(
+      ['sent', 'removed'].map(async (name) => (await begin(api, named(name, 6))).body.id as string),
+    );
+
+    const replies = [
+      await instead(api, sent ?? '', 'PATCH', { offset: 0, body: Buffer.from('abc') }),
+      await instead(api, sent ?? '', 'HEAD'),
+      await instead(api, sent ?? '', 'patch', { offset: 3, body: Buffer.from('def') }),
+      await instead(api, removed ?? '', 'DELETE'),
+      await look(api, removed ?? ''),
+    ];
+
+    expect(replies.map(({ status, headers }) => [status, headers['upload-offset']])).toEqual([
+      [204, '3'],
+      [200, '3'],
+      [204, '6'],
+      [204, undefined],
+      [404, undefined],
+    ]);
+    const file = replies[2]?.headers['x-carrel-file'];
+    expect((await api.get(`/files/${file}/download`)).bytes.toString()).toBe('abcdef');
+  });
+
+  test('without it, with a method that there is not, or elsewhere is 405', async () => {
+    const { api } = await tenant.user();
+    const { id } = (await begin(api, named('stays', 6))).body;
+    const folder = (await api.post('/folders', { name: 'stays' })).body.id;
+
+    const replies = [
+      await api.raw('POST', `/files/uploads/${id}`, { headers: TUS }),
+      await instead(api, id, 'PUT'),
+      await instead(api, id, 'POST'),
+      await api.raw('POST', `/folders/${folder}`, { headers: { 'x-http-method-override': 'DELETE' } }),
+    ];
+
+    expect(replies.map(({ status }) => status)).toEqual([405, 405, 405, 405]);
+    expect((await look(api, id)).status).toBe(200);
+  });
+});
+
+test('an upload in parallel parts is refused at its creation with the reason, whatever else is wrong with it', async () => {
+  const { api } = await tenant.user();
+  const replies = [
+    await begin(api, { ...named('part.bin', 3), 'upload-concat': 'partial' }),
+    await begin(api, { ...named('part.bin', 3), 'upload-concat': 'partial' }, Buffer.from('abc')),
+    await begin(api, { 'upload-length': '3', 'upload-concat': 'partial' }),
+    await begin(api, { 'upload-concat': 'final;/files/uploads/a /files/uploads/b' }),
+    await begin(api, { ...named('whole.bin'), 'upload-concat': 'final;/files/uploads/a' }),
+    await begin(api, { ...named('whole.bin', 3), 'tus-resumable': '0.2.2', 'upload-concat': 'partial' }),
+    await begin(api, { ...named('whole.bin', 3), 'upload-concat': '' }),
+  ];
+
+  expect(new Set(replies.map(({ status, body }) => `${status} ${body.details?.[0]?.field}: ${body.details?.[0]?.message}`))).toEqual(
+    new Set(['400 Upload-Concat: is not supported: parts are not joined here. Send the file as one upload, one request after the other']),
+  );
+  expect((await api.get('/files')).body.data).toEqual([]);
 });
 
 test('an upload that has expired is 410, one that was deleted 404, and nothing of it stays', async () => {
