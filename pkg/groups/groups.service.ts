@@ -61,7 +61,8 @@ export class Groups {
   async change(id: Uuid, changes: GroupChanges, ifMatch: IfMatch): Promise<GroupView> {
     return this.#db.transaction(async (tx) => {
       const group = await requireChangeable(tx, id, ifMatch, 'change');
-      const { name = group.name, description } = changes;
+      const { name = group.name, description = group.description } = changes;
+      if (name === group.name && description === group.description) return presentGroup(group);
       const [row] = await orNameConflict(() => tx.groups.update({ id: group.id }, { name, description }));
       if (!row) throw new Problem('not_found');
       return presentGroup({ ...group, ...row });

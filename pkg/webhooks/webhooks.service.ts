@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../api/actor.ts';
 import { requireMatch } from '../api/etag.ts';
 import type { Page } from '../api/paging.ts';
@@ -83,13 +84,15 @@ export class Webhooks {
     return this.#db.transaction(async (tx) => {
       const webhook = await requireChangeable(tx, id, ifMatch);
       const { url, events, active, description, headers } = changes;
+      // Sealing the same headers again gives another text.
+      const hasHeaders = headers !== undefined && isDeepStrictEqual(headers, this.#seal.openHeaders(id, webhook.headers));
       requireHeadersOfOrigin(webhook, url, headers);
       return this.#update(tx, webhook, {
         url: url ?? webhook.url,
         events: events ?? webhook.events,
         active,
         description,
-        headers: headers && this.#seal.sealHeaders(id, headers),
+        headers: headers && !hasHeaders ? this.#seal.sealHeaders(id, headers) : undefined,
         ...freshStart(webhook, changes),
       });
     });
@@ -119,10 +122,10 @@ export class Webhooks {
     });
   }
 
-  async #update(tx: Tx, { id }: Webhook, changes: Partial<NewRow>): Promise<WebhookView> {
-    const [webhook] = await tx.webhooks.update({ id }, changes);
-    if (!webhook) throw new Problem('not_found');
-    return this.#present(webhook);
+  async #update(tx: Tx, webhook: Webhook, changes: Partial<NewRow>): Promise<WebhookView> {
+    const changed = await tx.webhooks.change(webhook, changes);
+    if (!changed) throw new Problem('not_found');
+    return this.#present(changed);
   }
 
   #present(webhook: Webhook): WebhookView {

@@ -112,9 +112,9 @@ export class Users {
       if (removesAdministrator(user, changes)) requireAnother(administrators, user);
       if (passwordHash !== undefined && isNoAddress(changes.email ?? user.email))
         throw invalid('password', 'needs an e-mail address to sign in with; set email too');
-      const [row] = await conflictsAsProblems(() =>
-        tx.users.update(
-          { id: user.id },
+      const changed = (await conflictsAsProblems(() =>
+        tx.users.change(
+          user,
           given({
             email: changes.email,
             username: changes.username,
@@ -125,8 +125,7 @@ export class Users {
             passwordHash,
           }),
         ),
-      );
-      const changed = row as User;
+      )) as User;
       const changedFields = userChanges(user, changed);
       if (changedFields.length > 0) await this.#events.emit(tx, 'user.updated', userUpdated(changed, changedFields));
       if (changes.is_active === false) await this.#sessions.endAllOf(tx, user.id);

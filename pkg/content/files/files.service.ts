@@ -142,6 +142,7 @@ export class Files {
       const path = pathOf(location.path, name);
       const fault = pathFault(path, hiddenAncestors(actor, location.ancestors, granted));
       if (fault !== null) throw invalid('name', fault);
+      if (name === file.name && location.folder?.id === file.folder?.id) return presentFile(fileSeenBy(actor, granted, file));
       const changes = { name, path, extension: extensionOf(name), folderId: location.folder?.id ?? null };
       const [row] = await orNameConflict(tx.files.update({ id: file.id }, changes));
       if (!row) throw new Problem('not_found');

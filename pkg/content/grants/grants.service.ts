@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../../api/actor.ts';
 import { listPage, type Page } from '../../api/paging.ts';
 import { invalid, Problem } from '../../api/problem.ts';
@@ -101,7 +102,7 @@ export class Grants {
   }
 
   /**
-   * Level, end, or both; the actor is the giver from then on. An end that is left out stays, but no longer than the actor's own grant.
+   * Level, end, or both; the actor is the giver from then on. What the actor gave so already stays as it is. An end that is left out stays, but no longer than the actor's own grant.
    * Throws `not_found`, `forbidden`, `validation_failed` and `precondition_failed`.
    */
   async change(
@@ -120,11 +121,12 @@ export class Grants {
       requireNotOwnGrant(actor, target, grant.userId ?? undefined);
       const source = await this.#source(tx, actor, target, grant.id);
       this.#cache.invalidate(tx, ...(await peopleConcerned(tx, [grant.id])).map(grantsTag));
-      const terms = {
+      const changed = {
         level: level ?? grant.level,
         expiresAt: end === undefined ? keptEnd(source, grant.expiresAt) : endOfGrant(source, wanted),
-        grantedAt: this.#clock.now(),
       };
+      const isSame = isDeepStrictEqual(changed, { level: grant.level, expiresAt: grant.expiresAt }) && grant.grantedBy === actor.userUuid;
+      const terms = { ...changed, grantedAt: isSame ? grant.grantedAt : this.#clock.now() };
       await tx.permissions.update(
         { id: grant.id },
         {

@@ -35,7 +35,12 @@ const REFUSED = String.raw`\u0000-\u001f\u007f-\u009f/\[\]`;
 /** Nor is it `.` or `..`, which clients take out of a path. */
 const KEY = new RegExp(`^([^.${REFUSED}][^${REFUSED}]*|\\.[^.${REFUSED}][^${REFUSED}]*|\\.\\.[^${REFUSED}]+)$`);
 
-export const MetadataKey = text(1, KEY_MAX)
+/** In NFC, as all names: two keys that look alike are one. */
+export const MetadataKey = text(
+  1,
+  KEY_MAX,
+  z.string().overwrite((key) => key.normalize('NFC')),
+)
   .regex(KEY, 'must not hold slashes, brackets or control characters, nor be . or ..')
   .meta({ minLength: 1, maxLength: KEY_MAX, pattern: KEY.source, example: 'course' });
 

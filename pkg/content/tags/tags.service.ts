@@ -63,7 +63,8 @@ export class Tags {
     return this.#db.transaction(async (tx) => {
       const tag = await requireTag(tx, owner, { uuid: id, lock: true });
       requireMatch(ifMatch, tagEtag(tag));
-      const { name = tag.name, color } = changes;
+      const { name = tag.name, color = tag.color } = changes;
+      if (name === tag.name && color === tag.color) return presentTag(tag, actor.userUuid);
       const [row] = await orNameConflict(() => tx.tags.update({ id: tag.id }, { name, color }));
       if (!row) throw new Problem('not_found');
       return presentTag({ ...row, files: tag.files }, actor.userUuid);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Model, type ModelStatic, Op, type Transaction, type WhereOptions } from 'sequelize';
 import { columnName, type TableDefinition } from './columns.ts';
 import { translateError } from './errors.ts';
@@ -21,6 +22,11 @@ export interface Table<Row, New> {
   list(where: Where<Row>, options?: ListOptions<Row>): Promise<Row[]>;
   /** The rows as they are afterwards. Fields that are undefined are left alone. */
   update(where: Where<Row>, changes: Partial<New>): Promise<Row[]>;
+  /**
+   * A row, which has an `id`, as it is afterwards; undefined: it has gone. Writes what differs alone, so that a change to what is there already makes no
+   * new revision. The caller has locked the row.
+   */
+  change(row: Row, changes: Partial<New>): Promise<Row | undefined>;
   /** How many went. */
   delete(where: Where<Row>): Promise<number>;
   count(where: Where<Row>): Promise<number>;
@@ -97,6 +103,13 @@ export class ModelTable implements Table<Values, Values> {
       });
       return rows.map((row) => row.get({ plain: true }) as Values);
     });
+  }
+
+  async change(row: Values, changes: Partial<Values>): Promise<Values | undefined> {
+    const differing = Object.entries(defined(changes)).filter(([field, value]) => !isDeepStrictEqual(row[field], value));
+    if (differing.length === 0) return row;
+    const [changed] = await this.update({ id: row['id'] }, Object.fromEntries(differing));
+    return changed;
   }
 
   async delete(where: Where<Values>): Promise<number> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { keysInNfc } from '../../../pkg/store/postgres/migrations/tenant/0080-keys-in-nfc.ts';
 import { fileIds, fillWithFiles } from '../../bench/filled.ts';
 import type { ApiReply } from '../../support/api.ts';
 import { testBackends } from '../../support/backends.ts';
@@ -24,6 +25,45 @@ const remove = (by: Person, file: string, key: string, headers: Record<string, s
 const list = async (by: Person, file: string): Promise<Entry[]> => (await by.api.get(`/files/${file}/metadata`)).body.data;
 const grant = (by: Person, file: string, to: Person, permission_level: string): Promise<ApiReply> =>
   by.api.post(`/files/${file}/permissions`, { permission_level, user_id: to.user.id });
+
+describe('keys', () => {
+  const [composed, decomposed] = ['Am\u00e9lie', 'Ame\u0301lie'];
+
+  test('are in NFC: both spellings of one text are one key, in a path and in a filter', async () => {
+    const ada = await tenant.user();
+    const file = await upload(ada);
+
+    const [made, again] = [await put(ada, file, decomposed, { value: 'x' }), await put(ada, file, composed, { value: 'x' })];
+
+    expect([made.status, again.status, made.body.key, again.body.etag]).toEqual([201, 200, composed, made.body.etag]);
+    for (const key of [composed, decomposed])
+      expect((await ada.api.get(`/files?metadata[${encodeURIComponent(key)}]=x`)).body.data).toHaveLength(1);
+    expect([(await remove(ada, file, decomposed)).status, await list(ada, file)]).toEqual([204, []]);
+  });
+
+  test('of before are made so by the migration, and none is lost where a file has one in several spellings', async () => {
+    const ada = await tenant.user();
+    const [one, both] = [await upload(ada, 'one.txt'), await upload(ada, 'both.txt')];
+    await addMetadata(tenant, [one], [{ key: decomposed, value: '1' }]);
+    const spellings = ['\u1ead', '\u1ea1\u0302', 'a\u0323\u0302'];
+    await addMetadata(
+      tenant,
+      [both],
+      [...spellings, `${'a'.repeat(98)}e\u0301`].map((key, at) => ({ key, value: String(at) })),
+    );
+
+    await tenant.db.query(keysInNfc.up({ schema: '', role: '' } as never));
+
+    const found = async (file: string): Promise<unknown[]> => (await list(ada, file)).map(({ key, value }) => [key, value]);
+    expect(await found(one)).toEqual([[composed, '1']]);
+    expect(await found(both)).toEqual([
+      [`${'a'.repeat(98)}\u00e9`, '3'],
+      ['\u1ead', '0'],
+      ['\u1ead (1)', expect.stringMatching(/^[12]$/)],
+      ['\u1ead (2)', expect.stringMatching(/^[12]$/)],
+    ]);
+  });
+});
 
 describe('metadata of a file', () => {
   test('is set with 201, changed with 200, listed by key, and deleted', async () => {

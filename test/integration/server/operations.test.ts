@@ -199,6 +199,46 @@ test('an If-Match that does not match is a 412 wherever it is taken, and a body 
   expect(wrong).toEqual([]);
 });
 
+/** What PUT and PATCH do here is no change of fields: content, each time a version of its own, and the next bytes. */
+const NO_FIELDS = ['putFile', 'continueUpload'];
+
+test('a PUT or PATCH of what is there already changes nothing: neither updated_at nor etag, nor when something was granted', async () => {
+  const changing = new Set<string>();
+  const wrong = await wrongAnswers(async (operation) => {
+    if (!['put', 'patch'].includes(operation.method) || NO_FIELDS.includes(operation.operationId)) return [];
+    changing.add(operation.operationId);
+    const request = await operation.cases.success(world);
+    const [changed, again] = [await send(operation, request), await send(operation, request)];
+    const same = JSON.stringify(changed.body) === JSON.stringify(again.body);
+    return same && changed.status < 300 && again.status < 300
+      ? []
+      : [`${JSON.stringify(changed.body)} became ${JSON.stringify(again.body)}`];
+  });
+
+  expect(changing.size).toBeGreaterThan(14);
+  expect(wrong).toEqual([]);
+});
+
+test('a name in another Unicode form, and headers that are stored sealed, are what is there already too', async () => {
+  const file = await world.file({ name: 'Am\u00e9lie.txt' });
+  const folder = await world.folder({ name: 'Am\u00e9lie' });
+  const hook = await world.webhook({ headers: { authorization: 'Bearer a' } });
+  const renamed = [
+    await world.ada.api.patch(`/files/${file.id}`, { name: 'Ame\u0301lie.txt', folder_id: null }),
+    await world.ada.api.patch(`/folders/${folder.id}`, { name: 'Ame\u0301lie', parent_id: null }),
+    await tenant.admin.patch(`/webhooks/${hook.id}`, { headers: { authorization: 'Bearer a' } }),
+  ];
+  const before = await world.ada.api.get(`/files/${file.id}`);
+
+  expect(renamed.map(({ status, body }) => [status, body.etag])).toEqual([
+    [200, before.body.etag],
+    [200, folder['etag']],
+    [200, hook['etag']],
+  ]);
+  expect(renamed[0]?.body.updated_at).toBe(before.body.updated_at);
+  expect((await tenant.admin.patch(`/webhooks/${hook.id}`, { headers: { authorization: 'Bearer b' } })).body.etag).not.toBe(hook['etag']);
+});
+
 test('a person with as many transfers as one may have at once gets 429 wherever that is declared', async () => {
   const wrong = await wrongAnswers(async (operation) => {
     // Those of a share link count to the link.

@@ -34,6 +34,7 @@ import { auditOfLti } from './0048-audit-of-lti.ts';
 import { requestsOfLaunches } from './0049-requests-of-launches.ts';
 import { sharedFunctions } from './0050-shared-functions.ts';
 import type { TenantMigration } from './migration.ts';
+import { keysInNfc } from './0080-keys-in-nfc.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -71,4 +72,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   auditOfLti,
   requestsOfLaunches,
   sharedFunctions,
+  keysInNfc,
 ];
