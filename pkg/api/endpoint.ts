@@ -106,8 +106,8 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly replies: Readonly<Record<number, ReplyShape>>;
   /** What can go wrong beside what any endpoint may answer (COMMON_ERRORS, and by its caller, body and parameters). */
   readonly errors?: readonly ProblemCode[];
-  /** Whether Idempotency-Key is honoured: the reply of the first request is kept for 24 h. */
-  readonly idempotent?: boolean;
+  /** Whether Idempotency-Key is honoured: the reply of the first request is stored for 24 h, sealed where it has a secret in it. */
+  readonly idempotent?: boolean | 'sealed';
   /** Whether a POST to its path with X-HTTP-Method-Override is the method that this names, as tus 1.0 asks; HEAD is answered as GET is. */
   readonly overridable?: boolean;
   /** Whether its replies may set a cookie. */
@@ -158,7 +158,7 @@ export interface Endpoint {
   readonly body?: z.ZodType | StreamBody;
   readonly replies: Readonly<Record<number, ReplyShape>>;
   readonly errors?: readonly ProblemCode[];
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | 'sealed';
   readonly overridable?: boolean;
   readonly setsCookie?: boolean;
   readonly takes?: readonly RequestHeader[];

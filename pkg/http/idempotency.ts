@@ -4,6 +4,7 @@ import { reply, type Reply } from '../api/endpoint.ts';
 import { invalid, Problem } from '../api/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
+import { SealError, type Sealer } from '../runtime/sealing.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { IdempotencyKey } from '../store/postgres/tables.ts';
 
@@ -13,6 +14,13 @@ const KEY = new RegExp(IDEMPOTENCY_KEY_PATTERN);
 const LOCK_MS = 10_000;
 /** A reply of success is kept for this long. */
 const REPLY_MS = 24 * 3_600_000;
+
+export interface KeyedRequest {
+  readonly key: string;
+  readonly actor: Actor;
+  readonly fingerprint: string;
+  readonly isSecret: boolean;
+}
 
 /** Returns no row if the key exists. Each insert deletes up to a hundred expired rows, so the table holds about one day. */
 const CLAIM = `
@@ -30,6 +38,7 @@ const CLAIM = `
  * Invariants:
  * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply afterwards.
  * - A key that was used with another request is a 422; so is one that another session used, where either is a launch's.
+ * - A reply with a secret in it is stored sealed with the tenant's data key, bound to its user and key; it goes nowhere else.
  * - Replies of success are kept for REPLY_MS, and go with the keys that come after that. A request that failed changed nothing, so its key is free again.
  *
  * Not promised: when the server dies, or loses Postgres, between the commit of the work and the keeping of its reply, the key is free
@@ -39,16 +48,22 @@ const CLAIM = `
 export class IdempotencyKeys {
   readonly #db: Database;
   readonly #clock: Clock;
+  readonly #sealer: Sealer;
+  readonly #tenantId: string;
 
-  constructor(deps: { db: Database; clock: Clock }) {
+  constructor(deps: { db: Database; clock: Clock; sealer: Sealer; tenant: { readonly id: string } }) {
     this.#db = deps.db;
     this.#clock = deps.clock;
+    this.#sealer = deps.sealer;
+    this.#tenantId = deps.tenant.id;
   }
 
-  async run(key: string, actor: Actor, fingerprint: string, log: Logger, work: () => Promise<Reply>): Promise<Reply> {
+  /** `isSecret`: the reply has a secret in it. */
+  async run({ key, actor, fingerprint, isSecret }: KeyedRequest, log: Logger, work: () => Promise<Reply>): Promise<Reply> {
     if (!KEY.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
     const known = await this.#claim(key, actor, fingerprint);
-    if (known) return replay(known, fingerprint);
+    const seal = isSecret ? this.#sealOf(actor, key) : PLAIN;
+    if (known) return replay(known, fingerprint, seal);
 
     const where = { userId: actor.userId, key };
     const beat = setInterval(() => {
@@ -56,7 +71,7 @@ export class IdempotencyKeys {
     }, LOCK_MS / 3).unref();
     try {
       const done = await work();
-      await this.#keep(where, done, log);
+      await this.#keep(where, done, seal, log);
       return done;
     } catch (error) {
       await this.#db.tables.idempotencyKeys.delete({ ...where, statusCode: null }).catch(() => undefined); // else the lock lapses
@@ -83,13 +98,18 @@ export class IdempotencyKeys {
     return row;
   }
 
-  async #keep(where: { userId: number; key: string }, done: Reply, log: Logger): Promise<void> {
+  async #keep(where: { userId: number; key: string }, done: Reply, seal: Seal, log: Logger): Promise<void> {
     try {
-      const body = done.body === undefined ? null : JSON.stringify(done.body);
+      const body = done.body === undefined ? null : seal.close(JSON.stringify(done.body));
       await this.#db.tables.idempotencyKeys.update(where, { statusCode: done.status, headers: { ...done.headers }, body });
     } catch (error) {
       log.warn({ err: error }, 'the reply of an idempotent request could not be kept'); // it was done all the same
     }
+  }
+
+  #sealOf({ userUuid }: Actor, key: string): Seal {
+    const associatedData = [this.#tenantId, 'idempotency_keys', `${userUuid} ${key}`, 'body'];
+    return { close: (text) => this.#sealer.seal(text, associatedData), open: (text) => this.#sealer.open(text, associatedData) };
   }
 
   #after(ms: number): Date {
@@ -97,10 +117,30 @@ export class IdempotencyKeys {
   }
 }
 
-function replay(row: IdempotencyKey, fingerprint: string): Reply {
+/** How a body is stored. */
+interface Seal {
+  readonly close: (text: string) => string;
+  readonly open: (text: string) => string;
+}
+
+const PLAIN: Seal = { close: (text) => text, open: (text) => text };
+
+/** Throws Problem `conflict` where the data key that sealed it is no longer there. */
+function opened(body: string, seal: Seal): unknown {
+  try {
+    return JSON.parse(seal.open(body));
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    throw new Problem('conflict', 'The request was carried out, and its reply can no longer be read. Use another key for another one.', {
+      cause: error,
+    });
+  }
+}
+
+function replay(row: IdempotencyKey, fingerprint: string, seal: Seal): Reply {
   if (row.fingerprint !== fingerprint) throw new Problem('idempotency_key_reused');
   if (row.statusCode === null) throw new Problem('conflict', 'A request with this Idempotency-Key is under way.', { retryAfter: 1 });
-  return reply(row.statusCode, row.body === null ? undefined : JSON.parse(row.body), { ...row.headers, 'Idempotency-Replayed': 'true' });
+  return reply(row.statusCode, row.body === null ? undefined : opened(row.body, seal), { ...row.headers, 'Idempotency-Replayed': 'true' });
 }
 
 /**

@@ -265,7 +265,8 @@ function once(
   const key = ctx.req.headers['idempotency-key'];
   if (!endpoint.idempotent || !actor || key === undefined) return handle();
   const fingerprint = fingerprintOf(ctx.method, ctx.url, sent.kind === 'json' ? sent.bytes : undefined, actor.launchId);
-  return deps.idempotency.run(String(key), actor, fingerprint, ctx.state.log(), handle);
+  const isSecret = endpoint.idempotent === 'sealed';
+  return deps.idempotency.run({ key: String(key), actor, fingerprint, isSecret }, ctx.state.log(), handle);
 }
 
 /** 304 in place of a resource whose entity tag If-None-Match names (RFC 9110 §13.1.2). Throws Problem `validation_failed`. */

@@ -64,7 +64,7 @@ const keyColumn = (table: string, reference: string): Column => ({
   seal: ({ sealer, tenantId }, managedRef, plain) => sealer.seal(plain, privateKeyAssociatedData(tenantId, managedRef)),
 });
 
-/** What else is sealed with a data key lives for minutes: logins and download links. */
+/** What else is sealed with a data key lives for minutes (logins, download links) or a day (replies to requests with an Idempotency-Key). */
 const COLUMNS: readonly Column[] = [
   webhookColumn('secret'),
   webhookColumn('previous_secret'),

@@ -44,6 +44,7 @@ export function webhookEndpoints(webhooks: Webhooks): Endpoint[] {
       body: NewWebhook,
       replies: { 201: WebhookWithSecret },
       errors: ['address_refused', 'conflict'],
+      idempotent: 'sealed',
       handle: async ({ actor, body }) => tagged(201, await webhooks.create(actor, body)),
     }),
     endpoint({
@@ -88,6 +89,7 @@ export function webhookEndpoints(webhooks: Webhooks): Endpoint[] {
       body: NewSecret,
       replies: { 200: WebhookWithSecret },
       errors: ['not_found', 'managed', 'precondition_failed'],
+      idempotent: 'sealed',
       handle: async ({ params, body, request }) => tagged(200, await webhooks.rotate(params.id, body, request.ifMatch)),
     }),
   ];

@@ -24,8 +24,7 @@ const HOUR_MS = 3_600_000;
  *
  * Invariants:
  * - A tenant has at most WEBHOOKS_MAX endpoints, however many creations race.
- * - A secret is shown in the reply to its creation or rotation and nowhere else; at rest it is sealed. So these replies are never stored for an
- *   Idempotency-Key.
+ * - A secret is shown in the reply to its creation or rotation, which an Idempotency-Key repeats, and nowhere else; at rest it is sealed.
  * - A webhook that a Kubernetes resource manages is shown here and never changed.
  * - Header values are sent only to the origin that they were given for.
  * - A change takes effect with the next event: emitting reads the rows themselves, and webhooks are not cached.
@@ -84,9 +83,9 @@ export class Webhooks {
     return this.#db.transaction(async (tx) => {
       const webhook = await requireChangeable(tx, id, ifMatch);
       const { url, events, active, description, headers } = changes;
+      requireHeadersOfOrigin(webhook, url, headers);
       // Sealing the same headers again gives another text.
       const hasHeaders = headers !== undefined && isDeepStrictEqual(headers, this.#seal.openHeaders(id, webhook.headers));
-      requireHeadersOfOrigin(webhook, url, headers);
       return this.#update(tx, webhook, {
         url: url ?? webhook.url,
         events: events ?? webhook.events,

@@ -4,7 +4,6 @@ import { Uuid } from '../../api/schemas.ts';
 import { PasswordByToken, PasswordReset } from './password-reset.schema.ts';
 import type { PasswordResets } from './password-reset.service.ts';
 
-/** A reply with a token is never stored for an Idempotency-Key. */
 export const passwordResetEndpoints = (resets: PasswordResets): Endpoint[] => [
   endpoint({
     method: 'post',
@@ -16,6 +15,7 @@ export const passwordResetEndpoints = (resets: PasswordResets): Endpoint[] => [
     params: z.object({ id: Uuid }),
     replies: { 201: PasswordReset },
     errors: ['not_found', 'conflict'],
+    idempotent: 'sealed',
     handle: async ({ params }) => reply(201, await resets.create(params.id)),
   }),
   endpoint({

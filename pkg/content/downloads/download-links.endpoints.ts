@@ -30,6 +30,7 @@ export const downloadLinkEndpoints = (links: DownloadLinks, apiUrl: string): End
     params: z.object({ id: Uuid }),
     replies: { 201: DownloadLinkView },
     errors: ['not_found'],
+    idempotent: 'sealed',
     handle: async ({ actor, params }) =>
       reply(201, { url: `${apiUrl}/tickets/${await links.issue(actor, params.id)}`, expires_in: DOWNLOAD_LINK_SECONDS }),
   }),
@@ -43,6 +44,7 @@ export const downloadLinkEndpoints = (links: DownloadLinks, apiUrl: string): End
     params: VersionParams,
     replies: { 201: DownloadLinkView },
     errors: ['not_found'],
+    idempotent: 'sealed',
     handle: async ({ actor, params }) =>
       reply(201, { url: `${apiUrl}/tickets/${await links.issue(actor, params.id, params.number)}`, expires_in: DOWNLOAD_LINK_SECONDS }),
   }),
@@ -56,6 +58,7 @@ export const downloadLinkEndpoints = (links: DownloadLinks, apiUrl: string): End
     params: z.object({ id: Uuid }),
     replies: { 201: DownloadLinkView },
     errors: ['not_found'],
+    idempotent: 'sealed',
     handle: async ({ actor, params }) =>
       reply(201, { url: `${apiUrl}/tickets/${await links.issueForFolder(actor, params.id)}`, expires_in: DOWNLOAD_LINK_SECONDS }),
   }),

@@ -1,6 +1,10 @@
-import { expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
 import type { ApiReply } from '../../support/api.ts';
+import { ROOT } from '../../support/backends.ts';
 import { type Document, operationsOf, parametersOf } from '../../support/openapi.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { countBy, range } from '../../support/wait.ts';
@@ -203,6 +207,31 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     return (key) => tenant.admin.post(`/webhooks/${id}/deliveries/${body.id}/replay`, undefined, keyed(key));
   },
 };
+/** What shows a secret. */
+const SECRETS: typeof SUCCEEDS = {
+  createTicket: async () => {
+    const { id } = await file(randomUUID());
+    return (key) => tenant.admin.post(`/files/${id}/ticket`, undefined, keyed(key));
+  },
+  createVersionTicket: async () => {
+    const { id } = await file(randomUUID());
+    return (key) => tenant.admin.post(`/files/${id}/versions/1/ticket`, undefined, keyed(key));
+  },
+  createFolderTicket: async () => {
+    const { body } = await tenant.admin.post('/folders', { name: randomUUID() });
+    return (key) => tenant.admin.post(`/folders/${body.id}/ticket`, undefined, keyed(key));
+  },
+  createPasswordReset: async () => {
+    const { user } = await tenant.user();
+    return (key) => tenant.admin.post(`/users/${user.id}/password-reset`, undefined, keyed(key));
+  },
+  createWebhook: async () => (key) =>
+    tenant.admin.post('/webhooks', { url: 'https://receiver.example.org/hook', events: ['file.created'] }, keyed(key)),
+  rotateWebhookSecret: async () => {
+    const id = await webhook();
+    return (key) => tenant.admin.post(`/webhooks/${id}/secret`, {}, keyed(key));
+  },
+};
 const keyed = (key: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': key } });
 const file = async (name: string): Promise<{ id: string }> => (await tenant.admin.upload('/files', { name, file: Buffer.from('x') })).body;
 const webhook = async (): Promise<string> =>
@@ -217,7 +246,7 @@ test('every POST whose description has the header gives the first reply again, a
   const heeding = posts.filter((operation) => parametersOf(document, operation).some(({ name }) => name === 'Idempotency-Key'));
   const answers: unknown[] = [];
   for (const { operationId } of heeding.filter((each) => !ELSEWHERE.includes(each.operationId))) {
-    const succeeds = SUCCEEDS[operationId];
+    const succeeds = { ...SUCCEEDS, ...SECRETS }[operationId];
     if (!succeeds) throw new Error(`${operationId} heeds Idempotency-Key: say in SUCCEEDS how it is brought to succeed`);
     const send = await succeeds();
     const [first, again] = [await send(`walk-${operationId}`), await send(`walk-${operationId}`)];
@@ -233,24 +262,51 @@ test('every POST whose description has the header gives the first reply again, a
   }
 
   expect(answers).toEqual(answers.map((answer) => [(answer as string[])[0], true, true, true, undefined, 'true']));
-  // Replies that hold a secret are kept nowhere; a share link's token is no secret to its maker, whom GET shows it again.
+  // Without a token a key is nobody's; a change of one's password makes nothing, and its body would leave a hash of it (docs/use-the-api.md).
   expect(
     posts
       .filter((operation) => !heeding.includes(operation))
       .map(({ operationId }) => operationId)
       .sort(),
-  ).toEqual([
-    'changePassword',
-    'createFolderTicket',
-    'createPasswordReset',
-    'createTicket',
-    'createVersionTicket',
-    'createWebhook',
-    'downloadSharedFileWithPassword',
-    'login',
-    'logout',
-    'refreshSession',
-    'resetPassword',
-    'rotateWebhookSecret',
-  ]);
+  ).toEqual(['changePassword', 'downloadSharedFileWithPassword', 'login', 'logout', 'refreshSession', 'resetPassword']);
+});
+
+test('docs/use-the-api.md names the POSTs that do not heed the header', async () => {
+  const document = (await tenant.anonymous.get('/openapi.json')).body as Document;
+  const heedless = operationsOf(document).filter(
+    (operation) => operation.method === 'post' && !parametersOf(document, operation).some(({ name }) => name === 'Idempotency-Key'),
+  );
+  const page = readFileSync(join(ROOT, 'docs/use-the-api.md'), 'utf8');
+  const [, section = ''] = /^## Send a request again safely\n([\s\S]*?)^## /m.exec(page) ?? [];
+  const [named = ''] = section.split('\n').filter((line) => line.includes('no effect'));
+
+  expect(new Set([...named.matchAll(/`(?:POST )?(\/[^`]+)`/g)].map(([, path]) => path))).toEqual(new Set(heedless.map(({ path }) => path)));
+});
+
+test('a reply with a secret in it is stored sealed: neither the secret nor the address of a download is in the database', async () => {
+  const secrets: string[] = [];
+  for (const [name, succeeds] of Object.entries(SECRETS)) {
+    const { body } = await (await succeeds())(`secret-${name}`);
+    secrets.push(body.secret ?? body.token ?? body.url);
+  }
+  const rows = await tenant.db.query<{ body: string }>(`SELECT body FROM idempotency_keys WHERE key LIKE 'secret-%'`);
+
+  expect(rows).toHaveLength(secrets.length);
+  expect(secrets.every((secret) => secret.length > 20)).toBe(true);
+  expect(rows.map(({ body }) => body.split('.')[0])).toEqual(secrets.map(() => 'v1'));
+  expect(rows.filter(({ body }) => secrets.some((secret) => body.includes(secret)))).toEqual([]);
+});
+
+test('a stored reply that no key opens any more is a 409, and the request is not done again', async () => {
+  const send = await (SECRETS['createPasswordReset'] as NonNullable<(typeof SECRETS)[string]>)();
+  await send('secret-lost');
+  const [other] = await tenant.db.query<{ body: string }>(`SELECT body FROM idempotency_keys WHERE key = 'secret-createTicket'`);
+  await tenant.db.query(`UPDATE idempotency_keys SET body = $1 WHERE key = 'secret-lost'`, [other?.body]);
+  const tokens = (): Promise<unknown[]> => tenant.db.query('SELECT token_hash FROM password_resets ORDER BY user_id');
+  const before = await tokens();
+
+  const again = await send('secret-lost');
+
+  expect([again.status, again.body.error]).toEqual([409, 'conflict']);
+  expect(await tokens()).toEqual(before);
 });
