@@ -69,6 +69,8 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   ],
 };
 
+export const rolesWith = (permission: Permission): readonly Role[] => ROLES.filter((role) => ROLE_PERMISSIONS[role].includes(permission));
+
 export const permissionsOf = (roles: readonly Role[]): ReadonlySet<Permission> => new Set(roles.flatMap((role) => ROLE_PERMISSIONS[role]));
 
 /** Roles that a launch can give: never `admin`. */

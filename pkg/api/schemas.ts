@@ -60,16 +60,25 @@ export const text = (minimum: number, maximum: number, of = z.string()): z.ZodSt
 export const SPACES = '\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
 
 const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
-const LABEL = new RegExp(`^[^${CONTROLS}]*[^${CONTROLS}${SPACES}][^${CONTROLS}]*$`);
+/** What turns the direction of text round (UAX 9), and what nobody sees: behind them one name looks like another. */
+const HIDDEN =
+  '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb';
+/** Seen only by what they do to characters beside them: Persian and emoji need them. */
+const JOINERS = '\\u200c\\u200d\\ufe00-\\ufe0f';
+/** What no name of a person or a thing has in it, as the inside of a character class. */
+export const REFUSED_IN_NAMES = `${CONTROLS}${HIDDEN}`;
+/** The same of a name that has to differ from others by what is seen. */
+export const REFUSED_IN_HANDLES = `${REFUSED_IN_NAMES}${JOINERS}${SPACES}`;
+const LABEL = new RegExp(`^[^${REFUSED_IN_NAMES}]*[^${REFUSED_IN_HANDLES}][^${REFUSED_IN_NAMES}]*$`);
 
-/** A name that people give to something which is not a file: in NFC, so that what looks alike is alike. */
+/** A name that people give to somebody, or to something which is not a file: in NFC, so that what looks alike is alike. */
 export const label = (maximum: number): z.ZodString =>
   text(
     1,
     maximum,
     z.string().overwrite((value) => value.normalize('NFC')),
   )
-    .regex(LABEL, 'must hold something other than spaces, and no control characters')
+    .regex(LABEL, 'must hold something visible, and no control or invisible characters, nor such as turn the direction of text round')
     .meta({ minLength: 1, maxLength: maximum, pattern: LABEL.source });
 
 function characters(value: string): number {

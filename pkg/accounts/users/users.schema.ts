@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import { ROLES } from '../../api/actor.ts';
 import { pageOf, pageQueryOf } from '../../api/paging.ts';
-import { Bytes, changesOf, DecimalId, distinct, Etag, queryBoolean, SPACES, text, Timestamp, Uuid } from '../../api/schemas.ts';
+import {
+  Bytes,
+  changesOf,
+  DecimalId,
+  distinct,
+  Etag,
+  label,
+  queryBoolean,
+  REFUSED_IN_HANDLES,
+  text,
+  Timestamp,
+  Uuid,
+} from '../../api/schemas.ts';
 
 /** A user as the API shows it (docs/design/records.md, User). */
 export const UserView = z
@@ -30,15 +42,19 @@ export const UserPage = pageOf(UserView).meta({ id: 'UserPage' });
 
 /** Dots neither at an end nor beside each other. Without look-ahead, so that every language's generator can read it. */
 const EMAIL = /^[A-Za-z0-9_'+-]+(\.[A-Za-z0-9_'+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,}$/;
-/** Everything but `/`, control characters and all that JavaScript takes for space, spelt out for those who take something else. */
-const USERNAME = new RegExp(`^[^/\\u0000-\\u001f\\u007f-\\u009f${SPACES}]+$`);
+/** Everything but `/` and what is not seen: control characters and all that JavaScript takes for space, spelt out for those who take something else. */
+const USERNAME = new RegExp(`^[^/${REFUSED_IN_HANDLES}]+$`);
 
 // Lengths as in docs/design/records.md, User.
 const Email = z.email({ pattern: EMAIL }).max(255).meta({ example: 'ada@example.org' });
-const Username = text(1, 100)
-  .regex(USERNAME, 'must not hold spaces, slashes or control characters')
+const Username = text(
+  1,
+  100,
+  z.string().overwrite((name) => name.normalize('NFC')),
+)
+  .regex(USERNAME, 'must not hold spaces, slashes, control or invisible characters')
   .meta({ pattern: USERNAME.source, example: 'ada' });
-const DisplayName = text(1, 255).meta({ example: 'Ada Okafor' }).nullable();
+const DisplayName = label(255).meta({ example: 'Ada Okafor' }).nullable();
 const Roles = distinct(z.enum(ROLES), { min: 1, max: ROLES.length });
 /** At least 8 characters (NIST SP 800-63B); the upper bound keeps hashing cheap. */
 export const NewPassword = text(8, 256).meta({ description: 'none of the 10,000 most common passwords', example: 'correct horse battery' });

@@ -11,6 +11,7 @@ import { UniqueViolation } from '../../store/postgres/errors.ts';
 import type { User } from '../../store/postgres/tables.ts';
 import { grantsTag, userTag } from '../../access/tags.ts';
 import { PROFILES_TAG, USERS_TAG } from './users.tags.ts';
+import type { RateLimiter } from '../../store/redis/rate-limiter.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Sessions } from '../../access/sessions.ts';
@@ -23,6 +24,9 @@ import { presentUser, userEtag } from './users.view.ts';
 
 type IfMatch = readonly string[] | '*' | undefined;
 
+/** User names that somebody who may not list users tries. */
+const NAMES_A_DAY = 10;
+
 /**
  * The people of a tenant.
  *
@@ -32,6 +36,7 @@ type IfMatch = readonly string[] | '*' | undefined;
  * - New roles and a new e-mail address hold from the next request on. Who is deactivated, deleted or given a new password has no session left
  *   (but the one in which one's own password was changed).
  * - No caller sees or changes the system user.
+ * - Whether a user name is taken shows to people who are not administrators by their own change of name alone, NAMES_A_DAY times a day.
  */
 export class Users {
   readonly #db: Database;
@@ -39,6 +44,7 @@ export class Users {
   readonly #passwords: Passwords;
   readonly #sessions: Sessions;
   readonly #loginThrottle: LoginThrottle;
+  readonly #rateLimiter: RateLimiter;
   readonly #offboarding: Offboarding;
   readonly #events: Events;
   readonly #random: Random;
@@ -51,6 +57,7 @@ export class Users {
     passwords: Passwords;
     sessions: Sessions;
     loginThrottle: LoginThrottle;
+    rateLimiter: RateLimiter;
     offboarding: Offboarding;
     events: Events;
     random: Random;
@@ -63,6 +70,7 @@ export class Users {
     this.#passwords = deps.passwords;
     this.#sessions = deps.sessions;
     this.#loginThrottle = deps.loginThrottle;
+    this.#rateLimiter = deps.rateLimiter;
     this.#offboarding = deps.offboarding;
     this.#events = deps.events;
     this.#random = deps.random;
@@ -100,11 +108,12 @@ export class Users {
     });
   }
 
-  /** For PUT and PATCH: undefined fields stay. */
+  /** For PUT and PATCH: undefined fields stay. Throws `rate_limit_exceeded` for too many user names. */
   async change(actor: Actor, id: Uuid, changes: UserChanges, ifMatch: IfMatch): Promise<UserView> {
     if (!maySee(actor, id)) throw new Problem('not_found');
     const refused = refusedFields(actor, changes);
     if (refused.length > 0) throw new Problem('forbidden', `Only an administrator changes ${refused.join(', ')}.`);
+    if (changes.username !== undefined && !actor.permissions.has('read:users')) await this.#countName(actor, changes.username);
     const passwordHash = changes.password === undefined ? undefined : await this.#hashOfNew('password', changes.password);
     return this.#cache.transaction(this.#db, async (tx) => {
       const administrators = mayRemoveAdministrator(changes) ? await lockAdministrators(tx) : [];
@@ -170,6 +179,18 @@ export class Users {
       await tx.users.delete({ id: user.id });
       this.#cache.invalidate(tx, USERS_TAG, userTag(user.uuid), grantsTag(user.uuid), PROFILES_TAG);
     });
+  }
+
+  /** Taken or not, the answer tells of an account, so each name counts; that of one's own does not. */
+  async #countName(actor: Actor, wanted: string): Promise<void> {
+    const user = await this.#db.tables.users.find({ id: actor.userId });
+    if (user?.username === wanted) return;
+    const limit = { key: `names:${actor.userUuid}`, max: NAMES_A_DAY, windowSeconds: 86_400 };
+    const { allowed, tightest } = await this.#rateLimiter.take([limit]);
+    if (!allowed)
+      throw new Problem('rate_limit_exceeded', `Nobody tries more than ${NAMES_A_DAY} user names a day.`, {
+        retryAfter: Math.ceil(tightest.waitMs / 1000),
+      });
   }
 
   async #hashOfNew(field: string, password: string): Promise<string> {

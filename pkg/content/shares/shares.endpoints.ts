@@ -5,13 +5,15 @@ import { NewShare, ShareChanges, SharePage, ShareQuery, ShareView } from './shar
 import type { Shares } from './shares.service.ts';
 
 const ById = z.object({ id: Uuid });
-const OWN = { tag: 'shares', caller: { permission: 'share:files' } } as const;
+const SHARING = { tag: 'shares', caller: { permission: 'share:files' } } as const;
+/** Whoever may no longer share files still sees, switches off and deletes the links that they made. */
+const OWN = { tag: 'shares', caller: 'user' } as const;
 const CHANGE = { ...OWN, params: ById, body: ShareChanges, replies: { 200: ShareView }, idempotent: true } as const;
-const CHANGE_ERRORS = ['not_found', 'precondition_failed'] as const;
+const CHANGE_ERRORS = ['not_found', 'forbidden', 'precondition_failed'] as const;
 
 export const shareEndpoints = (shares: Shares): Endpoint[] => [
   endpoint({
-    ...OWN,
+    ...SHARING,
     method: 'post',
     path: '/files/{id}/share',
     operationId: 'createShare',
@@ -24,7 +26,7 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     handle: async ({ actor, params, body }) => tagged(201, await shares.create(actor, params.id, body)),
   }),
   endpoint({
-    ...OWN,
+    ...SHARING,
     method: 'get',
     path: '/files/{id}/shares',
     operationId: 'listFileShares',

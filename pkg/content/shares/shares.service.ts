@@ -23,8 +23,9 @@ const TOKEN_BYTES = 32;
  * Share links: a token of 64 characters opens one file to anybody who has it.
  *
  * Invariants:
- * - Making, seeing and changing the links of a file requires the level admin on it. To others a link does not exist (404), but for administrators, who
- *   see every link without its token and may delete it.
+ * - Making, seeing and changing the links of a file requires the level admin on it and the permission to share files. To others a link does not exist
+ *   (404), but for administrators, who see every link without its token and may delete it, and for whoever made it: without that permission they see
+ *   it, switch it off and delete it.
  * - Passwords are stored as argon2id hashes, and hashed outside of transactions.
  */
 export class Shares {
@@ -94,6 +95,8 @@ export class Shares {
       const row = required(actor, granted, await findShare(tx, id, true));
       if (!isOpenTo(actor, granted, row))
         throw new Problem('forbidden', 'Only an admin of the file changes its links; you may delete this one.');
+      if (!mayShare(actor) && !isSwitchingOff(changes))
+        throw new Problem('forbidden', 'You may no longer share files; switch this link off or delete it.');
       requireMatch(ifMatch, shareEtag(row, true));
       const { max_downloads: maxDownloads, is_active: isActive } = changes;
       await tx.shares.update({ id: row.id }, { passwordHash, expiresAt, maxDownloads, isActive });
@@ -135,7 +138,14 @@ export class Shares {
 }
 
 const isOpenTo = (actor: Actor, granted: Granted, row: ShareRow | null): boolean =>
-  row !== null && levelOn('file', actor, { ...row, uuid: row.fileUuid }, granted) === 'admin';
+  row !== null &&
+  (mayShare(actor) || row.creatorUuid === actor.userUuid) &&
+  levelOn('file', actor, { ...row, uuid: row.fileUuid }, granted) === 'admin';
+
+const mayShare = (actor: Actor): boolean => actor.permissions.has('share:files');
+
+const isSwitchingOff = ({ is_active, ...others }: ShareChanges): boolean =>
+  is_active === false && Object.values(others).every((value) => value === undefined);
 
 /** Administrators are those who manage users. */
 const isAdministrator = (actor: Actor): boolean => actor.permissions.has('write:users');

@@ -1,3 +1,4 @@
+import { rolesWith } from '../../api/actor.ts';
 import { originParameter, withOrigin } from '../../store/postgres/origin.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import { integerKey, keyset, timeKey } from '../../store/postgres/keyset.ts';
@@ -52,6 +53,11 @@ export const makerIsAdmin = (now: string): string => `(f.owner_id = s.created_by
     ) t JOIN permissions p ON p.resource_type = t.type AND p.resource_id = t.id
     WHERE p.permission_level = 'admin' AND (p.expires_at IS NULL OR p.expires_at > ${now})
       AND (p.user_id = s.created_by OR p.group_id IN (SELECT m.group_id FROM group_members m WHERE m.user_id = s.created_by))))`;
+
+/** The condition that the roles of whoever made link `s`, user `c`, let them share files. */
+const MAKER_MAY_SHARE = `c.roles && ARRAY[${rolesWith('share:files')
+  .map((role) => `'${role}'`)
+  .join(', ')}]`;
 
 const FIND = `SELECT ${SHARE_COLUMNS} FROM shares ${SHARE_JOINS} WHERE s.uuid = $1`;
 
@@ -112,7 +118,7 @@ const OPEN = `
     s.download_count AS "downloadCount", f.uuid AS "fileUuid", f.name, f.mime_type AS "mimeType", f.size, f.checksum, f.blob_name AS "blobName",
     f.version_number AS version
   FROM shares ${SHARE_JOINS}
-  WHERE s.token = $1 AND ${WORKS} AND c.is_active AND NOT c.is_system AND ${makerIsAdmin('$2')}`;
+  WHERE s.token = $1 AND ${WORKS} AND c.is_active AND NOT c.is_system AND ${MAKER_MAY_SHARE} AND ${makerIsAdmin('$2')}`;
 
 /** The link with this token, unless it is inactive, has ended, its file is in the trash, or its maker may not share the file any more. One statement. */
 export async function openShare(sql: Executor, token: string, now: Date): Promise<OpenShare | null> {

@@ -304,3 +304,61 @@ describe('the list', () => {
     expect([cold.sql.length, cold.reply.body.data[0].display_name]).toEqual([1, 'Changed']);
   });
 });
+
+const HIDING = [
+  '\u061c',
+  '\u200e',
+  '\u200f',
+  '\u202a',
+  '\u202e',
+  '\u2066',
+  '\u2069',
+  '\u200b',
+  '\u00ad',
+  '\u2060',
+  '\ufeff',
+  '\u3164',
+  '\u2800',
+];
+
+describe('names of people', () => {
+  test('hold nothing that turns text round or is not seen, whoever sets them; what a script needs is taken, in NFC', async () => {
+    const { api, user } = await tenant.user();
+    const path = `/users/${user.id}`;
+    const answers: unknown[] = [];
+    for (const hidden of HIDING)
+      answers.push(
+        await api.patch(path, { display_name: `Ada${hidden}Okafor` }),
+        await tenant.admin.patch(path, { display_name: `${hidden}Ada` }),
+        await tenant.admin.patch(path, { username: `ada${hidden}` }),
+        await tenant.admin.post('/users', { ...person('hidden'), display_name: `Ada${hidden}` }),
+      );
+    const blank = await Promise.all(['\u200d', ' \u200c ', '\ufe0f'].map((display_name) => api.patch(path, { display_name })));
+    const persian = await api.patch(path, { display_name: 'می\u200cخواهم 👩\u200d🔬' });
+    const composed = await api.patch(path, { display_name: 'Ame\u0301lie' });
+
+    expect(
+      (answers as { status: number; body: { details: { field: string }[] } }[]).map(({ status, body }) => [status, body.details.length]),
+    ).toEqual(answers.map(() => [400, 1]));
+    expect(blank.map(({ status }) => status)).toEqual([400, 400, 400]);
+    expect([persian.body.display_name, composed.body.display_name]).toEqual(['می\u200cخواهم 👩\u200d🔬', 'Am\u00e9lie']);
+  });
+
+  test('that others have cannot be listed by trying them: of a person who may not list users, ten user names a day are answered', async () => {
+    await tenant.admin.post('/users', person('occupied'));
+    const { api, user } = await tenant.user();
+    const tried = (username: string): Promise<{ status: number; body: { error: string; retry_after: number; username: string } }> =>
+      api.patch(`/users/${user.id}`, { username });
+    const own = (await api.get('/users/me')).body.username as string;
+
+    for (let again = 0; again < 12; again += 1) expect((await tried(own)).status).toBe(200);
+    const answers = await Promise.all(range(10).map((number) => tried(number % 2 === 0 ? 'occupied' : `free-${number}`)));
+    const refused = await Promise.all([tried('occupied'), tried('free-as-well'), api.put(`/users/${user.id}`, { username: 'occupied' })]);
+
+    expect(countBy(answers, ({ status }) => status)).toEqual({ 200: 5, 409: 5 });
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(refused.map(() => [429, 'rate_limit_exceeded']));
+    expect(refused[0]?.body.retry_after).toBeGreaterThan(80_000);
+    expect((await api.patch(`/users/${user.id}`, { display_name: 'Ada' })).status).toBe(200);
+    expect((await tenant.admin.patch(`/users/${user.id}`, { username: 'named-by-admin' })).status).toBe(200);
+  });
+});

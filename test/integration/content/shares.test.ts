@@ -133,6 +133,39 @@ describe('share links', () => {
   });
 });
 
+test('a link whose maker may no longer share files is a 404; they see it, switch it off and delete it, and nothing else', async () => {
+  const [ada, bob] = [await tenant.user(), await tenant.user()];
+  const [own, other] = [await shared(ada), await shared(bob)];
+  await bob.api.post(`/files/${other.file}/permissions`, { user_id: ada.user.id, permission_level: 'admin' });
+  const granted = (await ada.api.post(`/files/${other.file}/share`)).body as Share;
+  const become = (roles: string[]): Promise<ApiReply> => tenant.admin.patch(`/users/${ada.user.id}`, { roles });
+  const opened = async (): Promise<number[]> =>
+    Promise.all(
+      [own.share, granted].flatMap(({ token }) => [anyone().get(`/s/${token}`), download(token)].map(async (sent) => (await sent).status)),
+    );
+
+  expect(await opened()).toEqual([200, 200, 200, 200]);
+  await become(['viewer']);
+  expect(await opened()).toEqual([404, 404, 404, 404]);
+  expect(((await ada.api.get('/shares')).body.data as Share[]).map(({ id }) => id).sort()).toEqual([own.share.id, granted.id].sort());
+  expect((await ada.api.get(`/shares/${granted.id}`)).status).toBe(200);
+  expect((await ada.api.get(`/shares/${other.share.id}`)).status).toBe(404);
+  expect((await ada.api.delete(`/shares/${other.share.id}`)).status).toBe(404);
+  for (const change of [{ is_active: true }, { max_downloads: 3 }, { is_active: false, expires_at: null }, { password: PASSWORD }])
+    expect(codes([await ada.api.patch(`/shares/${granted.id}`, change)])).toEqual([[403, 'forbidden']]);
+  expect(codes([await ada.api.post(`/files/${own.file}/share`), await ada.api.get(`/files/${own.file}/shares`)])).toEqual([
+    [403, 'forbidden'],
+    [403, 'forbidden'],
+  ]);
+  expect((await ada.api.patch(`/shares/${granted.id}`, { is_active: false })).body.is_active).toBe(false);
+  await become(['instructor']);
+  expect(await opened()).toEqual([200, 200, 404, 404]);
+  await become(['viewer']);
+  expect((await ada.api.delete(`/shares/${own.share.id}`)).status).toBe(204);
+  await become(['member']);
+  expect(await opened()).toEqual([404, 404, 404, 404]);
+});
+
 describe('a download by share link', () => {
   test('needs no sign-in, for two statements; it counts once; what sends nothing does not count', async () => {
     const ada = await tenant.user();

@@ -1,4 +1,4 @@
-import { byBob, file, folder, of, plus, readFile, readFolder, type Cases, type Make, type Request } from './case.ts';
+import { byAdmin, byBob, file, folder, of, plus, readFile, readFolder, type Cases, type Make, type Request } from './case.ts';
 import type { World } from './world.ts';
 
 const grants = (kind: 'file' | 'folder') => {
@@ -25,6 +25,12 @@ const share: Make = async (w) => of(await w.share());
 const link =
   (fields: object, more: Request = {}): Make =>
   async (w) => ({ by: w.tenant.anonymous, params: { token: (await w.share(fields)).token }, ...more });
+/** An administrator sees a link and does not change it. */
+const shareChanges: Cases = {
+  success: plus(share, { body: { max_downloads: 3 } }),
+  isOpen: true,
+  errors: { forbidden: async (w) => byAdmin(w, { ...of(await w.share()), body: { max_downloads: 3 } }) },
+};
 const PASSWORD = 'correct horse battery';
 const guarded = { password: PASSWORD };
 const sharedDownloads = (send: (password: string | undefined) => Request): Cases => ({
@@ -67,8 +73,8 @@ export const SHARING_CASES: Readonly<Record<string, Cases>> = {
   listFileShares: { success: file, errors: { forbidden: readFile } },
   listShares: { success: () => ({}), stranger: 'same' },
   getShare: { success: share },
-  putShare: { success: plus(share, { body: { max_downloads: 3 } }) },
-  updateShare: { success: plus(share, { body: { max_downloads: 3 } }) },
+  putShare: shareChanges,
+  updateShare: shareChanges,
   deleteShare: { success: share },
   getSharedFile: { success: link({}), stranger: 'same' },
   downloadSharedFile: sharedDownloads((password) => (password === undefined ? {} : { headers: { 'x-share-password': password } })),
