@@ -1,6 +1,6 @@
 import type { Actor } from '../api/actor.ts';
 import { listPage, type Page } from '../api/paging.ts';
-import { foldedKey, integerKey, keyset, Parameters, timeKey } from '../store/postgres/keyset.ts';
+import { integerKey, keyset, nameKey, Parameters, timeKey } from '../store/postgres/keyset.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import { seesAllGroups } from './groups.policy.ts';
 import { GROUP_SORT_FIELDS, type GroupQuery, type GroupView } from './groups.schema.ts';
@@ -19,7 +19,7 @@ const GROUP_COLUMNS = `g.id, g.uuid, g.name, g.description, ${GROUP_ORIGIN}, g.r
 
 const GROUPS = keyset<GroupRow, (typeof GROUP_SORT_FIELDS)[number] | 'id'>({
   keys: {
-    name: foldedKey('g.name', ({ name }) => name),
+    name: nameKey('g.name', ({ name }) => name),
     created_at: timeKey('g.created_at', ({ createdAt }) => createdAt),
     updated_at: timeKey('g.updated_at', ({ updatedAt }) => updatedAt),
     id: integerKey('g.id', ({ id }) => id),

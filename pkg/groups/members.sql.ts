@@ -1,6 +1,6 @@
 import type { Actor } from '../api/actor.ts';
 import { listPage, type Page } from '../api/paging.ts';
-import { foldedKey, integerKey, keyset, timeKey } from '../store/postgres/keyset.ts';
+import { integerKey, keyset, nameKey, timeKey } from '../store/postgres/keyset.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import { type GroupOrigin, seesAddresses } from './groups.policy.ts';
 import { GROUP_ORIGIN, seenBy } from './groups.sql.ts';
@@ -19,7 +19,7 @@ const NAME = 'coalesce(u.display_name, u.username)';
 /** The internal id of the user, the tie-breaker, is no field that a query can name. */
 const MEMBERS = keyset<MemberRow, (typeof MEMBER_SORT_FIELDS)[number] | 'id'>({
   keys: {
-    name: foldedKey(NAME, ({ name }) => name),
+    name: nameKey(NAME, ({ name }) => name),
     added_at: timeKey('m.created_at', ({ addedAt }) => addedAt),
     id: integerKey('m.user_id', ({ id }) => id),
   },

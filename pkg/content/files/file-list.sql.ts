@@ -1,6 +1,6 @@
 import { PAGE_LIMIT_MAX } from '../../api/paging.ts';
 import type { Executor } from '../../store/postgres/database.ts';
-import { integerKey, keyset, type KeysetRequest, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
+import { integerKey, keyset, type KeysetRequest, nameKey, Parameters, type Statement, timeKey } from '../../store/postgres/keyset.ts';
 import { seenFrom } from '../folders/folders.sql.ts';
 import { filesWith } from '../metadata/metadata-filter.sql.ts';
 import { nameContains } from '../names/names.sql.ts';
@@ -24,7 +24,7 @@ type Request = KeysetRequest<FileSort>;
 /** The internal id, the tie-breaker, is no field that a query can name. */
 export const FILES = keyset<Pick<ListedRow, 'id' | 'name' | 'size' | 'createdAt' | 'updatedAt'>, FileSort>({
   keys: {
-    name: textKey('f.name', ({ name }) => name),
+    name: nameKey('f.name', ({ name }) => name),
     size: integerKey('f.size', ({ size }) => size),
     created_at: timeKey('f.created_at', ({ createdAt }) => createdAt),
     updated_at: timeKey('f.updated_at', ({ updatedAt }) => updatedAt),

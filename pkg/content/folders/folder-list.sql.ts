@@ -1,4 +1,4 @@
-import { type KeysetRequest, keyset, integerKey, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
+import { type KeysetRequest, keyset, integerKey, nameKey, Parameters, type Statement, timeKey } from '../../store/postgres/keyset.ts';
 import { LISTED_COLUMNS, type ListedRow } from '../files/files.sql.ts';
 import { nameContains } from '../names/names.sql.ts';
 import { FOLDER_COLUMNS, FOLDER_JOINS, type FolderRecord, seenFrom } from './folders.sql.ts';
@@ -11,7 +11,7 @@ type Sorted = Pick<FolderRecord, 'id' | 'name' | 'createdAt' | 'updatedAt'>;
 const sortedBy = (alias: string) =>
   keyset<Sorted, FolderSort>({
     keys: {
-      name: textKey(`${alias}.name`, ({ name }) => name),
+      name: nameKey(`${alias}.name`, ({ name }) => name),
       created_at: timeKey(`${alias}.created_at`, ({ createdAt }) => createdAt),
       updated_at: timeKey(`${alias}.updated_at`, ({ updatedAt }) => updatedAt),
       id: integerKey(`${alias}.id`, ({ id }) => id),
@@ -87,7 +87,7 @@ export function filesIn(location: Location, q: string | undefined, request: Requ
   return { sql, params: params.values };
 }
 
-/** By the index of live names (parent, name), so that a page costs the same wherever it begins. */
+/** By the index of live names in their order (migration 0081), so that a page costs the same wherever it begins. */
 function childrenOf(
   list: typeof FOLDERS,
   of: { readonly alias: string; readonly parent: string; readonly folded: string },

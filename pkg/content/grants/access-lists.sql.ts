@@ -1,14 +1,5 @@
 import { type Level, LEVELS } from '../../api/actor.ts';
-import {
-  foldedKey,
-  integerKey,
-  keyset,
-  type KeysetRequest,
-  Parameters,
-  type Statement,
-  textKey,
-  timeKey,
-} from '../../store/postgres/keyset.ts';
+import { integerKey, keyset, type KeysetRequest, nameKey, Parameters, type Statement, timeKey } from '../../store/postgres/keyset.ts';
 import type { Resource } from '../access/inherited-access.policy.ts';
 import { ACCESS_SORT_FIELDS, SHARED_SORT_FIELDS } from './access-lists.schema.ts';
 
@@ -38,7 +29,7 @@ type AccessSort = (typeof ACCESS_SORT_FIELDS)[number] | 'id';
 const NAME = 'coalesce(u.display_name, u.username)';
 
 export const ACCESS = keyset<AccessRow, AccessSort>({
-  keys: { name: foldedKey(NAME, ({ name }) => name), id: integerKey('u.id', ({ id }) => id) },
+  keys: { name: nameKey(NAME, ({ name }) => name), id: integerKey('u.id', ({ id }) => id) },
   fields: ACCESS_SORT_FIELDS,
   fallback: 'name',
   tieBreaker: 'id',
@@ -107,7 +98,7 @@ type SharedSort = (typeof SHARED_SORT_FIELDS)[number] | 'id';
 export const SHARED = keyset<SharedRow, SharedSort>({
   keys: {
     granted_at: timeKey('s.granted_at', ({ grantedAt }) => grantedAt),
-    name: textKey('s.name', ({ name }) => name),
+    name: nameKey('s.name', ({ name }) => name),
     id: integerKey('s.id', ({ id }) => id),
   },
   fields: SHARED_SORT_FIELDS,

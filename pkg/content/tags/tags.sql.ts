@@ -1,5 +1,5 @@
 import type { Tx } from '../../store/postgres/database.ts';
-import { foldedKey, integerKey, keyset, type KeysetRequest, Parameters, type Statement, timeKey } from '../../store/postgres/keyset.ts';
+import { integerKey, keyset, type KeysetRequest, nameKey, Parameters, type Statement, timeKey } from '../../store/postgres/keyset.ts';
 import type { Viewer } from '../files/file-list.sql.ts';
 import { TAG_SORT_FIELDS } from './tags.schema.ts';
 import type { TagRow } from './tags.view.ts';
@@ -11,7 +11,7 @@ export type StoredTag = TagRow & { readonly id: number; readonly createdAt: Date
 
 export const TAGS = keyset<StoredTag, TagSort>({
   keys: {
-    name: foldedKey('t.name', ({ name }) => name),
+    name: nameKey('t.name', ({ name }) => name),
     created_at: timeKey('t.created_at', ({ createdAt }) => createdAt),
     updated_at: timeKey('t.updated_at', ({ updatedAt }) => updatedAt),
     id: integerKey('t.id', ({ id }) => id),

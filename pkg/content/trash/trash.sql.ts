@@ -1,4 +1,4 @@
-import { keyset, type KeysetRequest, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
+import { keyset, type KeysetRequest, nameKey, Parameters, type Statement, textKey, timeKey } from '../../store/postgres/keyset.ts';
 import type { Ancestor } from '../access/inherited-access.policy.ts';
 import { ancestorsOf } from '../files/files.sql.ts';
 import { expiryOf, seenFrom } from '../folders/folders.sql.ts';
@@ -25,7 +25,7 @@ type TrashSort = (typeof TRASH_SORT_FIELDS)[number] | 'uuid';
 export const TRASH = keyset<TrashedRow, TrashSort>({
   keys: {
     deleted_at: timeKey('t.deleted_at', ({ deletedAt }) => deletedAt),
-    name: textKey('t.name', ({ name }) => name),
+    name: nameKey('t.name', ({ name }) => name),
     uuid: textKey('t.uuid::text', ({ uuid }) => uuid),
   },
   fields: TRASH_SORT_FIELDS,

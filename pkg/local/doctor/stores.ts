@@ -51,7 +51,7 @@ async function shard(folder: string, holdsRegistry: boolean): Promise<string | s
       [WORKER_ROLE],
     );
     if (!server?.tenants) return ['has no tables of Carrel yet: no operator of this release has prepared it. Look at the operator’s log'];
-    const wrong = await missingMigrations(pool, 'carrel', shardMigrations);
+    const wrong = [...(await missingMigrations(pool, 'carrel', shardMigrations)), ...(await collationsOfBefore(pool))];
     if (holdsRegistry) wrong.push(...(await missingMigrations(pool, 'registry', registryMigrations)), ...(await paused(pool)));
     if (server.workers === 0) wrong.push('no worker is connected: webhooks, grades and jobs wait. Look at the worker’s pods and log');
     const [tenants] = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM carrel.tenants');
@@ -70,6 +70,19 @@ async function missingMigrations(
   const applied = new Set((await pool.query<{ name: string }>(`SELECT name FROM ${schema}.schema_migrations`)).map(({ name }) => name));
   const missing = all.filter(({ name }) => !applied.has(name)).map(({ name }) => name);
   return missing.length === 0 ? [] : [`the schema ${schema} lacks ${missing.join(', ')}: no operator of this release has led yet`];
+}
+
+/** Indexes that were built with another version of ICU may be in another order than the one that the server looks for. */
+async function collationsOfBefore(pool: SqlPool): Promise<string[]> {
+  const rows = await pool.query<{ name: string; built: string; present: string }>(
+    `SELECT collname AS name, collversion AS built, pg_collation_actual_version(oid) AS present FROM pg_collation
+     WHERE collnamespace = 'carrel'::regnamespace AND collversion <> pg_collation_actual_version(oid)`,
+  );
+  return rows.map(
+    ({ name, built, present }) =>
+      `its indexes of names are of ICU ${built}, and the server has ${present}, so lists by name may leave something out. ` +
+      `Run REINDEX DATABASE CONCURRENTLY, then ALTER COLLATION carrel.${name} REFRESH VERSION`,
+  );
 }
 
 async function paused(pool: SqlPool): Promise<string[]> {

@@ -21,6 +21,15 @@ export interface Key<R> {
 }
 
 export const textKey = <R>(sql: string, value: (row: R) => string | null): Key<R> => ({ sql, value, operand: (p) => `${p}::text` });
+/**
+ * A name, in the order that people expect (docs/design/lists.md, Names): the collation of the shard's migration 0025. What an index is to serve has the
+ * same expression.
+ */
+export const nameKey = <R>(column: string, value: (row: R) => string | null): Key<R> => ({
+  sql: `${column} COLLATE carrel.names`,
+  value,
+  operand: (p) => `${p}::text`,
+});
 export const integerKey = <R>(sql: string, value: (row: R) => number | null): Key<R> => ({ sql, value, operand: (p) => `${p}::bigint` });
 /** Of a column with whole milliseconds: a cursor holds no more. */
 export const timeKey = <R>(sql: string, value: (row: R) => Date | null): Key<R> => ({

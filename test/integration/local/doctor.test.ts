@@ -8,7 +8,9 @@ import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { run } from '../../../pkg/local/binaries/run.ts';
 import { TENANT } from '../../../pkg/operator/kinds.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
 import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
 import { operatorEnvironment, tenantOf } from '../../support/operator.ts';
@@ -81,4 +83,21 @@ test('doctor says whether the custom resources are of this release, and reports 
   expect(after).toMatch(/^custom resources +ok +Tenant, LtiRegistration, Webhook are served and of this release$/m);
   expect(after).toMatch(/^tenants +WRONG +default\/long: WaitingForGateway: Waiting for gateways\/edge$/m);
   expect(after).not.toContain('default/short');
+});
+
+test('doctor says that the indexes of names were built with another ICU than the server has, and what to do', async () => {
+  const superuser = new SqlPool({ url: testBackends().stores.postgres.superuser, poolSize: 1, log: silentLogger });
+  const version = (text: string): Promise<unknown> =>
+    superuser.query(`UPDATE pg_collation SET collversion = ${text} WHERE collnamespace = 'carrel'::regnamespace AND collname = 'names'`);
+
+  await version(`'1.1'`);
+  const before = await doctor();
+  await version('pg_collation_actual_version(oid)');
+  const after = await doctor();
+  await superuser.close();
+
+  expect(before).toMatch(
+    /^shard \S+ +WRONG +its indexes of names are of ICU 1\.1, .*REINDEX DATABASE .*ALTER COLLATION carrel\.names REFRESH VERSION/m,
+  );
+  expect(after).not.toMatch(/indexes of names/);
 });

@@ -368,6 +368,26 @@ test.each([
   expect((refusal as Error).message).toMatch(message);
 });
 
+test('a server without ICU, which cannot sort names, is refused with a word on how to make it right', async () => {
+  await pool.query(`CREATE DATABASE without_icu ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0`);
+  const superuser = new SqlPool({
+    url: running.postgres.superuser.replace(/\/[^/?]*($|\?)/, '/without_icu$1'),
+    poolSize: 1,
+    log: silentLogger,
+  });
+  await superuser.query(`DELETE FROM pg_collation WHERE collprovider = 'i'`);
+  const own = new SqlPool({ url: running.postgres.operator.replace(/\/carrel$/, '/without_icu'), poolSize: 1, log: silentLogger });
+
+  const refusal = await ensureShard({ pool: own, ...time }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  await Promise.all([own.close(), superuser.close()]);
+
+  expect(refusal).toBeInstanceOf(ShardUnfit);
+  expect((refusal as Error).message).toMatch(/use a build of PostgreSQL with ICU/);
+});
+
 async function connectAs(role: string, password: string): Promise<string> {
   const client = new Client(tenantUrl(running, role, password));
   await client.connect();

@@ -32,7 +32,7 @@ export interface ShardAccess {
 /**
  * Makes a database ready to hold tenants: extensions in `ext`, nothing left to PUBLIC, the schema `carrel`, the group role and the worker's role.
  * Idempotent, safe when two operators race. `workerPassword` lets the worker's role log in; without it the role is created and its login is not changed.
- * Throws ShardUnfit: wrong encoding, a locale without letters, an old Postgres, shared tables of a foreign role.
+ * Throws ShardUnfit: wrong encoding, a locale without letters, an old Postgres, one without ICU, shared tables of a foreign role.
  */
 export async function ensureShard(shard: ShardAccess, options: { workerPassword?: string } = {}): Promise<void> {
   await checkServer(shard.pool);
@@ -79,14 +79,17 @@ async function ensureOperatorPolicies(shard: ShardAccess): Promise<void> {
 }
 
 async function checkServer(sql: Sql): Promise<void> {
-  const [row] = await sql.query<{ version: number; encoding: string }>(
-    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding`,
+  const [row] = await sql.query<{ version: number; encoding: string; hasIcu: boolean }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
+       EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i') AS "hasIcu"`,
   );
   if (!row || row.version < OLDEST_POSTGRES) throw new ShardUnfit('the database server is older than PostgreSQL 15; use 15 or newer');
   if (row.encoding !== 'UTF8')
     throw new ShardUnfit(
       `the database is encoded in ${row.encoding}; create it anew with ENCODING 'UTF8' (initdb --encoding=UTF8 --locale=C.UTF-8)`,
     );
+  if (!row.hasIcu)
+    throw new ShardUnfit('the database server knows no collations of ICU, so names cannot be sorted; use a build of PostgreSQL with ICU');
 }
 
 async function checkLocale(sql: Sql): Promise<void> {

@@ -35,6 +35,7 @@ import { requestsOfLaunches } from './0049-requests-of-launches.ts';
 import { sharedFunctions } from './0050-shared-functions.ts';
 import type { TenantMigration } from './migration.ts';
 import { keysInNfc } from './0080-keys-in-nfc.ts';
+import { namesInOrder } from './0081-names-in-order.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -73,4 +74,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   requestsOfLaunches,
   sharedFunctions,
   keysInNfc,
+  namesInOrder,
 ];
