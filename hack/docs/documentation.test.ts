@@ -102,6 +102,15 @@ test('docs/use-the-api.md lists every error code of the API with its status and 
   expect(listed).toEqual(Object.entries(CATALOGUE).map(([error, { status, meaning }]) => ({ error, status, meaning })));
 });
 
+test('each error code of the catalogue is one that some code answers with', () => {
+  const answering = code.filter(
+    ({ file, text }) => file.startsWith('pkg/') && file !== 'pkg/api/error-catalogue.ts' && /\bProblem/.test(text),
+  );
+  const answers = new Set(answering.flatMap(({ text }) => wordsOf(text, /(?:new Problem\(\s*|return |[?:] )'([a-z_]+)'/g)));
+
+  expect(Object.keys(CATALOGUE).filter((error) => !answers.has(error))).toEqual([]);
+});
+
 /** Names of other standards and products, which our code need not hold. */
 const NAMES_OF_OTHERS = ['private_key_jwt', 'pg_roles', 'pg_dump', 'max_prepared_transactions', 'kube_job_failed'];
 
@@ -164,12 +173,15 @@ test('docs/operate.md says of every reason of a condition or an Event what to do
 
 test('a page of docs/ that a comment cites exists, with the section that the comment names', () => {
   const dangling = citing().flatMap(({ file, text }) =>
-    [...text.matchAll(/\b(docs\/[\w/-]+\.md)(?:, ([A-Z][a-z][^\n]*))?/g)].flatMap(([, page = '', section]) => {
-      if (!existsSync(join(ROOT, page))) return [`${file}: ${page}`];
-      if (!page.startsWith('docs/design/') || section === undefined) return [];
-      const headings = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^##+ (.+)$/gm)].map(([, heading = '']) => heading);
-      return headings.some((heading) => section.startsWith(heading)) ? [] : [`${file}: ${page}, ${section}`];
-    }),
+    [...text.matchAll(/\b(docs\/[\w/-]+\.md)(?:, (?:["“‘']([^"”’'\n]+)["”’']|([A-Z][a-z][^\n]*)))?/g)].flatMap(
+      ([, page = '', quoted, section]) => {
+        if (!existsSync(join(ROOT, page))) return [`${file}: ${page}`];
+        const headings = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^##+ (.+)$/gm)].map(([, heading = '']) => heading);
+        if (quoted !== undefined) return headings.includes(quoted) ? [] : [`${file}: ${page}, "${quoted}"`];
+        if (!page.startsWith('docs/design/') || section === undefined) return [];
+        return headings.some((heading) => section.startsWith(heading)) ? [] : [`${file}: ${page}, ${section}`];
+      },
+    ),
   );
 
   expect(dangling).toEqual([]);

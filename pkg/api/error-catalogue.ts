@@ -20,7 +20,6 @@ export const CATALOGUE = {
   name_conflict: { status: 409, meaning: 'The name is taken.' },
   conflict: { status: 409, meaning: 'The request conflicts with the current state, or with another request in progress.' },
   registration_inactive: { status: 409, meaning: 'The registration of this LMS is not active, so nothing can be sent to it.' },
-  gone: { status: 410, meaning: 'The resource was deleted permanently.' },
   upload_expired: { status: 410, meaning: 'The upload got no byte for 24 hours; begin it anew.' },
   tus_version_unsupported: { status: 412, meaning: 'The server speaks tus 1.0.0; send it as Tus-Resumable.' },
   precondition_failed: { status: 412, meaning: 'If-Match does not match the current version.' },

@@ -1,7 +1,7 @@
 import type { Schedule } from '../api/processor.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 
-/** docs/design/events-and-jobs.md, "Kept how long". */
+/** docs/design/events-and-jobs.md, Retention. */
 const EVENT_RETENTION_DAYS = 30;
 /** Events deleted in one statement, so that none takes long. */
 const EVENTS_PER_STATEMENT = 1_000;

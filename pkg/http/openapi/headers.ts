@@ -12,7 +12,10 @@ const integer = (description: string, example: number): HeaderDescription => ({ 
 /** Every header that a reply of the API may have, beside those that HTTP itself sets (Date, Connection, Content-Type, Content-Length …). */
 export const HEADERS = {
   'X-Request-Id': text('Finds the request in the log.', '2f1c8a52-0f0e-4f59-9d3c-1f2b8a9c7d10'),
-  'X-RateLimit-Limit': integer('The tightest limit.', 100),
+  'X-RateLimit-Limit': integer(
+    'The tightest limit. On every reply but 503 `suspended`, which the operator gives, and what no HTTP parser reads.',
+    100,
+  ),
   'X-RateLimit-Remaining': integer('Remaining requests of it.', 99),
   'X-RateLimit-Reset': integer('Unix time in seconds when the limit is fully available again.', 1_769_860_860),
   'Cache-Control': text('RFC 9111.', 'no-store'),

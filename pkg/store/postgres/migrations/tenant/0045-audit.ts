@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../pool.ts';
 import type { TenantMigration } from './migration.ts';
 
-/** Kept so long (docs/design/events-and-jobs.md, "Kept how long"). */
+/** Kept so long (docs/design/events-and-jobs.md, Retention). */
 const KEPT = '365 days';
 
 /** Functions run as their owner, so the tenant's role needs no right on the table. */
