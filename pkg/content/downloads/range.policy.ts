@@ -11,7 +11,8 @@ const ONE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 /**
  * Reads a Range header (RFC 9110 §14.1.2, §14.2) for a file of `size` bytes.
  * One range of bytes is served as 206. Another unit, several ranges or an invalid range is ignored, as a server may: the whole file is sent.
- * A range that begins past the end is unsatisfiable; one that reaches past it is cut there.
+ * A range that begins past the end is unsatisfiable; one that reaches past it is cut there. Of an empty file, `bytes=0-` and `bytes=0-1023` are the
+ * whole file, as `bytes=-5` is: players and resuming clients ask so for "all of it", and Content-Range cannot name a range of nothing.
  */
 export function selectRange(header: string | undefined, size: number): Selection {
   const match = header === undefined ? null : ONE_RANGE.exec(header.trim());
@@ -21,12 +22,13 @@ export function selectRange(header: string | undefined, size: number): Selection
   if (first === '') {
     const length = Number(last);
     if (length === 0) return UNSATISFIABLE;
-    if (size === 0) return WHOLE; // satisfiable by the letter, but Content-Range cannot say it
+    if (size === 0) return WHOLE;
     return { kind: 'part', start: Math.max(0, size - length), end: size - 1 };
   }
   const start = Number(first);
   const end = last === '' ? Infinity : Number(last);
   if (end < start) return WHOLE;
+  if (size === 0 && start === 0) return WHOLE;
   if (start >= size) return UNSATISFIABLE;
   return { kind: 'part', start, end: Math.min(end, size - 1) };
 }
