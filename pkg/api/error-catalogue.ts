@@ -30,11 +30,15 @@ export const CATALOGUE = {
   score_scope_missing: { status: 422, meaning: 'The LMS did not allow this tool to write scores (scope/score of the launch).' },
   value_type_mismatch: { status: 422, meaning: 'The value is not of the type that `value_type` names.' },
   address_refused: { status: 422, meaning: 'The address is in a private network.' },
+  archive_too_large: {
+    status: 422,
+    meaning: 'The folder has too many files and folders for one archive; download its folders one by one.',
+  },
   idempotency_key_reused: { status: 422, meaning: 'The Idempotency-Key was used before with another request.' },
   rate_limit_exceeded: { status: 429, meaning: 'Too many requests; `retry_after` says when to try again.' },
   too_many_transfers: {
     status: 429,
-    meaning: 'Too many uploads and downloads of this person are in progress; `retry_after` says when to try again.',
+    meaning: 'Too many uploads and downloads are in progress, of this person or by share links; `retry_after` says when to try again.',
   },
   too_many_attempts: { status: 429, meaning: 'Too many wrong passwords; `retry_after` says when to try again.' },
   headers_too_large: { status: 431, meaning: 'The headers of the request are too large.' },

@@ -30,7 +30,8 @@ import { partialUploadEndpoints } from './partial-uploads/partial-uploads.endpoi
 import { PartialUploads } from './partial-uploads/partial-uploads.service.ts';
 import { Shares } from './shares/shares.service.ts';
 import { TaskRequests } from '../tasks/task-requests.ts';
-import { type TransferLimits, Transfers } from './transfers/transfer-limits.ts';
+import type { TransferLimits } from './transfers/transfer-limits.ts';
+import { Transfers } from './transfers/transfers.ts';
 import { trashEndpoints } from './trash/trash.ts';
 import { Blobs } from './uploads/blobs.ts';
 import { uploadEndpoints } from './uploads/uploads.endpoints.ts';
@@ -49,13 +50,13 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
   name: 'content',
   grantSource,
   create(services) {
-    const { tenant, addresses, settings, clock } = services;
+    const { tenant, addresses, settings } = services;
     const { apiUrl } = addresses;
     const deps = { ...services, tenantId: tenant.id, apiUrl, bucket: settings.bucket };
     const tasks = new TaskRequests(services);
     const files = new Files(deps);
     const blobs = new Blobs(deps);
-    const transfers = new Transfers({ clock, limits });
+    const transfers = new Transfers({ ...deps, limits });
     const schedule = new VersionSchedule(deps);
     const maxBytes = settings.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES;
     const uploads = new Uploads({ ...deps, versions: schedule, files, blobs, transfers, maxBytes });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HEADERS_TIMEOUT_MS, HEADER_BYTES_MAX, KEEP_ALIVE_MS, SILENCE_TIMEOUT_MS } from './request-limits.ts';
+import { HEADERS_TIMEOUT_MS, HEADER_BYTES_MAX, KEEP_ALIVE_MS, SILENCE_TIMEOUT_MS, UNREAD_BYTES } from './request-limits.ts';
 import type { ProblemCode } from '../api/error-catalogue.ts';
 import { Problem } from '../api/problem.ts';
 import { closeServer } from '../runtime/ops-server.ts';
@@ -37,6 +37,7 @@ export function createListener(app: App, random: Random): HttpListener {
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: 0,
+      highWaterMark: UNREAD_BYTES,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Duplicates of a header that must be unique are visible, instead of being dropped silently.
       joinDuplicateHeaders: true,

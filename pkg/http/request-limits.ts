@@ -15,6 +15,9 @@ export const FORM_FIELDS_MAX = 1000;
 /** All bodies in memory at once. */
 export const BODIES_BYTES_MAX = 48 * 1024 * 1024;
 
+/** Of a reply that streams, what lies in the connection of a client that does not read; more of it waits where it comes from. */
+export const UNREAD_BYTES = 16 * 1024;
+
 export const HEADER_BYTES_MAX = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 20_000;
 /** A connection on which nothing moves, in or out, is closed; uploads and downloads may take as long as they move. */

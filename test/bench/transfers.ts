@@ -2,17 +2,22 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { Readable } from 'node:stream';
 import { request } from 'undici';
+import { NODE_OPTIONS } from '../../pkg/operator/tenant/children/deployment.ts';
 import { startServerProcess } from '../faults/server-process.ts';
 import { Api } from '../support/api.ts';
 import { freePort } from '../support/ports.ts';
 import { startTenant, type TestTenant } from '../support/server.ts';
 import type { TestStores } from '../support/stores.ts';
-import { byTurns, countOperations, type Line, rateLine } from './measure.ts';
+import { byTurns, costLine, countOperations, type Line, rateLine } from './measure.ts';
+import { memoryOf } from './weight.ts';
 
 const MIB = 1 << 20;
 const SIZE_MIB = 256;
 const LEAST = 0.8;
 const ROUNDS = 3;
+/** docs/design/testing.md, in MiB. */
+const GROWTH_MOST = 64;
+const LOOK_MS = 20;
 
 /** 256 MiB of unknown length up and down, in MiB a second, beside lib-storage and the SDK straight to the same store. */
 export async function transfers(stores: TestStores): Promise<Line[]> {
@@ -61,14 +66,42 @@ export async function transfers(stores: TestStores): Promise<Line[]> {
       () => rate(async () => drained((await client.send(new GetObjectCommand({ Bucket, Key: 'bench' }))).Body as Readable)),
       { rounds: ROUNDS },
     );
+    const growth = await byTurns(
+      () => growthOf(tenant),
+      async () => GROWTH_MOST,
+      { rounds: ROUNDS },
+    );
     return [
       rateLine(`upload ${SIZE_MIB} MiB`, up, 'lib-storage Upload', LEAST, ' MiB/s'),
       rateLine(`download ${SIZE_MIB} MiB`, down, 'the SDK from S3', LEAST, ' MiB/s'),
+      costLine(`RSS: ${SIZE_MIB} MiB up and down`, growth, 'the bound', 1, 'MiB'),
     ];
   } finally {
     await server.end('SIGTERM');
     client.destroy();
     await tenant.stop();
+  }
+}
+
+/** By how many MiB the resident memory of a server that has just started grows, at most, while a file goes up and comes down. */
+async function growthOf(tenant: TestTenant): Promise<number> {
+  const port = await freePort();
+  const server = await startServerProcess(tenant, port, { NODE_OPTIONS });
+  try {
+    const { email, password } = tenant.administrator;
+    const api = await new Api(`http://127.0.0.1:${port}/api/v1`).login(email, password);
+    const small = await api.upload('/files', { file: Buffer.from('small'), name: 'small', fields: { on_conflict: 'rename' } });
+    await drained(await api.download(`/files/${small.body.id}/download`), 'small'.length);
+    const before = memoryOf(server.pid, 'Rss');
+    let most = before;
+    const timer = setInterval(() => (most = Math.max(most, memoryOf(server.pid, 'Rss'))), LOOK_MS);
+    const big = await api.upload('/files', { file: stream(), name: 'big', fields: { on_conflict: 'rename' } });
+    await drained(await api.download(`/files/${big.body.id}/download`));
+    clearInterval(timer);
+    await api.delete(`/files/${big.body.id}`, { query: { permanent: true } });
+    return most - before;
+  } finally {
+    await server.end('SIGTERM');
   }
 }
 
@@ -104,8 +137,8 @@ async function rate(work: () => Promise<unknown>): Promise<number> {
   return (SIZE_MIB * 1000) / (performance.now() - started);
 }
 
-async function drained(body: Readable): Promise<void> {
+async function drained(body: Readable, expected = SIZE_MIB * MIB): Promise<void> {
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) bytes += chunk.length;
-  if (bytes !== SIZE_MIB * MIB) throw new Error(`${bytes} bytes came`);
+  if (bytes !== expected) throw new Error(`${bytes} bytes came`);
 }

@@ -147,7 +147,7 @@ async function usedMemory(program: Program): Promise<number> {
   return memory;
 }
 
-function memoryOf(pid: number, field: 'Rss' | 'Pss'): number {
+export function memoryOf(pid: number, field: 'Rss' | 'Pss'): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1]) / 1024;
 }

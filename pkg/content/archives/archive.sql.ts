@@ -1,10 +1,12 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 
-/** A live folder of an archive; `path` begins with the name of the archive's top folder. */
+/** A live folder of an archive. */
 export interface ArchivedFolder {
   readonly id: number;
-  readonly path: string;
+  readonly name: string;
   readonly updatedAt: Date;
+  /** Whether there are live folders in it. */
+  readonly hasFolders: boolean;
 }
 
 /** The content of a live file of an archive. */
@@ -18,34 +20,58 @@ export interface ArchivedFile {
   readonly updatedAt: Date;
 }
 
-const PAGE = 1_000;
+/** What an archive reads at once is in memory; an archive of a tree holds a page of folders for each level, so that page is short. */
+const FILES_PAGE = 250;
+const FOLDERS_PAGE = 20;
 
-const FOLDERS = `
-  SELECT b.id, substr(b.path, length(d.path) - length(d.name) + 1) AS path, b.updated_at AS "updatedAt" FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry
-  WHERE d.id = $1 AND b.deleted_at IS NULL AND b.id > $2 ORDER BY b.id LIMIT ${PAGE}`;
+const folders = (which: string): string => `
+  SELECT b.id, b.name, b.updated_at AS "updatedAt", EXISTS (SELECT FROM folders c WHERE c.parent_id = b.id AND c.deleted_at IS NULL) AS "hasFolders"
+  FROM folders b WHERE ${which} AND b.deleted_at IS NULL`;
+const FOLDER = folders('b.id = $1');
+const FOLDERS = `${folders('b.parent_id = $1 AND b.name > $2')} ORDER BY b.name LIMIT ${FOLDERS_PAGE}`;
 
-/** The folder itself and all below it. One statement for each 1,000. */
-export async function* foldersOf(sql: Sql, folderId: number): AsyncGenerator<ArchivedFolder> {
-  for (let after = 0, isMore = true; isMore;) {
+/** One folder, or none where it has gone. One statement. */
+export async function* folderItself(sql: Sql, folderId: number): AsyncGenerator<ArchivedFolder> {
+  yield* await sql.query<ArchivedFolder>(FOLDER, [folderId]);
+}
+
+/** The folders in a folder, by name. One statement for each 20. */
+export async function* foldersIn(sql: Sql, folderId: number): AsyncGenerator<ArchivedFolder> {
+  for (let after = '', isMore = true; isMore;) {
     const page: ArchivedFolder[] = await sql.query(FOLDERS, [folderId, after]);
     yield* page;
-    after = page.at(-1)?.id ?? 0;
-    isMore = page.length === PAGE;
+    after = page.at(-1)?.name ?? '';
+    isMore = page.length === FOLDERS_PAGE;
   }
 }
 
 const FILES = `
   SELECT f.id, f.uuid, f.name, f.size, f.blob_name AS "blobName", f.updated_at AS "updatedAt" FROM files f
-  WHERE f.folder_id = $1 AND f.deleted_at IS NULL AND f.name > $2 ORDER BY f.name LIMIT ${PAGE}`;
+  WHERE f.folder_id = $1 AND f.deleted_at IS NULL AND f.name > $2 ORDER BY f.name LIMIT ${FILES_PAGE}`;
 
-/** The files of one folder, by name. One statement for each 1,000. */
+/** The files of one folder, by name. One statement for each 250. */
 export async function* filesIn(sql: Sql, folderId: number): AsyncGenerator<ArchivedFile> {
   for (let after = '', isMore = true; isMore;) {
     const page: ArchivedFile[] = await sql.query(FILES, [folderId, after]);
     yield* page;
     after = page.at(-1)?.name ?? '';
-    isMore = page.length === PAGE;
+    isMore = page.length === FILES_PAGE;
   }
+}
+
+const SIZE = `
+  WITH tree AS MATERIALIZED (
+    SELECT b.id, octet_length(b.name) AS bytes FROM folders d JOIN folders b ON b.ancestry <@ d.ancestry WHERE d.id = $1 AND b.deleted_at IS NULL LIMIT $2
+  )
+  SELECT count(*)::int AS entries, coalesce(sum(e.bytes), 0)::int AS "nameBytes" FROM (
+    SELECT bytes FROM tree UNION ALL
+    (SELECT octet_length(f.name) FROM tree t JOIN files f ON f.folder_id = t.id WHERE f.deleted_at IS NULL LIMIT $2)
+  ) e`;
+
+/** Folders and files in a folder, itself counted, and the bytes of their names; no more than `most` of each kind are counted. One statement. */
+export async function treeSize(sql: Sql, folderId: number, most: number): Promise<{ entries: number; nameBytes: number }> {
+  const [size] = await sql.query<{ entries: number; nameBytes: number }>(SIZE, [folderId, most]);
+  return size ?? { entries: 0, nameBytes: 0 };
 }
 
 /** Whether the object still belongs to the file: else it was deleted, and purged. One statement. */

@@ -13,7 +13,7 @@ export const archiveEndpoints = (archives: FolderArchives): Endpoint[] => [
     caller: { permission: 'read:files' },
     params: z.object({ id: Uuid }),
     replies: { 200: { stream: 'application/zip' } },
-    errors: ['not_found', 'too_many_transfers'],
+    errors: ['not_found', 'archive_too_large', 'too_many_transfers'],
     handle: ({ actor, params, request }) => archives.open(actor, params.id, request),
   }),
 ];

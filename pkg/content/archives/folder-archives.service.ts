@@ -9,29 +9,41 @@ import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { attachment } from '../downloads/disposition.policy.ts';
 import { findFolder, type FolderRecord } from '../folders/folders.sql.ts';
-import type { Transfer, Transfers } from '../transfers/transfer-limits.ts';
-import { type ArchivedFile, filesIn, foldersOf, isCurrent } from './archive.sql.ts';
-import { type ZipEntry, ZipWriter } from './zip-writer.ts';
+import type { Transfer, Transfers } from '../transfers/transfers.ts';
+import { type ArchivedFile, isCurrent, treeSize } from './archive.sql.ts';
+import { type Coming, entriesOf } from './folder-entries.ts';
+import { PackedLog } from './packed-log.ts';
+import { writeZip } from './zip-writer.ts';
 
-/** Files up to this size are read before their turn, AHEAD of them at once: an archive of small ones does not wait for each. */
+/** Files up to this size are read before their turn, so many and so many bytes at once: an archive of small ones does not wait for each. */
 const SMALL_BYTES = 64 * 1024;
 const AHEAD = 8;
+const AHEAD_BYTES = 256 * 1024;
+
+/** What an entry holds in memory beside its name, at most: its record of the directory, packed, and the hash of its name. */
+const ENTRY_BYTES = 96;
+/** For an archive that is small, and for the piece of the directory that is not packed yet. */
+const BASE_BYTES = 128 * 1024;
+/** A name is in the directory, and in the list of changes where it was changed. */
+const NAME_COPIES = 2;
+/** What one archive may hold, so that some may be under way at once: some 100,000 entries with names of 30 bytes. */
+const ARCHIVE_BYTES_MAX = 16 << 20;
 
 /** A file whose turn comes; `content` undefined: it is opened then. A promise that gives null: it was deleted meanwhile. */
-interface Coming {
+interface Ahead {
   readonly file: ArchivedFile;
-  readonly path: string;
   readonly content: Promise<Buffer | null> | undefined;
 }
 
 /**
  * Folders as ZIP archives, streamed as fast as the client takes them. The folder is the archive's top folder; in it is what is live below it, each file
- * as it is when its page of 1,000 is read.
+ * as it is when its page of 250 is read.
  *
  * Invariants:
  * - Whoever reads a folder reads all below it, so no file is decided by itself.
  * - An archive is whole or the connection breaks: a file that cannot be read is never left out, unless it was deleted meanwhile.
- * - One archive is one transfer of its user, and holds AHEAD small files or a part of one large one.
+ * - One archive is one transfer of its user, and holds small files of AHEAD_BYTES or a part of one large one.
+ * - What its directory holds is taken from what all archives may hold before it begins; a folder for which that cannot be enough is refused.
  */
 export class FolderArchives {
   readonly #db: Database;
@@ -54,7 +66,10 @@ export class FolderArchives {
     return folder;
   }
 
-  /** 200. Two statements, and one more for each folder and each further 1,000 files in it. Throws `not_found`, `too_many_transfers`. */
+  /**
+   * 200. Three statements, and of each folder one for its files and one for its folders, where it has any; one more for each further 250 files or 20
+   * folders. Throws `not_found`, `archive_too_large`, `too_many_transfers`, `unavailable`.
+   */
   async open(actor: Actor, id: string, request: RequestInfo): Promise<Reply> {
     const folder = await this.read(actor, id);
     const headers = {
@@ -64,58 +79,71 @@ export class FolderArchives {
       'x-content-type-options': 'nosniff',
     };
     if (request.method === 'HEAD') return reply(200, Readable.from([]), headers);
-    const transfer = this.#transfers.begin('download', actor.userUuid, request.traffic);
-    return reply(200, this.#stream(folder, transfer, request.signal), headers);
+    const holds = await this.#memoryOf(folder);
+    const transfer = this.#transfers.beginArchive(actor.userUuid, holds, request.traffic);
+    return reply(200, this.#stream(folder, { transfer, holds, gone: request.signal }), headers);
   }
 
-  #stream(folder: FolderRecord, transfer: Transfer, gone: AbortSignal): Readable {
+  async #memoryOf({ id }: FolderRecord): Promise<number> {
+    const { entries, nameBytes } = await treeSize(this.#db, id, Math.floor(ARCHIVE_BYTES_MAX / ENTRY_BYTES));
+    const holds = BASE_BYTES + entries * ENTRY_BYTES + nameBytes * NAME_COPIES;
+    if (holds > ARCHIVE_BYTES_MAX)
+      throw new Problem(
+        'archive_too_large',
+        'The folder has too many files and folders for one archive. Download the folders in it one by one.',
+      );
+    return holds;
+  }
+
+  #stream(folder: FolderRecord, { transfer, holds, gone }: { transfer: Transfer; holds: number; gone: AbortSignal }): Readable {
     const ended = new AbortController();
     const signal = AbortSignal.any([gone, transfer.signal, ended.signal]);
-    const zip = new ZipWriter(signal);
-    zip.output.once('close', () => {
+    const output = Readable.from(this.#archive(folder, holds, signal), { objectMode: false, highWaterMark: 1 });
+    const stop = (): void => void output.destroy(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    output.once('close', () => {
       ended.abort();
       transfer.end();
     });
-    this.#write(folder, zip, signal).catch((error: unknown) => {
+    return output;
+  }
+
+  async *#archive(folder: FolderRecord, holds: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const renamed = new PackedLog();
+    try {
+      yield* writeZip(entriesOf(this.#db, folder.id, { contents: (files) => this.#contents(files, signal), renamed }), (bytes) => {
+        if (bytes + renamed.heldBytes > holds)
+          throw new Error(`the folder grew while its archive was written, which may hold ${holds} bytes`);
+      });
+    } catch (error) {
       if (!signal.aborted) this.#log.warn({ err: error, folder: folder.uuid }, 'an archive broke off');
-      zip.output.destroy(error instanceof Error ? error : new Error(String(error)));
-    });
-    return zip.output;
-  }
-
-  async #write(folder: FolderRecord, zip: ZipWriter, signal: AbortSignal): Promise<void> {
-    for await (const { id, path: folderPath, updatedAt } of foldersOf(this.#db, folder.id)) {
-      await zip.addFolder({ path: `${folderPath}/`, modifiedAt: updatedAt });
-      for await (const { file, path, content } of this.#coming(id, folderPath, signal)) {
-        const body = content ? await content : await this.#get(file, signal);
-        if (body === null) continue;
-        await this.#add(zip, { path, modifiedAt: file.updatedAt }, Buffer.isBuffer(body) ? Readable.from([body]) : body, file.size, signal);
-      }
-    }
-    zip.end();
-  }
-
-  async #add(zip: ZipWriter, entry: ZipEntry, content: Readable, size: number, signal: AbortSignal): Promise<void> {
-    const stop = (): void => void content.destroy();
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      await zip.addFile(entry, { content, size });
-    } finally {
-      signal.removeEventListener('abort', stop);
+      throw error;
     }
   }
 
-  /** The files of a folder, small ones read ahead. */
-  async *#coming(folderId: number, folderPath: string, signal: AbortSignal): AsyncGenerator<Coming> {
-    const ahead: Coming[] = [];
+  /** Files with their contents, small ones read ahead. */
+  async *#contents(files: AsyncIterable<ArchivedFile>, signal: AbortSignal): AsyncGenerator<Coming> {
+    const ahead: Ahead[] = [];
+    let bytes = 0;
+    const isFull = (more: number): boolean => ahead.length === AHEAD || bytes + more > AHEAD_BYTES;
+    const first = async (): Promise<Coming> => {
+      const { file, content } = ahead.shift()!;
+      if (!content) return { file, content: await this.#get(file, signal) };
+      bytes -= file.size;
+      const small = await content;
+      return { file, content: small && only(small) };
+    };
     try {
-      for await (const file of filesIn(this.#db, folderId)) {
+      for await (const file of files) {
+        const size = file.size > SMALL_BYTES ? 0 : file.size;
+        while (isFull(size)) yield await first();
         const content = file.size > SMALL_BYTES ? undefined : this.#readSmall(file, signal);
         content?.catch(() => undefined); // thrown at its turn
-        ahead.push({ file, path: `${folderPath}/${file.name}`, content });
-        if (ahead.length === AHEAD) yield ahead.shift()!;
+        bytes += size;
+        ahead.push({ file, content });
       }
-      yield* ahead.splice(0);
+      while (ahead.length > 0) yield await first();
     } finally {
       await Promise.allSettled(ahead.flatMap(({ content }) => content ?? []));
     }
@@ -129,11 +157,20 @@ export class FolderArchives {
   /** Null: deleted and purged meanwhile. */
   async #get(file: ArchivedFile, signal: AbortSignal): Promise<Readable | null> {
     try {
-      return (await this.#objects.get(file.blobName, { signal })).body;
+      const { body } = await this.#objects.get(file.blobName, { signal });
+      const stop = (): void => void body.destroy(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+      body.once('close', () => signal.removeEventListener('abort', stop));
+      body.on('error', () => undefined); // whoever reads it sees it
+      return body;
     } catch (error) {
       if (error instanceof ObjectMissing && !(await isCurrent(this.#db, file))) return null;
       if (error instanceof ObjectMissing) this.#log.error({ file: file.uuid }, 'the object of a file is missing');
       throw error;
     }
   }
+}
+
+async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
+  if (bytes.length > 0) yield bytes;
 }

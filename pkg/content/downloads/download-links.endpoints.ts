@@ -72,7 +72,7 @@ export const downloadLinkEndpoints = (links: DownloadLinks, apiUrl: string): End
     counts: ({ ticket }) => links.holder(ticket),
     params: z.object({ ticket: text(1, SEALED_MAX).meta({ example: 'dGlja2V0' }) }),
     replies: { 200: ANY_CONTENT, 206: ANY_CONTENT, 304: null },
-    errors: ['not_found', 'range_not_satisfiable', 'too_many_transfers'],
+    errors: ['not_found', 'archive_too_large', 'range_not_satisfiable', 'too_many_transfers'],
     handle: ({ params, request }) => links.open(params.ticket, request),
   }),
 ];

@@ -7,7 +7,7 @@ import type { Logger } from '../../runtime/log.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import type { FileRecord } from '../files/files.sql.ts';
 import type { Files } from '../files/files.service.ts';
-import type { Transfers } from '../transfers/transfer-limits.ts';
+import type { Counted, Transfers } from '../transfers/transfers.ts';
 import { attachment } from './disposition.policy.ts';
 import { rangeApplies, selectRange } from './range.policy.ts';
 
@@ -33,16 +33,16 @@ export class Downloads {
 
   /** 200, 206 or 304 (RFC 9110 §13.2.2 gives the order). Throws `not_found`, `range_not_satisfiable`, `too_many_transfers`. */
   async open(actor: Actor, id: string, request: RequestInfo): Promise<Reply> {
-    return this.send(await this.#files.read(actor, id), actor.userUuid, request);
+    return this.send(await this.#files.read(actor, id), { person: actor.userUuid }, request);
   }
 
   /**
-   * The same of content that the caller may read. `counted`: the transfer counts to that person.
+   * The same of content that the caller may read. `counted`: to whom the transfer counts.
    * `begun` is called when the store has begun to send the content, before anything goes out; it gives further headers, or throws what is sent instead.
    */
   async send(
     file: Content,
-    counted: string,
+    counted: Counted,
     request: RequestInfo,
     begun: () => Promise<ReplyHeaders> = () => Promise.resolve({}),
   ): Promise<Reply> {
@@ -66,7 +66,7 @@ export class Downloads {
     return reply(206, body, { ...headers, ...part, ...(await unlessRefused(body, begun)) });
   }
 
-  async #open(file: Content, counted: string, request: RequestInfo, range?: { start: number; end: number }): Promise<Readable> {
+  async #open(file: Content, counted: Counted, request: RequestInfo, range?: { start: number; end: number }): Promise<Readable> {
     const transfer = this.#transfers.begin('download', counted, request.traffic);
     try {
       const { body } = await this.#objects.get(file.blobName, { signal: request.signal, ...(range ? { range } : {}) });

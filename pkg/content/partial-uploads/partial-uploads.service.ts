@@ -11,7 +11,7 @@ import type { Database, Tx } from '../../store/postgres/database.ts';
 import { isNotCommitted } from '../../store/postgres/errors.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
-import type { Transfers } from '../transfers/transfer-limits.ts';
+import type { Transfers } from '../transfers/transfers.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.service.ts';
 import { contentLength } from '../uploads/upload.ts';
@@ -188,7 +188,7 @@ export class PartialUploads {
   ): Promise<PartialUpload> {
     const bytes = contentLength(request);
     if ((bytes ?? 0) > (said.length ?? this.maxBytes) - upload.received) throw tooLarge();
-    const transfer = this.#transfers.begin('upload', actor.userUuid, request.traffic);
+    const transfer = this.#transfers.begin('upload', { person: actor.userUuid }, request.traffic);
     const body = new ChunkBody(request.stream, AbortSignal.any([transfer.signal, turn.signal]));
     try {
       const received = await this.#store(actor, upload, { ...said, body, bytes }, { transfer: transfer.signal, turn: turn.signal });

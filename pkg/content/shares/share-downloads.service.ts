@@ -101,7 +101,8 @@ export class ShareDownloads {
       if (!proof) await this.#requirePassword(share, password, request);
       const content = { ...share, uuid: share.fileUuid };
       const begun = isContinued ? () => this.#continued() : () => this.#count(token, share);
-      return await this.#downloads.send(content, `share:${share.uuid}:${request.network}`, request, begun);
+      const counted = { linkOf: String(share.createdBy), network: request.network };
+      return await this.#downloads.send(content, counted, request, begun);
     } catch (error) {
       this.#results.inc({ result: error instanceof Problem ? error.code : 'failed' });
       throw error;

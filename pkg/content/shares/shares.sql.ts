@@ -97,6 +97,8 @@ export async function insertShare(
 export interface OpenShare {
   readonly id: number;
   readonly uuid: string;
+  /** The id of whoever made it. */
+  readonly createdBy: number;
   readonly passwordHash: string | null;
   readonly expiresAt: Date | null;
   readonly maxDownloads: number | null;
@@ -114,7 +116,7 @@ export interface OpenShare {
 const WORKS = 's.is_active AND (s.expires_at IS NULL OR s.expires_at > $2)';
 
 const OPEN = `
-  SELECT s.id, s.uuid, s.password_hash AS "passwordHash", s.expires_at AS "expiresAt", s.max_downloads AS "maxDownloads",
+  SELECT s.id, s.uuid, s.created_by AS "createdBy", s.password_hash AS "passwordHash", s.expires_at AS "expiresAt", s.max_downloads AS "maxDownloads",
     s.download_count AS "downloadCount", f.uuid AS "fileUuid", f.name, f.mime_type AS "mimeType", f.size, f.checksum, f.blob_name AS "blobName",
     f.version_number AS version
   FROM shares ${SHARE_JOINS}

@@ -24,7 +24,7 @@ import type { Files } from '../files/files.service.ts';
 import { openFolder } from '../folders/folders.sql.ts';
 import { nameConflict } from '../names/name-conflict.ts';
 import { alternativeName, NAME_ATTEMPTS, pathFault, pathOf } from '../names/names.policy.ts';
-import type { Transfers } from '../transfers/transfer-limits.ts';
+import type { Transfers } from '../transfers/transfers.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
 import { alreadyReserved, contentLength, type Upload, type UploadDestination } from './upload.ts';
 import type { VersionSchedule } from '../versions/version-schedule.ts';
@@ -219,7 +219,7 @@ export class Uploads {
     run: (destination: UploadDestination) => Promise<T>,
     most = contentLength(request),
   ): Promise<T> {
-    const transfer = this.#transfers.begin('upload', actor.userUuid, request.traffic);
+    const transfer = this.#transfers.begin('upload', { person: actor.userUuid }, request.traffic);
     try {
       return await this.#reserving(most, (destination) =>
         run({ ...destination, signal: AbortSignal.any([request.signal, transfer.signal]) }),

@@ -91,7 +91,7 @@ export class Versions {
     const version = await findVersion(this.#db.tables, file.id, number);
     if (!version) throw new Problem('not_found');
     const { size, checksum, blobName } = version;
-    return this.#downloads.send({ ...file, version: number, size, checksum, blobName }, actor.userUuid, request);
+    return this.#downloads.send({ ...file, version: number, size, checksum, blobName }, { person: actor.userUuid }, request);
   }
 
   /**

@@ -33,9 +33,11 @@ const LOOK_MS = 500;
 
 /**
  * Path style, since a host per bucket wants DNS; checksums only where the protocol demands them, since we keep our own SHA-256.
- * `onread`: how plain connections read (read-buffer.ts). Those with TLS and those of `connect` read as Node does.
+ * `onread`: how plain connections read (read-buffer.ts). Those with TLS and those of `connect` read as Node does. `highWaterMark`: bytes that a
+ * connection gathers while nobody reads the reply.
  */
-export function newClient(options: ClientOptions, { onread }: { onread?: OnReadOpts } = {}): S3Client {
+export function newClient(options: ClientOptions, reading: { onread?: OnReadOpts; highWaterMark?: number } = {}): S3Client {
+  const { onread, ...streams } = reading;
   const client = new S3Client({
     endpoint: options.endpoint,
     region: options.region,
@@ -45,8 +47,8 @@ export function newClient(options: ClientOptions, { onread }: { onread?: OnReadO
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
-      httpAgent: dialledBy(new HttpAgent({ ...KEPT, ...(onread ? { onread } : {}) }), 'http:', options.connect),
-      httpsAgent: dialledBy(new HttpsAgent(KEPT), 'https:', options.connect),
+      httpAgent: dialledBy(new HttpAgent({ ...KEPT, ...streams, ...(onread ? { onread } : {}) }), 'http:', options.connect),
+      httpsAgent: dialledBy(new HttpsAgent({ ...KEPT, ...streams }), 'https:', options.connect),
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: ANSWER_TIMEOUT_MS,
       throwOnRequestTimeout: true,

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { translateError } from './errors.ts';
+import { beginReading, endReading, READ_AHEAD_BYTES } from './read-buffer.ts';
 
 /** A download whose next bytes take so long is given up. */
 const STALL_TIMEOUT_MS = 10_000;
@@ -19,7 +20,8 @@ export class Download extends Readable {
 
   /** `until`: ends it when aborted, in the middle too. */
   constructor(reply: Readable, until?: AbortSignal) {
-    super();
+    super({ highWaterMark: READ_AHEAD_BYTES });
+    beginReading();
     this.#reply = reply;
     this.#until = until;
     this.#onAbort = () => this.destroy(translateError(until?.reason) as Error);
@@ -45,6 +47,7 @@ export class Download extends Readable {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     clearTimeout(this.#stall);
     this.#until?.removeEventListener('abort', this.#onAbort);
+    endReading();
     this.#reply.destroy();
     done(error);
   }

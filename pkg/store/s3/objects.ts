@@ -18,7 +18,7 @@ import { Download } from './download.ts';
 import { DeleteRefused, isMissing, ListingEndless, ObjectMissing, statusOf, translateError } from './errors.ts';
 import { WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 import { ObjectRequests, type Stored } from './object-requests.ts';
-import { READ_INTO_ONE_BUFFER } from './read-buffer.ts';
+import { READ_AHEAD_BYTES, READ_INTO_ONE_BUFFER } from './read-buffer.ts';
 import { PART_BYTES, putWhole, type UploadClients, uploadStream, type UploadTarget } from './upload.ts';
 
 export { newClient } from './client.ts';
@@ -273,7 +273,7 @@ function openClients(options: ObjectsOptions): Clients {
   return {
     client,
     requests: new ObjectRequests(options, options.clock ?? systemClock),
-    downloads: newClient(options, { onread: READ_INTO_ONE_BUFFER }),
+    downloads: newClient(options, { onread: READ_INTO_ONE_BUFFER, highWaterMark: READ_AHEAD_BYTES }),
   };
 }
 

@@ -1,10 +1,24 @@
 import type { OnReadOpts, Socket } from 'node:net';
 
-/** Larger reads take less CPU time; but a reader that pauses holds up to three chunks of this size. */
-const READ_BYTES = 128 * 1024;
+/** Larger reads take less CPU time; but a download whose reader pauses holds three chunks of their size, so many downloads read less at once. */
+const READ_BYTES = { most: 128 * 1024, least: 16 * 1024 } as const;
+/** Of downloads that pause: in the store's reply, in Download, and in the client's connection. */
+const CHUNKS_HELD = 3;
+/** What paused downloads hold together, until there are so many that each reads the least. */
+const HELD_BYTES = 8 << 20;
 
-/** Pages that were never written take no memory: a process without downloads does not pay for it. */
-const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+/** For the connections that read objects: whatever comes is passed on or the connection waits, so that nothing gathers on the way. */
+export const READ_AHEAD_BYTES = 1;
+
+const buffer = Buffer.allocUnsafeSlow(READ_BYTES.most);
+
+/** Objects that are being read now. */
+let reading = 0;
+export const beginReading = (): number => (reading += 1);
+export const endReading = (): number => (reading -= 1);
+
+export const readBytes = (objects: number): number =>
+  Math.max(READ_BYTES.least, Math.min(READ_BYTES.most, Math.floor(HELD_BYTES / CHUNKS_HELD / Math.max(1, objects))));
 
 /**
  * How plain connections read objects: all of them into one buffer. Otherwise Node allocates 64 KiB for each read, and for a download of 256 MiB
@@ -17,7 +31,7 @@ const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
  *   are handled, so connections with TLS do not read this way.
  */
 export const READ_INTO_ONE_BUFFER: OnReadOpts = {
-  buffer,
+  buffer: () => buffer.subarray(0, readBytes(reading)),
   callback(this: Socket, length: number): boolean {
     const bytes = buffer.subarray(0, length);
     const isTaken = this.readableFlowing === true && this.readableLength === 0 && this.emit('data', bytes);

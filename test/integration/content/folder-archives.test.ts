@@ -1,14 +1,20 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
 import type { Api } from '../../support/api.ts';
-import { heldBytes } from '../../support/memory.ts';
+import { heldBeyond, heldBytes } from '../../support/memory.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 import { inParallel, range, waitFor } from '../../support/wait.ts';
 
-const tenant = serverSuite({ transfers: { perPerson: 2 } });
+/** With paths of 1,900 characters, 2 KiB in an archive, where names are cut to 255 bytes. */
+const FOLDERS = 4_000;
+/** A few hundred bytes for each of them in two archives, and what is on its way. */
+const BOUND = 12 << 20;
+
+const tenant = serverSuite({ transfers: { archivesPerPerson: 2 } });
 
 const folder = async (api: Api, name: string, parent_id: string | null = null): Promise<string> =>
   (await api.post('/folders', { name, parent_id })).body.id;
@@ -25,6 +31,16 @@ async function entriesOf(archive: Buffer): Promise<Record<string, string | null>
     entries[entry.fileName] = content && content.toString();
   }
   return entries;
+}
+
+/** What Python's unzip makes of an archive: the content of each file by its path. Throws where it could not unpack all. */
+function unpack(archive: Buffer): Record<string, string> {
+  const script = `import io, json, os, sys, tempfile, zipfile
+with tempfile.TemporaryDirectory() as out:
+    zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).extractall(out)
+    files = [os.path.join(d, f) for d, _, fs in os.walk(out) for f in fs]
+    print(json.dumps({os.path.relpath(f, out): open(f, encoding='utf8').read() for f in files}))`;
+  return JSON.parse(execFileSync('python3', ['-c', script], { input: archive, encoding: 'utf8' })) as Record<string, string>;
 }
 
 const begun: (() => void)[] = [];
@@ -44,7 +60,7 @@ async function unread(api: Api, path: string): Promise<IncomingMessage> {
 }
 
 describe('the archive of a folder', () => {
-  test('holds what is live in it and below, with its own name on top, for two statements and one a folder', async () => {
+  test('holds what is live in it and below, with its own name on top, for three statements and one or two a folder', async () => {
     const { api } = await tenant.user();
     const top = await folder(api, 'Übung 1', await folder(api, 'above'));
     const [below, empty] = [await folder(api, '第二', top), await folder(api, 'empty', top)];
@@ -72,7 +88,7 @@ describe('the archive of a folder', () => {
       ...Object.fromEntries(range(20).map((n) => [`Übung 1/第二/${n}.txt`, `content ${n}`])),
       'Übung 1/empty/': null,
     });
-    expect([sql.length, (await api.head(`/folders/${empty}/zip`)).status]).toEqual([5, 200]);
+    expect([sql.length, (await api.head(`/folders/${empty}/zip`)).status]).toEqual([7, 200]);
   });
 
   test('is for whoever may read the folder, by a link without a token too, and not while it is in the trash', async () => {
@@ -128,5 +144,65 @@ describe('the archive of a folder', () => {
     expect(third).toMatchObject({ status: 429, body: { error: 'too_many_transfers' } });
     expect(held).toBeLessThan(20 << 20);
     expect(whole.bytes.length).toBeGreaterThan(60 << 20);
+  });
+
+  test('unpacks whole on every system: what would be one path is renamed, and _renamed.txt lists each change', async () => {
+    const { api } = await tenant.user();
+    const top = await folder(api, 'Term');
+    for (const name of ['plan', 'y.', 'nul.txt', 'a<b>.txt']) await file(api, top, name, name);
+    await file(api, await folder(api, 'plan', top), 'a.txt', 'in the folder');
+    await file(api, await folder(api, 'Etc.', top), 'inner.txt', 'in Etc.');
+
+    const { bytes } = await api.get(`/folders/${top}/zip`);
+    const again = await api.get(`/folders/${top}/zip`);
+
+    const unpacked = unpack(bytes);
+    const { 'Term/_renamed.txt': renamed, ...others } = unpacked;
+    expect(others).toEqual({
+      'Term/plan': 'plan',
+      'Term/y_': 'y.',
+      'Term/nul_.txt': 'nul.txt',
+      'Term/a_b_.txt': 'a<b>.txt',
+      'Term/plan (1)/a.txt': 'in the folder',
+      'Term/Etc_/inner.txt': 'in Etc.',
+    });
+    for (const line of ['Term/plan (1)\n    was: plan\n', 'Term/Etc_\n    was: Etc.\n', 'Term/nul_.txt\n    was: nul.txt\n'])
+      expect(renamed).toContain(line);
+    expect(Buffer.compare(bytes, again.bytes)).toBe(0);
+  });
+
+  test('with long paths takes no memory for each entry; a person has so many archives at once, and a folder that is too much for one is a 422', async () => {
+    const { api } = await tenant.user();
+    let deepest = await folder(api, '長'.repeat(240));
+    const top = deepest;
+    for (const _ of range(7)) deepest = await folder(api, '長'.repeat(240), deepest);
+    const fill = (count: number, prefix: string, id: string): Promise<unknown> =>
+      tenant.db.query(
+        `INSERT INTO folders (uuid, name, path, parent_id, owner_id)
+         SELECT gen_random_uuid(), $2 || n, d.path || '/' || $2 || n, d.id, d.owner_id FROM folders d, generate_series(1, $1::int) n WHERE d.uuid = $3`,
+        [count, prefix, id],
+      );
+    await fill(FOLDERS, '', deepest);
+    const before = heldBytes();
+    let highest = 0;
+
+    const sizes = await Promise.all(
+      range(2).map(async () => {
+        let [bytes, looked] = [0, 0];
+        for await (const chunk of await api.download(`/folders/${top}/zip`)) {
+          bytes += (chunk as Buffer).length;
+          if (bytes - looked < 8 << 20) continue;
+          looked = bytes;
+          highest = Math.max(highest, await heldBeyond(before, BOUND));
+        }
+        return bytes;
+      }),
+    );
+
+    expect(Math.min(...sizes)).toBeGreaterThan(FOLDERS * 2 * 2_000);
+    expect(highest).toBeLessThan(BOUND);
+    const wide = await folder(api, 'wide');
+    await fill(50_000, 'x'.repeat(150), wide);
+    expect(await api.get(`/folders/${wide}/zip`)).toMatchObject({ status: 422, body: { error: 'archive_too_large' } });
   });
 });

@@ -187,7 +187,7 @@ describe('a client that is slower than the least rate', () => {
 });
 
 test('an upload that lasts longer than the longest may is a 408', async () => {
-  const tenant = await startTenant({ transfers: { measuredMs: 500, longestUploadMs: 1500 } });
+  const tenant = await startTenant({ transfers: { measuredMs: 500, longestMs: 1500 } });
   try {
     const { api } = await tenant.user();
     async function* steady(): AsyncGenerator<Buffer> {

@@ -29,7 +29,7 @@ const SHARED = new Set<ProblemCode>([
 ]);
 const NOBODY = randomUUID();
 
-const { tenant, at } = lmsSuite({ transfers: { perPerson: TRANSFERS, leastBytesPerSecond: 0 } });
+const { tenant, at } = lmsSuite({ transfers: { perPerson: TRANSFERS, byLinksOfOwner: TRANSFERS, leastBytesPerSecond: 0 } });
 const other = fixture(
   () => startTenant(),
   (started) => started.stop(),
@@ -241,7 +241,7 @@ test('a name in another Unicode form, and headers that are stored sealed, are wh
 
 test('a person with as many transfers as one may have at once gets 429 wherever that is declared', async () => {
   const wrong = await wrongAnswers(async (operation) => {
-    // Those of a share link count to the link.
+    // Those of a share link count to its maker.
     if (!operation.codes.includes('too_many_transfers') || operation.cases.errors?.too_many_transfers) return [];
     // Nobody's downloads that are about to end count to them.
     const fresh = new World(tenant, at, await tenant.user(), world.bob);

@@ -105,10 +105,11 @@ export class World {
     );
     return job;
   };
-  /** The token of a share link by which as many downloads as may be are in progress until `release`. */
+  /** The token of a share link of somebody of whose links as many downloads as may be are in progress until `release`. */
   busyLink = async (): Promise<string> => {
-    const { id } = await made(this.ada.api.upload('/files', { file: Buffer.alloc(16 << 20), name: this.name() }));
-    const { token } = await made(this.ada.api.post(`/files/${id}/share`, {}));
+    const { api } = await this.person();
+    const { id } = await made(api.upload('/files', { file: Buffer.alloc(16 << 20), name: this.name() }));
+    const { token } = await made(api.post(`/files/${id}/share`, {}));
     for (const _ of range(TRANSFERS)) {
       const response = await fetch(`${this.tenant.apiUrl}/s/${token}/download`);
       this.#held.push(async () => response.body?.cancel());

@@ -24,7 +24,7 @@ const PROGRESS_DEADLINE_SECONDS = 300;
 const TMP_SIZE = '1Gi';
 
 /** A small nursery: buffers of a stream die young, so a large one only holds garbage (idle −22 MiB, half the growth while 2 GiB pass). */
-const NODE_OPTIONS = '--max-semi-space-size=2';
+export const NODE_OPTIONS = '--max-semi-space-size=2';
 
 const DEFAULT_RESOURCES = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } };
 

@@ -1,0 +1,73 @@
+import { hash } from 'node:crypto';
+
+/** The longest name of a file on Linux, in bytes of UTF-8; Windows and macOS take 255 characters. */
+const NAME_MAX_BYTES = 255;
+const EXTENSION_MAX_BYTES = 64;
+/** Not in a name on Windows; slashes and control characters are in no name here. */
+const FORBIDDEN = /[<>:"|?*\\]/g;
+/** Windows drops them. */
+const TRAILING = /[. ]+$/;
+/** Devices of Windows, whatever follows the first dot; it takes the superscript digits for digits too. */
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?= *(?:\.|$))/i;
+const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
+/** Numbers that each taken name tries by itself; after them the numbers of the folder go on, so that no folder takes long. */
+const OWN_NUMBERS = 10;
+
+/** A name that Linux, macOS and Windows take as it is: what they forbid, drop or reserve is replaced by `_`, and what is too long is cut. */
+export function portableName(name: string): string {
+  const allowed = name
+    .replaceAll(FORBIDDEN, '_')
+    .replace(TRAILING, (end) => '_'.repeat(end.length))
+    .replace(DEVICE, '$&_');
+  return fitted(allowed, '');
+}
+
+/**
+ * What names that unpack to one path have in common: letters of any case (NTFS, APFS), composed or not (macOS), without what nobody sees (HFS+).
+ * It may take two names for one that some system keeps apart; then one of them is renamed without need.
+ */
+export const unpackedAs = (name: string): string =>
+  name.normalize('NFD').replaceAll(IGNORED, '').toUpperCase().toLowerCase().normalize('NFC');
+
+/**
+ * The names in one folder of an archive: no two of them unpack to one path on Linux, macOS or Windows. The same names in the same order give the same
+ * ones. Of each name only 48 bits of a hash are held; among 100,000 names, two share them by chance one time in 50,000, and one is renamed without need.
+ */
+export class FolderNames {
+  readonly #taken = new Set<number>();
+  #last = OWN_NUMBERS;
+
+  /** The name in the archive; another than `name` where that is not portable or is taken: `plan (1).txt`. */
+  give(name: string): string {
+    const portable = portableName(name);
+    if (this.#take(portable)) return portable;
+    for (let own = 1; ; own += 1) {
+      const other = fitted(portable, ` (${own <= OWN_NUMBERS ? own : (this.#last += 1)})`);
+      if (this.#take(other)) return other;
+    }
+  }
+
+  #take(name: string): boolean {
+    const key = hash('sha256', unpackedAs(name), 'buffer').readUIntBE(0, 6);
+    if (this.#taken.has(key)) return false;
+    this.#taken.add(key);
+    return true;
+  }
+}
+
+/** The name with `suffix` before its extension, in NAME_MAX_BYTES: the stem loses characters at its end. */
+function fitted(name: string, suffix: string): string {
+  const dot = name.lastIndexOf('.');
+  const at = dot > 0 && Buffer.byteLength(name.slice(dot)) <= EXTENSION_MAX_BYTES ? dot : name.length;
+  const end = `${suffix}${name.slice(at)}`;
+  const stem = name.slice(0, at);
+  if (Buffer.byteLength(stem) + Buffer.byteLength(end) <= NAME_MAX_BYTES) return `${stem}${end}`;
+  let left = NAME_MAX_BYTES - Buffer.byteLength(end);
+  let cut = '';
+  for (const character of stem) {
+    left -= Buffer.byteLength(character);
+    if (left < 0) break;
+    cut += character;
+  }
+  return `${cut.replace(TRAILING, '')}${end}`;
+}

@@ -1,0 +1,41 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+const PIECE_BYTES = 64 * 1024;
+/** The fastest: what repeats, repeats literally. */
+const LEVEL = 1;
+
+/** Bytes that are written once and read once, packed meanwhile: of records that are alike, such as paths of one tree, little is held. */
+export class PackedLog {
+  readonly #packed: Buffer[] = [];
+  #open: Buffer[] = [];
+  #openBytes = 0;
+  #packedBytes = 0;
+  /** Of all records, unpacked. */
+  bytes = 0;
+
+  /** What is in memory now. */
+  get heldBytes(): number {
+    return this.#packedBytes + this.#openBytes;
+  }
+
+  add(record: Buffer): void {
+    this.#open.push(record);
+    this.#openBytes += record.length;
+    this.bytes += record.length;
+    if (this.#openBytes < PIECE_BYTES) return;
+    const piece = deflateRawSync(Buffer.concat(this.#open), { level: LEVEL });
+    this.#packed.push(piece);
+    this.#packedBytes += piece.length;
+    this.#open = [];
+    this.#openBytes = 0;
+  }
+
+  /** All records in their order, a piece at a time; each is released when the next is asked for. */
+  *pieces(): Generator<Buffer> {
+    for (const [at, piece] of this.#packed.entries()) {
+      yield inflateRawSync(piece);
+      this.#packed[at] = Buffer.alloc(0);
+    }
+    if (this.#openBytes > 0) yield Buffer.concat(this.#open);
+  }
+}

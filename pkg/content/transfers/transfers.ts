@@ -1,0 +1,238 @@
+import { Counter, Gauge } from 'prom-client';
+import type { Traffic } from '../../api/endpoint.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { leastRate, TRANSFER_LIMITS, type TransferLimits } from './transfer-limits.ts';
+
+const LOOKS_A_MEASURE = 10;
+const RETRY_AFTER_SECONDS = 5;
+
+/** An archive is a download of many files. */
+export type TransferKind = 'upload' | 'download' | 'archive';
+
+/** To whom a transfer counts: a user, by uuid; or, where a share link is used, its maker and the network that uses it. */
+export type Counted = { readonly person: string } | { readonly linkOf: string; readonly network: string };
+
+/** An upload or download in progress. */
+export interface Transfer {
+  /** Aborted when the transfer is stopped; the reason is the error to throw or to end the stream with. */
+  readonly signal: AbortSignal;
+  /** Call when the transfer has ended for any reason. Idempotent. */
+  end(): void;
+}
+
+/** One of the numbers that a transfer counts in. `name` is the label of the metric; `takes`: 1 unless set. */
+interface Slot {
+  readonly name:
+    | 'person'
+    | 'link_owner'
+    | 'network'
+    | 'links'
+    | 'downloads'
+    | 'archives'
+    | 'archives_of_person'
+    | 'archive_bytes'
+    | 'archive_bytes_of_person';
+  readonly key: string;
+  readonly most: number;
+  readonly takes?: number;
+}
+
+interface Measured {
+  readonly kind: TransferKind;
+  readonly slots: readonly Slot[];
+  readonly traffic: Traffic;
+  readonly cut: AbortController;
+  readonly startedAt: number;
+  waitedMs: number;
+  bytesBefore: number;
+}
+
+/**
+ * Uploads and downloads in progress at this server.
+ *
+ * Invariants:
+ * - A user has at most `perPerson` of them, over all tokens and download links; downloads by share links count to the link's maker, to the network, and
+ *   together have at most half of the server's downloads, whatever number of links, networks and accounts there are.
+ * - A transfer whose client is slower than the least rate is stopped, and one that lasts too long. Only the time that the server waits for the
+ *   client counts, not the time in which stores work or an upload waits for its share of memory. The more downloads there are, the faster each must be.
+ * - One timer for all of them, and none while there are none.
+ */
+export class Transfers {
+  readonly #limits: TransferLimits;
+  readonly #clock: Clock;
+  readonly #taken = new Map<string, number>();
+  readonly #underWay = new Set<Measured>();
+  readonly #refused: Counter<'limit'>;
+  readonly #stopped: Counter<'kind' | 'reason'>;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: { clock: Clock; metrics: Metrics; limits?: Partial<TransferLimits> | undefined }) {
+    this.#clock = deps.clock;
+    this.#limits = { ...TRANSFER_LIMITS, ...deps.limits };
+    const registers = [deps.metrics];
+    const gauge: Gauge<'kind'> = new Gauge({
+      name: 'transfers_in_progress',
+      help: 'Uploads, downloads and archives in progress',
+      labelNames: ['kind'],
+      registers,
+      collect: () => this.#count(gauge),
+    });
+    this.#refused = new Counter({
+      name: 'transfers_refused_total',
+      help: 'Uploads and downloads refused, by the limit that was reached',
+      labelNames: ['limit'],
+      registers,
+    });
+    this.#stopped = new Counter({
+      name: 'transfers_stopped_total',
+      help: 'Uploads and downloads stopped since their client was too slow or they lasted too long',
+      labelNames: ['kind', 'reason'],
+      registers,
+    });
+  }
+
+  /** Throws `too_many_transfers`; `unavailable` where the server has as many downloads as it can have. */
+  begin(kind: 'upload' | 'download', counted: Counted, traffic: Traffic): Transfer {
+    return this.#begin(kind, this.#slotsOf(kind, counted), traffic);
+  }
+
+  /** The same for an archive that a user downloads, and that may hold so many bytes of memory until it ends. */
+  beginArchive(person: string, bytes: number, traffic: Traffic): Transfer {
+    const { archives, archivesPerPerson, archiveBytes } = this.#limits;
+    const slots: Slot[] = [
+      { name: 'archives_of_person', key: `archives:${person}`, most: archivesPerPerson },
+      { name: 'archive_bytes_of_person', key: `archive-bytes:${person}`, most: archiveBytes / 2, takes: bytes },
+      { name: 'archives', key: 'archives', most: archives },
+      { name: 'archive_bytes', key: 'archive-bytes', most: archiveBytes, takes: bytes },
+    ];
+    return this.#begin('archive', [...slots, ...this.#slotsOf('archive', { person })], traffic);
+  }
+
+  #begin(kind: TransferKind, slots: readonly Slot[], traffic: Traffic): Transfer {
+    const full = slots.find(({ key, most, takes = 1 }) => (this.#taken.get(key) ?? 0) + takes > most);
+    if (full) {
+      this.#refused.inc({ limit: full.name });
+      throw refusal(full);
+    }
+    for (const { key, takes = 1 } of slots) this.#taken.set(key, (this.#taken.get(key) ?? 0) + takes);
+    const cut = new AbortController();
+    const measured: Measured = {
+      kind,
+      slots,
+      traffic,
+      cut,
+      startedAt: this.#clock.monotonic(),
+      waitedMs: 0,
+      bytesBefore: bytesOf(kind, traffic),
+    };
+    this.#underWay.add(measured);
+    const everyMs = this.#limits.measuredMs / LOOKS_A_MEASURE;
+    this.#timer ??= setInterval(() => this.#look(everyMs), everyMs).unref();
+    return { signal: cut.signal, end: () => this.#end(measured) };
+  }
+
+  /** The narrowest first: a refusal names what the caller can do something about. */
+  #slotsOf(kind: TransferKind, counted: Counted): Slot[] {
+    const limits = this.#limits;
+    const slots: Slot[] =
+      'person' in counted
+        ? [{ name: 'person', key: `person:${counted.person}`, most: limits.perPerson }]
+        : [
+            { name: 'network', key: `network:${counted.network}`, most: limits.byLinksToNetwork },
+            { name: 'link_owner', key: `owner:${counted.linkOf}`, most: limits.byLinksOfOwner },
+            { name: 'links', key: 'links', most: limits.byLinks },
+          ];
+    if (kind !== 'upload') slots.push({ name: 'downloads', key: 'downloads', most: limits.downloads });
+    return slots;
+  }
+
+  #end(measured: Measured): void {
+    if (!this.#underWay.delete(measured)) return;
+    for (const { key, takes = 1 } of measured.slots) {
+      const left = (this.#taken.get(key) ?? 0) - takes;
+      if (left <= 0) this.#taken.delete(key);
+      else this.#taken.set(key, left);
+    }
+    if (this.#underWay.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(passedMs: number): void {
+    const now = this.#clock.monotonic();
+    for (const measured of this.#underWay) {
+      if (now - measured.startedAt > this.#limits.longestMs) this.#stop(measured, 'too_long');
+      else if (this.#isTooSlow(measured, passedMs)) this.#stop(measured, 'too_slow');
+    }
+  }
+
+  #stop({ kind, cut }: Measured, reason: 'too_long' | 'too_slow'): void {
+    if (cut.signal.aborted) return;
+    this.#stopped.inc({ kind, reason });
+    cut.abort(kind === 'upload' ? this.#timeout(reason) : cutOff(reason));
+  }
+
+  #isTooSlow(measured: Measured, passedMs: number): boolean {
+    const { kind, traffic } = measured;
+    if (!(kind === 'upload' ? traffic.awaitsBody : traffic.awaitsReader)) return false;
+    measured.waitedMs += passedMs;
+    if (measured.waitedMs < this.#limits.measuredMs) return false;
+    const bytes = bytesOf(kind, traffic);
+    const isTooSlow = bytes - measured.bytesBefore < (measured.waitedMs / 1000) * this.#leastRate(measured);
+    Object.assign(measured, { waitedMs: 0, bytesBefore: bytes });
+    return isTooSlow;
+  }
+
+  /** Of a download it rises with the number in that it counts among all. */
+  #leastRate({ kind, slots }: Measured): number {
+    if (kind === 'upload') return this.#limits.leastBytesPerSecond;
+    const shared = slots.filter(({ name }) => name === 'downloads' || name === 'links' || name === 'archives');
+    return leastRate(this.#limits, Math.max(...shared.map(({ key, most }) => (this.#taken.get(key) ?? 0) / most)));
+  }
+
+  #timeout(reason: 'too_long' | 'too_slow'): Problem {
+    const { leastBytesPerSecond, longestMs } = this.#limits;
+    const message =
+      reason === 'too_long'
+        ? `An upload may take at most ${longestMs / 3_600_000} h.`
+        : `The upload was too slow: it must send at least ${leastBytesPerSecond} bytes a second.`;
+    return new Problem('request_timeout', message);
+  }
+
+  #count(gauge: Gauge<'kind'>): void {
+    const counts = { upload: 0, download: 0, archive: 0 };
+    for (const { kind } of this.#underWay) counts[kind] += 1;
+    for (const kind of ['upload', 'download', 'archive'] as const) gauge.set({ kind }, counts[kind]);
+  }
+}
+
+const bytesOf = (kind: TransferKind, traffic: Traffic): number => (kind === 'upload' ? traffic.received : traffic.sent);
+
+const AGAIN = 'Try again when one has ended.';
+const TOO_MANY_ARCHIVES = `You download as many archives already as a user may. ${AGAIN}`;
+const allTaken = (what: string): string => `This server has as many ${what} in progress as it can. ${AGAIN}`;
+
+/** What a refusal says: of a limit of the caller. */
+const OF_CALLER: Partial<Record<Slot['name'], (most: number) => string>> = {
+  person: (most) => `You have ${most} uploads and downloads in progress, the most that a user may have. ${AGAIN}`,
+  archives_of_person: () => TOO_MANY_ARCHIVES,
+  archive_bytes_of_person: () => TOO_MANY_ARCHIVES,
+  network: (most) => `Your network has ${most} downloads by share links in progress, the most that it may have. ${AGAIN}`,
+  link_owner: (most) => `${most} downloads by links of this person are in progress, the most that there may be. ${AGAIN}`,
+};
+
+function refusal({ name, most }: Slot): Problem {
+  const retry = { retryAfter: RETRY_AFTER_SECONDS };
+  const ofCaller = OF_CALLER[name];
+  return ofCaller
+    ? new Problem('too_many_transfers', ofCaller(most), retry)
+    : new Problem('unavailable', allTaken(name.startsWith('archive') ? 'archives' : 'downloads'), retry);
+}
+
+/** The status is sent already, so only closing the connection can report it; it is no error of the server. */
+const cutOff = (reason: 'too_long' | 'too_slow'): Error =>
+  Object.assign(new Error(reason === 'too_slow' ? 'the client read the download too slowly' : 'the download lasted too long'), {
+    code: 'ECANCELED',
+  });

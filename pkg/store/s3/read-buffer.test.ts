@@ -1,0 +1,14 @@
+import { expect, test } from '@jest/globals';
+import { readBytes } from './read-buffer.ts';
+
+const KIB = 1024;
+
+test('few downloads read 128 KiB at once, many 16 KiB', () => {
+  expect([0, 1, 21, 50, 170, 2_000].map((objects) => Math.floor(readBytes(objects) / KIB))).toEqual([128, 128, 128, 54, 16, 16]);
+});
+
+test('1,000 downloads that began one after another and pause hold less than 64 MiB together', () => {
+  let bytes = 0;
+  for (let objects = 1; objects <= 1_000; objects += 1) bytes += 3 * readBytes(objects);
+  expect(bytes / KIB / KIB).toBeLessThan(64);
+});
