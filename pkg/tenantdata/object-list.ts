@@ -1,6 +1,7 @@
 import { isContentKey } from '../store/s3/content-key.ts';
 import { type Repository, RepositoryError } from './repository/repository.ts';
 import { names } from './manifest.ts';
+import { measured } from './measured.ts';
 import { linesOf, unpacked } from './packed.ts';
 
 /** An object that rows name. */
@@ -21,10 +22,13 @@ export const OBJECT_LIST = `COPY (
 /** Of a line: a key has 44 bytes, a size 15, a checksum 64. */
 export const LIST_BOUND = { line: 256 };
 
-/** The objects of a backup. Throws RepositoryError where the list is missing or damaged. */
-export async function* listedObjects(repository: Repository, slug: string, stamp: string): AsyncGenerator<ListedObject> {
+/** The objects of a backup. Throws RepositoryError where the list is missing or damaged, at its end where it has not this SHA-256. */
+export async function* listedObjects(repository: Repository, slug: string, stamp: string, sha256?: string): AsyncGenerator<ListedObject> {
   const name = names(slug).list(stamp);
-  for await (const line of linesOf(unpacked(repository, name, LIST_BOUND))) yield parsed(line, name);
+  const { stream } = measured(unpacked(repository, name, LIST_BOUND), (found) => {
+    if (sha256 !== undefined && found !== sha256) throw new RepositoryError(`${name} was changed while it was read`);
+  });
+  for await (const line of linesOf(stream as AsyncIterable<Buffer>)) yield parsed(line, name);
 }
 
 function parsed(line: string, name: string): ListedObject {

@@ -242,7 +242,8 @@ async function putObjects(
 ): Promise<string[]> {
   const missing: string[] = [];
   const lost = new Set(manifest.missing);
-  await forEach(absentAmong(listedObjects(repository, manifest.slug, stamp), objects.list()), OBJECTS_AT_ONCE, async (object) => {
+  const listed = listedObjects(repository, manifest.slug, stamp, manifest.objects.sha256);
+  await forEach(absentAmong(listed, objects.list()), OBJECTS_AT_ONCE, async (object) => {
     signal.throwIfAborted();
     // A list of Carrel's own has no checksum of what was lost already.
     if (lost.has(object.key) || (object.checksum === null && doubt === undefined)) return void missing.push(object.key);
