@@ -12,6 +12,7 @@ import { expireVersions } from '../../pkg/content/versions/expire-versions.proce
 import { deleteExpiredEvents } from '../../pkg/events/retention.ts';
 import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
+import { renameCourse } from '../../pkg/lti/launch/rename-course.processor.ts';
 import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
 import { expireTask } from '../../pkg/tasks/expire-task.processor.ts';
 import type { WorkerConfig } from './config.ts';
@@ -31,6 +32,7 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS }),
     emptyOwnTrash,
     copyFolder,
+    renameCourse,
     expireTask,
   ],
   rowQueues: [

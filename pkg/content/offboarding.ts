@@ -10,8 +10,9 @@ import { FOLDERS_TAG } from './content.tags.ts';
 import type { TaggedCache } from '../store/redis/tagged-cache.ts';
 import { endGivenBy } from './access/delegated-grants.sql.ts';
 import { fileCreated } from './files/files.events.ts';
-import { renameFolder } from './folders/rename.sql.ts';
+import { renameFolder } from './folders/rename-folder.ts';
 import { orNameConflict } from './names/name-conflict.ts';
+import { characters } from './names/names.policy.ts';
 import { countBytes } from './uploads/uploads.sql.ts';
 import { requestPurge } from './objects/objects.jobs.ts';
 
@@ -99,7 +100,7 @@ export class UserContent {
   }
 
   async #removeFolders(tx: Tx, user: UserRef, systemUserId: number): Promise<void> {
-    await renameClashingRoots(tx, user, systemUserId);
+    await this.#renameClashingRoots(tx, user, systemUserId);
     await tx.query(
       `UPDATE folders d SET owner_id = $2 WHERE d.owner_id = $1 AND (
          EXISTS (SELECT FROM folders b WHERE b.ancestry <@ d.ancestry AND b.owner_id <> $1)
@@ -112,6 +113,39 @@ export class UserContent {
     );
     await tx.query('DELETE FROM folders WHERE owner_id = $1', [user.id]);
   }
+
+  /** Renames root folders whose name the system user has already. Paths follow. Throws `name_conflict`. */
+  async #renameClashingRoots(tx: Tx, user: UserRef, systemUserId: number): Promise<void> {
+    const clashing = await tx.query<{ uuid: string; name: string }>(
+      `SELECT d.uuid, d.name FROM folders d
+       WHERE d.owner_id = $1 AND d.parent_id IS NULL AND d.deleted_at IS NULL AND EXISTS (
+         SELECT FROM folders s WHERE s.owner_id = $2 AND s.parent_id IS NULL AND s.deleted_at IS NULL AND s.name = d.name)
+       ORDER BY d.id`,
+      [user.id, systemUserId],
+    );
+    for (const { uuid, name } of clashing) {
+      const names = await freeOf(tx, [user.id, systemUserId], namesBeside(name, user.uuid));
+      const moved = await renameFolder(tx, uuid, { names, now: this.#clock.now() });
+      if (!moved) throw new Problem('name_conflict', `The folder ${name} has no other name that it could take.`);
+      if (moved.deliveries > 0) this.#events.notifyAfterCommit(tx);
+    }
+  }
+}
+
+/** Of the names those that no root folder of these users has. */
+async function freeOf(tx: Tx, ownerIds: readonly number[], names: readonly string[]): Promise<string[]> {
+  const taken = await tx.query<{ name: string }>(
+    'SELECT name FROM folders WHERE owner_id = ANY ($1) AND parent_id IS NULL AND deleted_at IS NULL AND name = ANY ($2)',
+    [ownerIds, names],
+  );
+  return names.filter((name) => !taken.some((other) => other.name === name));
+}
+
+/** The name with the user's uuid; and names as long as it, where a path below has no space for more. */
+function namesBeside(name: string, uuid: string): string[] {
+  const [digits, length] = [uuid.replaceAll('-', ''), Math.min(characters(name), 12)];
+  const short = Array.from({ length: digits.length - length + 1 }, (_, at) => digits.slice(at, at + length));
+  return [`${Array.from(name).slice(0, 200).join('')} (${uuid})`, ...new Set(short)];
 }
 
 /** Locks the user's folders against writes, so that decisions by their contents hold until the commit. */
@@ -123,17 +157,6 @@ const CREATED_BY = [
   ['file_versions', 'created_by'],
   ['permissions', 'granted_by'],
 ] as const;
-
-/** Renames root folders whose name the system user has already: appends the user's uuid. Paths follow. */
-async function renameClashingRoots(tx: Tx, user: UserRef, systemUserId: number): Promise<void> {
-  const clashing = await tx.query<{ id: number; name: string }>(
-    `SELECT d.id, d.name FROM folders d
-     WHERE d.owner_id = $1 AND d.parent_id IS NULL AND d.deleted_at IS NULL AND EXISTS (
-       SELECT FROM folders s WHERE s.owner_id = $2 AND s.parent_id IS NULL AND s.deleted_at IS NULL AND s.name = d.name)`,
-    [user.id, systemUserId],
-  );
-  for (const { id, name } of clashing) await renameFolder(tx, id, `${Array.from(name).slice(0, 200).join('')} (${user.uuid})`);
-}
 
 /** The bytes that count to a user: all versions of all files, including the trash. */
 async function bytesOf(tx: Tx, userId: number): Promise<number> {

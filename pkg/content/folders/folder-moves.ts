@@ -108,7 +108,8 @@ function parentFor(
   throw new Problem('forbidden', 'Only the owner of a folder can move it to their root.');
 }
 
-const parentOf = ({ parentId, parentUuid, name, path, depth, ancestry, ancestors }: FolderRecord): Parent | null =>
+/** The folder that it is in; null: none. */
+export const parentOf = ({ parentId, parentUuid, name, path, depth, ancestry, ancestors }: FolderRecord): Parent | null =>
   parentId === null || parentUuid === null
     ? null
     : {

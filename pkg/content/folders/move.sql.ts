@@ -44,7 +44,7 @@ export interface Moved {
  * CheckViolation (`folders_depth_check`) and DataException where something below would be too deep, or its path too long.
  */
 export async function moveFolder(
-  tx: Tx,
+  tx: Pick<Tx, 'prepared'>,
   folder: FolderRecord,
   to: { name: string; path: string; parent: Pick<FolderRecord, 'id' | 'depth' | 'ancestry'> | null },
   now: Date,

@@ -1,33 +1,37 @@
-import { renameFolder } from '../../content/folders/rename.sql.ts';
-import { nameFrom } from '../../content/names/names.policy.ts';
+import type { Events } from '../../events/events.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Tx } from '../../store/postgres/database.ts';
-import { unlessTaken } from '../../store/postgres/savepoint.ts';
 import type { Group } from '../../store/postgres/tables.ts';
 import { grantsTag } from '../../access/tags.ts';
 import { FOLDERS_TAG } from '../../content/content.tags.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
-import { COURSE_FOLDER, type LaunchContext, type NewLaunch } from './launch.sql.ts';
+import { COURSE_FOLDER, formerNamesOfJobs, isLarge, MOST_FORMER, namesOf, RENAME_COURSE, renameCourseFolder } from './course-folder.ts';
+import type { LaunchContext, NewLaunch } from './launch.sql.ts';
 import type { SyncedUser } from './user-sync.ts';
 import { courseRole, type CourseRole } from './roles.policy.ts';
-
-/** Leaves space in a folder's name for the group's uuid, which distinguishes two courses of one title. */
-const TITLE_MAX_CHARACTERS = 200;
 
 /**
  * Creates and updates a course (the context of a launch): a group, and a folder of the system user that is shared with the group.
  *
  * Invariants:
  * - A context of a platform is one group with one folder, however many first launches race.
- * - A changed title renames group and folder, unless they were renamed in Carrel.
+ * - A changed title renames group and folder, unless they were renamed in Carrel; a large folder by a job, so that the launch does not wait for it.
  * - The group has read access. Each instructor has a write grant of their own, and loses it with the role.
  */
 export class CourseSync {
   readonly #cache: TaggedCache;
+  readonly #events: Events;
+  readonly #jobs: JobRequests;
+  readonly #clock: Clock;
   readonly #random: Random;
 
-  constructor(deps: { cache: TaggedCache; random: Random }) {
+  constructor(deps: { cache: TaggedCache; events: Events; jobs: JobRequests; clock: Clock; random: Random }) {
     this.#cache = deps.cache;
+    this.#events = deps.events;
+    this.#jobs = deps.jobs;
+    this.#clock = deps.clock;
     this.#random = deps.random;
   }
 
@@ -61,15 +65,17 @@ export class CourseSync {
   /** Renames group and folder to the platform's title, each unless it was renamed in Carrel. */
   async #rename(tx: Tx, { id, uuid, name, titleSaid }: Group, folderId: number, title: string): Promise<void> {
     await tx.groups.update({ id }, { titleSaid: title, name: name === titleSaid ? title : name });
+    // Before the folder is read: a job that is not found has committed what it did.
+    const pending = await formerNamesOfJobs(tx, uuid);
     const folder = await tx.folders.find({ id: folderId });
-    const [before, wanted] = [namesOf(titleSaid ?? name, uuid), namesOf(title, uuid)];
-    if (!folder || !before.includes(folder.name) || wanted.includes(folder.name)) return;
-    for (const candidate of wanted) {
-      const isTaken = !(await unlessTaken(tx, async () => (await renameFolder(tx, folderId, candidate), true)));
-      if (isTaken) continue;
-      this.#cache.invalidate(tx, FOLDERS_TAG);
-      return;
-    }
+    if (!folder) return;
+    const former = [...new Set([...pending, ...namesOf(titleSaid ?? name, uuid)])].slice(-MOST_FORMER);
+    if (pending.length === 0 && !former.includes(folder.name)) return;
+    if (pending.length > 0 || (await isLarge(tx, folderId))) return this.#jobs.request(tx, RENAME_COURSE, { group: uuid, former });
+    const moved = await renameCourseFolder(tx, folder.uuid, { title, group: uuid, former, now: this.#clock.now() });
+    if (!moved) return;
+    this.#cache.invalidate(tx, FOLDERS_TAG);
+    if (moved.deliveries > 0) this.#events.notifyAfterCommit(tx);
   }
 
   async #folder(tx: Tx, group: Group, title: string, ownerId: number): Promise<number> {
@@ -113,12 +119,3 @@ export class CourseSync {
 }
 
 const writesAs = (role: CourseRole): boolean => role === 'instructor';
-
-/** Two courses may have one title: then the name of the second's folder includes the id of its group. */
-const namesOf = (title: string, groupUuid: string): readonly [string, string] => {
-  const name = folderName(title);
-  return [name, `${name} (${groupUuid})`];
-};
-
-/** A title as the name of a folder (pkg/content/names): characters that a name cannot have are replaced. */
-export const folderName = (title: string): string => nameFrom(title, TITLE_MAX_CHARACTERS) ?? 'Course';

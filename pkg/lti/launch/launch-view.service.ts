@@ -4,7 +4,7 @@ import { allows, levelOn } from '../../content/access/inherited-access.policy.ts
 import type { Database } from '../../store/postgres/database.ts';
 import { SCORE_SCOPE } from '../grades/grades.schema.ts';
 import { maySeeLaunch } from './launch.policy.ts';
-import { COURSE_FOLDER } from './launch.sql.ts';
+import { COURSE_FOLDER } from './course-folder.ts';
 import type { LaunchView } from './launch-view.schema.ts';
 import type { CourseRole } from './roles.policy.ts';
 

@@ -4,9 +4,9 @@ import type { SessionOrigin } from '../../access/sessions.ts';
 import type { Tokens } from '../../access/tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Database } from '../../store/postgres/database.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
 import { ForeignKeyViolation } from '../../store/postgres/errors.ts';
-import { currentRequestId } from '../../store/postgres/origin.ts';
+import { asSystem, currentRequestId } from '../../store/postgres/origin.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { CourseSync } from './course-sync.ts';
 import { unverifiedIssuer, type UnverifiedToken, unverifiedToken } from './id-token.ts';
@@ -181,13 +181,15 @@ export class Launches {
   #openChanged(context: LaunchContext, launch: NewLaunch): Promise<SyncedUser> {
     const { isUserUnchanged } = context;
     if (context.user?.isActive === false) throw new LaunchError('user_inactive');
-    return this.#cache.transaction(this.#db, async (tx) => {
+    const sync = async (tx: Tx): Promise<SyncedUser> => {
       await requireUnused(tx, launch);
       const user = isUserUnchanged && context.user ? context.user : await this.#users.sync(tx, context, launch);
       await this.#courses.sync(tx, context, user, launch);
       requireOpened(await openLaunch(tx, user.id, launch));
       return user;
-    });
+    };
+    // Nobody is signed in yet: Carrel makes people and courses of what the LMS says.
+    return asSystem(() => this.#cache.transaction(this.#db, sync));
   }
 }
 

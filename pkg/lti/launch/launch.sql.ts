@@ -4,6 +4,7 @@ import type { Executor, Tx } from '../../store/postgres/database.ts';
 import type { LaunchMessage } from './id-token.ts';
 import { LaunchError } from '../launch-error.ts';
 import type { Profile } from './profile.ts';
+import { COURSE_FOLDER } from './course-folder.ts';
 import { courseRole, roleOf } from './roles.policy.ts';
 
 /** A registration as far as a token is verified against it. */
@@ -42,12 +43,6 @@ export interface LaunchUser {
   readonly roles: readonly Role[];
   readonly isActive: boolean;
 }
-
-/** The course's folder of group `g`: the system folder that is shared with it. */
-export const COURSE_FOLDER = `
-  SELECT d.id FROM permissions r JOIN folders d ON d.id = r.resource_id
-  WHERE r.group_id = g.id AND r.resource_type = 'folder' AND d.is_system AND d.deleted_at IS NULL
-  ORDER BY d.id LIMIT 1`;
 
 /** A verified launch, and the session that it opens. */
 export interface NewLaunch {

@@ -8,6 +8,8 @@ export interface Origin {
   readonly userId: number | null;
   readonly ip: string;
   readonly requestId: string;
+  /** Whether it is what Carrel does by itself, for the sake of the request. */
+  readonly isSystem?: true;
 }
 
 /**
@@ -16,10 +18,16 @@ export interface Origin {
  */
 export const origins = new AsyncLocalStorage<Origin>();
 
-/** As the triggers of the tenant's migration 0045 and the defaults of the shard's 0013 read it. */
-export function originText({ userId, ip, requestId }: Origin): string {
+/** What `work` changes in transactions that begin in it is the system's, and the entries of the audit log name the request all the same. */
+export function asSystem<T>(work: () => T): T {
+  const origin = origins.getStore();
+  return origin ? origins.run({ ...origin, userId: null, isSystem: true }, work) : work();
+}
+
+/** As the triggers of the tenant's migration 0045 and the defaults of the shard's 0013 and 0023 read it. */
+export function originText({ userId, ip, requestId, isSystem }: Origin): string {
   const trace = traceparentOf();
-  return JSON.stringify({ user: userId, ip, request: requestId, ...(trace === null ? {} : { trace }) });
+  return JSON.stringify({ user: userId, ip, request: requestId, ...(isSystem && { system: true }), ...(trace === null ? {} : { trace }) });
 }
 
 /** Tells the triggers of this transaction whose request it is; empty where there is none. It goes with the statement that begins the transaction. */

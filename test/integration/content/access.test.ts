@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { serverSuite } from '../../support/server-suite.ts';
+import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { objectCount, quotaOf } from './tenant-state.ts';
 
 let aheadMs = 0;
@@ -136,6 +137,46 @@ describe('a user who is deleted', () => {
       `SELECT payload->'keys' AS keys FROM carrel.work WHERE kind = 'objects.purge'`,
     );
     expect(work?.keys).toHaveLength(1);
+  });
+
+  test('leaves a folder beside one of the same name under another name, and each file of others in it is an event with its new path', async () => {
+    const webhook = await addWebhook(tenant, { events: ['file.updated'] });
+    const left = async (): Promise<{ user: string; file: string }> => {
+      const { ada, bob, folder } = await adaAndBob();
+      await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id });
+      const fields = { folder_id: folder.id };
+      const file = (await bob.api.upload('/files', { file: Buffer.from('bobs'), name: 'bob.txt', fields })).body.id;
+      expect((await tenant.admin.delete(`/users/${ada.user.id}`)).status).toBe(204);
+      return { user: ada.user.id, file };
+    };
+
+    await left();
+    const { user, file } = await left();
+    const events = (await writtenEvents(tenant)).filter(({ data }) => data.id === file);
+    await tenant.db.query('DELETE FROM webhooks WHERE uuid = $1', [webhook]);
+
+    expect(events.map(({ data }) => [data.path, data.changes])).toEqual([[`/shared (${user})/bob.txt`, ['path']]]);
+  });
+
+  test('leaves a folder under a name as long as its own where a path below has no space for more', async () => {
+    const deep = async (): Promise<{ name: string; user: string }> => {
+      const { ada, bob, folder } = await adaAndBob();
+      await ada.api.patch(`/folders/${folder.id}`, { name: 'deep' });
+      await ada.api.post(`/folders/${folder.id}/permissions`, { permission_level: 'write', user_id: bob.user.id });
+      await bob.api.upload('/files', { file: Buffer.from('bobs'), name: 'bob.txt', fields: { folder_id: folder.id } });
+      let parent_id = folder.id;
+      for (const name of Array.from({ length: 7 }, () => 'n'.repeat(255)))
+        parent_id = (await ada.api.post('/folders', { name, parent_id })).body.id;
+      await ada.api.post('/folders', { name: 'n'.repeat(230), parent_id });
+      expect((await tenant.admin.delete(`/users/${ada.user.id}`)).status).toBe(204);
+      const [{ name } = { name: '' }] = await tenant.db.query<{ name: string }>('SELECT name FROM folders WHERE uuid = $1', [folder.id]);
+      return { name, user: ada.user.id };
+    };
+
+    const [first, second] = [await deep(), await deep()];
+
+    expect(first.name).toBe('deep');
+    expect(second.name).toBe(second.user.slice(0, 4));
   });
 
   test('hands them over with transfer_to, within the quota', async () => {

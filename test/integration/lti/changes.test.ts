@@ -8,7 +8,7 @@ import { launched } from '../../support/lms/launched.ts';
 
 const { tenant, at } = lmsSuite();
 beforeAll(async () => {
-  await addWebhook(tenant, { events: ['user.updated'] });
+  await addWebhook(tenant, { events: ['user.updated', 'file.updated'] });
 });
 
 const enter = (opened: Partial<Launch>) => launched(tenant, at, { roles: [LEARNER], ...opened });
@@ -159,6 +159,43 @@ test('another title of the course renames its group and folder, and the paths of
   expect([course.group.name, course.folder.name, course.folder.path]).toEqual(['Alchemy', 'Alchemy', '/Alchemy']);
   expect(await paths()).toEqual(['/Alchemy/Week 1', '/Alchemy/a.txt in Alchemy', '/Alchemy/Week 1/b.txt in Week 1']);
   expect([reply.status, sql.length]).toEqual([303, 2]);
+});
+
+test('each live file below a course that is renamed is an event with its new path, and Carrel is who did it', async () => {
+  const prof = await launched(tenant, at, titled('e-1', 'Early'));
+  const { folder } = await courseOf('e-1');
+  const { body: below } = await prof.api.post('/folders', { name: 'Week 1', parent_id: folder.uuid });
+  const upload = async (folder_id: string, name: string): Promise<string> =>
+    (await prof.api.upload('/files', { file: Buffer.from('x'), name, fields: { folder_id } })).body.id;
+  const files = [await upload(folder.uuid, 'a.txt'), await upload(below.id, 'b.txt'), await upload(below.id, 'trashed.txt')];
+  await prof.api.delete(`/files/${files[2]}`);
+
+  await launched(tenant, at, titled('e-1', 'Late'));
+  const events = (await writtenEvents(tenant)).filter(({ data }) => files.includes(String(data.id)));
+  const audit = await tenant.admin.get('/audit', { query: { target_id: folder.uuid } });
+
+  expect(events.map(({ event, data }) => [event, data.id, data.path, data.changes])).toEqual([
+    ['file.updated', files[0], '/Late/a.txt', ['path']],
+    ['file.updated', files[1], '/Late/Week 1/b.txt', ['path']],
+  ]);
+  const entries = (audit.body.data as { action: string; actor: unknown; request_id: unknown }[]).filter(({ action }) =>
+    ['folder.create', 'folder.update'].includes(action),
+  );
+  expect(entries).toHaveLength(2);
+  for (const entry of entries) expect(entry).toMatchObject({ actor: { system: true }, request_id: expect.any(String) });
+});
+
+test('a course with a path that another title would make too long keeps the name of its folder, and the launch succeeds', async () => {
+  const prof = await launched(tenant, at, titled('p-1', 'Deep'));
+  const { folder } = await courseOf('p-1');
+  let parent_id = folder.uuid;
+  for (const name of range(7).map(() => 'n'.repeat(255))) parent_id = (await prof.api.post('/folders', { name, parent_id })).body.id;
+  await prof.api.post('/folders', { name: 'n'.repeat(200), parent_id });
+
+  await launched(tenant, at, titled('p-1', 'T'.repeat(200)));
+  const course = await courseOf('p-1');
+
+  expect([course.folder.path, course.group.name]).toEqual(['/Deep', 'T'.repeat(200)]);
 });
 
 test('a title that another course has is followed by the id of the group, and goes without it once it can', async () => {

@@ -12,6 +12,7 @@ import { heapOnlyLeases } from './0011-heap-only-leases.ts';
 import { integrityFaults } from './0012-integrity-faults.ts';
 import { traceparents } from './0013-traceparents.ts';
 import { functionsOfTenants } from './0014-functions-of-tenants.ts';
+import { auditOfSystem } from './0023-audit-of-system.ts';
 import { orderOfNames } from './0025-order-of-names.ts';
 
 /** In their order. */
@@ -29,5 +30,6 @@ export const shardMigrations: readonly Migration<object>[] = [
   integrityFaults,
   traceparents,
   functionsOfTenants,
+  auditOfSystem,
   orderOfNames,
 ];
