@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { RETRY_SECONDS } from '../../pkg/api/retry-schedule.ts';
 import { parseAllowedRanges } from '../../pkg/net/private-address.ts';
 import { ConfigError, isReadable, logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
+import { withoutLineEnd } from '../../pkg/runtime/line-end.ts';
 import { traceSettings } from '../../pkg/runtime/trace-settings.ts';
 import { trustedCertificatesFile } from '../../pkg/runtime/trusted-certificates.ts';
 
@@ -52,7 +53,7 @@ export function readShardUrls(dir: string): { name: string; url: string }[] {
   if (names.length === 0) throw wrong(`${dir} holds no shard`);
   return names.toSorted().map((name) => {
     try {
-      const url = readFileSync(join(dir, name, 'worker-url'), 'utf8').trim();
+      const url = withoutLineEnd(readFileSync(join(dir, name, 'worker-url'), 'utf8'));
       if (URL.canParse(url)) return { name, url };
     } catch {
       // the same message

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { NameConflictError } from '../kube/apply.ts';
 import { isAlreadyExists } from '../kube/errors.ts';
+import type { EventRecorder } from '../kube/events.ts';
 import type { Secret } from '../kube/kinds.ts';
-import type { ObjectKey, Observed, OwnerReference } from '../kube/object.ts';
+import type { Kind, ObjectKey, Observed, OwnerReference } from '../kube/object.ts';
 import { isControlledBy } from '../kube/owner.ts';
 import type { ResourceApi } from '../kube/resource.ts';
 import type { Store } from '../kube/store.ts';
+import { withoutLineEnd } from '../runtime/line-end.ts';
 import { CHECKSUM_ANNOTATION, FIELD_MANAGER } from './names.ts';
 import { ConditionError } from './conditions/runner.ts';
 
@@ -18,22 +20,37 @@ export interface SecretOwner {
   readonly labels: Record<string, string>;
 }
 
+/** Where a person names a Secret. */
+export interface SecretReference {
+  /** What names it, in the Secret's namespace. */
+  readonly by: Observed;
+  readonly kind: Kind;
+  /** `spec.secretRef` */
+  readonly field: string;
+  readonly name: string;
+}
+
 /**
  * Secrets that the operator generates, and those that people name.
  *
  * Invariants:
  * - A Secret of a wanted name that has another owner is never written, and its values are not used.
  * - Generated values are written by create; where the Secret exists already, its values are compared.
+ * - A line end at the end of a value that a person wrote is not part of it; an Event says so, once for each version of the Secret.
  * - A Secret whose checksum matches its data holds what the operator wrote, so no store needs to be called to check it.
  */
 export class Secrets {
   readonly #api: ResourceApi<Secret>;
   readonly #store: Store<Secret>;
+  readonly #events: Pick<EventRecorder, 'record'>;
+  /** The version of which an Event has spoken, by who names the Secret and in which field. */
+  readonly #reported = new Map<string, string>();
 
   /** `store` holds the operator's own Secrets of all namespaces. */
-  constructor(deps: { api: ResourceApi<Secret>; store: Store<Secret> }) {
+  constructor(deps: { api: ResourceApi<Secret>; store: Store<Secret>; events: Pick<EventRecorder, 'record'> }) {
     this.#api = deps.api;
     this.#store = deps.store;
+    this.#events = deps.events;
   }
 
   /** The operator's own Secret of this name; undefined when it does not exist. Throws NameConflictError when it has another owner. */
@@ -84,15 +101,33 @@ export class Secrets {
     this.#store.record(await this.#api.patch(key, { metadata } as object, { fieldManager: FIELD_MANAGER }));
   }
 
-  /** The values of a Secret that a person named in `field`; its keys are all there. Throws ConditionError, which the watch of the Secrets' metadata ends. */
-  async named(field: string, key: ObjectKey, keys: readonly string[]): Promise<SecretData> {
-    const secret = await this.#api.find(key);
-    if (!secret) throw new ConditionError('SecretMissing', `${field}: there is no Secret ${key.name} in namespace ${key.namespace}`);
-    const data = dataOf(secret);
-    const missing = keys.filter((name) => !data[name]);
-    if (missing.length > 0)
-      throw new ConditionError('SecretIncomplete', `${field}: Secret ${key.name} has no value for ${missing.join(', ')}`);
-    return data;
+  /** The values of a Secret that a person named; `keys` are all there. Throws ConditionError, which the watch of the Secrets' metadata ends. */
+  async named(reference: SecretReference, keys: readonly string[]): Promise<SecretData> {
+    const { by, field, name } = reference;
+    const { namespace = '' } = by.metadata;
+    const secret = await this.#api.find({ namespace, name });
+    if (!secret) throw new ConditionError('SecretMissing', `${field}: there is no Secret ${name} in namespace ${namespace}`);
+    const values = valuesOf(secret);
+    const missing = keys.filter((key) => !values[key]);
+    if (missing.length > 0) throw new ConditionError('SecretIncomplete', `${field}: Secret ${name} has no value for ${missing.join(', ')}`);
+    this.#reportLineEnds(reference, secret);
+    return values;
+  }
+
+  /** Of single lines alone: a file of several, as a key in PEM, ends so as a rule. */
+  #reportLineEnds({ by, kind, field, name }: SecretReference, secret: Observed<Secret>): void {
+    const values = valuesOf(secret);
+    const cut = Object.entries(dataOf(secret)).flatMap(([key, text]) => {
+      const value = values[key] ?? '';
+      return value === text || value.includes('\n') ? [] : [key];
+    });
+    const reader = `${by.metadata.uid} ${field}`;
+    const version = `${secret.metadata.uid} ${secret.metadata.resourceVersion}`;
+    if (cut.length === 0) this.#reported.delete(reader);
+    if (cut.length === 0 || this.#reported.get(reader) === version) return;
+    this.#reported.set(reader, version);
+    const message = `${field}: Secret ${name} has a line end at the end of ${cut.toSorted().join(', ')}; it is not part of the value`;
+    this.#events.record(by, kind, { type: 'Normal', reason: 'LineEndIgnored', message });
   }
 
   /** The existing Secret, if there is one. */
@@ -127,7 +162,12 @@ const holds = (live: Observed<Secret>, wanted: Secret): boolean =>
 const contains = (live: Record<string, string> | undefined, wanted: Record<string, string> | undefined): boolean =>
   Object.entries(wanted ?? {}).every(([key, value]) => live?.[key] === value);
 
-export const dataOf = (secret: Secret): SecretData =>
+/** What a person wrote into a Secret. */
+export const valuesOf = (secret: Secret): SecretData =>
+  Object.fromEntries(Object.entries(dataOf(secret)).map(([key, text]) => [key, withoutLineEnd(text)]));
+
+/** The bytes as they are, as pods read them. */
+const dataOf = (secret: Secret): SecretData =>
   Object.fromEntries(Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
 
 /** Hex SHA-256; the values have at least 128 random bits, so it reveals nothing of them. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { LastingFailure } from '../kube/result.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/config.ts';
+import { withoutLineEnd } from '../runtime/line-end.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Sealer } from '../runtime/sealing.ts';
@@ -35,7 +36,7 @@ export function readShards(dir: string): ShardSettings[] {
     );
   const read = (shard: string, file: string): string | undefined => {
     try {
-      return readFileSync(join(dir, shard, file), 'utf8').trim() || undefined;
+      return withoutLineEnd(readFileSync(join(dir, shard, file), 'utf8')) || undefined;
     } catch {
       return undefined;
     }

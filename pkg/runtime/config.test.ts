@@ -24,6 +24,12 @@ test('settings are read by name, with their defaults', () => {
   expect(readConfig('server', schema, env)).toEqual({ CARREL_DATABASE_URL: 'postgres://u:p@h/d', CARREL_PORT: 8080 });
 });
 
+test('a value may end with the line end that a Secret gave it', () => {
+  const env = { CARREL_DATABASE_URL: 'postgres://u:p@h/d\r\n', CARREL_PORT: '\n' };
+
+  expect(readConfig('server', schema, env)).toEqual({ CARREL_DATABASE_URL: 'postgres://u:p@h/d', CARREL_PORT: 8080 });
+});
+
 test('a missing setting is one line that says what, where and what to do', () => {
   expect(messageOf({})).toBe(
     'server: CARREL_DATABASE_URL is missing. Set it to postgres://user:password@host:5432/database (docs/operate.md).',

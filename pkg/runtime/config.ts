@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutLineEnd } from './line-end.ts';
 
 /** A setting of the environment that is missing or wrong. The message is one line for the person who sets it. */
 export class ConfigError extends Error {
@@ -8,10 +9,12 @@ export class ConfigError extends Error {
 /**
  * Reads a program's settings from the environment by its one schema.
  * Keys of the schema are the variables' names; `.describe()` of each says what to set it to.
+ * Many come from Secrets: a line end at the end of a value is not part of it.
  * Throws ConfigError naming the first variable that is wrong; a value is never repeated, it may be a secret.
  */
 export function readConfig<S extends z.ZodObject>(program: string, schema: S, env: NodeJS.ProcessEnv): z.output<S> {
-  const present = Object.fromEntries(Object.keys(schema.shape).flatMap((key) => (env[key] ? [[key, env[key]]] : [])));
+  const values = Object.keys(schema.shape).map((key) => [key, withoutLineEnd(env[key] ?? '')] as const);
+  const present = Object.fromEntries(values.filter(([, value]) => value !== ''));
   const result = schema.safeParse(present);
   if (result.success) return result.data;
   const issue = result.error.issues[0];

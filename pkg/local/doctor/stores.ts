@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { Redis } from 'ioredis';
+import { withoutLineEnd } from '../../runtime/line-end.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { registryMigrations } from '../../store/postgres/migrations/registry/index.ts';
 import { shardMigrations } from '../../store/postgres/migrations/shard/index.ts';
@@ -43,7 +44,7 @@ function shardNames(dir: string): string[] {
 }
 
 async function shard(folder: string, holdsRegistry: boolean): Promise<string | string[]> {
-  const pool = new SqlPool({ url: readFileSync(join(folder, 'url'), 'utf8').trim(), poolSize: 1, log: silentLogger });
+  const pool = new SqlPool({ url: withoutLineEnd(readFileSync(join(folder, 'url'), 'utf8')), poolSize: 1, log: silentLogger });
   try {
     const [server] = await pool.query<{ version: string; tenants: string | null; workers: number }>(
       `SELECT current_setting('server_version') AS version, to_regclass('carrel.tenants')::text AS tenants,

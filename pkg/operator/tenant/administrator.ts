@@ -5,9 +5,9 @@ import { NewPassword } from '../../accounts/users/users.schema.ts';
 import { wholeBytes } from '../../kube/quantity.ts';
 import type { Random } from '../../runtime/random.ts';
 import { tenantDataKey, type SealingKey } from '../../runtime/sealing.ts';
-import type { ObservedTenant } from '../kinds.ts';
+import { TENANT, type ObservedTenant } from '../kinds.ts';
 import { ADMINISTRATOR_ANNOTATION, secretNames } from '../names.ts';
-import { dataOf, type Secrets } from '../secrets.ts';
+import { valuesOf, type Secrets } from '../secrets.ts';
 import { ConditionError } from '../conditions/runner.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
@@ -45,7 +45,7 @@ export class Administrators {
     if (reference) return this.#fromNamedSecret(tenant, accepted, database, reference);
     const name = secretNames(tenant).admin;
     const live = this.#secrets.find(secretOwner(tenant), name);
-    const known = live && dataOf(live);
+    const known = live && valuesOf(live);
     const email = tenant.spec.admin?.email ?? known?.['email'] ?? defaultEmail(accepted);
     const password = known?.['password'] || this.#random.base64url(PASSWORD_BYTES);
     const { mark, isSet } = this.#mark(accepted, email, password, live?.metadata.annotations);
@@ -63,7 +63,8 @@ export class Administrators {
     reference: { name: string; key: string },
   ): Promise<string> {
     const { namespace } = tenant.metadata;
-    const named = await this.#secrets.named('spec.admin.passwordSecretRef', { namespace, name: reference.name }, [reference.key]);
+    const field = 'spec.admin.passwordSecretRef';
+    const named = await this.#secrets.named({ by: tenant, kind: TENANT, field, name: reference.name }, [reference.key]);
     const email = tenant.spec.admin?.email ?? defaultEmail(accepted);
     const password = named[reference.key] ?? '';
     const keys = this.#secrets.find(secretOwner(tenant), secretNames(tenant).keys);

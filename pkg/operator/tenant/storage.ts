@@ -6,7 +6,7 @@ import { normalizedEndpoint } from '../../store/postgres/storage-locations.ts';
 import { BucketTaken, bucketName, type StorageAdmin } from '../../store/s3/admin.ts';
 import type { Connect } from '../../store/s3/client.ts';
 import type { ObjectsOptions } from '../../store/s3/objects.ts';
-import type { ObservedTenant } from '../kinds.ts';
+import { TENANT, type ObservedTenant } from '../kinds.ts';
 import { NOT_ENDED, secretNames, selectorText } from '../names.ts';
 import type { SecretData, Secrets } from '../secrets.ts';
 import type { OperatorSettings } from '../settings.ts';
@@ -156,8 +156,8 @@ export class Storages {
   }
 
   async #namedStorage(tenant: ObservedTenant, name: string, marker: string): Promise<StorageCredentials> {
-    const key = { namespace: tenant.metadata.namespace, name };
-    const named = await this.#secrets.named('spec.storage.credentialsSecretRef', key, ['accessKeyId', 'secretAccessKey']);
+    const reference = { by: tenant, kind: TENANT, field: 'spec.storage.credentialsSecretRef', name };
+    const named = await this.#secrets.named(reference, ['accessKeyId', 'secretAccessKey']);
     const endpoint = named['endpoint'] ?? this.#settings.s3Endpoint;
     if (!isEndpoint(endpoint))
       throw new ConditionError(

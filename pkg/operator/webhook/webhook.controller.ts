@@ -81,8 +81,8 @@ class Webhooks implements TenantScopedKind<Webhook> {
     return { value: state, reason: 'Synced', message: `is endpoint ${state.uuid}` };
   }
 
-  async #namedSecret({ metadata }: Observed<Webhook>, { name, key }: { name: string; key: string }): Promise<string> {
-    const data = await this.#deps.secrets.named('spec.secretRef', { namespace: metadata.namespace, name }, [key]);
+  async #namedSecret(webhook: Observed<Webhook>, { name, key }: { name: string; key: string }): Promise<string> {
+    const data = await this.#deps.secrets.named({ by: webhook, kind: WEBHOOK, field: 'spec.secretRef', name }, [key]);
     const secret = data[key] ?? '';
     if (secret.length > MAX_SECRET_LENGTH)
       throw new ConditionError('SecretTooLong', `spec.secretRef: a signing secret has at most ${MAX_SECRET_LENGTH} characters`, {

@@ -1,0 +1,14 @@
+import { expect, test } from '@jest/globals';
+import { withoutLineEnd } from './line-end.ts';
+
+test.each([
+  ['one line end', 'word\n', 'word'],
+  ['one of Windows', 'word\r\n', 'word'],
+  ['no more than one', 'word\n\n', 'word\n'],
+  ['no space', 'word \n', 'word '],
+  ['nothing within', 'two\nlines', 'two\nlines'],
+  ['no carriage return alone', 'word\r', 'word\r'],
+  ['all of an empty line', '\n', ''],
+])('of a text is left out %s at its end', (_, text, value) => {
+  expect(withoutLineEnd(text)).toBe(value);
+});
