@@ -111,8 +111,16 @@ function requireParties({ iss, aud, azp }: JWTPayload, { issuer, clientId }: Exp
   if (iss !== issuer) throw new LaunchError('issuer_mismatch');
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (!audiences.includes(clientId)) throw new LaunchError('audience_mismatch');
-  if (audiences.length > 1 && azp === undefined) throw new LaunchError('azp_missing');
-  if (azp !== undefined && azp !== clientId) throw new LaunchError('azp_mismatch');
+  const party = authorizedParty(azp);
+  if (audiences.length > 1 && party === undefined) throw new LaunchError('azp_missing');
+  if (party !== undefined && party !== clientId)
+    throw new LaunchError('azp_mismatch', `It names ${party}; the registration's client id is ${clientId}.`);
+}
+
+/** Some platforms send null or "" where they have nothing to say. */
+export function authorizedParty(azp: unknown): string | undefined {
+  if (azp === undefined || azp === null || azp === '') return undefined;
+  return shown(typeof azp === 'string' ? azp : JSON.stringify(azp)) ?? '""';
 }
 
 function requireTimes({ exp, iat, nbf }: JWTPayload, now: number): void {

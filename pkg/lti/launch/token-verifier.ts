@@ -5,7 +5,7 @@ import type { Database } from '../../store/postgres/database.ts';
 import { LaunchError } from '../launch-error.ts';
 import type { Login } from '../login/login-state.ts';
 import type { UnknownValues } from '../login/unknown-values.ts';
-import { type LaunchMessage, requireClaims, requireSignature, type UnverifiedToken } from './id-token.ts';
+import { authorizedParty, type LaunchMessage, requireClaims, requireSignature, type UnverifiedToken } from './id-token.ts';
 import { findRegistration, type Registration } from './launch.sql.ts';
 import type { PlatformKeys } from './platform-keys.ts';
 
@@ -63,9 +63,11 @@ export class TokenVerifier {
     const isSame = before && isDeepStrictEqual(before.registration, registration);
     const checked = isSame ? before.refusal : await this.#check(token, login, registration);
     if (!(checked instanceof LaunchError)) return { registration, message: checked };
-    const { iss, aud } = token.claims;
+    const { iss, aud, azp } = token.claims;
     if (checked.code === 'issuer_mismatch') await this.#unknown.note(login.toolId, 'iss', String(iss), 'signed');
     if (checked.code === 'audience_mismatch') await this.#unknown.note(login.toolId, 'client_id', [aud].flat().join(' '), 'signed');
+    // The party that a token was issued to is a client id.
+    if (checked.code === 'azp_mismatch') await this.#unknown.note(login.toolId, 'client_id', authorizedParty(azp) ?? '', 'signed');
     throw checked;
   }
 

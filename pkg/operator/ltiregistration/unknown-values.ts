@@ -12,7 +12,7 @@ const FIELDS = {
   },
   client_id: {
     reason: 'UnknownClientId',
-    what: 'the client id',
+    what: 'the client id (client_id, aud or azp)',
     path: 'spec.clientId',
     registered: ({ spec }: LtiRegistration): string | undefined => spec.clientId,
   },

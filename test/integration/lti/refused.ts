@@ -47,6 +47,8 @@ export const REFUSED: Readonly<Record<keyof typeof FAULTS, LaunchErrorCode>> = {
   'other audiences': 'audience_mismatch',
   'several audiences without azp': 'azp_missing',
   'another azp': 'azp_mismatch',
+  'an azp that is no text': 'azp_mismatch',
+  'several audiences and azp null': 'azp_missing',
   'no exp': 'exp_missing',
   'an exp that is text': 'exp_missing',
   'an expired id_token': 'id_token_expired',
