@@ -35,8 +35,12 @@ export class ServiceTokenError extends Error {
   }
 }
 
-/** At most 5 minutes (1EdTech Security Framework §4.1.1); longer than it takes to be read. */
-const ASSERTION_SECONDS = 60;
+/** So far may the LMS's clock be behind ours; some take no `iat` that is ahead of theirs. */
+const ISSUED_EARLIER_SECONDS = 60;
+/** Platforms take an assertion that is valid for at most 5 minutes (1EdTech Security Framework §4.1.1): four are left for a clock that is ahead of ours. */
+const ASSERTION_SECONDS = 300;
+/** A `Date` is in whole seconds, and a reply takes time: a smaller difference says nothing of a clock. */
+const CLOCK_DIFFERENCE_SECONDS = 5;
 const TIMEOUT_MS = 15_000;
 const REPLY_BYTES_MAX = 64 * 1024;
 /** A token is requested again after an hour, even if the platform says that it is valid longer. */
@@ -110,14 +114,14 @@ export class ServiceTokens {
 
   async #assertion(client: ServiceClient): Promise<string> {
     const key = await importPKCS8(await client.privateKey(), 'RS256');
-    const now = Math.floor(this.#clock.now().getTime() / 1000);
+    const issuedAt = Math.floor(this.#clock.now().getTime() / 1000) - ISSUED_EARLIER_SECONDS;
     return new SignJWT()
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: client.keyId })
       .setIssuer(client.clientId)
       .setSubject(client.clientId)
       .setAudience(client.tokenAudience ?? client.tokenEndpoint)
-      .setIssuedAt(now)
-      .setExpirationTime(now + ASSERTION_SECONDS)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + ASSERTION_SECONDS)
       .setJti(this.#random.uuid())
       .sign(key);
   }
@@ -139,9 +143,13 @@ export class ServiceTokens {
         maxBytes: REPLY_BYTES_MAX,
       });
       if (status === 200 || status === 201) return tokenOf(body, scope);
-      throw new ServiceTokenError(`the LMS gave no token: it answered ${status}${errorOf({ status, statusText, body }, assertion)}`, {
-        retryAfter: headers['retry-after'],
-      });
+      const said = errorOf({ status, statusText, body }, assertion);
+      throw new ServiceTokenError(
+        `the LMS gave no token: it answered ${status}${said}${clocksOf(said, headers['date'], this.#clock.now())}`,
+        {
+          retryAfter: headers['retry-after'],
+        },
+      );
     } catch (error) {
       if (!(error instanceof EgressError) || error.code === 'aborted') throw error;
       throw new ServiceTokenError(`the LMS gave no token: ${error.message}`, { isFinal: isFinalEgress(error), cause: error });
@@ -170,6 +178,20 @@ function errorOf({ body, ...line }: { status: number; statusText: string; body: 
   const shown = shownAnswer({ ...line, text }, [assertion]);
   return shown === '' ? '' : ` (${shown})`;
 }
+
+/** What a person needs who does not know that an assertion has times: the clock of the LMS by the `Date` of its reply (RFC 9110 §6.6.1), and ours. */
+function clocksOf(said: string, date: string | undefined, now: Date): string {
+  const theirs = new Date(date ?? NaN);
+  const aheadSeconds = Math.round((theirs.getTime() - now.getTime()) / 1000);
+  const isWrong = Math.abs(aheadSeconds) >= CLOCK_DIFFERENCE_SECONDS;
+  if (isWrong) {
+    const how = aheadSeconds > 0 ? 'ahead of' : 'behind';
+    return `; clocks differ: that of the LMS (${seconds(theirs)}) is ${Math.abs(aheadSeconds)} s ${how} ours (${seconds(now)})`;
+  }
+  return /\b(iat|exp|nbf|expired?|future|clock)\b/i.test(said) ? `; clocks may differ: ours says ${seconds(now)}` : '';
+}
+
+const seconds = (time: Date): string => time.toISOString().replace(/\.\d+Z$/, 'Z');
 
 function jsonOf(body: Buffer): unknown {
   try {

@@ -57,6 +57,8 @@ export class TokenEndpoint {
   readonly refusals: string[] = [];
   /** Requests so far. */
   requests = 0;
+  /** How far the platform's clock is ahead, and by how much it takes the times of others to be wrong. */
+  readonly clock = { aheadSeconds: 0, toleranceSeconds: CLOCK_SKEW_SECONDS };
   readonly #address: string;
   readonly #clients: (clientId: string) => TokenClient | undefined;
   readonly #tokens = new Map<string, { clientId: string; scopes: readonly string[]; until: number }>();
@@ -83,6 +85,7 @@ export class TokenEndpoint {
     this.requests += 1;
     const body = await bodyOf(request);
     const manner = this.manner.next();
+    response.setHeader('date', this.#now().toUTCString());
     if (manner === 'down') return void response.destroy();
     if (manner === 'slow') return;
     if (manner === 'page') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>');
@@ -124,15 +127,19 @@ export class TokenEndpoint {
       subject: client.clientId,
       audience: this.#address,
       requiredClaims: ['iss', 'sub', 'aud', 'iat', 'exp', 'jti'],
-      clockTolerance: CLOCK_SKEW_SECONDS,
+      clockTolerance: this.clock.toleranceSeconds,
+      currentDate: this.#now(),
     });
     const { iat = 0, exp = 0, jti = '' } = payload;
     if (protectedHeader.kid === undefined) throw new Refused('invalid_client', 'the assertion names no key');
     if (exp - iat > ASSERTION_SECONDS_MAX) throw new Refused('invalid_client', 'the assertion lives longer than 5 minutes');
-    if (iat > Date.now() / 1000 + CLOCK_SKEW_SECONDS) throw new Refused('invalid_client', 'the assertion is of the future');
+    if (iat > this.#now().getTime() / 1000 + this.clock.toleranceSeconds)
+      throw new Refused('invalid_client', 'the assertion is of the future');
     if (typeof jti !== 'string' || jti === '' || this.#used.has(jti)) throw new Refused('invalid_client', 'jti was used before');
     this.#used.add(jti);
   }
+
+  #now = (): Date => new Date(Date.now() + this.clock.aheadSeconds * 1000);
 
   #give(response: ServerResponse, manner: TokenManner, clientId: string, scopes: readonly string[]): void {
     const token = systemRandom.base64url(24);
