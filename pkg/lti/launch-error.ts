@@ -37,7 +37,7 @@ export const LAUNCH_ERRORS = {
   state_not_bound: {
     status: 400,
     meaning:
-      'This browser did not begin this launch, or it blocks the cookies of this service. Allow cookies, or open the link in a new window.',
+      'This browser did not begin this launch, has begun more than 32 others since, or blocks the cookies of this service. Open the link in your course again; if that does not help, allow cookies, or open it in a new window.',
   },
   state_forged: { status: 400, meaning: 'The cookie of this launch was modified, or is of another service.' },
   storage_forged: { status: 400, meaning: 'The login that the LMS stored in the browser was modified, or belongs to another launch.' },

@@ -12,8 +12,11 @@ import { LaunchError } from '../launch-error.ts';
 const STATE = /^[A-Za-z0-9_-]{43}(?:\.([A-Za-z0-9_-]{1,86}))?$/;
 const FRAME_NAME_MAX_BYTES = 64;
 
-/** Open logins of one browser; one more ends the oldest. Bounds the Cookie header: about 200 bytes each. */
-export const OPEN_LOGINS_MAX = 16;
+/**
+ * Open logins of one browser; one more ends the oldest. A page of a course may embed as many links. Bounds the Cookie header: about 205 bytes each, and
+ * proxies take 8 KiB.
+ */
+export const OPEN_LOGINS_MAX = 32;
 /** The cookie that lists them, sent to login initiation only; the logins' own cookies are sent to the launch only. */
 const OPEN_LOGINS = 'carrel_lti_logins';
 
