@@ -1,11 +1,16 @@
 # One image for operator, worker, tenants' servers and the operations of `carrel`: node cmd/{operator,worker,server,carrel}/main.js
-# Pin the bases by digest: docker build --build-arg BASE=gcr.io/distroless/nodejs24-debian12:nonroot@sha256:… .
+# A release pins its bases by digest, and RELEASE=true requires it: docs/operate.md, Build, sign and scan the images.
 # hack/image.ts runs these instructions without an engine, and test/integration/image.test.ts looks at what comes out.
 ARG BUILD_BASE=node:24-bookworm-slim
 ARG BASE=gcr.io/distroless/nodejs24-debian12:nonroot
+ARG RELEASE=false
 
 # What the programs load, exactly as the lockfile says. The packages of the tests are no part of that, and some of those are not on every registry.
 FROM ${BUILD_BASE} AS packages
+ARG BUILD_BASE
+ARG BASE
+ARG RELEASE
+RUN case "${RELEASE} ${BUILD_BASE} ${BASE}" in false*|*@sha256:*@sha256:*) ;; *) echo 'A release needs both bases by digest, BASE and BUILD_BASE (docs/operate.md).' >&2; exit 1 ;; esac
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm pkg delete devDependencies && npm ci --ignore-scripts

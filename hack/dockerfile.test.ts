@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { copyOf, stagesOf } from './dockerfile.ts';
 
@@ -35,4 +37,25 @@ test('an instruction before the first stage is refused', () => {
 test('COPY names sources, a target and the stage that they come from', () => {
   expect(copyOf('--from=build /src/dist ./')).toEqual({ from: 'build', sources: ['/src/dist'], target: './' });
   expect(copyOf('a b c/')).toEqual({ from: undefined, sources: ['a', 'b'], target: 'c/' });
+});
+
+test.each(['Dockerfile', 'config/dependencies/versitygw.Dockerfile'])('a release by %s needs both bases by digest', (file) => {
+  const text = readFileSync(file, 'utf8');
+  const build = (values: Record<string, string>) => {
+    const given = Object.entries(values).reduce(
+      (all, [name, value]) => all.replace(new RegExp(`^ARG ${name}=.*$`, 'm'), `ARG ${name}=${value}`),
+      text,
+    );
+    const check = stagesOf(given)[0]?.instructions.find(({ name }) => name === 'RUN')?.rest ?? 'exit 2';
+    const { status, stderr } = spawnSync('sh', ['-c', check], { encoding: 'utf8' });
+    return `${status} ${stderr.trim()}`;
+  };
+  const digest = `@sha256:${'0'.repeat(64)}`;
+
+  expect(build({})).toBe('0 ');
+  expect(build({ RELEASE: 'true', BASE: `a${digest}`, BUILD_BASE: `b${digest}` })).toBe('0 ');
+  const refused = '1 A release needs both bases by digest, BASE and BUILD_BASE (docs/operate.md).';
+  expect(build({ RELEASE: 'true' })).toBe(refused);
+  expect(build({ RELEASE: 'true', BASE: `a${digest}` })).toBe(refused);
+  expect(build({ RELEASE: 'true', BUILD_BASE: `b${digest}` })).toBe(refused);
 });

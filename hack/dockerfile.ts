@@ -21,8 +21,9 @@ export function stagesOf(text: string): Stage[] {
   for (const instruction of instructionsOf(text)) {
     const { name, rest } = instruction;
     if (name === 'ARG') {
-      const [argument = '', preset = ''] = rest.split('=', 2);
-      values.set(argument, preset);
+      // Without a default it brings the argument of before into its stage.
+      const [argument = '', preset] = rest.split('=', 2);
+      if (preset !== undefined) values.set(argument, preset);
     } else if (name === 'FROM') {
       const [base = '', , alias] = rest.split(/\s+/);
       stages.push({ base: fill(base), name: alias, instructions: [] });

@@ -1,6 +1,3 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { SourceUnavailable } from './source-unavailable.ts';
 import { lastLine, run } from './run.ts';
 
@@ -9,7 +6,7 @@ const BUILD_LIMIT_MS = 40 * 60_000;
 
 /**
  * Builds `main` of the Go module in the folder `module` into the file `into`: static, without paths of this machine.
- * Works on a copy of the module, since `go build -mod=mod` may write go.mod. Throws SourceUnavailable with the compiler's last line.
+ * What is built is what go.sum has (`-mod=readonly`). Throws SourceUnavailable with the compiler's last line.
  */
 export async function buildWithGo(options: {
   compiler: string;
@@ -20,18 +17,12 @@ export async function buildWithGo(options: {
   env: NodeJS.ProcessEnv;
   onLine: (line: string) => void;
 }): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-build-'));
-  try {
-    cpSync(options.module, folder, { recursive: true });
-    const flags = ['-mod=mod', '-trimpath', '-buildvcs=false', '-v', '-ldflags', `-s -w ${options.ldflags}`];
-    const { code, output } = await run(options.compiler, ['build', ...flags, '-o', options.into, options.main], {
-      cwd: folder,
-      env: { ...options.env, CGO_ENABLED: '0', GOWORK: 'off' },
-      timeoutMs: BUILD_LIMIT_MS,
-      onLine: options.onLine,
-    });
-    if (code !== 0) throw new SourceUnavailable(`go build failed (${lastLine(output)})`);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const flags = ['-mod=readonly', '-trimpath', '-buildvcs=false', '-v', '-ldflags', `-s -w ${options.ldflags}`];
+  const { code, output } = await run(options.compiler, ['build', ...flags, '-o', options.into, options.main], {
+    cwd: options.module,
+    env: { ...options.env, CGO_ENABLED: '0', GOWORK: 'off' },
+    timeoutMs: BUILD_LIMIT_MS,
+    onLine: options.onLine,
+  });
+  if (code !== 0) throw new SourceUnavailable(`go build failed (${lastLine(output)})`);
 }
