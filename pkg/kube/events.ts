@@ -3,7 +3,7 @@ import type { Counter } from 'prom-client';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { isAlreadyExists, isNotFound, isUnavailable } from './errors.ts';
+import { isAlreadyExists, isNamespaceTerminating, isNotFound, isUnavailable } from './errors.ts';
 import { EVENT, type Event } from './kinds.ts';
 import { microTime } from './leader.ts';
 import { counter } from './metrics.ts';
@@ -152,7 +152,10 @@ export class EventRecorder {
 
   #giveUp(series: Series, error: unknown): false {
     this.#dropped.inc({ reason: 'refused' });
-    this.#log.warn({ err: error, reason: series.event.reason, regarding: series.event.regarding?.name }, 'could not write an Event');
+    const { reason, note, regarding } = series.event;
+    // In a namespace that is being deleted nothing can be created, and the log is the one place that says what became of something.
+    const err = isNamespaceTerminating(error) ? {} : { err: error };
+    this.#log.warn({ reason, note, regarding: regarding?.name, namespace: regarding?.namespace, ...err }, 'could not write an Event');
     return false;
   }
 

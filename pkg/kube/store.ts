@@ -85,8 +85,8 @@ export class Store<T extends KubeObject> {
     return (namespace === undefined ? all : all.filter((entry) => entry.namespace === namespace)).map((entry) => this.#read(entry));
   }
 
-  /** Those of a namespace whose controller is the object of this uid. */
-  controlledBy(uid: string, namespace: string): Observed<T>[] {
+  /** Those of a namespace whose controller is the object of this uid; of undefined, those without a controller. */
+  controlledBy(uid: string | undefined, namespace: string): Observed<T>[] {
     const theirs = [...this.#entries.values()].filter((entry) => entry.controllerUid === uid && entry.namespace === namespace);
     return theirs.map((entry) => this.#read(entry));
   }

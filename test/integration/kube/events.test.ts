@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { EventRecorder } from '../../../pkg/kube/events.ts';
 import { CONFIG_MAP, EVENT, LEASE, NAMESPACE } from '../../../pkg/kube/kinds.ts';
@@ -75,6 +76,30 @@ test('an Event that the server refuses is dropped and counted, and the next is w
   ]);
   stop.abort();
   await running;
+});
+
+test('what an Event would have said is in the log, without a stack, where its namespace is being deleted', async () => {
+  await new ResourceApi(client, NAMESPACE).create({ metadata: { name: 'going' } });
+  const there = await new ResourceApi(client, CONFIG_MAP).create({ metadata: { namespace: 'going', name: 'thing' } });
+  await new ResourceApi(client, NAMESPACE).delete({ namespace: '', name: 'going' });
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const recorder = new EventRecorder({ client, controller: 'example.com/things', instance: 'three', metrics, ...common, log });
+  const stop = new AbortController();
+  const running = recorder.run(stop.signal);
+
+  recorder.record(there, CONFIG_MAP, { type: 'Warning', reason: 'ObjectsLeft', message: 'the objects in a/b/ are not deleted' });
+  const [line] = await waitFor('the line', async () => lines.length > 0 && lines);
+  stop.abort();
+  await running;
+
+  expect(line).toMatchObject({
+    reason: 'ObjectsLeft',
+    note: 'the objects in a/b/ are not deleted',
+    regarding: 'thing',
+    namespace: 'going',
+  });
+  expect(line).not.toHaveProperty('err');
 });
 
 test('on a real Lease one leads; with etcd gone it stops in time, and leads again when etcd is back', async () => {
