@@ -143,6 +143,7 @@ test.each<[install: HelmVersion, upgrade: HelmVersion]>([
 
     const notes = await onRelease(['upgrade', 'carrel', CHART], LEAST, then);
     expect(notes).toContain('tenants.baseDomain is not set: every Tenant must name its hosts');
+    expect(notes).toContain('networkPolicy.ingressControllers is empty: every pod of the cluster reaches the tenants');
     expect(await installed()).toEqual([...before, 'poddisruptionbudget.policy/carrel-worker'].toSorted());
     expect(await knowsSuspended()).toBe(true);
 
