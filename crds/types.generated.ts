@@ -19,6 +19,7 @@ export interface LtiRegistrationSpec {
   platform: {
     preset: 'moodle' | 'canvas' | 'blackboard' | 'brightspace' | 'sakai' | 'generic';
     issuer: string;
+    /** What people call the LMS; the condition Ready and its Event show it. */
     name?: string;
     authEndpoint?: string;
     tokenEndpoint?: string;
@@ -30,15 +31,15 @@ export interface LtiRegistrationSpec {
   };
   /** What the LMS calls the tool. Left out until the LMS has made it: Accepted=False, ClientIdMissing. */
   clientId?: string;
-  /** clientId when left out. */
+  /** The key that the LMS has for LTI 1.1; clientId when left out. Not used yet. */
   consumerKey?: string;
   deploymentIds?: string[];
   toolUrl?: string;
   scope: string;
   active: boolean;
-  /** By the preset when left out. */
+  /** By the preset when left out. Not used yet. */
   deepLinkingResponseMode?: 'Query' | 'FormPost';
-  /** A private key of your own (PEM, RSA 2048 or more) in place of a generated one. */
+  /** A private key of your own (PEM, RSA 2048 or more) in place of a generated one: any such key in any Secret of the namespace. */
   keySecretRef?: {
     name: string;
     key: string;
@@ -61,6 +62,7 @@ export interface LtiRegistrationStatus {
   redirectUri?: string;
   launchUrl?: string;
   jwksUrl?: string;
+  /** Not used yet. */
   registrationUrl?: string;
   publicKeyIds?: string[];
 }
@@ -77,7 +79,7 @@ export interface Tenant {
 export const TENANTS = { group: 'carrel.dev', version: 'v1alpha1', plural: 'tenants', kind: 'Tenant', namespaced: true } as const;
 
 export interface TenantSpec {
-  /** The name that people see. */
+  /** The name that people see: on pages, in the title of the API's description, in kubectl get tenants -o wide. */
   displayName?: string;
   /** The short name in addresses, schema and bucket; the resource's name when left out. Immutable. */
   slug?: string;
@@ -344,6 +346,12 @@ export interface TenantStatus {
     /** Of the rotation that runs; left out when none does. */
     step?: string;
   })[];
+  /** What the annotation carrel.dev/rotate said when it was followed last. With a mark the same value is not followed again. */
+  rotation?: {
+    /** The whole value, such as redis/2026-09-01. */
+    request: string;
+    at: string;
+  };
   usage?: {
     users?: number;
     files?: number;

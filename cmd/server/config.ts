@@ -26,6 +26,7 @@ export const serverConfigSchema = z.object({
     .string()
     .regex(/^\d{1,20}$/, 'must be a number')
     .describe("the tenant's numeric id"),
+  CARREL_TENANT_NAME: z.string().max(255).optional().describe('the name that people see on pages, Biology; default: none'),
   CARREL_APP_URL: address.describe('the address that clients use, https://files.example.org'),
   CARREL_LTI_URL: address.optional().describe('the address of the LTI service, https://lti.files.example.org'),
   CARREL_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('postgres://user:password@host:5432/database'),

@@ -51,7 +51,7 @@ const WEB_FOLDER = join(import.meta.dirname, '../../pkg/web/dist');
 /** Creates the services of one tenant from the server's settings. Connects to no back end. Throws ConfigError. */
 export async function createServices(config: ServerConfig, features: readonly Feature[], options: ServiceOptions): Promise<ServerServices> {
   const { log, clock = systemClock, random = systemRandom, observeSql, observeRedis } = options;
-  const tenant = { slug: config.CARREL_TENANT_SLUG, id: config.CARREL_TENANT_ID };
+  const tenant = { slug: config.CARREL_TENANT_SLUG, id: config.CARREL_TENANT_ID, name: config.CARREL_TENANT_NAME };
   const appUrl = config.CARREL_APP_URL;
   const metrics = createMetrics('server');
   const sealer = dataSealer(config.CARREL_DATA_KEYS, random);
@@ -99,7 +99,7 @@ export async function createServices(config: ServerConfig, features: readonly Fe
     offboarding: new Offboarding(),
     sealer,
     client,
-    web: WebBundle.load(options.webFolder ?? WEB_FOLDER, log),
+    web: WebBundle.load(options.webFolder ?? WEB_FOLDER, { tenantName: config.CARREL_TENANT_NAME, log }),
     clock,
     random,
     log,

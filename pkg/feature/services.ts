@@ -23,6 +23,8 @@ export interface TenantServices {
     readonly slug: string;
     /** Decimal string. */
     readonly id: string;
+    /** What people call it. */
+    readonly name: string | undefined;
   };
   readonly addresses: TenantAddresses;
   readonly settings: TenantSettings;

@@ -36,7 +36,7 @@ export interface ServeDeps {
   readonly tokens: Tokens;
   readonly idempotency: IdempotencyKeys;
   readonly clock: Clock;
-  readonly tenant: { readonly slug: string; readonly id: string };
+  readonly tenant: { readonly slug: string; readonly id: string; readonly name: string | undefined };
   /** Address of the API, for `Link` headers; no slash at the end. */
   readonly apiUrl: string;
   /** Tests: fail for a reply or problem that the endpoint does not declare. */

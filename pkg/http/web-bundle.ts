@@ -30,30 +30,32 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /**
  * The browser's pages as Vite built them from pkg/web, in memory. Only what the build names is served: no request reads the disk.
- * Without a build the server runs, and its pages say so.
+ * Without a build the server runs, and its pages say so. Each page names the tenant, where it has a name.
  */
 export class WebBundle implements WebPages {
   readonly #scripts: ReadonlyMap<string, Script>;
   /** By path. */
   readonly #assets: ReadonlyMap<string, Asset>;
+  readonly #tenantName: string | undefined;
 
-  private constructor(scripts: ReadonlyMap<string, Script>, assets: ReadonlyMap<string, Asset>) {
+  private constructor(scripts: ReadonlyMap<string, Script>, assets: ReadonlyMap<string, Asset>, tenantName: string | undefined) {
     this.#scripts = scripts;
     this.#assets = assets;
+    this.#tenantName = tenantName;
   }
 
   /** Reads `folder` once. When nothing usable is there, says so in one line of the log. */
-  static load(folder: string, log: Logger): WebBundle {
+  static load(folder: string, { tenantName, log }: { tenantName: string | undefined; log: Logger }): WebBundle {
     try {
       const entries = Object.values(Manifest.parse(JSON.parse(readFileSync(join(folder, '.vite/manifest.json'), 'utf8'))));
       const files = new Set(entries.flatMap(({ file, css }) => [file, ...css]));
       const scripts = entries.filter(({ isEntry }) => isEntry).map(({ name = '', file, css }) => [name, { file, css }] as const);
-      return new WebBundle(new Map(scripts), new Map([...files].map((file) => [`/${file}`, assetOf(folder, file)])));
+      return new WebBundle(new Map(scripts), new Map([...files].map((file) => [`/${file}`, assetOf(folder, file)])), tenantName);
     } catch (error) {
       log.error(
         `the browser's pages cannot be read from ${folder} (${(error as Error).message.split('\n')[0]}): run make build; until then they answer 503`,
       );
-      return new WebBundle(new Map(), new Map());
+      return new WebBundle(new Map(), new Map(), tenantName);
     }
   }
 
@@ -61,12 +63,18 @@ export class WebBundle implements WebPages {
     const built = this.#scripts.get(script);
     if (!built)
       throw new PageProblem('web_not_built', 503, 'The pages of this service are not built. Administrators: run make build, then restart.');
-    return html(title, `${stylesOf(built)}<script type="module" src="/${built.file}"></script>\n`, body);
+    return this.#html(title, `${stylesOf(built)}<script type="module" src="/${built.file}"></script>\n`, body);
   }
 
   notice({ title, body }: { title: string; body: string }): string {
     const built = this.#scripts.get('entry');
-    return html(title, built ? stylesOf(built) : '', body);
+    return this.#html(title, built ? stylesOf(built) : '', body);
+  }
+
+  #html(title: string, head: string, body: string): string {
+    const name = this.#tenantName;
+    if (name === undefined) return html(title, head, body);
+    return html(`${title} – ${name}`, head, `<p class="tenant">${escapeHtml(name)}</p>\n${body}`);
   }
 
   /** Answers for the files of the build; false: the request is for something else. Not counted against limits: browsers keep them for a year. */

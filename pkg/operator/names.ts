@@ -9,7 +9,7 @@ export const FINALIZER = `${PREFIX}/operator`;
 
 /** On a Tenant: a token of `carrel tenants adoption-token`, to go on with retained data that another resource left. */
 export const ADOPT_ANNOTATION = `${PREFIX}/adopt`;
-/** On a Tenant: credentials that are to be rotated, with commas between, or `all`. Removed once their rotation has begun. */
+/** On a Tenant: credentials that are to be rotated, with commas between, or `all`; behind a `/` a mark. Without one it is removed once their rotation has begun. */
 export const ROTATE_ANNOTATION = `${PREFIX}/rotate`;
 /** On a pod template: what the pod was started with. Another value restarts the pods. */
 export const CONFIG_ANNOTATION = `${PREFIX}/config`;

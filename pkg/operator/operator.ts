@@ -16,6 +16,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import type { SealingKey } from '../runtime/sealing.ts';
 import type { StorageAdmin } from '../store/s3/admin.ts';
+import { stepTimer } from './conditions/runner.ts';
 import { ConditionWriter } from './conditions/writer.ts';
 import { allInformers, BY_GATEWAY, BY_NAMED_SECRET, BY_TENANT, createInformers, missingLists, type Informers } from './informers.ts';
 import { TENANT, WEBHOOK, type LtiRegistration } from './kinds.ts';
@@ -168,16 +169,27 @@ export class Operator {
 
   #controllers(): Record<'tenants' | 'registrations' | 'webhooks', Controller> {
     const { tenants, registrations, webhooks, namespaces, namedSecrets, gateways, owned } = this.#informers;
-    const { clock, random, settings } = this.#deps;
-    const secrets = new Secrets(owned.of(SECRET));
+    const { clock, random, settings, metrics } = this.#deps;
+    const secrets = new Secrets({ ...owned.of(SECRET), events: this.#events });
     const access = this.#access;
     const tenantScoped = { namespaces: namespaces.store, access, events: this.#events, clock, secrets };
     const namedBy = (store: Indexed): Source => forMapped(namedSecrets.store, (secret) => keysBy(store, BY_NAMED_SECRET, secret));
     const referringTo = (store: Indexed): Source => forMapped(tenants.store, (tenant) => keysBy(store, BY_TENANT, tenant));
 
     const egressAllow = parseAllowedRanges(settings.egressAllow);
-    const ofRegistrations = ltiRegistrationReconciler({ ...tenantScoped, informer: registrations, egressAllow });
-    const ofWebhooks = webhookReconciler({ ...tenantScoped, informer: webhooks, random, egressAllow });
+    const ofRegistrations = ltiRegistrationReconciler({
+      ...tenantScoped,
+      informer: registrations,
+      egressAllow,
+      observeStep: stepTimer(metrics, 'ltiregistration'),
+    });
+    const ofWebhooks = webhookReconciler({
+      ...tenantScoped,
+      informer: webhooks,
+      random,
+      egressAllow,
+      observeStep: stepTimer(metrics, 'webhook'),
+    });
     const ofTenants = this.#tenantReconciler(secrets, [ofWebhooks, ofRegistrations]);
     return {
       tenants: this.#controller('tenant', ofTenants, TENANT_CONCURRENCY, [
@@ -206,7 +218,7 @@ export class Operator {
   }
 
   #tenantReconciler(secrets: Secrets, orphans: readonly OrphanRows[]): TenantReconciler {
-    const { settings, client, shards, redis, storage, platformKeys, random, clock, log } = this.#deps;
+    const { settings, client, shards, redis, storage, platformKeys, random, clock, log, metrics } = this.#deps;
     const { tenants, namespaces, gateways, owned } = this.#informers;
     const events = this.#events;
     const connect = guardedSockets({ allow: parseAllowedRanges(settings.egressAllow), clock });
@@ -247,6 +259,7 @@ export class Operator {
         events,
         clock,
       }),
+      observeStep: stepTimer(metrics, 'tenant'),
       clock,
     });
   }

@@ -13,7 +13,7 @@ import { BY_TENANT } from './informers.ts';
 import type { ObservedTenant } from './kinds.ts';
 import { FINALIZER } from './names.ts';
 import { isTerminating } from './namespaces.ts';
-import { ConditionRunner } from './conditions/runner.ts';
+import { ConditionRunner, type ObserveStep, type StepCondition } from './conditions/runner.ts';
 import type { TenantRows, TenantSchema } from '../store/postgres/tenant-schema.ts';
 import type { TenantAccess } from './tenant-rows.ts';
 import type { OrphanRows } from './tenant/database.ts';
@@ -29,6 +29,7 @@ export interface TenantScopedDeps<T extends TenantScoped> {
   readonly namespaces: Store<Namespace>;
   readonly access: TenantAccess;
   readonly events: EventRecorder;
+  readonly observeStep: ObserveStep;
   readonly clock: Clock;
 }
 
@@ -42,6 +43,8 @@ export interface TenantScopedKind<T extends TenantScoped> {
     object: Observed<T>,
     steps: ConditionRunner,
   ): Promise<{ status: Omit<NonNullable<T['status']>, 'conditions' | 'observedGeneration'>; message: string }>;
+  /** Conditions that follow from the spec alone. */
+  conditions?(object: Observed<T>): readonly StepCondition[];
   /** Removes the rows of one resource; gone already is fine. */
   remove(object: Observed<T>, rows: TenantRows): Promise<void>;
   /** Removes the rows of all resources but these, by their `managed_ref`. */
@@ -74,9 +77,10 @@ export class TenantScopedReconciler<T extends TenantScoped> implements OrphanRow
     if (isTerminating(namespaces, key.namespace)) return done;
     const object = await this.#conditions.begin(found);
 
-    const steps = new ConditionRunner(signal);
+    const steps = new ConditionRunner(signal, this.#deps.observeStep);
     const { status, message } = await this.#kind.pass(object, steps);
-    const conditions = conditionsOf(object, [...steps.conditions, readyFrom(steps, message), stalledFrom(steps)], clock.now());
+    const all = [...steps.conditions, readyFrom(steps, message), stalledFrom(steps), ...(this.#kind.conditions?.(object) ?? [])];
+    const conditions = conditionsOf(object, all, clock.now());
     await this.#conditions.end(object, { ...object.status, ...status, ...conditions } as NonNullable<T['status']>);
     return steps.result();
   }

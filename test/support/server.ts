@@ -32,6 +32,8 @@ import { untilServed } from './wait.ts';
 export interface TenantOptions {
   /** Each a million unless set. */
   readonly limits?: { readonly user?: number; readonly tenant?: number; readonly ip?: number };
+  /** What people call the tenant. */
+  readonly name?: string;
   readonly defaultUserQuota?: number;
   readonly maxUploadBytes?: number;
   /** As many at once as anybody likes, unless set. */
@@ -113,6 +115,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
     CARREL_LIMIT_TENANT_PER_MINUTE: String(options.limits?.tenant ?? 1_000_000),
     CARREL_LIMIT_IP_PER_HOUR: String(options.limits?.ip ?? 1_000_000),
     CARREL_TRUSTED_PROXIES: String(options.trustedProxies ?? 0),
+    ...(options.name === undefined ? {} : { CARREL_TENANT_NAME: options.name }),
     ...(options.defaultUserQuota === undefined ? {} : { CARREL_DEFAULT_USER_QUOTA_BYTES: String(options.defaultUserQuota) }),
     ...(options.maxUploadBytes === undefined ? {} : { CARREL_MAX_UPLOAD_BYTES: String(options.maxUploadBytes) }),
   };

@@ -11,7 +11,8 @@ export interface DescribedApi {
   readonly endpoints: readonly Endpoint[];
   /** Absolute, without a slash at the end. */
   readonly apiUrl: string;
-  readonly tenant: { readonly slug: string; readonly id: string };
+  /** `name`: what people call it. */
+  readonly tenant: { readonly slug: string; readonly id: string; readonly name: string | undefined };
 }
 
 /** The OpenAPI 3.1 document of these endpoints: every status, shape and header that can come out of each, and what each takes. */
@@ -31,7 +32,7 @@ export function openApiDocument({ endpoints, apiUrl, tenant }: DescribedApi): Js
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Carrel',
+      title: tenant.name === undefined ? 'Carrel' : `Carrel – ${tenant.name}`,
       version: API_VERSION,
       description:
         'Files, folders and people of one tenant. Errors have one shape; `error` is a code of the catalogue. ' +

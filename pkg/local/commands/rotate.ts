@@ -8,7 +8,7 @@ import { clusterClient } from '../client.ts';
 import { LocalError } from '../errors.ts';
 
 interface TenantObject extends KubeObject {
-  status?: { conditions?: Condition[] };
+  status?: { conditions?: Condition[]; rotation?: { request: string } };
 }
 
 const TENANT = defineKind<TenantObject>(TENANTS);
@@ -33,15 +33,17 @@ export async function rotate(tenant: ObjectKey, names: readonly string[], { stat
   const client = await clusterClient(stateDirectory, env);
   const tenants = new ResourceApi(client, TENANT);
   const what = names.length === 0 ? 'all' : names.join(',');
+  // Its mark makes it a new wish, however soon it follows another.
+  const request = `${what}/${new Date().toISOString()}`;
   try {
     await tenants
-      .patch(tenant, { metadata: { annotations: { [ANNOTATION]: what } } }, { fieldManager: 'carrel' })
+      .patch(tenant, { metadata: { annotations: { [ANNOTATION]: request } } }, { fieldManager: 'carrel' })
       .catch((error: unknown) => {
         if (isNotFound(error)) throw new LocalError(`there is no Tenant ${tenant.name} in namespace ${tenant.namespace}`);
         if (isForbidden(error)) throw new LocalError(`you may not change Tenant ${tenant.name} in namespace ${tenant.namespace}`);
         throw error;
       });
-    await untilBegun(tenants, tenant);
+    await untilBegun(tenants, tenant, request);
   } finally {
     await client.close();
   }
@@ -50,11 +52,11 @@ export async function rotate(tenant: ObjectKey, names: readonly string[], { stat
   );
 }
 
-async function untilBegun(tenants: ResourceApi<TenantObject>, key: ObjectKey): Promise<void> {
+async function untilBegun(tenants: ResourceApi<TenantObject>, key: ObjectKey, request: string): Promise<void> {
   const until = performance.now() + BEGIN_MS;
   for (;;) {
-    const { metadata, status } = await tenants.get(key);
-    if (metadata.annotations?.[ANNOTATION] === undefined) return;
+    const { status } = await tenants.get(key);
+    if (status?.rotation?.request === request) return;
     const found = findCondition(status?.conditions, 'CredentialsReady');
     if (found?.reason === 'RotationUnknown') throw new LocalError(`${key.name}: ${found.message}`);
     if (performance.now() > until)

@@ -1,6 +1,8 @@
 import { NameConflictError } from '../../kube/apply.ts';
 import { isConflict, isInvalid, isNamespaceTerminating, isUnavailable, KubeError } from '../../kube/errors.ts';
+import { histogram, SECONDS_BUCKETS } from '../../kube/metrics.ts';
 import { done, requeueAfter, type Result } from '../../kube/result.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import { LockTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 
@@ -60,6 +62,21 @@ export class ConditionError extends Error {
   }
 }
 
+/** Called when a step begins; what it gives is called when the step ends. */
+export type ObserveStep = (step: string) => () => void;
+
+/** Measures how long the steps of a controller's reconciles take. */
+export const stepTimer = (metrics: Metrics, controller: string): ObserveStep => {
+  const times = histogram(
+    metrics,
+    'carrel_reconcile_step_seconds',
+    'How long each step of a reconcile took.',
+    ['controller', 'step'],
+    SECONDS_BUCKETS,
+  );
+  return (step) => times.startTimer({ controller, step });
+};
+
 /** The name is freed by an object that the operator does not watch. */
 const NAME_CONFLICT_RETRY_MS = 30_000;
 const MESSAGE_LENGTH = 1_000;
@@ -72,10 +89,12 @@ const MESSAGE_LENGTH = 1_000;
  */
 export class ConditionRunner<Type extends string = string> {
   readonly #signal: AbortSignal;
+  readonly #observe: ObserveStep | undefined;
   readonly #conditions: Failure[] = [];
 
-  constructor(signal: AbortSignal) {
+  constructor(signal: AbortSignal, observe?: ObserveStep) {
     this.#signal = signal;
+    this.#observe = observe;
   }
 
   async run<Needs extends Record<string, Step<unknown>>, T>(
@@ -91,6 +110,7 @@ export class ConditionRunner<Type extends string = string> {
       this.#conditions.push({ type, status: 'Unknown', reason: `WaitingFor${missing.type}`, message });
       return { type };
     }
+    const ended = this.#observe?.(type);
     try {
       const {
         value,
@@ -103,6 +123,8 @@ export class ConditionRunner<Type extends string = string> {
       if (this.#signal.aborted) throw error;
       this.#conditions.push({ type, ...failureOf(error) });
       return { type };
+    } finally {
+      ended?.();
     }
   }
 

@@ -14,10 +14,11 @@ import { periodMs } from '../../lti/registrations/rotation.policy.ts';
 import { givenToolKey, InvalidToolKey, newToolKey, type ToolKey } from '../../lti/registrations/tool-key.ts';
 import { type AllowedRange, literalPrivateAddress } from '../../net/private-address.ts';
 import { BY_TENANT } from '../informers.ts';
-import type { LtiRegistration, LtiRegistrationStatus, ObservedTenant } from '../kinds.ts';
+import { LTI_REGISTRATION, type LtiRegistration, type LtiRegistrationStatus, type ObservedTenant } from '../kinds.ts';
 import { TenantScopedReconciler, referenceOf, type TenantScopedDeps, type TenantScopedKind } from '../tenant-scoped.ts';
 import type { Secrets } from '../secrets.ts';
-import { ConditionError, type StepResult, type ConditionRunner } from '../conditions/runner.ts';
+import { ConditionError, type ConditionRunner, type StepCondition, type StepResult } from '../conditions/runner.ts';
+import { fieldsIgnoredOfRegistration } from '../unsupported.policy.ts';
 import type { TenantRows, TenantSchema } from '../../store/postgres/tenant-schema.ts';
 
 interface Deps extends TenantScopedDeps<LtiRegistration> {
@@ -58,7 +59,12 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
     // Also of one that is not accepted: an LMS makes the client id once these are pasted there.
     const tenant = this.#deps.access.find(registration.metadata.namespace, registration.spec.tenantRef.name);
     const status = { ...(tenant ? addresses(tenant) : {}), ...(synced.value ? { publicKeyIds: synced.value } : {}) };
-    return { status, message: `launches from ${registration.spec.platform.issuer}` };
+    const { name, issuer } = registration.spec.platform;
+    return { status, message: `launches from ${name === undefined ? issuer : `${name} (${issuer})`}` };
+  }
+
+  conditions({ spec }: Observed<LtiRegistration>): readonly StepCondition[] {
+    return [fieldsIgnoredOfRegistration(spec)];
   }
 
   remove(registration: Observed<LtiRegistration>, rows: TenantRows): Promise<void> {
@@ -119,10 +125,11 @@ class LtiRegistrations implements TenantScopedKind<LtiRegistration> {
     };
   }
 
-  async #givenKey({ metadata, spec }: Observed<LtiRegistration>): Promise<ToolKey | undefined> {
-    if (!spec.keySecretRef) return undefined;
-    const { name, key } = spec.keySecretRef;
-    const data = await this.#deps.secrets.named('spec.keySecretRef', { namespace: metadata.namespace, name }, [key]);
+  async #givenKey(registration: Observed<LtiRegistration>): Promise<ToolKey | undefined> {
+    const { keySecretRef } = registration.spec;
+    if (!keySecretRef) return undefined;
+    const { name, key } = keySecretRef;
+    const data = await this.#deps.secrets.named({ by: registration, kind: LTI_REGISTRATION, field: 'spec.keySecretRef', name }, [key]);
     return givenToolKey(data[key] ?? '').catch((error: unknown) => {
       if (!(error instanceof InvalidToolKey)) throw error;
       throw new ConditionError('KeyInvalid', `spec.keySecretRef: ${error.message}`, { isTerminal: true, cause: error });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { BASIC_CONNECTIONS } from '../../store/postgres/registry.ts';
 import { connectionsOf } from './connections.ts';
 import { settingsWith, tenantWith } from './tenant.fixture.ts';
-import { ignoredFields } from './unsupported.policy.ts';
+import { fieldsIgnoredOfTenant } from '../unsupported.policy.ts';
 import { accept, repositoryOf } from './acceptance.policy.ts';
 
 const refusal = (spec: Parameters<typeof tenantWith>[0], settings = settingsWith()): string | undefined => {
@@ -74,11 +74,14 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
   [{ schedules: [{ name: 'a', job: 'trash', cron: '0 0 * * *' }] }, 'spec.schedules'],
 ])('%j is accepted and named as ignored', (spec, field) => {
   expect(refusal(spec)).toBeUndefined();
-  expect(ignoredFields(tenantWith(spec).spec)).toEqual([field]);
+  expect(fieldsIgnoredOfTenant(tenantWith(spec).spec)).toMatchObject({
+    status: 'True',
+    message: `not supported yet and ignored: ${field}`,
+  });
 });
 
 test('nothing of a Tenant of defaults is ignored', () => {
-  expect(ignoredFields(tenantWith().spec)).toEqual([]);
+  expect(fieldsIgnoredOfTenant(tenantWith().spec)).toMatchObject({ status: 'False', message: '' });
 });
 
 test('images of an allowed repository and annotations of an allowed prefix are taken', () => {

@@ -13,7 +13,7 @@ import type { Connect } from '../../store/s3/client.ts';
 import { MARKER_KEY } from '../../store/s3/content-key.ts';
 import type { OwnedInformers } from '../informers.ts';
 import { TENANT, type ObservedTenant, type Tenant } from '../kinds.ts';
-import { FINALIZER, selectorText } from '../names.ts';
+import { FINALIZER, labels, selectorText, slugOf } from '../names.ts';
 import type { Shards } from '../shards.ts';
 import { failureOf } from '../conditions/runner.ts';
 import type { ConditionWriter } from '../conditions/writer.ts';
@@ -96,7 +96,9 @@ export class TenantFinalizer {
     this.#deps.events.record(tenant, TENANT, {
       type: 'Normal',
       reason: isRetained ? 'DataRetained' : 'DataDeleted',
-      message: `the data of tenant ${tenantId} are ${isRetained ? 'retained' : 'deleted'}`,
+      message: isRetained
+        ? `the data of tenant ${tenantId} are retained, the objects in ${objectsOf(tenant)}`
+        : `the data of tenant ${tenantId} are deleted`,
     });
   }
 
@@ -193,7 +195,19 @@ export class TenantFinalizer {
   }
 }
 
+/** As the spec names it: the Event must not depend on what else is left. */
+const objectsOf = (tenant: ObservedTenant): string => {
+  const { credentialsSecretRef, bucket = '', prefix = '' } = tenant.spec.storage;
+  return credentialsSecretRef ? `bucket ${bucket}, prefix "${prefix}"` : `bucket ${bucketName(slugOf(tenant))}`;
+};
+
+const isLabelled = ({ metadata }: KubeObject, wanted: Record<string, string>): boolean =>
+  Object.entries(wanted).every(([key, value]) => metadata?.labels?.[key] === value);
+
 async function removeOwned<T extends KubeObject>({ api, store }: Informer<T>, tenant: ObservedTenant): Promise<void> {
-  const theirs = store.controlledBy(tenant.metadata.uid, tenant.metadata.namespace).filter((object) => !isDeleting(object));
+  const { uid, namespace } = tenant.metadata;
+  // A deletion with --cascade=orphan takes the owner from the children; nothing of a tenant may serve without it all the same.
+  const orphans = store.controlledBy(undefined, namespace).filter((object) => isLabelled(object, labels(tenant)));
+  const theirs = [...store.controlledBy(uid, namespace), ...orphans].filter((object) => !isDeleting(object));
   for (const object of theirs) await api.delete(keyOf(object), { uid: object.metadata.uid });
 }

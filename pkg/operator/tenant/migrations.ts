@@ -2,9 +2,8 @@ import { Semaphore } from '../../runtime/semaphore.ts';
 import { LockTimeout, StatementTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { ConditionError } from '../conditions/runner.ts';
+import { MAX_FAILING } from './max-failing.ts';
 
-/** How many tenants may fail to upgrade before the other upgrades are halted. */
-const MAX_FAILING = 5;
 const HALTED_RETRY_MS = 60_000;
 
 /** Say nothing of the migration: among them what a tenant can bring about by locks on its own tables. */
@@ -30,7 +29,8 @@ export class Migrations {
     return this.#running.run(async () => {
       try {
         if (isUpgrade && this.#failing.size >= MAX_FAILING && !this.#failing.has(slug)) {
-          const message = 'upgrades of schemas are halted, since they failed for several tenants; see their conditions';
+          const message =
+            'Waiting for the upgrades of schemas to go on: they are halted, since they failed for several tenants; see their conditions';
           throw new ConditionError('MigrationsHalted', message, { retryAfterMs: HALTED_RETRY_MS });
         }
         const result = await migrate();

@@ -8,10 +8,9 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { StepResult } from '../conditions/runner.ts';
 import type { ObservedTenant } from '../kinds.ts';
 import { availabilityOf, isRolledOut } from './availability.ts';
+import { MAX_FAILING } from './max-failing.ts';
 import { releaseIn, releaseOf, type ReleaseSettings } from './release.ts';
 
-/** How many tenants' rollouts may fail before the others are halted. */
-const MAX_FAILING = 5;
 /** A free place is passed on at once; this is for what nobody notifies of. */
 const WAITING_RETRY_MS = 60_000;
 const PAUSED_RETRY_MS = 15_000;
@@ -97,7 +96,7 @@ export class Rollouts {
     const what = imageIn(live) === image ? 'what changed in the settings of the operator' : image;
     return {
       ...waits,
-      message: `${live.status?.readyReplicas ?? 0} of ${live.spec?.replicas ?? 1} pods are ready; ${what} ${waits.message}`,
+      message: `${waits.message}, then ${what}; ${live.status?.readyReplicas ?? 0} of ${live.spec?.replicas ?? 1} pods are ready`,
     };
   }
 
@@ -133,15 +132,23 @@ export class Rollouts {
   #reasonToWait(key: string, isPaused: boolean): Waiting | undefined {
     if (this.#rolling.has(key)) return undefined;
     if (isPaused)
-      return { reason: 'RolloutPaused', message: 'waits: rollouts are paused (carrel rollout resume)', retryAfterMs: PAUSED_RETRY_MS };
+      return {
+        reason: 'RolloutPaused',
+        message: 'Waiting for carrel rollout resume, since rollouts are paused',
+        retryAfterMs: PAUSED_RETRY_MS,
+      };
     if (this.#failing.size >= MAX_FAILING && !this.#failing.has(key))
       return {
         reason: 'RolloutHalted',
-        message: 'waits: rollouts are halted, since they failed for several tenants; see their conditions',
+        message: 'Waiting for halted rollouts to go on (they failed for several tenants; see their conditions)',
         retryAfterMs: WAITING_RETRY_MS,
       };
     if (this.#rolling.size < this.#deps.concurrency) return undefined;
-    return { reason: 'RolloutWaits', message: `waits for one of ${this.#deps.concurrency} places`, retryAfterMs: WAITING_RETRY_MS };
+    return {
+      reason: 'RolloutWaits',
+      message: `Waiting for one of the ${this.#deps.concurrency} rollouts that may run at once`,
+      retryAfterMs: WAITING_RETRY_MS,
+    };
   }
 
   /** As many as there are free places; each asks again and takes one, or waits on. */

@@ -5,10 +5,11 @@ import { seconds } from '../../kube/status.ts';
 import { conditionsOf } from '../conditions/writer.ts';
 import type { ObservedTenant, Tenant, TenantSpec, TenantStatus } from '../kinds.ts';
 import { selectorText } from '../names.ts';
+import { fieldsIgnoredOfTenant } from '../unsupported.policy.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
 import { changedAt, credentialsOf } from './rotation/rotation.policy.ts';
-import { ignoredFields } from './unsupported.policy.ts';
+import type { FollowedRequest } from './rotation/rotations.ts';
 import type { Workload } from './workload.ts';
 
 /** The steps whose values the status shows. */
@@ -16,6 +17,7 @@ export interface StatusSteps {
   readonly accepted: Step<AcceptedTenant>;
   readonly database: Step<DatabaseAccess>;
   readonly workload: Step<Workload>;
+  readonly rotation?: Step<FollowedRequest>;
   /** Undefined: it stays as it was. */
   readonly usage?: Usage | undefined;
 }
@@ -26,12 +28,12 @@ export interface StatusSteps {
  */
 export function tenantStatus(tenant: ObservedTenant, steps: ConditionRunner, found: StatusSteps, now: Date): NonNullable<Tenant['status']> {
   const facts = factsOf(tenant, found);
-  const all = [...steps.conditions, readyOf(tenant, steps, facts), stalledFrom(steps), fieldsIgnored(tenant)];
+  const all = [...steps.conditions, readyOf(tenant, steps, facts), stalledFrom(steps), fieldsIgnoredOfTenant(tenant.spec as TenantSpec)];
   return { ...tenant.status, ...facts, ...conditionsOf(tenant, all, now) };
 }
 
 /** What the status shows beside the conditions. */
-function factsOf(tenant: ObservedTenant, { accepted, database, workload, usage }: StatusSteps): Partial<TenantStatus> {
+function factsOf(tenant: ObservedTenant, { accepted, database, workload, rotation, usage }: StatusSteps): Partial<TenantStatus> {
   const { replicas = 0, readyReplicas = 0 } = workload.value?.deployment.status ?? {};
   return {
     ...(accepted.value && {
@@ -39,6 +41,7 @@ function factsOf(tenant: ObservedTenant, { accepted, database, workload, usage }
       ...accepted.value.addresses,
       credentials: credentialStates(tenant, accepted.value),
     }),
+    ...rotation?.value,
     ...(usage && { usage: { ...usage } }),
     ...(database.value && { schemaVersion: database.value.schemaVersion }),
     ...(workload.value && { image: workload.value.image, replicas, readyReplicas, selector: selectorText(tenant) }),
@@ -57,16 +60,4 @@ function readyOf({ spec }: ObservedTenant, steps: ConditionRunner, facts: Partia
     return { type: 'Ready', status: 'False', reason: 'Suspended', message: 'spec.suspended is set: no pods run, the data are kept' };
   }
   return readyFrom(steps, `answers at ${facts.appUrl ?? ''}`);
-}
-
-/** Fields of the spec that this release ignores; the tenant runs without them. */
-function fieldsIgnored({ spec }: ObservedTenant): StepCondition {
-  const fields = ignoredFields(spec as TenantSpec);
-  if (fields.length === 0) return { type: 'FieldsIgnored', status: 'False', reason: 'AllSupported', message: '' };
-  return {
-    type: 'FieldsIgnored',
-    status: 'True',
-    reason: 'NotYetSupported',
-    message: `not supported yet and ignored: ${fields.join('; ')}`,
-  };
 }

@@ -4,7 +4,7 @@ import { isDeleting, type ObjectKey } from '../../kube/object.ts';
 import { done, requeueAfter, type Result } from '../../kube/result.ts';
 import type { Store } from '../../kube/store.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { ConditionRunner, type Step } from '../conditions/runner.ts';
+import { ConditionRunner, type ObserveStep, type Step } from '../conditions/runner.ts';
 import type { ConditionWriter } from '../conditions/writer.ts';
 import type { ObservedTenant, Tenant } from '../kinds.ts';
 import { isTerminating } from '../namespaces.ts';
@@ -45,6 +45,7 @@ interface Deps {
   readonly workloads: Workloads;
   readonly rotations: Rotations;
   readonly usages: Usages;
+  readonly observeStep: ObserveStep;
   readonly clock: Clock;
 }
 
@@ -93,7 +94,7 @@ export class TenantReconciler {
     if (isTerminating(namespaces, key.namespace)) return requeueAfter(TERMINATING_RETRY_MS);
     const tenant = await conditions.begin(found);
 
-    const steps = new ConditionRunner<TenantStep>(signal);
+    const steps = new ConditionRunner<TenantStep>(signal, this.#deps.observeStep);
     const accepted = await steps.run('Accepted', {}, async () => {
       await workloads.withdrawForeignHosts(tenant);
       return acceptance.accept(tenant);
@@ -105,10 +106,12 @@ export class TenantReconciler {
       keys.ensure(tenant, accepted, database),
     );
     const workload = await this.#workload(tenant, steps, { accepted, database, storage, cache, secrets });
-    await steps.run('CredentialsReady', { accepted, workload }, ({ accepted, workload }) => rotations.advance(tenant, accepted, workload));
+    const rotation = await steps.run('CredentialsReady', { accepted, workload }, ({ accepted, workload }) =>
+      rotations.advance(tenant, accepted, workload),
+    );
     await steps.run('Exposed', { accepted }, ({ accepted }) => workloads.expose(tenant, accepted));
     const usage = secrets.value ? await usages.of(tenant) : undefined;
-    await conditions.end(tenant, tenantStatus(tenant, steps, { accepted, database, workload, usage }, clock.now()));
+    await conditions.end(tenant, tenantStatus(tenant, steps, { accepted, database, workload, rotation, usage }, clock.now()));
     return steps.result();
   }
 

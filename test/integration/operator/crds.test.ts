@@ -105,6 +105,16 @@ describe('a Tenant is refused with a message that says what to do', () => {
     ['a prefix without credentials', 'ok', { storage: { prefix: 'theirs/' } }, 'bucket and prefix need credentialsSecretRef'],
     ['credentials without a bucket', 'ok', { storage: { credentialsSecretRef: { name: 's3' } } }, 'credentialsSecretRef needs bucket'],
     ['a quota in words', 'ok', { storage: { defaultUserQuota: 'ten' } }, 'spec.storage.defaultUserQuota in body should match'],
+    [
+      'a quota in thousandths',
+      'ok',
+      { storage: { defaultUserQuota: '100m' } },
+      'm is a thousandth of a byte; write M for megabytes, or Mi for mebibytes',
+    ],
+    ['an upload in thousandths', 'ok', { storage: { maxUploadSize: '1500m' } }, 'm is a thousandth of a byte'],
+    ['a quota that no JSON number carries', 'ok', { storage: { defaultUserQuota: '9E' } }, 'must be less than 8Pi (2^53 bytes)'],
+    ['an upload of just too much', 'ok', { storage: { maxUploadSize: '8Pi' } }, 'must be less than 8Pi (2^53 bytes)'],
+    ['a quota of too many bytes as a number', 'ok', { storage: { defaultUserQuota: 9e18 } }, 'must be less than 8Pi (2^53 bytes)'],
     ['a pool of none', 'ok', { database: { poolSize: 0 } }, 'should be greater than or equal to 1'],
     [
       'a helper with a query',

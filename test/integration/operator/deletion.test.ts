@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import type { KubeObject, ObjectKey } from '../../../pkg/kube/object.ts';
 import { POD } from '../../../pkg/kube/kinds.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
@@ -229,6 +229,32 @@ test('a deletion waits for the last pod, and says so', async () => {
   await gone(key);
 
   expect(conditionOf(waiting, 'Ready')).toMatchObject({ status: 'False', message: 'Waiting for 1 pod to end' });
+});
+
+test('children that lost their owner, as by kubectl delete --cascade=orphan, go with their Tenant, and others’ objects stay', async () => {
+  const key = await readyTenant({ deletionPolicy: 'Delete' });
+  const kinds = [children.DEPLOYMENT, children.SERVICE, children.INGRESS, children.CONFIG_MAP, children.SECRET];
+  const ours = async () =>
+    (
+      await Promise.all(
+        kinds.map((kind) => cluster.of<KubeObject>(kind).list({ namespace, labelSelector: `app.kubernetes.io/instance=${key.name}` })),
+      )
+    ).flat();
+  const other = { namespace, name: `${key.name}-mine` };
+  await cluster.of(children.CONFIG_MAP).create({ metadata: { ...other, labels: { 'app.kubernetes.io/instance': key.name } } });
+  const before = await ours();
+  // What the garbage collector does before it lets the Tenant go.
+  for (const kind of kinds)
+    for (const { metadata } of await cluster
+      .of<KubeObject>(kind)
+      .list({ namespace, labelSelector: `app.kubernetes.io/managed-by=carrel-operator,app.kubernetes.io/instance=${key.name}` }))
+      await cluster.of<KubeObject>(kind).patch({ namespace, name: metadata.name }, { metadata: { ownerReferences: null } } as object);
+
+  await cluster.tenants.delete(key);
+  await gone(key);
+
+  expect(before.length).toBeGreaterThan(8);
+  expect((await ours()).map(({ metadata }) => metadata.name)).toEqual([other.name]);
 });
 
 test('two namespaces that want one slug, and two that want one host, at once: one of each has it', async () => {

@@ -6,6 +6,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { parseDataKeys, Sealer } from '../../../pkg/runtime/sealing.ts';
 import { Database } from '../../../pkg/store/postgres/database.ts';
+import type { Tenant } from '../../../pkg/operator/kinds.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { WebhookSeal } from '../../../pkg/webhooks/sealing.ts';
@@ -72,6 +73,12 @@ async function opens({ databaseUrl, redisUrl, storage }: Secrets): Promise<Recor
 }
 
 const annotate = (key: ObjectKey, annotations: Record<string, string | null>) => cluster.tenants.patch(key, { metadata: { annotations } });
+/** As a tool does that applies what stands in a repository. */
+const applyAnnotations = (key: ObjectKey, annotations: Record<string, string>) =>
+  cluster.tenants.apply({ apiVersion: 'carrel.dev/v1alpha1', kind: 'Tenant', metadata: { ...key, annotations } } as Tenant, {
+    fieldManager: 'argocd',
+    force: true,
+  });
 const stepsOf = async (key: ObjectKey) =>
   Object.fromEntries(((await cluster.tenants.get(key)).status?.credentials ?? []).map(({ name, step }) => [name, step]));
 /** As if the rotations had been at their steps for two days. */
@@ -120,7 +127,7 @@ test('all credentials are replaced step by step, each valid until no pod uses it
 
   expect(held).toEqual(before);
   expect(conditionOf(holding, 'CredentialsReady')?.message).toMatch(
-    new RegExp(`; waits for former pods to end, which are among ${key.name}-one, ${key.name}-two$`),
+    new RegExp(`; waiting for former pods to end, which are among ${key.name}-one, ${key.name}-two$`),
   );
   expect([formerDuring, newDuring]).toEqual([
     { database: false, redis: false, storage: true },
@@ -143,6 +150,62 @@ test('all credentials are replaced step by step, each valid until no pod uses it
   await cluster.tenants.delete(key);
   await waitFor('the tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined);
   expect(await opens(after)).toEqual({ database: false, redis: false, storage: false });
+});
+
+test('a rotation with a mark is followed once, however often another manager applies it, and stays; another mark is another wish', async () => {
+  const key = await readyTenant();
+  const before = await secretsOf(key);
+  const apply = (value: string, round: number) => applyAnnotations(key, { 'carrel.dev/rotate': value, round: `${round}` });
+  const followed = (value: string) =>
+    waitFor(`the end of ${value}`, async () => {
+      const tenant = await cluster.tenants.get(key);
+      const isOver = tenant.status?.credentials?.every(({ step }) => step === undefined);
+      return tenant.status?.rotation?.request === value && isOver && conditionOf(tenant, 'CredentialsReady')?.reason === 'Current';
+    });
+  await apply('redis/2026-09-01', 0);
+  await followed('redis/2026-09-01');
+  const first = await secretsOf(key);
+
+  for (let round = 1; round <= 5; round++) {
+    await apply('redis/2026-09-01', round);
+    // Between two applies the operator looks: it follows the change of another field of the spec.
+    await cluster.tenants.patch(key, { spec: { limits: { requestsPerIpPerHour: 10_000 + round } } });
+    await ready(cluster.tenants, key);
+  }
+  const same = await secretsOf(key);
+  const { metadata } = await cluster.tenants.get(key);
+  await apply('redis/2026-10-01', 6);
+  await followed('redis/2026-10-01');
+  const second = await secretsOf(key);
+
+  expect(first.redisUrl).not.toBe(before.redisUrl);
+  expect(same).toEqual(first);
+  expect(metadata.annotations?.['carrel.dev/rotate']).toBe('redis/2026-09-01');
+  expect(second.redisUrl).not.toBe(first.redisUrl);
+});
+
+test('a rotation without a mark that is applied again and again is followed once, and again after 10 minutes', async () => {
+  const key = await readyTenant();
+  const before = await secretsOf(key);
+  const apply = () => applyAnnotations(key, { 'carrel.dev/rotate': 'redis' });
+  await apply();
+  await waitFor('another password', async () => (await secretsOf(key)).redisUrl !== before.redisUrl);
+
+  for (let round = 0; round < 5; round++) {
+    await apply();
+    await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'RotationRepeated');
+  }
+  const waiting = await cluster.tenants.get(key);
+  const once = await secretsOf(key);
+  const { rotation } = waiting.status ?? {};
+  await cluster.tenants.patchStatus(key, { rotation: { ...rotation, at: new Date(Date.now() - 600_000).toISOString() } });
+  await waitFor('the password after that', async () => (await secretsOf(key)).redisUrl !== once.redisUrl);
+
+  expect(rotation).toEqual({ request: 'redis', at: expect.stringMatching(/^\S+Z$/) });
+  expect(conditionOf(waiting, 'CredentialsReady')?.message).toMatch(
+    /^annotation carrel\.dev\/rotate: redis was followed less than 10 minutes ago, and is followed again from \S+Z; .* redis\/2026-09-01$/,
+  );
+  expect(conditionOf(waiting, 'Ready')?.status).toBe('True');
 });
 
 test('pods that have failed, as evicted ones do, hold no rotation back', async () => {
@@ -181,7 +244,7 @@ test('a rotation that is asked for while the tenant is moved begins when the mov
   await setMove(null);
   await condition(cluster.tenants, key, 'CredentialsReady', 'True', 'Current');
 
-  expect(conditionOf(waiting, 'CredentialsReady')?.message).toBe("rotates database (begins); waits for the tenant's move to end");
+  expect(conditionOf(waiting, 'CredentialsReady')?.message).toBe("rotates database (begins); waiting for the tenant's move to end");
   expect(waiting.metadata.annotations?.['carrel.dev/rotate']).toBe('database'); // removed by its first step
   expect(await opens(before)).toMatchObject({ database: false });
   expect(await opens(await secretsOf(key))).toMatchObject({ database: true });
@@ -245,7 +308,7 @@ test('a data key is known to all pods before it seals, and goes when all that it
     return (await stepsOf(key))['data'] === 'seals' && ids === `${first}~1 ${first}`;
   });
 
-  await annotate(key, { 'carrel.dev/rotate': 'data' });
+  await annotate(key, { 'carrel.dev/rotate': 'data/1' });
   await watching;
   await addHook(`${key.name}-second`);
   const during = await sealedIn(key);
@@ -261,7 +324,7 @@ test('a data key is known to all pods before it seals, and goes when all that it
   expect(after).toEqual({ ids: [`${first}~1`], values: during.values });
   expect([...before.values]).toEqual([...after.values].filter(([uuid]) => before.values.has(uuid)));
   // What follows is sealed with the present one too.
-  await annotate(key, { 'carrel.dev/rotate': 'data' });
+  await annotate(key, { 'carrel.dev/rotate': 'data/2' });
   await waitFor('the next data key', async () => (await dataKeys()).join(' ') === `${first}~2 ${first}~1`);
 });
 

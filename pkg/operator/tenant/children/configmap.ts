@@ -15,6 +15,7 @@ export const configMap = (
   data: {
     CARREL_TENANT_SLUG: slugOf(tenant),
     CARREL_TENANT_ID: accepted.tenantId,
+    ...(tenant.spec.displayName === undefined ? {} : { CARREL_TENANT_NAME: tenant.spec.displayName }),
     CARREL_APP_URL: accepted.addresses.appUrl,
     CARREL_LTI_URL: accepted.addresses.ltiUrl,
     CARREL_DATABASE_POOL_SIZE: String(tenant.spec.database.poolSize),

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { systemRandom } from '../../../runtime/random.ts';
 import { CREDENTIALS } from '../../../store/postgres/registry.ts';
 import { tenantWith } from '../tenant.fixture.ts';
-import { isOld, requestedRotations } from './rotation.policy.ts';
+import { isOld, requestedRotations, wishedFrom } from './rotation.policy.ts';
 import { ROTATIONS, transitionFrom } from './transitions.ts';
 
 const asking = (text: string, spec = {}) => {
@@ -16,15 +16,47 @@ test.each<[string, string[], string[]]>([
   [' signing , database ', ['database', 'signing'], []],
   ['all', ['database', 'redis', 'storage', 'signing', 'data'], []],
   ['redis,password,Signing', ['redis'], ['password', 'Signing']],
+  ['redis/2026-09-01', ['redis'], []],
+  ['database, redis/the key that leaked', ['database', 'redis'], []],
+  ['all/a/b', ['database', 'redis', 'storage', 'signing', 'data'], []],
+  ['rediss/1', [], ['rediss']],
+  [`redis/${'x'.repeat(200)}`, [], ['a value of more than 200 characters']],
 ])('the annotation %j asks for %j and does not know %j', (text, names, unknown) => {
-  expect(asking(text)).toEqual({ names, unknown });
+  expect(asking(text)).toEqual({ text: text.trim(), names, unknown });
 });
 
 test('a key of storage that the tenant named is not the operator’s to rotate', () => {
   const storage = { defaultUserQuota: '10Gi', bucket: 'mine', credentialsSecretRef: { name: 'key' } };
 
   expect(asking('all', { storage }).names).not.toContain('storage');
-  expect(asking('storage', { storage })).toEqual({ names: [], unknown: ['storage'] });
+  expect(asking('storage', { storage })).toMatchObject({ names: [], unknown: ['storage'] });
+});
+
+test.each<[string, string | undefined, number, string]>([
+  ['a value for the first time', undefined, 0, 'now'],
+  ['a mark that was followed', 'redis/1', 0, 'never'],
+  ['a mark that was followed, a year ago', 'redis/1', 525_600, 'never'],
+  ['another mark', 'redis/0', 0, 'now'],
+])('with a mark, %s (%s, %d minutes ago) is followed %s', (_, request, minutes, when) => {
+  const now = new Date('2026-09-01T12:00:00Z');
+  const at = new Date(now.getTime() - minutes * 60_000);
+  const from = wishedFrom('redis/1', request === undefined ? undefined : { request, at: at.toISOString() });
+
+  expect(from === undefined ? 'never' : from <= now ? 'now' : 'later').toBe(when);
+});
+
+test.each([
+  ['for the first time', undefined, 0, 0],
+  ['after another value', 'database', 0, 0],
+  ['again at once', 'redis', 0, 10],
+  ['again after four minutes', 'redis', 4, 6],
+  ['again after ten minutes', 'redis', 10, 0],
+])('without a mark, a value is followed %s (%s, %d minutes ago) in %d minutes', (_, request, ago, minutes) => {
+  const now = new Date('2026-09-01T12:00:00Z');
+  const at = new Date(now.getTime() - ago * 60_000);
+  const from = wishedFrom('redis', request === undefined ? undefined : { request, at: at.toISOString() });
+
+  expect(Math.max(0, ((from?.getTime() ?? NaN) - now.getTime()) / 60_000)).toBe(minutes);
 });
 
 test('a credential is too old within the last tenth of rotateAfter, counted from its newest value, and never without it', () => {

@@ -5,6 +5,9 @@ import { ROTATE_ANNOTATION } from '../../names.ts';
 import type { AcceptedTenant } from '../acceptance.ts';
 
 const ALL = 'all';
+/** As the definition of `status.rotation.request`. */
+const MAX_REQUEST = 200;
+const REPEAT_MS = 600_000;
 const UNIT_MS = { d: 86_400_000, h: 3_600_000 };
 /** Tenants of one age do not all replace their pods at once: each is due within the last tenth of the time. */
 const SPREAD = 0.1;
@@ -13,12 +16,40 @@ const SPREAD = 0.1;
 export const credentialsOf = ({ spec }: Tenant): CredentialName[] =>
   CREDENTIALS.filter((name) => name !== 'storage' || !spec.storage.credentialsSecretRef);
 
-/** What the annotation `carrel.dev/rotate` asks for: names with commas between, or `all`. `unknown`: words of it that name no credential of this tenant. */
-export function requestedRotations(tenant: Tenant): { names: CredentialName[]; unknown: string[] } {
-  const words = (tenant.metadata.annotations?.[ROTATE_ANNOTATION] ?? '').split(',').map((word) => word.trim());
+/** What the annotation `carrel.dev/rotate` asks for. */
+export interface RotationRequest {
+  /** The whole value. */
+  readonly text: string;
+  readonly names: CredentialName[];
+  /** Words of it that name no credential of this tenant. */
+  readonly unknown: string[];
+}
+
+/** `redis`, `database,redis` or `all`, each with a mark behind `/` or without one: `redis/2026-09-01`. */
+export function requestedRotations(tenant: Tenant): RotationRequest {
+  const text = (tenant.metadata.annotations?.[ROTATE_ANNOTATION] ?? '').trim();
+  if (text.length > MAX_REQUEST) return { text, names: [], unknown: [`a value of more than ${MAX_REQUEST} characters`] };
+  const words = namesIn(text)
+    .split(',')
+    .map((word) => word.trim());
   const known = credentialsOf(tenant);
   const isKnown = (word: string): boolean => word === '' || word === ALL || known.some((name) => name === word);
-  return { names: known.filter((name) => words.includes(name) || words.includes(ALL)), unknown: words.filter((word) => !isKnown(word)) };
+  const names = known.filter((name) => words.includes(name) || words.includes(ALL));
+  return { text, names, unknown: words.filter((word) => !isKnown(word)) };
+}
+
+const namesIn = (text: string): string => text.split('/', 1)[0] ?? '';
+
+/** A value with a mark stays on the Tenant, as in a repository, and is one wish however often it is applied. */
+export const hasMark = (text: string): boolean => text.includes('/');
+
+/**
+ * From when on a request is followed; undefined: it was followed, and is no new wish. One without a mark, which is removed when it is followed, may be
+ * a new wish each time, or come from a tool that applies it again and again: it is followed every 10 minutes at most.
+ */
+export function wishedFrom(text: string, followed: NonNullable<Tenant['status']>['rotation']): Date | undefined {
+  if (followed?.request !== text) return new Date(0);
+  return hasMark(text) ? undefined : new Date(Date.parse(followed.at) + REPEAT_MS);
 }
 
 /** RFC 3339, in seconds: when a credential was made. */

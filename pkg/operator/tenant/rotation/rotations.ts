@@ -6,6 +6,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { SealingKey } from '../../../runtime/sealing.ts';
 import type { CredentialName } from '../../../store/postgres/registry.ts';
+import { seconds } from '../../../kube/status.ts';
 import type { StepResult } from '../../conditions/runner.ts';
 import { type ObservedTenant, type Tenant, TENANT } from '../../kinds.ts';
 import { FIELD_MANAGER, NOT_ENDED, ROTATE_ANNOTATION, selectorText } from '../../names.ts';
@@ -15,7 +16,7 @@ import { isRolledOut } from '../availability.ts';
 import { MOVE_RETRY_MS } from '../moves.ts';
 import type { Storages } from '../storage.ts';
 import type { Workload } from '../workload.ts';
-import { credentialsOf, isOld, requestedRotations } from './rotation.policy.ts';
+import { credentialsOf, hasMark, isOld, requestedRotations, wishedFrom } from './rotation.policy.ts';
 import { ROTATIONS, transitionFrom } from './transitions.ts';
 
 /** Ending pods are not watched, nor are rows. */
@@ -48,6 +49,7 @@ interface Deps {
  * - A step is taken only when every pod has what the step before gave it and no pod from before is left, so none is without a valid credential.
  *   While the tenant is being moved, or its Deployment is not applied since a store's step failed, none is.
  * - A crash at any point leaves a step that is whole: the next pass goes on.
+ * - A request with a mark is one wish, however often it is applied: the status names the one that was followed last.
  * - While no rotation is asked for, due or running: no statement and no call.
  */
 export class Rotations {
@@ -57,29 +59,33 @@ export class Rotations {
     this.#deps = deps;
   }
 
-  async advance(tenant: ObservedTenant, accepted: AcceptedTenant, { deployment, isHeld }: Workload): Promise<StepResult<object>> {
+  async advance(tenant: ObservedTenant, accepted: AcceptedTenant, { deployment, isHeld }: Workload): Promise<StepResult<FollowedRequest>> {
     const now = this.#deps.clock.now();
-    const { names, unknown } = requestedRotations(tenant);
-    const requested = unknown.length > 0 ? [] : names;
+    const { text, names, unknown } = requestedRotations(tenant);
+    const wished = names.length > 0 && unknown.length === 0 ? wishedFrom(text, tenant.status?.rotation) : undefined;
+    const waitMs = wished && wished > now ? wished.getTime() - now.getTime() : undefined;
+    const requested = wished && waitMs === undefined ? names : [];
     const stepOf = (name: CredentialName): string | null => accepted.credentials[name]?.step ?? null;
     const moving = credentialsOf(tenant).filter(
       (name) => stepOf(name) !== null || requested.includes(name) || isOld(tenant, accepted, name, now),
     );
     // What runs already goes on.
     const refused = unknown.length > 0 ? unknownRotation(tenant, unknown) : undefined;
-    if (moving.length === 0) return { value: {}, reason: 'Current', message: '', ...refused };
+    const repeated = wished && waitMs !== undefined ? repeatedRotation(text, wished, waitMs) : undefined;
+    if (moving.length === 0) return { value: {}, reason: 'Current', message: '', ...refused, ...repeated };
     const rotating = { value: {}, reason: 'Rotating', message: messageOf(moving, stepOf), ...refused };
     // The watch of the Deployment notifies of the end of a rollout, and rollouts.ts of its turn.
     if (isHeld || !isRolledOut(deployment)) return rotating;
     // Its stores stay as they are, so its pods do not have what the step before gave them.
     if (accepted.move)
-      return { ...rotating, message: `${rotating.message}; waits for the tenant's move to end`, retryAfterMs: MOVE_RETRY_MS };
+      return { ...rotating, message: `${rotating.message}; waiting for the tenant's move to end`, retryAfterMs: MOVE_RETRY_MS };
     const former = await this.#formerPods(tenant, deployment);
     if (former.length > 0) return { ...rotating, ...waitsForPods(rotating.message, former, now) };
     const waits: number[] = [];
     for (const name of moving) waits.push(await this.#move(tenant, accepted, name, now));
-    if (requested.length > 0) await this.#forgetRequest(tenant);
-    return { ...rotating, retryAfterMs: Math.min(...waits) };
+    const value = requested.length > 0 ? { rotation: { request: text, at: seconds(now) } } : {};
+    if (requested.length > 0 && !hasMark(text)) await this.#removeRequest(tenant);
+    return { ...rotating, value, retryAfterMs: Math.min(...waits) };
   }
 
   /** Takes one credential a step further; gives how many ms until it is looked at again. */
@@ -124,7 +130,7 @@ export class Rotations {
   }
 
   /** What it asked for has begun. */
-  async #forgetRequest(tenant: ObservedTenant): Promise<void> {
+  async #removeRequest(tenant: ObservedTenant): Promise<void> {
     const annotations = { [ROTATE_ANNOTATION]: null };
     await this.#deps.tenants.patch(keyOf(tenant), { metadata: { annotations } }, { fieldManager: FIELD_MANAGER });
   }
@@ -137,10 +143,19 @@ function waitsForPods(message: string, pods: readonly Observed<Pod>[], now: Date
     ({ metadata }) => Date.parse(metadata.deletionTimestamp ?? metadata.creationTimestamp ?? '') < now.getTime() - LATE_MS,
   );
   return {
-    message: `${message}; waits for former pods to end${pods.some(isDeleting) ? ': ' : ', which are among '}${names.slice(0, NAMED_PODS).join(', ')}${more}`,
+    message: `${message}; waiting for former pods to end${pods.some(isDeleting) ? ': ' : ', which are among '}${names.slice(0, NAMED_PODS).join(', ')}${more}`,
     retryAfterMs: isLate ? LATE_RETRY_MS : RETRY_MS,
   };
 }
+
+/** The value of the annotation that a pass has followed, and when (RFC 3339); empty where it followed none. */
+export type FollowedRequest = Pick<NonNullable<Tenant['status']>, 'rotation'>;
+
+const repeatedRotation = (text: string, from: Date, retryAfterMs: number): { reason: string; message: string; retryAfterMs: number } => ({
+  reason: 'RotationRepeated',
+  message: `annotation ${ROTATE_ANNOTATION}: ${text} was followed less than 10 minutes ago, and is followed again from ${seconds(from)}; a value that stays, as in a repository, has a mark of yours: ${text}/2026-09-01`,
+  retryAfterMs,
+});
 
 const unknownRotation = (tenant: Tenant, unknown: readonly string[]): { reason: string; message: string } => ({
   reason: 'RotationUnknown',
