@@ -30,8 +30,8 @@ logs: $(INSTALLED) ## follow a program's log: make logs PROGRAM=operator
 clean: $(INSTALLED) ## stop the platform and delete its data
 	@$(CARREL) clean
 
-test: $(INSTALLED) ## run all checks and tests; the last line counts them (ONLY=content: the files whose path contains it)
-	@exec node hack/test.ts $(if $(ONLY),--testPathPatterns $(ONLY))
+test: $(INSTALLED) ## run all checks and tests; the last line counts them (ONLY=content: the files whose path matches it)
+	@exec node hack/test.ts $(if $(ONLY),--testPathPatterns '$(ONLY)')
 
 test-node: $(INSTALLED) ## run image and chart on a cluster of one node with a real kubelet (root on Linux with cgroup v1; builds its programs once)
 	@exec node test/node/main.ts
