@@ -12,7 +12,12 @@ import { serverConfigSchema } from './config.ts';
 const BY_HAND = ['CARREL_LISTEN_HOST'];
 
 test('the operator writes every setting of a server but the address to listen on', () => {
-  const tenant = tenantWith({ storage: { defaultUserQuota: '10Gi', maxUploadSize: '1Gi' }, versions: { keep: 50, days: 365 } });
+  const displayName = 'Faculty of Biology';
+  const tenant = tenantWith({
+    displayName,
+    storage: { defaultUserQuota: '10Gi', maxUploadSize: '1Gi' },
+    versions: { keep: 50, days: 365 },
+  });
   const addresses = { appUrl: 'https://a.example', ltiUrl: 'https://l.example', apiUrl: 'https://a.example/api/v1' };
   const accepted = { tenantId: '7', hosts: { app: 'a.example', lti: 'l.example' }, addresses };
   const traces = { endpoint: 'http://collector:4318', sampler: 'traceidratio', ratio: 0.1 };

@@ -74,7 +74,7 @@ export class WebBundle implements WebPages {
   #html(title: string, head: string, body: string): string {
     const name = this.#tenantName;
     if (name === undefined) return html(title, head, body);
-    return html(`${title} – ${name}`, head, `<p class="tenant">${escapeHtml(name)}</p>\n${body}`);
+    return html(`${title} – ${name}`, head, `<header class="tenant">${escapeHtml(name)}</header>\n${body}`);
   }
 
   /** Answers for the files of the build; false: the request is for something else. Not counted against limits: browsers keep them for a year. */

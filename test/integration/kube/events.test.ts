@@ -82,6 +82,13 @@ test('what an Event would have said is in the log, without a stack, where its na
   await new ResourceApi(client, NAMESPACE).create({ metadata: { name: 'going' } });
   const there = await new ResourceApi(client, CONFIG_MAP).create({ metadata: { namespace: 'going', name: 'thing' } });
   await new ResourceApi(client, NAMESPACE).delete({ namespace: '', name: 'going' });
+  let tries = 0;
+  await waitFor('the API server to refuse what is new there', () =>
+    new ResourceApi(client, CONFIG_MAP).create({ metadata: { namespace: 'going', name: `another-${tries++}` } }).then(
+      () => false,
+      () => true,
+    ),
+  );
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
   const recorder = new EventRecorder({ client, controller: 'example.com/things', instance: 'three', metrics, ...common, log });

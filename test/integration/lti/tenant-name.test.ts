@@ -11,7 +11,11 @@ test('the name of a tenant is on the page of the course, on a page that refuses,
   const document = (await tenant.anonymous.get('/openapi.json')).body as { info: { title: string } };
 
   expect(
-    pages.map(({ status, text }) => [status, /<title>(.*)<\/title>/.exec(text)?.[1], /<p class="tenant">(.*)<\/p>/.exec(text)?.[1]]),
+    pages.map(({ status, text }) => [
+      status,
+      /<title>(.*)<\/title>/.exec(text)?.[1],
+      /<header class="tenant">(.*)<\/header>/.exec(text)?.[1],
+    ]),
   ).toEqual([
     [200, 'Course files – Faculty of &lt;Biology&gt;', 'Faculty of &lt;Biology&gt;'],
     [400, 'Something went wrong – Faculty of &lt;Biology&gt;', 'Faculty of &lt;Biology&gt;'],

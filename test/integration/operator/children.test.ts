@@ -268,7 +268,7 @@ test('the pods get what spec.pod says, once: what the API server adds to it is n
   const key = await readyTenant({ pod });
   const { spec, metadata } = (await cluster.of(DEPLOYMENT).get(key)).spec?.template ?? {};
   const { generation } = (await cluster.of(DEPLOYMENT).get(key)).metadata;
-  await cluster.tenants.patch(key, { spec: { displayName: 'Again' } });
+  await cluster.tenants.patch(key, { spec: { deletionPolicy: 'Delete' } });
   await ready(cluster.tenants, key);
 
   expect(metadata?.labels).toMatchObject({ team: 'x' });

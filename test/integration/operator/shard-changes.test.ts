@@ -212,7 +212,7 @@ test('an issuer or client id that differs from the registered one gives one Even
 
   const end = 'They must be equal to the letter: correct one of them';
   expect(events).toEqual([
-    `Warning UnknownClientId launches were refused: the LMS sent as the client id "a\\"\\n\\u202eb"; spec.clientId is "${key.name}". ${end}`,
+    `Warning UnknownClientId launches were refused: the LMS sent as the client id (client_id, aud or azp) "a\\"\\n\\u202eb"; spec.clientId is "${key.name}". ${end}`,
     `Warning UnknownIssuer launches were refused: the LMS sent as its issuer (iss) "https://${key.name}.example/"; spec.platform.issuer is "https://${key.name}.example". ${end}`,
   ]);
   expect(await pool.query('SELECT FROM carrel.unknown_values WHERE managed_ref = $1', [reference])).toEqual([]);
