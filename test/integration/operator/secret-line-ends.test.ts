@@ -121,7 +121,7 @@ const READ: Record<string, (end: string) => Promise<void>> = {
     const { status } = await ready(cluster.registrations, { namespace, name });
 
     expect(status?.publicKeyIds).toEqual([(await givenToolKey(privateKey)).kid]);
-    // A file of several lines ends with a line end: nobody needs to be told.
+    // A file of several lines ends with a line end as a rule.
     expect(await lineEndEvents(secret)).toEqual([]);
   },
 };
