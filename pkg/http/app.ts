@@ -15,8 +15,8 @@ import { refusalOf, requireTenant } from './middleware/tenant.ts';
 import { referenceEndpoints } from './openapi/endpoints.ts';
 import { type PageDeps, servePage } from './pages.ts';
 import { serve, type ServeDeps } from './serve.ts';
-import type { Context, Handler, RequestState } from './request-state.ts';
-import { Routes } from './routes.ts';
+import type { Context, RequestState } from './request-state.ts';
+import { mountRoutes, type Route } from './routes.ts';
 import type { WebBundle } from './web-bundle.ts';
 
 export interface AppDeps extends ServeDeps, PageDeps {
@@ -37,23 +37,22 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
     if (!CLIENT_WENT_AWAY.has(error.code ?? '')) deps.log.error({ err: error }, 'a reply failed');
   });
 
-  const api = new Routes<Handler>();
   const all = [...endpoints, ...referenceEndpoints(endpoints, deps)];
-  const overridable = new Routes<Handler>();
   const shown = new Set(all.filter(({ method }) => method === 'get').map(({ path }) => path));
-  for (const endpoint of all) {
-    const [path, handler] = [`${BASE_PATH}${endpoint.path}`, serve(endpoint, deps, shown.has(`${endpoint.path}/{id}`))];
-    api.add(endpoint.method, path, handler);
-    if (endpoint.overridable) overridable.add(endpoint.method, path, handler);
-  }
-
-  const outside = new Routes<Handler>();
-  for (const page of pages) {
-    const handler = servePage(page, deps);
-    for (const method of page.methods) outside.add(method, page.path, handler);
-  }
+  const routes = all.map((endpoint) => ({ ...endpoint, handle: serve(endpoint, deps, shown.has(`${endpoint.path}/{id}`)) }));
+  const api = mountRoutes(BASE_PATH, routes, (ctx, methods) => noEndpoint(ctx, true, methods, deps));
+  const overridable = routes.filter((endpoint) => endpoint.overridable);
+  const overridden = mountRoutes(BASE_PATH, overridable, (ctx) => {
+    ctx.method = 'POST';
+    return api(ctx);
+  });
   // The bare address leads to the API reference.
-  outside.add('get', '/', async (ctx) => ctx.redirect(`${BASE_PATH}/docs`));
+  const toReference: Route = { method: 'get', path: '/', handle: async (ctx) => ctx.redirect(`${BASE_PATH}/docs`) };
+  const outside = mountRoutes(
+    '',
+    [toReference, ...pages.flatMap((page) => page.methods.map((method) => ({ method, path: page.path, handle: servePage(page, deps) })))],
+    (ctx, methods) => noEndpoint(ctx, false, methods, deps),
+  );
 
   const observe = observer(deps);
   const setSecurityHeaders = securityHeaders({ https: deps.apiUrl.startsWith('https:') });
@@ -66,11 +65,9 @@ export function createApp(deps: AppDeps, endpoints: readonly Endpoint[], pages: 
     if (!isApi) requireTenant(ctx.req, deps.tenant);
     if (deps.web.serve(ctx)) return;
     const override = isApi && ctx.method === 'POST' ? overrideOf(ctx) : undefined;
-    if (override !== undefined && overridable.match(override, path).handler) ctx.method = override;
-    const { handler, params, methods } = (isApi ? api : outside).match(ctx.method, path);
-    if (!handler) return noEndpoint(ctx, isApi, methods, deps);
-    ctx.params = params;
-    await handler(ctx);
+    if (override === undefined) return (isApi ? api : outside)(ctx);
+    ctx.method = override;
+    return overridden(ctx);
   };
   const answer = async (ctx: Context): Promise<void> => {
     observe(ctx);

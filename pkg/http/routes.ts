@@ -1,89 +1,58 @@
-/** A path's methods, upper case. */
-type Methods<H> = Map<string, H>;
+import { Router } from '@koa/router';
+import type { DefaultContext } from 'koa';
+import type { Method } from '../api/endpoint.ts';
+import type { Context, Handler, RequestState } from './request-state.ts';
 
-interface Template<H> {
-  /** What the path is between its slashes; a parameter has a name. */
-  readonly segments: readonly { readonly literal?: string; readonly parameter?: string }[];
-  readonly methods: Methods<H>;
+export interface Route {
+  readonly method: Method;
+  /** Literal, or a template, `/files/{id}`: a parameter is one whole segment, and not an empty one. */
+  readonly path: string;
+  readonly handle: Handler;
 }
 
-export interface Match<H> {
-  /** Undefined: the path has no such method, or nothing has this path. */
-  readonly handler: H | undefined;
-  readonly params: Readonly<Record<string, string>>;
-  /** Without a handler: the methods of the path, none where nothing has it. */
-  readonly methods: readonly string[];
-}
+/** Answers a request that no route takes. `methods`: those of its path; none where nothing has the path. */
+export type Unmatched = (ctx: Context, methods: readonly string[]) => Promise<void>;
 
 /**
- * Which handler a path and a method have. A path is a template, `/files/{id}`: a parameter is one whole segment, and not an empty one.
+ * The routes below `base` as Koa middleware. A router has few routes, because it tries the expression of each: one for each literal path, and one for
+ * the templates of a feature, its first segment, that have the same length. Of templates that fit, the one with the fewest parameters is taken.
  * A literal path is not an id: where there is `/users/me`, `/users/{id}` does not have that path. HEAD is answered as GET is.
  */
-export class Routes<H> {
-  readonly #literals = new Map<string, Methods<H>>();
-  /** By number of segments; those with fewer parameters first. */
-  readonly #templates = new Map<number, Template<H>[]>();
-
-  add(method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options', path: string, handler: H): void {
-    const methods = this.#methodsOf(path);
-    methods.set(method.toUpperCase(), handler);
-    if (method === 'get') methods.set('HEAD', handler);
-  }
-
-  match(method: string, path: string): Match<H> {
-    const literal = this.#literals.get(path);
-    if (literal) return { handler: literal.get(method), params: {}, methods: literal.has(method) ? [] : [...literal.keys()] };
-    const segments = path.split('/');
-    const methods: string[] = [];
-    for (const template of this.#templates.get(segments.length) ?? []) {
-      const params = paramsOf(template, segments);
-      if (!params) continue;
-      const handler = template.methods.get(method);
-      if (handler) return { handler, params, methods: [] };
-      methods.push(...template.methods.keys());
-    }
-    return { handler: undefined, params: {}, methods: [...new Set(methods)] };
-  }
-
-  #methodsOf(path: string): Methods<H> {
-    if (!path.includes('{')) {
-      const methods = this.#literals.get(path) ?? new Map<string, H>();
-      this.#literals.set(path, methods);
-      return methods;
-    }
-    const segments = path.split('/').map((text) => (text.startsWith('{') ? { parameter: text.slice(1, -1) } : { literal: text }));
-    const templates = this.#templates.get(segments.length) ?? [];
-    const same = templates.find((other) => JSON.stringify(other.segments) === JSON.stringify(segments));
-    if (same) return same.methods;
-    const made = { segments, methods: new Map<string, H>() };
-    this.#templates.set(
-      segments.length,
-      [...templates, made].sort((a, b) => parameters(a) - parameters(b)),
-    );
-    return made.methods;
-  }
+export function mountRoutes(base: string, routes: readonly Route[], unmatched: Unmatched): Handler {
+  const groups = Map.groupBy(routes, ({ path }) => (path.includes('{') ? templatesFor(base + path, base.length) : base + path));
+  const routers = new Map([...groups].map(([group, own]) => [group, routerOf(base, own)]));
+  return (ctx) => {
+    const { path } = ctx;
+    const router = routers.get(path) ?? routers.get(templatesFor(path, base.length));
+    if (!router) return unmatched(ctx, []);
+    // What `router.routes()` would do besides (read the host, compose a chain, note on the context what was tried) costs as much again.
+    const fitting = router.match(path, ctx.method);
+    const [layer] = fitting.pathAndMethod;
+    if (!layer) return unmatched(ctx, [...new Set(fitting.path.flatMap(({ methods }) => methods))]);
+    ctx.params = layer.params(path, layer.captures(path));
+    return (layer.stack[0] as Handler)(ctx);
+  };
 }
 
-const parameters = ({ segments }: Template<unknown>): number => segments.filter(({ parameter }) => parameter !== undefined).length;
-
-/** Undefined: another path. */
-function paramsOf({ segments }: Template<unknown>, texts: readonly string[]): Record<string, string> | undefined {
-  const params: Record<string, string> = {};
-  let at = 0;
-  for (const { literal, parameter } of segments) {
-    const text = texts[at++] ?? '';
-    if (parameter === undefined ? text !== literal : text === '') return undefined;
-    if (parameter !== undefined) params[parameter] = decoded(text);
-  }
-  return params;
+/** The templates that may fit a path, by its first segment behind the base and how many follow: `/files/1` → `/files 1`. */
+function templatesFor(path: string, base: number): string {
+  let slash = path.indexOf('/', base + 1);
+  const first = slash === -1 ? path.slice(base) : path.slice(base, slash);
+  let others = 0;
+  for (; slash !== -1; slash = path.indexOf('/', slash + 1)) others += 1;
+  return `${first} ${others}`;
 }
 
-/** What is not percent-encoded UTF-8 stays as it is; no parameter's schema takes it. */
-function decoded(text: string): string {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
+/** One expression for each path, those with fewer parameters first. */
+function routerOf(base: string, routes: readonly Route[]): Router<RequestState, DefaultContext> {
+  const router = new Router<RequestState, DefaultContext>({ sensitive: true, strict: true });
+  const byParameters = routes.toSorted((a, b) => parametersOf(a) - parametersOf(b));
+  for (const [path, same] of Map.groupBy(byParameters, (route) => route.path)) {
+    const handlers = new Map(same.map(({ method, handle }) => [method.toUpperCase(), handle]));
+    const handle: Handler = (ctx) => (handlers.get(ctx.method === 'HEAD' ? 'GET' : ctx.method) as Handler)(ctx);
+    router.register(`${base}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, [...handlers.keys()], handle);
   }
+  return router;
 }
+
+const parametersOf = ({ path }: Route): number => path.split('{').length;
