@@ -63,12 +63,14 @@ export function filesOf(rows: readonly PageRow[]): ListedFile[] {
       return [id, { folder: { id, uuid, name }, ancestors }] as const;
     }),
   );
-  return rows.map(({ around: _around, folderId, ...row }) => ({
-    ...listedRecordOf(row),
-    ...(people.get(row.ownerId) as { ownerUuid: string; ownerName: string }),
-    ...((folderId === null ? undefined : locations.get(folderId)) ?? { folder: null, ancestors: [] }),
-  }));
+  return rows.map((row) => {
+    const { ownerUuid, ownerName } = people.get(row.ownerId) as { ownerUuid: string; ownerName: string };
+    const { folder, ancestors } = (row.folderId === null ? undefined : locations.get(row.folderId)) ?? IN_NONE;
+    return { ...listedRecordOf(row), ownerUuid, ownerName, folder, ancestors };
+  });
 }
+
+const IN_NONE = { folder: null, ancestors: [] };
 
 const OF_UUIDS = `
     WITH picked AS MATERIALIZED (SELECT ${LISTED_NAMES} FROM files f WHERE f.uuid = ANY ($1::uuid[]))
@@ -144,7 +146,10 @@ function inSight(viewer: Viewer, query: FileQuery, request: Request, params: Par
     ...(granted
       ? [['granted', way([`f.uuid = ANY (${granted.files})`, `f.owner_id <> ${me}`, ...filter, ...FILES.after(request, params)])]]
       : []),
-    ['below', `SELECT f.* FROM guests CROSS JOIN LATERAL (${below}) f WHERE guests.owner_id <> ${me} ORDER BY ${order} LIMIT ${WAY_MAX}`],
+    [
+      'below',
+      `SELECT f.* FROM guests CROSS JOIN LATERAL (${below}) f WHERE guests.owner_id NOT IN (0, ${me}) ORDER BY ${order} LIMIT ${WAY_MAX}`,
+    ],
     ...(filtered ? [['candidate', candidates(filtered)]] : []),
   ] as const;
   return `

@@ -17,6 +17,8 @@ test.each([
   ['Čeština a Čech', ['ce'], '[Če]ština a [Če]ch'],
   ['Straße', ['strasse'], '[Straße]'],
   ['banana', ['ana', 'nan'], 'b[anana]'],
+  ['Report 1, report 12.TXT', ['12', 'report', 'txt'], '[Report] 1, [report] [12].[TXT]'],
+  ['ab-ab', ['b', 'a'], '[ab]-[ab]'],
   ['отчёт.txt', ['отчет'], '[отчёт].txt'],
   ['東京大学', ['大学'], '東京[大学]'],
   ['😀 smile', ['smile'], '😀 [smile]'],

@@ -23,20 +23,49 @@ function folded(character: string): string {
 const START = '\uE000';
 const END = '\uE001';
 
+const foldedText = (text: string): string => (ASCII.test(text) ? text.toLowerCase() : Array.from(text).map(folded).join(''));
+
 /** The name with each occurrence of a word between U+E000 and U+E001. What a name has of these characters itself is left out. */
 export function highlighted(name: string, words: readonly string[]): string {
-  const characters = Array.from(name.replaceAll(/[\uE000\uE001]/g, ''));
-  const parts = ASCII.test(name) ? Array.from(name.toLowerCase()) : characters.map(folded);
-  const text = parts.join('');
+  const texts = words.map(foldedText).filter((each) => each !== '');
+  return ASCII.test(name) ? markedPlain(name, texts) : markedFolded(Array.from(name.replaceAll(/[\uE000\uE001]/g, '')), texts);
+}
+
+/** Folding keeps the length of an ASCII name, so what is found in the folded one is at the same place. */
+function markedPlain(name: string, words: readonly string[]): string {
+  const hits = occurrences(name.toLowerCase(), words).sort(([a], [b]) => a - b);
+  let marked = '';
+  let done = 0;
+  for (let at = 0; at < hits.length;) {
+    const [start] = hits[at] as Span;
+    let [, end] = hits[at++] as Span;
+    for (; at < hits.length && (hits[at] as Span)[0] <= end; at += 1) end = Math.max(end, (hits[at] as Span)[1]);
+    marked += `${name.slice(done, start)}${START}${name.slice(start, end)}${END}`;
+    done = end;
+  }
+  return marked + name.slice(done);
+}
+
+function markedFolded(characters: readonly string[], words: readonly string[]): string {
+  const parts = characters.map(folded);
   const isHit = characters.map(() => false);
-  for (const word of words.map((each) => Array.from(each).map(folded).join('')).filter((each) => each !== ''))
-    for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) mark(isHit, parts, at, at + word.length);
+  for (const [start, end] of occurrences(parts.join(''), words)) mark(isHit, parts, start, end);
   return characters
     .map((character, at) => {
       const [before, after] = [isHit[at - 1] ?? false, isHit[at + 1] ?? false];
       return isHit[at] ? `${before ? '' : START}${character}${after ? '' : END}` : character;
     })
     .join('');
+}
+
+type Span = readonly [start: number, end: number];
+
+/** Where each word stands in a text; they may overlap. */
+function occurrences(text: string, words: readonly string[]): Span[] {
+  const spans: Span[] = [];
+  for (const word of words)
+    for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) spans.push([at, at + word.length]);
+  return spans;
 }
 
 /** The characters of which a part lies in the folded text between these places. */
