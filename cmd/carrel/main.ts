@@ -6,6 +6,7 @@ import { compileCacheFolder } from '../../pkg/local/compile-cache.ts';
 import { LocalError } from '../../pkg/local/errors.ts';
 import { stateDirectoryPath } from '../../pkg/local/state-directory.ts';
 import type { Group } from '../../pkg/local/platform.ts';
+import { withoutLineEnds } from '../../pkg/runtime/line-end.ts';
 
 // Each command imports its modules when it runs, so that `--help` and the supervisor's programs load nothing else.
 const commands = {
@@ -27,7 +28,7 @@ const commands = {
   up: () => import('../../pkg/local/commands/up.ts'),
 };
 const root = dirname(dirname(import.meta.dirname));
-const { env } = process;
+const env = withoutLineEnds(process.env);
 // For what the commands import. A folder that cannot be written makes a command slower and breaks nothing.
 enableCompileCache(env['NODE_COMPILE_CACHE'] || compileCacheFolder(root));
 const stateDirectory = stateDirectoryPath(root, env);

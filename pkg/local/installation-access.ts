@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { guardedSockets } from '../net/guarded-sockets.ts';
 import { parseAllowedRanges } from '../net/private-address.ts';
+import { withoutLineEnd } from '../runtime/line-end.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { systemRandom } from '../runtime/random.ts';
@@ -78,7 +79,7 @@ function poolsOf(dir: string): ReadonlyMap<string, SqlPool> {
     for (const name of readdirSync(dir)
       .filter((entry) => !entry.startsWith('.'))
       .toSorted()) {
-      const url = readFileSync(join(dir, name, 'url'), 'utf8').trim();
+      const url = withoutLineEnd(readFileSync(join(dir, name, 'url'), 'utf8'));
       pools.set(name, new SqlPool({ url, poolSize: 4, queryTimeoutMs: 0, log: silentLogger }));
     }
   } catch (error) {

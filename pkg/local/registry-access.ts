@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withoutLineEnd } from '../runtime/line-end.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { sqlState } from '../store/postgres/errors.ts';
 import { SqlPool } from '../store/postgres/pool.ts';
@@ -45,7 +46,7 @@ function registryIn(dir: string): { shard: string; url: string } {
     const [shard] = readdirSync(dir)
       .filter((name) => !name.startsWith('.'))
       .toSorted();
-    if (shard !== undefined) return { shard, url: readFileSync(join(dir, shard, 'url'), 'utf8').trim() };
+    if (shard !== undefined) return { shard, url: withoutLineEnd(readFileSync(join(dir, shard, 'url'), 'utf8')) };
   } catch (error) {
     throw new LocalError(`${dir} holds no address of the registry (${messageOf(error)}). Set CARREL_SHARDS_DIR as the operator has it.`);
   }

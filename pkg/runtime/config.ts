@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withoutLineEnd } from './line-end.ts';
+import { withoutLineEnds } from './line-end.ts';
 
 /** A setting of the environment that is missing or wrong. The message is one line for the person who sets it. */
 export class ConfigError extends Error {
@@ -13,8 +13,8 @@ export class ConfigError extends Error {
  * Throws ConfigError naming the first variable that is wrong; a value is never repeated, it may be a secret.
  */
 export function readConfig<S extends z.ZodObject>(program: string, schema: S, env: NodeJS.ProcessEnv): z.output<S> {
-  const values = Object.keys(schema.shape).map((key) => [key, withoutLineEnd(env[key] ?? '')] as const);
-  const present = Object.fromEntries(values.filter(([, value]) => value !== ''));
+  const values = withoutLineEnds(env);
+  const present = Object.fromEntries(Object.keys(schema.shape).flatMap((key) => (values[key] ? [[key, values[key]]] : [])));
   const result = schema.safeParse(present);
   if (result.success) return result.data;
   const issue = result.error.issues[0];

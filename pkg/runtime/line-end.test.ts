@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withoutLineEnd } from './line-end.ts';
+import { withoutLineEnd, withoutLineEnds } from './line-end.ts';
 
 test.each([
   ['one line end', 'word\n', 'word'],
@@ -11,4 +11,13 @@ test.each([
   ['all of an empty line', '\n', ''],
 ])('of a text is left out %s at its end', (_, text, value) => {
   expect(withoutLineEnd(text)).toBe(value);
+});
+
+test('of an environment each value is without it', () => {
+  expect(withoutLineEnds({ KEY: 'id\r\n', SECRET: 'word\n', EMPTY: '', PLAIN: 'a' })).toEqual({
+    KEY: 'id',
+    SECRET: 'word',
+    EMPTY: '',
+    PLAIN: 'a',
+  });
 });

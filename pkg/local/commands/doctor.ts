@@ -4,6 +4,7 @@ import { describeFault } from '../../content/integrity/faults.ts';
 import { type Checked, checkIntegrity, type CheckOptions } from '../../content/integrity/integrity-check.ts';
 import { guardedSockets } from '../../net/guarded-sockets.ts';
 import { type AllowedRange, parseAllowedRanges } from '../../net/private-address.ts';
+import { withoutLineEnd } from '../../runtime/line-end.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -85,7 +86,7 @@ function poolsOf(dir: string): ReadonlyMap<string, SqlPool> {
     for (const name of readdirSync(dir)
       .filter((entry) => !entry.startsWith('.'))
       .toSorted()) {
-      const url = readFileSync(join(dir, name, 'worker-url'), 'utf8').trim();
+      const url = withoutLineEnd(readFileSync(join(dir, name, 'worker-url'), 'utf8'));
       pools.set(name, new SqlPool({ url, poolSize: 2, queryTimeoutMs: 600_000, log: silentLogger }));
     }
   } catch (error) {
