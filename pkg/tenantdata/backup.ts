@@ -63,11 +63,12 @@ export async function backUp(source: BackupSource, options: BackupOptions): Prom
   for (let snapshots = 1; ; snapshots += 1) {
     const taken = await takeSnapshot({ pool: source.pool, slug, repository, stamp });
     await requireFiles(repository, { slug, stamp, ...taken });
-    const copying = { ...options, source, stamp, total, of: taken.objects.count };
+    const copying = { ...options, source, stamp, total, of: taken.objects.count, list: taken.objects.sha256 };
     await copyObjects(copying);
     const unknown = await readUnknown(copying);
+    const list = unknown?.sha256 ?? taken.objects.sha256;
     // Once more, by a listing: another backup may have deleted, with its oldest one, what this one found there.
-    const known = await copyObjects(copying);
+    const known = await copyObjects({ ...copying, list });
     const found = {
       missing: new Set([...known.missing, ...(unknown?.faults.missing ?? [])]),
       damaged: new Set([...known.damaged, ...(unknown?.faults.damaged ?? [])]),
@@ -76,7 +77,7 @@ export async function backUp(source: BackupSource, options: BackupOptions): Prom
     const isLost = [...found.missing].every((key) => gone.has(key));
     if (isLost || snapshots === MOST_SNAPSHOTS) {
       const missing = [...found.missing, ...found.damaged].slice(0, MOST_FAULTS);
-      const snapshot = { ...taken, objects: { ...taken.objects, sha256: unknown?.sha256 ?? taken.objects.sha256 } };
+      const snapshot = { ...taken, objects: { ...taken.objects, sha256: list } };
       await requireFiles(repository, { slug, stamp, ...snapshot, tables: [] });
       const manifest = { format: 'carrel-backup/2' as const, slug, stamp, tenantId, installation, ...snapshot, missing };
       await writeManifest(repository, manifest, source.platformKey);

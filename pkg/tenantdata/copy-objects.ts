@@ -20,6 +20,8 @@ export interface Copying {
   /** What was copied so far. */
   readonly total: { objects: number; bytes: number };
   readonly of: number;
+  /** SHA-256 of the list as it was written: in the repository it may be changed meanwhile, and what it becomes is signed. */
+  readonly list: string;
 }
 
 /** Keys of objects that cannot be copied. */
@@ -35,9 +37,9 @@ export const MOST_FAULTS = 1_000;
 
 /** Copies the objects whose checksum is known and that the repository does not have. */
 export async function copyObjects(copying: Copying): Promise<Faults> {
-  const { source, repository, stamp } = copying;
+  const { source, repository } = copying;
   const faults: Faults = { missing: new Set(), damaged: new Set() };
-  const absent = absentAmong(listedObjects(repository, source.slug, stamp), keptObjects(repository, source.slug));
+  const absent = absentAmong(listedIn(copying), keptObjects(repository, source.slug));
   await forEach(absent, OBJECTS_AT_ONCE, async (object) => {
     if (object.checksum !== null) record(copying, faults, object, await interruptible(copying, () => copyObject(copying, object)));
   });
@@ -50,11 +52,10 @@ export async function copyObjects(copying: Copying): Promise<Faults> {
  */
 export async function readUnknown(copying: Copying): Promise<{ readonly sha256: string; readonly faults: Faults } | undefined> {
   const { source, repository, stamp } = copying;
-  const listed = (): AsyncIterable<ListedObject> => listedObjects(repository, source.slug, stamp);
-  if (!(await hasUnknown(listed()))) return undefined;
+  if (!(await hasUnknown(listedIn(copying)))) return undefined;
   const faults: Faults = { missing: new Set(), damaged: new Set() };
   const lines = async function* (): AsyncGenerator<Buffer> {
-    for await (const object of listed()) {
+    for await (const object of listedIn(copying)) {
       const known = object.checksum === null ? await interruptible(copying, () => copyUnknown(copying, faults, object)) : object;
       yield Buffer.from(lineOf(known));
     }
@@ -62,6 +63,9 @@ export async function readUnknown(copying: Copying): Promise<{ readonly sha256: 
   const { sha256 }: Measures = await storePacked(repository, names(source.slug).list(stamp), lines());
   return { sha256, faults };
 }
+
+const listedIn = ({ source, repository, stamp, list }: Copying): AsyncIterable<ListedObject> =>
+  listedObjects(repository, source.slug, stamp, list);
 
 async function hasUnknown(objects: AsyncIterable<ListedObject>): Promise<boolean> {
   for await (const { checksum } of objects) if (checksum === null) return true;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -41,6 +42,11 @@ export class AlteredBackup {
   static async of(repository: string, slug: string, stamp?: string): Promise<AlteredBackup> {
     const folder = await mkdtemp(`${repository}-altered-`);
     await cp(repository, folder, { recursive: true });
+    return AlteredBackup.at(folder, slug, stamp);
+  }
+
+  /** In the repository itself. */
+  static async at(folder: string, slug: string, stamp?: string): Promise<AlteredBackup> {
     const stamps = (await readdir(join(folder, slug))).filter((name) => /^\d{8}T/.test(name)).toSorted();
     return new AlteredBackup(folder, slug, stamp ?? stamps.at(-1) ?? '');
   }
@@ -73,11 +79,12 @@ export class AlteredBackup {
     await writeFile(file, gzipSync(bytes));
   }
 
+  /** The list of objects; the manifest too, where it is there already. */
   async list(change: (text: string) => string): Promise<void> {
     const file = this.path('objects.copy.gz');
     const bytes = Buffer.from(change(gunzipSync(await readFile(file)).toString('utf8')));
     await writeFile(file, gzipSync(bytes));
-    await this.manifest((manifest) => void (manifest.objects.sha256 = sha256(bytes)));
+    if (existsSync(this.path('manifest.json'))) await this.manifest((manifest) => void (manifest.objects.sha256 = sha256(bytes)));
   }
 }
 

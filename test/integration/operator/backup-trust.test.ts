@@ -1,9 +1,13 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { parseSealingKeys, type SealingKey } from '../../../pkg/runtime/sealing.ts';
 import { sharedTables } from '../../../pkg/store/postgres/data-tables.ts';
 import { tenantRole } from '../../../pkg/store/postgres/provisioning.ts';
+import { backUp } from '../../../pkg/tenantdata/backup.ts';
+import { FolderRepository } from '../../../pkg/tenantdata/repository/folder.ts';
 import { signed } from '../../../pkg/tenantdata/signature.ts';
 import { AlteredBackup, type AlteredManifest, withoutSignature } from '../../support/altered-backup.ts';
 import { testBackends } from '../../support/backends.ts';
@@ -224,6 +228,23 @@ test('a backup that carries the slug of the copy is a copy all the same: its web
   const { code, stderr } = await restored(tenant.slug, changed.folder, { of: neighbour.slug, replace: true, unsigned: true });
 
   expect([code, stderr]).toEqual([1, expect.stringContaining(`is of ${tenant.slug}`)]);
+});
+
+test('a list of objects that is changed while the backup is made is not signed', async () => {
+  const folder = await newFolder();
+  let isChanged = false;
+  const repository = new (class extends FolderRepository {
+    override async put(name: string, body: Readable | Buffer): Promise<void> {
+      await super.put(name, body);
+      if (isChanged || !name.startsWith(`${neighbour.slug}/objects/`)) return;
+      isChanged = true;
+      await (await AlteredBackup.at(folder, neighbour.slug)).list((text) => text.replace(/[0-9a-f]{64}/, '0'.repeat(64)));
+    }
+  })(folder);
+  const source = { ...neighbour, pool, installation: 'test', platformKey };
+  const time = { clock: systemClock, signal: new AbortController().signal, onProgress: () => undefined };
+
+  await expect(backUp(source, { repository, ...time })).rejects.toThrow('objects.copy.gz was changed while it was read');
 });
 
 test('an older backup of the tenant that was signed is restored: that is what a backup is for', async () => {
