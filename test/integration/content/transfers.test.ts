@@ -6,7 +6,7 @@ import { setInterval } from 'node:timers/promises';
 import { UPLOAD_BUFFERS } from '../../../pkg/store/s3/upload.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
 import { serverSuite } from '../../support/server-suite.ts';
-import { startTenant } from '../../support/server.ts';
+import { startTenant, type TestTenant } from '../../support/server.ts';
 import { range, untilServed, waitFor } from '../../support/wait.ts';
 import { field, filePart, FORM } from './raw-form.ts';
 import { faultsOf, objectCount, quotaOf } from './tenant-state.ts';
@@ -45,6 +45,12 @@ async function unread(api: Api, path: string): Promise<IncomingMessage> {
   expect(response.statusCode).toBe(200);
   await once(response, 'readable');
   return response;
+}
+
+async function metricOf(tenant: TestTenant, name: string): Promise<number> {
+  const text = await (await fetch(`${tenant.opsUrl}/metrics`)).text();
+  const line = text.split('\n').find((candidate) => candidate.startsWith(name));
+  return Number(line?.split(' ').at(-1) ?? 0);
 }
 
 describe('uploads and downloads of one person', () => {
@@ -184,6 +190,49 @@ describe('a client that is slower than the least rate', () => {
 
     expect((await upload).status).toBe(201);
   });
+});
+
+test('while all downloads of a server are taken, those that nobody reads are cut off, though they may be slow else', async () => {
+  const [most, few] = [4, 2];
+  const tenant = await startTenant({
+    transfers: { downloads: most, measuredMs: 500, leastBytesPerSecond: 0, leastBytesPerSecondWhenFull: 1_000_000_000 },
+  });
+  try {
+    const { api } = await tenant.user();
+    const big = await untilServed(() => api.upload('/files', { file: Buffer.alloc(24 * MIB), name: 'big' }));
+    const path = `/files/${big.body.id}/download`;
+    const first = await Promise.all(range(few).map(() => unread(api, path)));
+    const stopped = (): Promise<number> => metricOf(tenant, 'transfers_stopped_total{kind="download",reason="too_slow"');
+    const before = await stopped();
+
+    await Promise.all(range(most - few).map(() => unread(api, path)));
+    await waitFor('an end of what nobody reads', async () => (await stopped()) > 0);
+
+    expect([before, first.length]).toEqual([0, few]);
+    await waitFor('room for another', async () => (await api.get(path, { headers: { range: 'bytes=0-1' } })).status === 206);
+  } finally {
+    for (const end of begun.splice(0)) end();
+    await tenant.stop();
+  }
+});
+
+test('a download that lasts longer than the longest may is cut off, however fast it is read', async () => {
+  const tenant = await startTenant({ transfers: { measuredMs: 500, leastBytesPerSecond: 0, longestMs: 1000 } });
+  try {
+    const { api } = await tenant.user();
+    const big = await untilServed(() => api.upload('/files', { file: Buffer.alloc(24 * MIB), name: 'big' }));
+    const response = await unread(api, `/files/${big.body.id}/download`);
+
+    await waitFor('its end', async () => (await metricOf(tenant, 'transfers_stopped_total{kind="download",reason="too_long"')) === 1);
+
+    await expect(
+      (async () => {
+        for await (const _ of response);
+      })(),
+    ).rejects.toThrow(/aborted|ECONNRESET/);
+  } finally {
+    await tenant.stop();
+  }
 });
 
 test('an upload that lasts longer than the longest may is a 408', async () => {
