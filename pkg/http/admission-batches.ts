@@ -1,9 +1,11 @@
 import type { Clock } from '../runtime/clock.ts';
-import { joinCalls, type Redis, type Reply, type ScriptCall } from '../store/redis/redis.ts';
+import type { FunctionCall } from '../store/redis/functions.ts';
+import { countAndLookup } from '../store/redis/library.ts';
+import type { Redis, Reply } from '../store/redis/redis.ts';
 import { type Decision, type RequestLimit, RequestLimiter } from '../store/redis/request-limiter.ts';
 import { type CacheEntry, type CacheLookup, NO_CACHE, type TaggedCache } from '../store/redis/tagged-cache.ts';
 
-/** The keys of this many requests fit into the stack of Lua many times over, and no other tenant waits long for them. */
+/** The functions take the keys and arguments of this many requests, and no other tenant waits long for them. */
 const REQUESTS_MAX = 64;
 
 export interface Answer {
@@ -21,7 +23,7 @@ interface Batch {
 }
 
 /**
- * Counts requests against their limits and looks up what they want: one script call for all requests that came since the last one left.
+ * Counts requests against their limits and looks up what they want: one call for all requests that came since the last one left.
  *
  * Invariant: a request is answered only by a call that left after the request came, so what ended before the request came is not served.
  */
@@ -59,7 +61,7 @@ export class AdmissionBatches {
     const requests: (readonly RequestLimit[])[] = [];
     const entries = new Map<string, CacheEntry>();
     let command: BatchCommand | undefined;
-    const reply = this.#redis.eval(() => {
+    const reply = this.#redis.call(() => {
       if (this.#gathering?.requests === requests) this.#gathering = undefined;
       command = this.#command(requests, [...entries.values()]);
       return command.call;
@@ -72,7 +74,7 @@ export class AdmissionBatches {
     if (entries.length === 0) return { call: limits.call, read: (reply) => ({ decisions: limits.read(reply), lookups: new Map() }) };
     const lookups = this.#cache.command(entries);
     return {
-      call: joinCalls(limits.call, lookups.call),
+      call: countAndLookup(limits.call, lookups.call),
       read: (reply) => {
         const [counted = null, cached = null] = reply as readonly Reply[];
         const found = lookups.read(cached);
@@ -87,6 +89,6 @@ interface Answers {
   readonly lookups: ReadonlyMap<string, CacheLookup>;
 }
 interface BatchCommand {
-  readonly call: ScriptCall;
+  readonly call: FunctionCall;
   readonly read: (reply: Reply) => Answers;
 }

@@ -90,9 +90,9 @@ export interface TestTenant {
     storage_quota?: number;
   }): Promise<{ api: Api; user: UserView; password: string }>;
   /** SQL statements and Redis round trips that the server makes while `work` runs. */
-  counting<T>(work: () => Promise<T>): Promise<{ reply: T; sql: string[]; redisTrips: number; redisCommands: string[][] }>;
+  counting<T>(work: () => Promise<T>): Promise<{ reply: T; sql: string[]; redisTrips: number; redisCommands: string[] }>;
   /** The same as they come, since the last `counting`. */
-  readonly observed: { readonly sql: readonly string[]; readonly trips: readonly (readonly string[])[] };
+  readonly observed: { readonly sql: readonly string[]; readonly trips: readonly string[] };
   /** Another server of the same tenant, with other settings. */
   restart(settings?: Partial<ServerConfig>): Promise<void>;
   stop(): Promise<void>;
@@ -122,7 +122,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
   const config = serverConfigSchema.parse(env);
 
   const sql: string[] = [];
-  const trips: string[][] = [];
+  const trips: string[] = [];
   const ofTests = [
     accountsFeature(options.realPasswords ? undefined : CHEAP_PASSWORDS),
     contentFeature({ perPerson: 1_000_000, ...options.transfers }),
@@ -141,7 +141,7 @@ export async function startTenant(options: TenantOptions = {}): Promise<TestTena
         ...(options.clock ? { clock: options.clock } : {}),
         ...(options.random ? { random: options.random } : {}),
         observeSql: (statement) => void sql.push(statement.sql),
-        observeRedis: (trip) => void trips.push([...trip.commands]),
+        observeRedis: ({ command }) => void trips.push(command),
       },
     );
   let server = await start({});

@@ -1,24 +1,29 @@
 import { createHash } from 'node:crypto';
 import { Redis as Client } from 'ioredis';
 import type { Logger } from '../../runtime/log.ts';
-import { isError, StoreUnavailableError } from '../unavailable.ts';
-import { COMMANDS, CONNECTION_COMMANDS, SCRIPT_COMMANDS } from './commands.ts';
+import { StoreUnavailableError } from '../unavailable.ts';
+import { COMMANDS, CONNECTION_COMMANDS } from './commands.ts';
+import { LIBRARY, LIBRARY_CODE } from './library.ts';
 import { WAKE_CHANNEL } from './redis.ts';
+import { isRedisUnavailable } from './unavailable.ts';
 
 /**
- * Redis users of tenants, kept by the operator.
+ * Redis users of tenants, and the library of functions that they call, kept by the operator.
  *
  * Invariants:
  * - A tenant's user reaches keys under its own prefix and publishes on the wake-up channel. It may run the commands that
- *   Carrel uses (commands.ts) and no others: it lists no keys and administers nothing.
+ *   Carrel uses (commands.ts) and no others: it sends no Lua, lists no keys and administers nothing.
+ * - The library is loaded at each connection, before any user is made, and again where it is found missing or changed.
  * - A user that is as it should be costs one round trip and no write.
  * - Where the server keeps users in a file (`aclfile`), every change is saved there.
  */
 export const redisUser = (slug: string): string => `tenant_${slug}`;
 export const redisPrefix = (slug: string): string => `t:${slug}:`;
 
-/** Per user, the hash of its last definition and the server's description of it: a difference on either side shows drift. */
-const FINGERPRINTS = 'carrel:acl';
+/** Of each user, the hash of its last definition and the server's description of it: a difference on either side shows drift. */
+const fingerprintKey = (user: string): string => `carrel:acl:${user}`;
+/** Where it is gone, the user is written once more. */
+const FINGERPRINT_TTL_SECONDS = 30 * 86_400;
 
 export class RedisUsers {
   readonly #client: Client;
@@ -31,7 +36,10 @@ export class RedisUsers {
       connectTimeout: 5_000,
       maxRetriesPerRequest: 1,
     });
-    this.#client.on('ready', () => options.onConnect?.());
+    this.#client.on('ready', () => {
+      this.#loadLibrary().catch((error: unknown) => options.log.warn({ err: error }, 'could not load the functions into Redis'));
+      options.onConnect?.();
+    });
     this.#client.on('error', (error: Error) => options.log.debug({ err: error }, 'the connection to Redis failed'));
   }
 
@@ -40,11 +48,17 @@ export class RedisUsers {
     return this.#guarded(async () => {
       const user = redisUser(tenant.slug);
       const rules = rulesOf(tenant);
-      const [known, present] = await Promise.all([this.#client.hget(FINGERPRINTS, user), this.#describe(user)]);
+      const [known, present, library] = await Promise.all([
+        this.#client.get(fingerprintKey(user)),
+        this.#describe(user),
+        this.#client.call('FUNCTION', ['LIST', 'LIBRARYNAME', LIBRARY, 'WITHCODE']),
+      ]);
+      if (codeOf(library) !== LIBRARY_CODE) await this.#loadLibrary();
       if (present !== null && known === fingerprint(rules, present)) return { changed: false };
       await this.#client.call('ACL', ['SETUSER', user, ...rules]);
       await this.#save();
-      await this.#client.hset(FINGERPRINTS, user, fingerprint(rules, await this.#describe(user)));
+      const written = fingerprint(rules, await this.#describe(user));
+      await this.#client.set(fingerprintKey(user), written, 'EX', FINGERPRINT_TTL_SECONDS);
       return { changed: true };
     });
   }
@@ -54,7 +68,7 @@ export class RedisUsers {
     await this.#guarded(async () => {
       await this.#client.call('ACL', ['DELUSER', redisUser(slug)]);
       await this.#save();
-      await this.#client.hdel(FINGERPRINTS, redisUser(slug));
+      await this.#client.del(fingerprintKey(redisUser(slug)));
       await this.#removeKeys(`${redisPrefix(slug)}*`);
     });
   }
@@ -67,6 +81,10 @@ export class RedisUsers {
   async close(): Promise<void> {
     this.#client.disconnect();
     await Promise.resolve();
+  }
+
+  async #loadLibrary(): Promise<void> {
+    await this.#client.call('FUNCTION', ['LOAD', 'REPLACE', LIBRARY_CODE]);
   }
 
   /** The server's description of a user; null: there is none. */
@@ -92,8 +110,7 @@ export class RedisUsers {
     try {
       return await work();
     } catch (error) {
-      if (isError(error) && error.name === 'ReplyError' && !/^(LOADING|BUSY|NOAUTH|WRONGPASS|MISCONF)/.test(error.message)) throw error;
-      throw new StoreUnavailableError('redis', error);
+      throw isRedisUnavailable(error) ? new StoreUnavailableError('redis', error) : error;
     }
   }
 }
@@ -107,8 +124,14 @@ const rulesOf = ({ slug, passwords }: { slug: string; passwords: readonly string
   'resetchannels',
   `&${WAKE_CHANNEL}`,
   '-@all',
-  ...[...COMMANDS, ...SCRIPT_COMMANDS, ...CONNECTION_COMMANDS].map((command) => `+${command}`),
+  ...[...COMMANDS, ...CONNECTION_COMMANDS].map((command) => `+${command}`),
 ];
+
+/** The code in a reply of FUNCTION LIST WITHCODE: one library, as a list of names and values; undefined: it is not loaded. */
+function codeOf(reply: unknown): string | undefined {
+  const [library] = reply as string[][];
+  return library?.[library.indexOf('library_code') + 1];
+}
 
 const fingerprint = (rules: readonly string[], present: unknown): string =>
   createHash('sha256')

@@ -1,14 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { COMMANDS, SCRIPT_COMMANDS } from './commands.ts';
+import { COMMANDS } from './commands.ts';
+import { LIBRARY_CODE } from './library.ts';
 
-const FOLDER = 'pkg/store/redis';
+test('functions call the commands that a tenant’s Redis user may run, and no others', () => {
+  const called = [...LIBRARY_CODE.matchAll(/redis\.call\('(\w+)'/g)].map(([, name = '']) => name.toLowerCase());
 
-test('a tenant’s Redis user may run the commands that scripts call, and no others for them', () => {
-  const sources = readdirSync(FOLDER).map((file) => readFileSync(join(FOLDER, file), 'utf8'));
-  const called = sources.flatMap((text) => [...text.matchAll(/redis\.call\('(\w+)'/g)].map(([, name = '']) => name.toLowerCase()));
-  const sent = new Set<string>(COMMANDS);
+  expect([...new Set(called)].toSorted()).toEqual([...COMMANDS].toSorted());
+});
 
-  expect([...new Set(called)].filter((name) => !sent.has(name)).toSorted()).toEqual([...SCRIPT_COMMANDS].toSorted());
+test('functions set no key without a TTL', () => {
+  const written = LIBRARY_CODE.match(/redis\.call\('SET'.*/g) ?? [];
+
+  expect(written.filter((line) => !/'(EX|PX|KEEPTTL)'/.test(line))).toEqual([]);
+  expect(written.length).toBeGreaterThan(3);
 });

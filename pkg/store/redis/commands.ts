@@ -1,11 +1,7 @@
-/** The commands that Carrel uses. A tenant's Redis user may run these and no others (acl.ts). */
+/** The commands that Carrel sends. A tenant's Redis user may run these and no others (acl.ts). */
 
-/** Sent as they are. */
-export const COMMANDS = ['get', 'mget', 'set', 'del', 'zrem', 'pexpire'] as const;
-export type CommandName = (typeof COMMANDS)[number];
+/** Of values, beside functions, which call these two alone. */
+export const COMMANDS = ['mget', 'set'] as const;
 
-/** Called by scripts (rate-limiter.ts, tagged-cache.ts), beside COMMANDS. */
-export const SCRIPT_COMMANDS = ['zadd', 'zcard', 'zrange', 'zremrangebyscore', 'zscore'] as const;
-
-/** What a client sends on a connection by itself, scripts, and the wake-up. */
-export const CONNECTION_COMMANDS = ['ping', 'auth', 'hello', 'eval', 'evalsha', 'publish'] as const;
+/** What a client sends on a connection by itself, functions, and the wake-up. */
+export const CONNECTION_COMMANDS = ['ping', 'auth', 'hello', 'fcall', 'publish'] as const;

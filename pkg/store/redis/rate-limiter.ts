@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import { defineScript, type Redis } from './redis.ts';
+import { defineFunction } from './functions.ts';
+import type { Redis } from './redis.ts';
 
 /**
  * Rate limits over a sliding window: in any span of `windowSeconds` at most `max` calls are taken. Those of guesses, which are taken back or counted by
@@ -8,10 +9,11 @@ import { defineScript, type Redis } from './redis.ts';
  *
  * Invariants:
  * - Several limits are decided at once: a call counts against all of them or, when one refuses it, against none.
- * - When Redis does not answer, this process counts by itself; it never stops counting.
+ * - This process counts too what it takes, so that a Redis that does not answer, was killed or dropped a log gives no caller a second start here.
  */
 export interface Limit {
   readonly key: string;
+  /** Above LOG_MAX: none. The count still says how many there were, up to LOG_MAX. */
   readonly max: number;
   readonly windowSeconds: number;
   /** Calls of one member count once, from the first of them on, and are taken while that one counts. Left out: every call counts. */
@@ -42,39 +44,69 @@ export interface RateLimitDecision {
   undo(): Promise<void>;
 }
 
+/** Calls of one log; the oldest are dropped. More than any limit takes, and more than what delays grow with. */
+const LOG_MAX = 500;
+/** Of a log: a time of 9 bytes and a name of up to some 50 of each call. */
+const LOG_BYTES_MAX = 32 * 1024;
+/** Limits of one call. */
+const KEYS_MAX = 8;
+
+// A log is a list of the calls, {time in ms, name, time, name, …}, kept for two windows from its last change.
 // KEYS: the logs. ARGV: now in ms, the call's name, then of each limit its max, its window in ms and its member ('': the call itself).
 // Replies with {count, wait, newest, whether the member was counted already} of each; the newest of a call that is taken is that call.
-// A log's TTL becomes two windows whenever it begins, a call leaves it, or one is taken back, so it ends after the newest call's window: a call that comes
-// more than a window after that finds that all calls of then have left, which makes the TTL two windows again.
-const TAKE = defineScript(
-  `local now, counts, counted, refused = tonumber(ARGV[1]), {}, {}, false
+export const TAKE = defineFunction(
+  'take',
+  KEYS_MAX,
+  `local now, logs, refused = tonumber(ARGV[1]), {}, false
+   local stored = get(KEYS, ${LOG_BYTES_MAX})
    for i = 1, #KEYS do
-     local left = redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now - ARGV[3 * i + 1])
-     counts[i] = redis.call('ZCARD', KEYS[i])
-     if left > 0 and counts[i] > 0 then redis.call('PEXPIRE', KEYS[i], 2 * ARGV[3 * i + 1]) end
-     counted[i] = ARGV[3 * i + 2] ~= '' and redis.call('ZSCORE', KEYS[i], ARGV[3 * i + 2]) and 1 or 0
-     refused = refused or counted[i] == 0 and counts[i] >= tonumber(ARGV[3 * i])
+     local log = {max = tonumber(ARGV[3 * i]), window = tonumber(ARGV[3 * i + 1]), counted = 0}
+     local member = ARGV[3 * i + 2]
+     log.name = member == '' and ARGV[2] or member
+     local calls = stored[i] and cmsgpack.unpack(stored[i]) or {}
+     for j = 1, #calls - 1, 2 do
+       if calls[j] > now - log.window then
+         log[#log + 1], log[#log + 2] = calls[j], calls[j + 1]
+         if member ~= '' and calls[j + 1] == member then log.counted = 1 end
+       end
+     end
+     log.count = #log / 2
+     refused = refused or log.counted == 0 and log.count >= log.max
+     logs[i] = log
    end
    local states = {}
-   for i = 1, #KEYS do
-     local max, window, member = tonumber(ARGV[3 * i]), tonumber(ARGV[3 * i + 1]), ARGV[3 * i + 2]
+   for i, log in ipairs(logs) do
      if not refused then
-       if counted[i] == 0 then
-         redis.call('ZADD', KEYS[i], ARGV[1], member == '' and ARGV[2] or member)
-         if counts[i] == 0 then redis.call('PEXPIRE', KEYS[i], 2 * ARGV[3 * i + 1]) end
+       if log.counted == 0 then
+         log[#log + 1], log[#log + 2] = now, log.name
+         local calls = {unpack(log, math.max(1, #log - ${2 * LOG_MAX - 1}))}
+         redis.call('SET', KEYS[i], cmsgpack.pack(calls), 'PX', 2 * log.window)
        end
-       states[i] = {counts[i] + 1 - counted[i], 0, now, counted[i]}
+       states[i] = {log.count + 1 - log.counted, 0, now, log.counted}
      else
        local wait = 0
-       if counted[i] == 0 and counts[i] >= max then
-         local first = redis.call('ZRANGE', KEYS[i], counts[i] - max, counts[i] - max, 'WITHSCORES')
-         wait = math.max(1, tonumber(first[2] or now) + window - now)
+       if log.counted == 0 and log.count >= log.max then
+         wait = math.max(1, (log[2 * (log.count - log.max) + 1] or now) + log.window - now)
        end
-       local last = redis.call('ZRANGE', KEYS[i], -1, -1, 'WITHSCORES')
-       states[i] = {counts[i], wait, tonumber(last[2] or now), counted[i]}
+       states[i] = {log.count, wait, log[#log - 1] or now, log.counted}
      end
    end
    return states`,
+);
+
+// KEYS: the logs. ARGV: of each its window in ms and the name of a call that is taken back.
+export const UNDO = defineFunction(
+  'undo',
+  KEYS_MAX,
+  `local stored = get(KEYS, ${LOG_BYTES_MAX})
+   for i = 1, #KEYS do
+     local calls, others = stored[i] and cmsgpack.unpack(stored[i]) or {}, {}
+     for j = 1, #calls - 1, 2 do
+       if calls[j + 1] ~= ARGV[2 * i] then others[#others + 1], others[#others + 2] = calls[j], calls[j + 1] end
+     end
+     if #others < #calls then redis.call('SET', KEYS[i], cmsgpack.pack(others), 'PX', 2 * ARGV[2 * i - 1]) end
+   end
+   return 1`,
 );
 
 const logKey = (limit: Limit): string => `w:${limit.key}`;
@@ -93,39 +125,51 @@ export class RateLimiter {
     this.#series = deps.random.base64url(9);
   }
 
-  /** One round trip. `limits` is not empty. */
+  /** One round trip, or none where this process refuses. `limits` is not empty. */
   async take(limits: readonly Limit[]): Promise<RateLimitDecision> {
     const now = this.#clock.now().getTime();
+    const local = this.#local.take(limits, now);
+    if (!local.allowed) return local;
     this.#calls += 1;
     const name = `${this.#series}.${this.#calls}`;
     const args = [now, name, ...limits.flatMap(({ max, windowSeconds, member = '' }) => [max, windowSeconds * 1000, member])];
+    let rows: [number, number, number, number][];
     try {
-      const rows = (await this.#redis.eval(TAKE.call(limits.map(logKey), args))) as [number, number, number, number][];
-      // A member that was counted already belongs to earlier calls.
-      const states = rows.map(([count, waitMs, newest, isCounted], index) =>
-        limitState(limits[index] as Limit, { count, waitMs, newest, isNew: isCounted === 0 }),
-      );
-      const made = states.filter(({ isNew }) => isNew).map(({ limit }) => limit);
-      return decide(states, () => this.#undo(made, name));
+      rows = (await this.#redis.call(TAKE.call(limits.map(logKey), args))) as typeof rows;
     } catch {
-      return this.#local.take(limits, now);
+      return local;
     }
+    // A member that was counted already belongs to earlier calls.
+    const states = rows.map(([count, waitMs, newest, isCounted], index) =>
+      limitState(limits[index] as Limit, { count, waitMs, newest, isNew: isCounted === 0 }),
+    );
+    const made = states.filter(({ isNew }) => isNew).map(({ limit }) => limit);
+    const decision = decide(states.map(moreOf(local.states)), async () => {
+      await local.undo();
+      await this.#undo(made, name);
+    });
+    if (!decision.allowed) await local.undo();
+    return decision;
   }
 
   async #undo(limits: readonly Limit[], name: string): Promise<void> {
+    if (limits.length === 0) return;
+    const args = limits.flatMap(({ windowSeconds, member = name }) => [windowSeconds * 1000, member]);
     try {
-      if (limits.length === 0) return;
-      await this.#redis.run(
-        limits.flatMap((limit) => [
-          ['zrem', logKey(limit), limit.member ?? name],
-          ['pexpire', logKey(limit), 2 * limit.windowSeconds * 1000],
-        ]),
-      );
+      await this.#redis.call(UNDO.call(limits.map(logKey), args));
     } catch {
       // it expires at the end of the window
     }
   }
 }
+
+/** Redis may know fewer calls than this process, where it was killed or dropped a log. */
+const moreOf =
+  (local: readonly LimitState[]) =>
+  (state: LimitState, index: number): LimitState => {
+    const own = local[index];
+    return own === undefined || own.count <= state.count ? state : { ...state, count: own.count, remaining: own.remaining };
+  };
 
 const limitState = (
   limit: Limit,
@@ -162,6 +206,7 @@ export class LocalRateLimiter {
     const refused = logs.some(({ limit, log, isCounted }) => !isCounted && log.length >= limit.max);
     const states = logs.map(({ limit, log, call, isCounted }) => {
       if (!refused && !isCounted) log.push(call);
+      if (log.length > LOG_MAX) log.shift();
       const first = log[log.length - limit.max]?.at ?? now;
       const waitMs = refused && !isCounted && log.length >= limit.max ? Math.max(1, first + limit.windowSeconds * 1000 - now) : 0;
       return limitState(limit, { count: log.length, waitMs, newest: log.at(-1)?.at ?? now, isNew: !isCounted });

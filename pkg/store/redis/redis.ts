@@ -1,67 +1,20 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis as Client } from 'ioredis';
 import { backOffMs } from '../../runtime/backoff.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { type Random, systemRandom } from '../../runtime/random.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
-import type { CommandName } from './commands.ts';
+import { isRedisUnavailable } from './unavailable.ts';
+import type { FunctionCall } from './functions.ts';
 
 /** Wakes the worker: something is due in Postgres. The message is the tenant's role, or empty. */
 export const WAKE_CHANNEL = 'carrel:wake';
 
 export type Reply = string | number | null | readonly Reply[];
-export type Command = readonly [name: CommandName, ...args: (string | number)[]] | ScriptCall;
 
-/** A Lua script, known to Redis by its hash. It must name every key in KEYS: keys get the tenant's prefix there, and only there. */
-export interface Script {
-  readonly lua: string;
-  readonly sha: string;
-  call(keys: readonly string[], args?: readonly (string | number)[]): ScriptCall;
-}
-export interface ScriptCall {
-  readonly script: Script;
-  readonly keys: readonly string[];
-  readonly args: readonly (string | number)[];
-}
-
-export function defineScript(lua: string): Script {
-  const script: Script = {
-    lua,
-    sha: createHash('sha1').update(lua).digest('hex'),
-    call: (keys, args = []) => ({ script, keys, args }),
-  };
-  SCRIPTS.set(script.sha, lua);
-  return script;
-}
-
-/** All that were defined, by hash. */
-const SCRIPTS = new Map<string, string>();
-
-const joins = new Map<string, Script>();
-
-/** Two calls as one: one command in place of two, for here and in Redis alike. Its reply is the list of both replies; an error of either is the error of both, and what the first has done stays. */
-export function joinCalls(first: ScriptCall, second: ScriptCall): ScriptCall {
-  const pair = `${first.script.sha} ${second.script.sha}`;
-  let script = joins.get(pair);
-  if (!script) joins.set(pair, (script = joined(first.script, second.script)));
-  return script.call([...first.keys, ...second.keys], [first.keys.length, first.args.length, ...first.args, ...second.args]);
-}
-
-const joined = (first: Script, second: Script): Script =>
-  defineScript(
-    `local function first(KEYS, ARGV) ${first.lua} end
-     local function second(KEYS, ARGV) ${second.lua} end
-     local keys, args = tonumber(ARGV[1]), 2 + tonumber(ARGV[2])
-     return {
-       first({unpack(KEYS, 1, keys)}, {unpack(ARGV, 3, args)}),
-       second({unpack(KEYS, keys + 1)}, {unpack(ARGV, args + 1)})
-     }`,
-  );
-
-/** A trip to Redis and back; a batch of commands is one. */
+/** A command and its reply; commands that are sent together share the way. */
 export interface RoundTrip {
-  readonly commands: readonly string[];
+  readonly command: string;
   readonly ms: number;
 }
 
@@ -69,15 +22,11 @@ export interface RoundTrip {
 export interface Redis {
   /** Connected and answering, as far as is known. */
   readonly isReady: boolean;
-  get(key: string): Promise<string | null>;
-  /** False: `ifAbsent`, and it is there. */
-  set(key: string, value: string, options: { ttlSeconds: number; ifAbsent?: boolean }): Promise<boolean>;
-  /** How many there were. */
-  delete(...keys: readonly string[]): Promise<number>;
-  /** All in one round trip, replies in the same order. Not a transaction; a reply that is an error is thrown once all have run. */
-  run(commands: readonly Command[]): Promise<Reply[]>;
+  /** In the order of the keys, of which there is at least one. */
+  mget(keys: readonly string[]): Promise<(string | null)[]>;
+  set(key: string, value: string, options: { ttlSeconds: number }): Promise<void>;
   /** A function is called once, when the command leaves with its batch or fails before: until then the call can gather what it is for. */
-  eval(call: ScriptCall | (() => ScriptCall)): Promise<Reply>;
+  call(call: FunctionCall | (() => FunctionCall)): Promise<Reply>;
   /** Channels have no prefix. */
   publish(channel: string, message: string): Promise<void>;
   /** Over a connection of its own, subscribed again whenever that was lost. Resolves when subscribed; the result ends it. */
@@ -124,29 +73,20 @@ class IoRedis implements Redis {
     return this.#client.status === 'ready';
   }
 
-  async get(key: string): Promise<string | null> {
-    return (await this.#one(['get', key])) as string | null;
+  async mget(keys: readonly string[]): Promise<(string | null)[]> {
+    return (await this.#send(['mget', ...keys])) as (string | null)[];
   }
 
-  async set(key: string, value: string, options: { ttlSeconds: number; ifAbsent?: boolean }): Promise<boolean> {
-    const reply = await this.#one(['set', key, value, 'EX', options.ttlSeconds, ...(options.ifAbsent ? ['NX'] : [])]);
-    return reply === 'OK';
+  async set(key: string, value: string, { ttlSeconds }: { ttlSeconds: number }): Promise<void> {
+    await this.#send(['set', key, value, 'EX', ttlSeconds]);
   }
 
-  async delete(...keys: readonly string[]): Promise<number> {
-    return keys.length === 0 ? 0 : ((await this.#one(['del', ...keys])) as number);
-  }
-
-  async eval(call: ScriptCall | (() => ScriptCall)): Promise<Reply> {
-    return this.#one(call);
-  }
-
-  async run(commands: readonly Command[]): Promise<Reply[]> {
-    return commands.length === 0 ? [] : this.#replies(commands);
+  async call(call: FunctionCall | (() => FunctionCall)): Promise<Reply> {
+    return this.#send(call);
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    await this.#send([['publish', channel, message]]).then(thrown);
+    await this.#send(['publish', channel, message]);
   }
 
   async subscribe(channel: string, onMessage: (message: string) => void): Promise<() => Promise<void>> {
@@ -168,7 +108,7 @@ class IoRedis implements Redis {
   }
 
   async ping(): Promise<void> {
-    await this.#send([['ping']]).then(thrown);
+    await this.#send(['ping']);
   }
 
   async close(): Promise<void> {
@@ -176,30 +116,15 @@ class IoRedis implements Redis {
     await Promise.resolve();
   }
 
-  async #one(command: Sendable): Promise<Reply> {
-    const [reply] = await this.#replies([command]);
-    return reply ?? null;
-  }
-
-  async #replies(commands: readonly Sendable[]): Promise<Reply[]> {
-    const exchange = await this.#send(commands);
-    // A script that this Redis has not seen (first use, restart) is sent again in full; the other commands are not repeated.
-    const unknown = exchange.flatMap(({ words, answer }, index) => (isUnknownScript(answer) ? [{ words, index }] : []));
-    if (unknown.length > 0) {
-      const again = await this.#send(unknown.map(({ words }) => inFull(words)));
-      unknown.forEach(({ index }, at) => (exchange[index] = again[at] as Exchanged));
-    }
-    return thrown(exchange);
-  }
-
-  async #send(commands: readonly Sendable[]): Promise<Exchanged[]> {
+  async #send(command: Sendable): Promise<Reply> {
     await this.#tried;
     const started = performance.now();
     const batch = (this.#batch ??= this.#newBatch());
-    const from = batch.commands.push(...commands) - commands.length;
-    const exchanged = (await batch.exchanged).slice(from, from + commands.length);
-    this.#options.observe?.({ commands: exchanged.map(({ words: [name] }) => String(name)), ms: performance.now() - started });
-    return exchanged;
+    const position = batch.commands.push(command) - 1;
+    const { words, answer } = (await batch.exchanged)[position] as Exchanged;
+    this.#options.observe?.({ command: String(words[0]), ms: performance.now() - started });
+    if (answer instanceof Error) throw translateError(answer);
+    return answer;
   }
 
   #newBatch(): Batch {
@@ -253,7 +178,7 @@ class IoRedis implements Redis {
 }
 
 /** A function makes its call when the batch leaves. */
-type Sendable = Command | Words | (() => ScriptCall);
+type Sendable = Words | FunctionCall | (() => FunctionCall);
 type Answer = Reply | Error;
 type Words = readonly (string | number)[];
 interface Exchanged {
@@ -278,24 +203,9 @@ const turnEnded = (): Promise<void> => new Promise((resolve) => setImmediate(res
 
 function toWords(command: Sendable): Words {
   if (typeof command === 'function') return toWords(command());
-  if (!('script' in command)) return command;
-  return ['evalsha', command.script.sha, command.keys.length, ...command.keys, ...command.args];
+  if (!('fn' in command)) return command;
+  return ['fcall', command.fn, command.keys.length, ...command.keys, ...command.args];
 }
-
-const inFull = ([, sha, ...rest]: Words): Words => ['eval', SCRIPTS.get(String(sha)) ?? '', ...rest];
-const isUnknownScript = (answer: Answer): boolean => answer instanceof Error && answer.message.startsWith('NOSCRIPT');
-
-/** Replies of a server that is there and cannot serve: loading, busy, full, a replica, a wrong or withdrawn password. */
-const CANNOT_SERVE = /^(LOADING|BUSY|OOM|MASTERDOWN|READONLY|CLUSTERDOWN|TRYAGAIN|MISCONF|NOREPLICAS|NOAUTH|WRONGPASS)\b/;
 
 /** An error reply of Redis (a wrong type, a command that is not allowed) is returned unchanged. */
-function translateError(error: Error): Error {
-  if (error.name === 'ReplyError' && !CANNOT_SERVE.test(error.message)) return error;
-  return new StoreUnavailableError('redis', error);
-}
-
-const thrown = (exchange: readonly Exchanged[]): Reply[] =>
-  exchange.map(({ answer }) => {
-    if (answer instanceof Error) throw translateError(answer);
-    return answer;
-  });
+const translateError = (error: Error): Error => (isRedisUnavailable(error) ? new StoreUnavailableError('redis', error) : error);

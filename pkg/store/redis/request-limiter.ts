@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { type Limit, LocalRateLimiter } from './rate-limiter.ts';
-import { defineScript, type Reply, type ScriptCall } from './redis.ts';
+import { defineFunction, type FunctionCall } from './functions.ts';
+import type { Reply } from './redis.ts';
 
 /**
  * Rate limits of requests over a sliding window, made to cost little: Redis counts calls that come closely as one group.
@@ -30,18 +31,27 @@ export interface RequestLimitState {
 }
 
 const GROUPS_OF_WINDOW = 20;
+/** Of what is stored of a limit: at most GROUPS_OF_WINDOW + 2 groups of two numbers, of 9 bytes each. */
+const STORED_BYTES_MAX = 512;
+const KEYS_MAX = 400;
 
 // KEYS: the limits. ARGV: now in ms, then of each limit its max and its window in ms, then of each request how many limits it has and which.
 // Stored of each: {all calls, when the last group began, then of each group the time of its last call and how many calls it has}.
 // Replies with the time of the last call of each limit, then of each request, in their order, with {calls, wait} of each of its limits.
-const COUNT = defineScript(
+export const COUNT = defineFunction(
+  'count',
+  KEYS_MAX,
   `local now, limits, replies = tonumber(ARGV[1]), {}, {}
-   local stored = redis.call('MGET', unpack(KEYS))
+   local stored = get(KEYS, ${STORED_BYTES_MAX})
    for i = 1, #KEYS do
      local calls, window = stored[i] and cmsgpack.unpack(stored[i]) or {0, 0}, tonumber(ARGV[2 * i + 1])
-     while calls[3] and calls[3] <= now - window do
-       table.remove(calls, 3)
-       calls[1] = calls[1] - table.remove(calls, 3)
+     local first, last = 3, #calls
+     while first < last and calls[first] <= now - window do
+       calls[1] = calls[1] - calls[first + 1]
+       first = first + 2
+     end
+     if first > 3 then
+       for j = 3, last do calls[j] = calls[j + first - 3] end
      end
      limits[i] = {calls = calls, max = tonumber(ARGV[2 * i]), window = window}
    end
@@ -65,7 +75,9 @@ const COUNT = defineScript(
    end
    local at = 2 + 2 * #KEYS
    while at <= #ARGV do
-     local first, last, refused = at + 1, at + tonumber(ARGV[at]), false
+     local size = tonumber(ARGV[at])
+     if not (size >= 1) then error('a request has no limit') end
+     local first, last, refused = at + 1, at + size, false
      for j = first, last do
        local limit = limits[tonumber(ARGV[j])]
        refused = refused or limit.calls[1] >= limit.max
@@ -94,8 +106,8 @@ export class RequestLimiter {
     this.#clock = deps.clock;
   }
 
-  /** Counts requests, each against its limits, one after the other, by one call of a script. `read` gives their decisions in the same order. */
-  command(requests: readonly (readonly RequestLimit[])[]): { call: ScriptCall; read: (reply: Reply) => Decision[] } {
+  /** Counts requests, each against its limits, one after the other, by one call. `read` gives their decisions in the same order. */
+  command(requests: readonly (readonly RequestLimit[])[]): { call: FunctionCall; read: (reply: Reply) => Decision[] } {
     const positions = new Map<string, number>();
     const limits: RequestLimit[] = [];
     const taken: number[] = [];

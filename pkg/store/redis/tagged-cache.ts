@@ -4,7 +4,8 @@ import type { Random } from '../../runtime/random.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import type { Database, Tx } from '../postgres/database.ts';
 import { insertJob } from '../postgres/job-store.ts';
-import { defineScript, type Redis, type Reply, type ScriptCall } from './redis.ts';
+import { defineFunction, type FunctionCall } from './functions.ts';
+import type { Redis, Reply } from './redis.ts';
 
 /**
  * The cache of everything that a tenant's server caches (docs/design/api-conventions.md, Caches).
@@ -38,14 +39,21 @@ export const CLEAR_CACHES = 'cache.clear';
 const VERSION_TTL_SECONDS = 86_400;
 /** Longer than any transaction may last (the role's statement and idle-in-transaction time-outs). */
 const PENDING_SECONDS = 120;
+/** With the marks of some 150 writers at once. */
+const VERSION_BYTES_MAX = 4 * 1024;
+/** Tags of one call: however many marks they have, Redis works on them for some 50 ms at most. */
+const TAGS_AT_ONCE = 250;
+const LOOKUP_KEYS_MAX = 1_000;
 
 // A stored value is `<time of its last activity> <versions of its tags>\n<value>`; the time is an ISO string, 24 characters.
 // Several look-ups at once. KEYS: the values, then of each the versions of its tags. ARGV: a fresh version, its lifetime, the time now,
 // then of each how many tags it has and the seconds to slide (0: none). Replies of each with what is stored (a hit), {versions} (a miss),
 // or nil while a tag is pending. Values are never stored under a pending version, so what is served needs no such check.
-const LOOKUP = defineScript(
+export const LOOKUP = defineFunction(
+  'lookup',
+  LOOKUP_KEYS_MAX,
   `local count = (#ARGV - 3) / 2
-   local stored = redis.call('MGET', unpack(KEYS))
+   local stored = get(KEYS, math.huge)
    local function lookup(i, first, last, slide)
      for j = first, last do
        if not stored[j] then
@@ -68,7 +76,9 @@ const LOOKUP = defineScript(
    end
    local found, first = {}, count + 1
    for i = 1, count do
-     local last = first + tonumber(ARGV[2 + 2 * i]) - 1
+     local tags = tonumber(ARGV[2 + 2 * i])
+     if not (tags >= 0) then error('a value has no number of tags') end
+     local last = first + tags - 1
      found[i] = lookup(i, first, last, ARGV[3 + 2 * i])
      first = last + 1
    end
@@ -82,30 +92,38 @@ const LIVE_MARKS = `
    local function live(version, without, now)
      local marks = {}
      if version and string.sub(version, 1, 7) == 'pending' then
-       for mark, deadline in string.gmatch(version, '(%S+):(%d+)') do
-         if mark ~= without and tonumber(deadline) > now then marks[#marks + 1] = mark .. ':' .. deadline end
+       for part in string.gmatch(version, '%S+') do
+         local mark, deadline = string.match(part, '^([^:]+):(%d+)$')
+         if mark and mark ~= without and tonumber(deadline) > now then marks[#marks + 1] = part end
        end
      end
      return marks
    end`;
 
 // KEYS: versions. ARGV: the writer's mark, seconds until it expires, now in seconds.
-const MARK = defineScript(
+export const MARK = defineFunction(
+  'mark',
+  TAGS_AT_ONCE,
   `${LIVE_MARKS}
+   local stored, now = get(KEYS, ${VERSION_BYTES_MAX}), tonumber(ARGV[3])
    for i = 1, #KEYS do
-     local now = tonumber(ARGV[3])
-     local marks = live(redis.call('GET', KEYS[i]), ARGV[1], now)
+     local marks = live(stored[i], ARGV[1], now)
      marks[#marks + 1] = ARGV[1] .. ':' .. (now + tonumber(ARGV[2]))
-     redis.call('SET', KEYS[i], 'pending ' .. table.concat(marks, ' '), 'EX', ARGV[2])
+     local version = 'pending ' .. table.concat(marks, ' ')
+     if #version > ${VERSION_BYTES_MAX} then error('too many writers') end
+     redis.call('SET', KEYS[i], version, 'EX', ARGV[2])
    end
    return 1`,
 );
 
 // KEYS: versions. ARGV: the writer's mark ('-': none), a fresh version, its lifetime, now in seconds.
-const RENEW = defineScript(
+export const RENEW = defineFunction(
+  'renew',
+  TAGS_AT_ONCE,
   `${LIVE_MARKS}
+   local stored = get(KEYS, ${VERSION_BYTES_MAX})
    for i = 1, #KEYS do
-     local marks = live(redis.call('GET', KEYS[i]), ARGV[1], tonumber(ARGV[4]))
+     local marks = live(stored[i], ARGV[1], tonumber(ARGV[4]))
      if #marks > 0 then
        redis.call('SET', KEYS[i], 'pending ' .. table.concat(marks, ' '), 'KEEPTTL')
      else
@@ -124,8 +142,12 @@ const valueKey = (key: string): string => `v:${key}`;
 export async function invalidateTags(redis: Redis, random: Random, tags: readonly string[], keyPrefix = ''): Promise<void> {
   if (tags.length === 0) return;
   const keys = tags.map((tag) => `${keyPrefix}${versionKey(tag)}`);
-  await redis.eval(RENEW.call(keys, ['-', random.base64url(12), VERSION_TTL_SECONDS, seconds(systemClock)]));
+  for (const some of inPieces(keys))
+    await redis.call(RENEW.call(some, ['-', random.base64url(12), VERSION_TTL_SECONDS, seconds(systemClock)]));
 }
+
+const inPieces = (keys: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(keys.length / TAGS_AT_ONCE) }, (_, at) => keys.slice(at * TAGS_AT_ONCE, (at + 1) * TAGS_AT_ONCE));
 
 /** What LOOKUP replies of one entry. */
 type Found = string | readonly [versions: string] | null;
@@ -197,7 +219,7 @@ export class TaggedCache {
   async lookups(entries: readonly CacheEntry[]): Promise<CacheLookup[]> {
     const { call, read } = this.command(entries);
     try {
-      return read(await this.#redis.eval(call));
+      return read(await this.#redis.call(call));
     } catch {
       return entries.map(() => NO_CACHE);
     }
@@ -206,15 +228,15 @@ export class TaggedCache {
   /** When each of these values was put or, where hits extend it, hit last; undefined: it is not cached. One round trip. Never throws. */
   async lastActivities(entries: readonly Pick<CacheEntry, 'key'>[]): Promise<(Date | undefined)[]> {
     try {
-      const [stored] = await this.#redis.run([['mget', ...entries.map(({ key }) => valueKey(key))]]);
-      return (stored as readonly Reply[]).map((text) => (typeof text === 'string' ? new Date(text.slice(0, TIME_CHARACTERS)) : undefined));
+      const stored = await this.#redis.mget(entries.map(({ key }) => valueKey(key)));
+      return stored.map((text) => (text === null ? undefined : new Date(text.slice(0, TIME_CHARACTERS))));
     } catch {
       return entries.map(() => undefined);
     }
   }
 
-  /** Look-ups as one command of `redis.run`, to share a round trip; `read` takes the reply and gives the look-ups in the same order. */
-  command(entries: readonly CacheEntry[]): { call: ScriptCall; read: (reply: Reply) => CacheLookup[] } {
+  /** Look-ups as one call, to be made with another; `read` takes the reply and gives the look-ups in the same order. */
+  command(entries: readonly CacheEntry[]): { call: FunctionCall; read: (reply: Reply) => CacheLookup[] } {
     const keys = [...entries.map(({ key }) => valueKey(key)), ...entries.flatMap(({ tags }) => tags.map(versionKey))];
     const sizes = entries.flatMap((entry) => [entry.tags.length, entry.slideSeconds ?? 0]);
     const now = this.#clock.now().toISOString();
@@ -258,7 +280,7 @@ export class TaggedCache {
     const mark = this.#random.base64url(9);
     const keys = tags.map(versionKey);
     try {
-      await this.#redis.eval(MARK.call(keys, [mark, PENDING_SECONDS, seconds(this.#clock)]));
+      for (const some of inPieces(keys)) await this.#redis.call(MARK.call(some, [mark, PENDING_SECONDS, seconds(this.#clock)]));
       return { mark, keys };
     } catch (error) {
       this.#log.warn({ err: error }, 'Redis does not answer; the worker clears the caches later');
@@ -268,7 +290,8 @@ export class TaggedCache {
 
   async #release(marked: { mark: string; keys: string[] }): Promise<void> {
     try {
-      await this.#redis.eval(RENEW.call(marked.keys, [marked.mark, this.#fresh(), VERSION_TTL_SECONDS, seconds(this.#clock)]));
+      for (const some of inPieces(marked.keys))
+        await this.#redis.call(RENEW.call(some, [marked.mark, this.#fresh(), VERSION_TTL_SECONDS, seconds(this.#clock)]));
     } catch (error) {
       this.#log.warn({ err: error }, 'Redis does not answer after a commit; what it changed is not cached until its mark expires');
     }

@@ -6,7 +6,8 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { CLEAR_CACHES, invalidateTags, NO_CACHE, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
-import { connectRedis, type Redis, type ScriptCall } from '../../../pkg/store/redis/redis.ts';
+import type { FunctionCall } from '../../../pkg/store/redis/functions.ts';
+import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 
 const tenant = serverSuite();
@@ -23,11 +24,11 @@ const write = (...subjects: string[]): Promise<void> => cache.transaction(tenant
 test('what Redis did not answer with the session is loaded from its rows, and Redis is not asked again', async () => {
   const { sub, sid } = JSON.parse(Buffer.from(tenant.admin.token?.split('.')[1] ?? '', 'base64url').toString());
   let asked = 0;
-  const counted = (call: ScriptCall): ReturnType<Redis['eval']> => {
+  const counted = (call: FunctionCall): ReturnType<Redis['call']> => {
     asked += 1;
-    return tenant.redis.eval(call);
+    return tenant.redis.call(call);
   };
-  const redis = new Proxy(tenant.redis, { get: (target, name) => (name === 'eval' ? counted : Reflect.get(target, name)) });
+  const redis = new Proxy(tenant.redis, { get: (target, name) => (name === 'call' ? counted : Reflect.get(target, name)) });
   const deps = { db: tenant.db, cache: new TaggedCache({ redis, random: systemRandom, log: silentLogger }), clock: systemClock };
   const permissionSets = new PermissionSets({ ...deps, grants: grantSource(tenant.db) });
   const sessions = new Sessions({ ...deps, permissionSets, random: systemRandom, tenantId: tenant.tenantId });
@@ -119,7 +120,7 @@ describe('a cached value', () => {
     during.push(await value());
 
     expect(during).toEqual([undefined, undefined, undefined]);
-    expect(await tenant.redis.get('g:one')).toMatch(/^pending somebody:\d+$/);
+    expect(await tenant.redisAdmin.get('g:one')).toMatch(/^pending somebody:\d+$/);
   });
 
   test('comes back when the mark of a writer that died has lapsed', async () => {
@@ -145,7 +146,7 @@ describe('a cached value', () => {
 
   test('whose tags have lost their versions counts as old', async () => {
     await fill();
-    await tenant.redis.delete('g:one', 'g:two');
+    await tenant.redisAdmin.del('g:one', 'g:two');
 
     expect(await value()).toBeUndefined();
   });

@@ -262,7 +262,7 @@ test('a token that does not hold still counts against its address', async () => 
 /** Counts requests by one call. */
 async function counted(redis: Redis, limiter: RequestLimiter, requests: readonly (readonly RequestLimit[])[]): Promise<Decision[]> {
   const { call, read } = limiter.command(requests);
-  return read(await redis.eval(call));
+  return read(await redis.call(call));
 }
 
 test('requests of one call are counted one after the other, each against all of its limits or, refused by one, against none', async () => {

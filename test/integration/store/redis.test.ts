@@ -6,10 +6,12 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
-import { RateLimiter } from '../../../pkg/store/redis/rate-limiter.ts';
-import { connectRedis, defineScript, joinCalls, type Redis, type RoundTrip, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
+import { countAndLookup } from '../../../pkg/store/redis/library.ts';
+import { TAKE } from '../../../pkg/store/redis/rate-limiter.ts';
+import { connectRedis, type Redis, type Reply, type RoundTrip, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
+import { RequestLimiter } from '../../../pkg/store/redis/request-limiter.ts';
+import { type CacheEntry, LOOKUP, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
-import { ManualClock } from '../../support/clock.ts';
 import { atEnd } from '../../support/fixture.ts';
 import { ownStores } from '../../support/server-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
@@ -44,51 +46,52 @@ async function tenantRedis(slug: string, observe?: (trip: RoundTrip) => void): P
 test('keys have the tenant’s prefix; values live as long as their TTL', async () => {
   const redis = await tenantRedis('plain');
 
-  expect(await redis.set('a', '1', { ttlSeconds: 60 })).toBe(true);
-  expect(await redis.set('a', '2', { ttlSeconds: 60, ifAbsent: true })).toBe(false);
+  await redis.set('a', '1', { ttlSeconds: 60 });
 
-  expect(await redis.get('a')).toBe('1');
+  expect(await redis.mget(['a', 'b'])).toEqual(['1', null]);
   expect(await admin.get('t:plain:a')).toBe('1');
   expect(await admin.ttl('t:plain:a')).toBeGreaterThan(50);
-  expect(await redis.delete('a', 'b')).toBe(1);
-  expect(await redis.get('a')).toBeNull();
 });
 
-test('a batch is one round trip, scripts in it included, also after Redis forgot them', async () => {
-  const trips: string[][] = [];
-  const redis = await tenantRedis('batch', ({ commands }) => void trips.push([...commands]));
-  const script = defineScript(`
-    local sum = (tonumber(redis.call('GET', KEYS[1])) or 0) + ARGV[1]
-    redis.call('SET', KEYS[1], sum, 'EX', 60)
-    return {sum, KEYS[1]}`);
-  const batch = () => redis.run([['set', 'a', 'x', 'EX', 60], ['get', 'a'], script.call(['n'], [5]), ['del', 'a'], ['zrem', 'z', 'm']]);
+test('requests are counted and values looked up by one command, each with its own keys and arguments', async () => {
+  const trips: string[] = [];
+  const redis = await tenantRedis('joined', ({ command }) => void trips.push(command));
+  const limiter = new RequestLimiter({ clock: systemClock });
+  const cache = new TaggedCache({ redis, random: systemRandom, log: silentLogger });
+  const entries = [
+    { key: 'there', tags: ['one', 'two'] },
+    { key: 'missing', tags: [] },
+  ];
+  await (await cache.lookup(entries[0] as CacheEntry)).put('value', 60);
+  trips.length = 0;
+  const limits = limiter.command([[{ key: 'ada', max: 5, windowSeconds: 60 }], [{ key: 'ben', max: 1, windowSeconds: 60 }]]);
+  const lookups = cache.command(entries);
 
-  const first = await batch();
-  const second = await batch();
-  await admin.script('FLUSH');
-  const third = await batch();
+  const [counted = null, found = null] = (await redis.call(countAndLookup(limits.call, lookups.call))) as readonly Reply[];
 
-  expect(first).toEqual(['OK', 'x', [5, 't:batch:n'], 1, 0]);
-  expect(second).toEqual(['OK', 'x', [10, 't:batch:n'], 1, 0]);
-  expect(third[2]).toEqual([15, 't:batch:n']);
-  expect(trips.map(({ length }) => length)).toEqual([5, 1, 5, 5, 1]);
+  expect(limits.read(counted).map(({ tightest }) => tightest.remaining)).toEqual([4, 0]);
+  expect(lookups.read(found).map(({ value }) => value)).toEqual(['value', undefined]);
+  expect(trips).toEqual(['fcall']);
 });
 
-test('two calls that are joined are one command, each with its own keys and arguments, also after Redis forgot them', async () => {
-  const redis = await tenantRedis('joined');
-  const count = defineScript(`
-    local sum = (tonumber(redis.call('GET', KEYS[1])) or 0) + ARGV[1]
-    redis.call('SET', KEYS[1], sum, 'EX', 60)
-    return sum`);
-  const echo = defineScript(`return {#KEYS, #ARGV, KEYS[2], ARGV[1], false}`);
-  const both = () => redis.eval(joinCalls(count.call(['n'], [5]), echo.call(['a', 'b'], ['x', 'y', 'z'])));
+test('functions that Redis has lost are loaded again with the next user, and at the next connection', async () => {
+  const redis = await tenantRedis('lost');
+  const limiter = new RequestLimiter({ clock: systemClock });
+  const count = () => redis.call(limiter.command([[{ key: 'ada', max: 5, windowSeconds: 60 }]]).call);
+  await count();
+  await admin.call('FUNCTION', ['FLUSH']);
 
-  const first = await both();
-  await admin.script('FLUSH');
-  const second = await both();
+  await expect(count()).rejects.toBeInstanceOf(StoreUnavailableError);
+  expect(await users.ensure({ slug: 'lost', passwords: ['secret'] })).toEqual({ changed: false });
+  await count();
 
-  expect(first).toEqual([5, [2, 3, 't:joined:b', 'x', null]]);
-  expect(second).toEqual([10, [2, 3, 't:joined:b', 'x', null]]);
+  await admin.call('FUNCTION', ['LOAD', 'REPLACE', "#!lua name=carrel\nredis.register_function('carrel_count', function() return 1 end)"]);
+  await users.ensure({ slug: 'lost', passwords: ['secret'] });
+  expect(await count()).toHaveLength(2);
+
+  await admin.call('FUNCTION', ['FLUSH']);
+  await admin.call('CLIENT', ['KILL', 'USER', 'carrel_admin', 'SKIPME', 'yes']);
+  await until(count);
 });
 
 test('commands that come while others are on their way wait for them and go together, and each gets its own reply', async () => {
@@ -97,35 +100,32 @@ test('commands that come while others are on their way wait for them and go toge
   const readsBefore = await eventsOf();
 
   const replies = await Promise.all(
-    range(200).map(async (at) => redis.set(`k${at}`, 'v', { ttlSeconds: 60 }).then(() => redis.get(`k${at}`))),
+    range(200).map(async (at) => redis.set(`k${at}`, 'v', { ttlSeconds: 60 }).then(() => redis.mget([`k${at}`]))),
   );
 
-  expect(replies).toEqual(range(200).map(() => 'v'));
+  expect(replies).toEqual(range(200).map(() => ['v']));
   expect((await eventsOf()) - readsBefore).toBeLessThan(40);
 });
 
 /** How often the server has read from a client so far. */
 const eventsOf = async (): Promise<number> => Number(/total_reads_processed:(\d+)/.exec(await admin.info('stats'))?.[1]);
 
-test('what Redis refuses is thrown as it is, after all of the batch has run', async () => {
+test('what Redis refuses is thrown as it is', async () => {
   const redis = await tenantRedis('wrong');
 
-  await expect(
-    redis.run([
-      ['set', 'a', 'x', 'EX', 60],
-      ['zrem', 'a', 'm'],
-      ['set', 'b', 'y', 'EX', 60],
-    ]),
-  ).rejects.toThrow('WRONGTYPE');
-  expect(await redis.get('b')).toBe('y');
+  await expect(redis.call(TAKE.call(range(9).map((at) => `k${at}`)))).rejects.toThrow('too many keys');
 });
 
-test("a tenant's user runs no command that Carrel does not use, not even on its own keys or in a script", async () => {
+test("a tenant's user runs no command that Carrel does not use, not even on its own keys, and sends no Lua", async () => {
   await users.ensure({ slug: 'curious', passwords: ['secret'] });
   const curious = new RawClient(urlOf('curious'), { enableReadyCheck: false });
   opened.push({ close: async () => curious.disconnect() });
 
   const unused: [string, ...string[]][] = [
+    ['GET', 't:curious:a'],
+    ['DEL', 't:curious:a'],
+    ['APPEND', 't:curious:a', 'x'],
+    ['ZADD', 't:curious:a', '1', 'm'],
     ['EXISTS', 't:curious:a'],
     ['INCR', 't:curious:a'],
     ['TTL', 't:curious:a'],
@@ -135,9 +135,19 @@ test("a tenant's user runs no command that Carrel does not use, not even on its 
     ['UNLINK', 't:curious:a'],
     ['TIME'],
     ['SELECT', '1'],
+    ['MULTI'],
+    ['EVAL', 'return 1', '0'],
+    ['EVAL_RO', 'return 1', '0'],
+    ['EVALSHA', 'e0e1f9fabfc9d4800c877a703b823ac0578ff8db', '0'],
+    ['FCALL_RO', 'carrel_take', '0'],
+    ['SCRIPT', 'LOAD', 'return 1'],
+    ['SCRIPT', 'KILL'],
+    ['FUNCTION', 'LOAD', 'REPLACE', '#!lua name=carrel'],
+    ['FUNCTION', 'DELETE', 'carrel'],
+    ['FUNCTION', 'KILL'],
   ];
   const refusals = await Promise.all(
-    [...unused, ['EVAL', `return redis.call('INCR', KEYS[1])`, '1', 't:curious:a'] as const].map(async ([command, ...args]) => [
+    unused.map(async ([command, ...args]) => [
       command,
       await curious.call(command, args).then(
         () => 'allowed',
@@ -161,8 +171,9 @@ test("a tenant's user reaches nothing of another's, lists no keys, and publishes
     ['SET', 't:theirs:secret', 'mine'],
     ['DEL', 't:theirs:secret'],
     ['EXISTS', 't:theirs:secret'],
-    ['EVAL', `return redis.call('GET', 't:theirs:secret')`, '0'],
-    ['EVAL', `return redis.call('GET', KEYS[1])`, '1', 't:theirs:secret'],
+    ['MGET', 't:ours:a', 't:theirs:secret'],
+    ['FCALL', 'carrel_lookup', '2', 't:ours:a', 't:theirs:secret', 'v', '60', 'now', '1', '0'],
+    ['FCALL', 'carrel_renew', '1', 't:theirs:secret', '-', 'v', '60', '0'],
     ['SCAN', '0'],
     ['KEYS', '*'],
     ['RANDOMKEY'],
@@ -199,7 +210,7 @@ test("a tenant's user reaches nothing of another's, lists no keys, and publishes
   );
   expect(refusals.filter((line) => !/NOPERM|ACL failure|not allowed/.test(String(line.at(-1))))).toEqual([]);
   expect(await intruder.call('PUBLISH', [WAKE_CHANNEL, 'tenant_ours'])).toBe(0);
-  expect(await theirs.get('secret')).toBe('x');
+  expect(await theirs.mget(['secret'])).toEqual(['x']);
 });
 
 test('a correct user is not written again; a changed password and a user edited by hand are corrected', async () => {
@@ -222,9 +233,9 @@ test('users outlive a restart, and go with their keys when removed', async () =>
   await redis.set('a', '1', { ttlSeconds: 600 });
 
   await running.kill('valkey', 'SIGTERM');
-  await expect(redis.get('a')).rejects.toBeInstanceOf(StoreUnavailableError);
+  await expect(redis.mget(['a'])).rejects.toBeInstanceOf(StoreUnavailableError);
   await until(() => redis.ping());
-  expect(await redis.get('a')).toBe('1');
+  expect(await redis.mget(['a'])).toEqual(['1']);
   await users.remove('lasting');
   await users.remove('lasting');
 
@@ -237,8 +248,8 @@ test('a frozen Redis is reported within the time-out, then at once, and used aga
   await redis.ping();
 
   running.signal('valkey', 'SIGSTOP');
-  const first = await timed(redis.get('a'));
-  const second = await timed(redis.get('a'));
+  const first = await timed(redis.mget(['a']));
+  const second = await timed(redis.mget(['a']));
   running.signal('valkey', 'SIGCONT');
 
   expect(first.error).toBeInstanceOf(StoreUnavailableError);
@@ -280,41 +291,15 @@ const until = (check: () => Promise<unknown>): Promise<true> =>
     return true;
   });
 
-test('a limit is kept in Redis for two windows from when its log began, a call left it, or one was taken back, and costs no command in between', async () => {
-  const redis = await tenantRedis('limits');
-  const clock = new ManualClock();
-  const limiter = new RateLimiter({ redis, clock, random: systemRandom });
-  const limit = { key: 'user', max: 3, windowSeconds: 60 };
-  const log = `${redisPrefix('limits')}w:user`;
-  /** The TTL after a call that comes so much later, when the log had 70 s left before it. */
-  const after = async (seconds: number): Promise<{ seconds: number; undo: () => Promise<void> }> => {
-    await admin.pexpire(log, 70_000);
-    await clock.advance(seconds * 1000);
-    const { undo } = await limiter.take([limit]);
-    return { seconds: Math.ceil((await admin.pttl(log)) / 1000), undo };
-  };
-
-  expect((await after(0)).seconds).toBe(120);
-  const second = await after(30);
-  expect(second.seconds).toBe(70);
-  await second.undo();
-  expect(Math.ceil((await admin.pttl(log)) / 1000)).toBe(120);
-  expect((await after(1)).seconds).toBe(70);
-  expect((await after(30)).seconds).toBe(120); // the first has left
-  expect(await admin.zcard(log)).toBe(2);
-});
-
 test('a call that is made by a function is made once, when its batch leaves', async () => {
   const redis = await tenantRedis('gathered');
-  const script = defineScript('return {#KEYS, ARGV[1]}');
   const keys: string[] = [];
   let made = 0;
-  const reply = redis.eval(() => script.call(keys, [(made += 1)]));
-  keys.push('a', 'b');
+  const reply = redis.call(() => LOOKUP.call(keys, [`v${(made += 1)}`, 60, 'now', keys.length - 1, 0]));
+  keys.push('value', 'tag');
 
-  expect(await reply).toEqual([2, '1']);
-  await admin.script('FLUSH');
-  expect(await redis.eval(() => script.call(keys, [(made += 1)]))).toEqual([2, '2']);
+  expect(await reply).toEqual([['v1']]);
+  expect(made).toBe(1);
 });
 
 test('a command that waits for the batches before it waits no longer than one time-out', async () => {
@@ -327,11 +312,11 @@ test('a command that waits for the batches before it waits no longer than one ti
   await until(() => redis.ping());
 
   const replies = relay.hold();
-  const first = redis.get('first');
+  const first = redis.mget(['first']);
   await waitFor('the first reply', () => replies.length === 1);
-  const second = timed(redis.get('second'));
+  const second = timed(redis.mget(['second']));
   await waitFor('the second reply', () => replies.length === 2);
-  const third = timed(redis.get('third'));
+  const third = timed(redis.mget(['third']));
   // Time itself is tested: most of the third's time-out is to pass while it waits, and nothing else happens meanwhile.
   await systemClock.sleep(700);
   relay.answer(1);

@@ -1,0 +1,69 @@
+import { defineFunction, PREFIX, type FunctionCall, type RedisFunction } from './functions.ts';
+import { TAKE, UNDO } from './rate-limiter.ts';
+import { COUNT } from './request-limiter.ts';
+import { LOOKUP, MARK, RENEW } from './tagged-cache.ts';
+
+/** The library of functions that tenants' users may call. The operator loads it; what each function may do stands in functions.ts. */
+export const LIBRARY = 'carrel';
+
+const ARGS_MAX = 2_000;
+/** A version, a time, a name of a call. */
+const ARG_BYTES_MAX = 128;
+/** Keys that one MGET reads. Values have 1 MiB at most (`proto-max-bulk-len`), so this bounds what a call holds beyond VALUES_BYTES_MAX. */
+const READ_AT_ONCE = 16;
+/** Of all values that a call reads. */
+const VALUES_BYTES_MAX = 16 * 1024 * 1024;
+
+// `get` gives the values of keys; false: there is none, or a longer one than `longest` bytes, which no function of ours has stored.
+const HELPERS = `
+local function get(keys, longest)
+  local found, bytes = {}, 0
+  for first = 1, #keys, ${READ_AT_ONCE} do
+    local last = math.min(first + ${READ_AT_ONCE - 1}, #keys)
+    local values = redis.call('MGET', unpack(keys, first, last))
+    for i = 1, last - first + 1 do
+      local value = values[i]
+      local size = value and #value or 0
+      bytes = bytes + size
+      found[first + i - 1] = size <= longest and value
+    end
+    if bytes > ${VALUES_BYTES_MAX} then error('the values are too large') end
+  end
+  return found
+end
+local function bounded(run, keysMax)
+  return function(keys, args)
+    if #keys > keysMax then error('too many keys') end
+    if #args > ${ARGS_MAX} then error('too many arguments') end
+    for i = 1, #args do
+      if #args[i] > ${ARG_BYTES_MAX} then error('an argument is too long') end
+    end
+    return run(keys, args)
+  end
+end`;
+
+/** Counts requests and looks up cached values by one call: one command in place of two, for here and in Redis. */
+const COUNT_AND_LOOKUP = defineFunction(
+  'count_and_lookup',
+  COUNT.keysMax + LOOKUP.keysMax,
+  `local keys, args = tonumber(ARGV[1]), 2 + tonumber(ARGV[2])
+   return {
+     ${COUNT.name}({unpack(KEYS, 1, keys)}, {unpack(ARGV, 3, args)}),
+     ${LOOKUP.name}({unpack(KEYS, keys + 1)}, {unpack(ARGV, args + 1)})
+   }`,
+);
+
+/** Its reply is the list of both replies; an error of either is the error of both, and what the first has done stays. */
+export const countAndLookup = (count: FunctionCall, lookup: FunctionCall): FunctionCall =>
+  COUNT_AND_LOOKUP.call([...count.keys, ...lookup.keys], [count.keys.length, count.args.length, ...count.args, ...lookup.args]);
+
+/** COUNT_AND_LOOKUP calls two that stand before it. */
+const FUNCTIONS: readonly RedisFunction[] = [COUNT, LOOKUP, COUNT_AND_LOOKUP, MARK, RENEW, TAKE, UNDO];
+
+/** As FUNCTION LOAD takes it. */
+export const LIBRARY_CODE = [
+  `#!lua name=${LIBRARY}`,
+  HELPERS,
+  ...FUNCTIONS.map(({ name, lua }) => `local function ${name}(KEYS, ARGV)\n   ${lua}\nend`),
+  ...FUNCTIONS.map(({ name, keysMax }) => `redis.register_function('${PREFIX}${name}', bounded(${name}, ${keysMax}))`),
+].join('\n');
