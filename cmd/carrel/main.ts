@@ -153,7 +153,7 @@ where it is. Backups hold people's data and are not encrypted; secrets in them a
 Run it where the operator runs (kubectl exec); without CARREL_SHARDS_DIR it is the platform on this machine.`;
 
 const BACKUP_HELP = `${REPOSITORY_HELP}
-The tenants go on meanwhile. Of all tenants those come first that have waited longest. An object is copied once, whatever number of backups has it.
+The tenants go on meanwhile. Of all tenants, four at once, those come first that have waited longest, and those last that named their store. An object is copied once, whatever number of backups has it.
 What was written is read back.
 Exit code 1: a tenant has no backup, or its storage has lost objects.`;
 

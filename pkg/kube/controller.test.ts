@@ -104,6 +104,60 @@ test('a key is never reconciled twice at once, and runs again for what changed m
   expect([most, runs]).toEqual([1, 2]);
 });
 
+test('reconciles of one namespace that do not end hold no worker and take no more than there are; another namespace goes on at once', async () => {
+  const begun: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  start({
+    concurrency: 4,
+    slowMs: 3_000,
+    timeoutMs: 60_000,
+    reconcile: async (key) => {
+      begun.push(keyText(key));
+      if (key.namespace === 'n') await gate.promise;
+      return done;
+    },
+  });
+  await sync(...['a', 'b', 'c', 'd', 'e', 'f'].map((name, at) => thing(name, at + 1)));
+  await clock.advance(3_000);
+
+  store.upsert(thing('g', 20, { namespace: 'other', uid: 'g' }));
+  await clock.advance(1);
+
+  expect(begun).toEqual(['n/a', 'n/b', 'n/c', 'n/d', 'other/g']);
+  expect([await count('controller_runtime_slow_reconciles', {}), await count('controller_runtime_active_workers', {})]).toEqual([4, 0]);
+  gate.resolve();
+  await settled();
+  expect(begun.slice(5).toSorted()).toEqual(['n/e', 'n/f']);
+  expect(await count('controller_runtime_slow_reconciles', {})).toBe(0);
+});
+
+test('a reconcile that goes on after its time was over is not begun again before it has ended', async () => {
+  const begun: number[] = [];
+  const gate = Promise.withResolvers<void>();
+  start({
+    slowMs: 3_000,
+    timeoutMs: 10_000,
+    reconcile: async (_key, signal) => {
+      begun.push(clock.monotonic());
+      if (begun.length > 1) return done;
+      await gate.promise;
+      signal.throwIfAborted();
+      return done;
+    },
+  });
+  await sync(thing('a', 1));
+
+  await clock.advance(10_000);
+  store.upsert(thing('a', 11));
+  await clock.advance(60_000);
+  expect(begun).toEqual([0]);
+  expect(await count('controller_runtime_reconcile_timeouts_total', {})).toBe(1);
+  gate.resolve();
+  await clock.advance(1_000);
+
+  expect(begun[1]).toBe(70_000);
+});
+
 test('a failure is retried with back-off, a terminal one waits for a change', async () => {
   const times: Record<string, number[]> = { 'n/a': [], 'n/b': [] };
   start({

@@ -19,7 +19,10 @@ export interface ControllerOptions {
   /** Brings the world to what the object of the key says. It must be safe to call at any time, for a key that is gone too. */
   readonly reconcile: Reconcile;
   readonly sources: readonly Source[];
+  /** Workers: the reconciles that run at once, but for those that have given their worker up. */
   readonly concurrency?: number;
+  /** A reconcile gives its worker up after this time: it waits for somebody, and others must not. */
+  readonly slowMs?: number;
   /** A reconcile's signal is aborted after this time. */
   readonly timeoutMs?: number;
   /** Every object is reconciled again about this often. */
@@ -33,6 +36,12 @@ export interface ControllerOptions {
   readonly metrics: Metrics;
 }
 
+const CONCURRENCY = 4;
+const SLOW_MS = 3_000;
+/** Reconciles that have given their worker up, for each worker: then those that run keep theirs. */
+const MOST_SLOW = 8;
+/** Of the workers, what one namespace has while others wait. */
+const NAMESPACE_SHARE = 0.25;
 const TIMEOUT_MS = 60_000;
 const RESYNC_MS = 10 * 3_600_000;
 const DRAIN_MS = 3_000;
@@ -43,7 +52,9 @@ const ABANDON_MS = 2_000;
  * Calls a reconcile for each key that its sources name.
  *
  * Invariants:
- * - A key is never reconciled twice at once; a change meanwhile makes it run again.
+ * - A key is never reconciled twice at once; a change meanwhile makes it run again, once it has ended, however late that is.
+ * - A slow reconcile holds no worker. Of one namespace no more run at once than there are workers, slow ones included; while others wait, it
+ *   begins none beyond a quarter of the workers.
  * - No reconcile begins before all stores have synced, or after the signal was aborted.
  * - A failure is retried with back-off; a TerminalError is not. One that lasts is retried behind what changed.
  */
@@ -52,11 +63,14 @@ export class Controller {
   readonly #queue: WorkQueue;
   readonly #log: Logger;
   readonly #metrics: ReturnType<typeof controllerMetrics>;
+  readonly #running = new Set<Promise<void>>();
+  #slow = 0;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
-    const { name, clock, random, metrics, backOff } = options;
-    this.#queue = new WorkQueue({ name, clock, random, metrics, backOff });
+    const { name, clock, random, metrics, backOff, concurrency = CONCURRENCY } = options;
+    const perNamespace = { share: Math.max(1, Math.floor(concurrency * NAMESPACE_SHARE)), most: concurrency };
+    this.#queue = new WorkQueue({ name, clock, random, metrics, backOff, perNamespace });
     this.#log = options.log.child({ controller: name });
     this.#metrics = controllerMetrics(metrics);
   }
@@ -67,7 +81,7 @@ export class Controller {
 
   /** Runs once, until the signal is aborted; resolves when the reconciles that ran have ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const { sources, concurrency = 4, name, drainMs = DRAIN_MS, clock } = this.#options;
+    const { sources, concurrency = CONCURRENCY, name, drainMs = DRAIN_MS, clock } = this.#options;
     const stops = sources.map((source) => source.subscribe((key, priority) => this.enqueue(key, priority)));
     try {
       await Promise.all(sources.map((source) => source.waitForSync(signal)));
@@ -78,7 +92,9 @@ export class Controller {
     }
     this.#metrics.maxConcurrent.set({ controller: name }, concurrency);
     const drained = new AbortController();
-    const workers = Promise.all(Array.from({ length: concurrency }, () => this.#work(drained.signal)));
+    const workers = Promise.all(Array.from({ length: concurrency }, () => this.#work(drained.signal))).then(() =>
+      Promise.all(this.#running),
+    );
     await whenAborted(signal);
     for (const stop of stops) stop();
     this.#queue.close();
@@ -89,17 +105,37 @@ export class Controller {
 
   async #work(stopped: AbortSignal): Promise<void> {
     for (let text = await this.#queue.take(); text !== undefined; text = await this.#queue.take()) {
-      await this.#reconcile(text, stopped);
-      this.#queue.done(text);
+      const running = this.#reconcile(text, stopped).finally(() => {
+        this.#running.delete(running);
+        this.#queue.done(text);
+      });
+      this.#running.add(running);
+      await this.#untilSlow(running);
     }
+  }
+
+  /** Resolves when the worker is free: the reconcile has ended, or goes on without it. */
+  async #untilSlow(running: Promise<void>): Promise<void> {
+    const { name: controller, slowMs = SLOW_MS, concurrency = CONCURRENCY, clock } = this.#options;
+    this.#metrics.active.inc({ controller });
+    while (!(await within(running, slowMs, clock))) {
+      if (this.#slow >= MOST_SLOW * concurrency) continue;
+      this.#slow += 1;
+      this.#metrics.slow.inc({ controller });
+      void running.then(() => {
+        this.#slow -= 1;
+        this.#metrics.slow.dec({ controller });
+      });
+      break;
+    }
+    this.#metrics.active.dec({ controller });
   }
 
   async #reconcile(text: string, stopped: AbortSignal): Promise<void> {
     const controller = this.#options.name;
-    this.#metrics.active.inc({ controller });
     const stopTimer = this.#metrics.time.startTimer({ controller });
     try {
-      const result = await this.#withTimeout(parseKey(text), stopped);
+      const result = await this.#withTimeout(text, stopped);
       this.#queue.resetBackoff(text);
       this.#metrics.total.inc({ controller, result: result.requeueAfterMs === undefined ? 'success' : 'requeue_after' });
       this.#again(text, result);
@@ -107,22 +143,25 @@ export class Controller {
       this.#fail(text, error, stopped);
     } finally {
       stopTimer();
-      this.#metrics.active.dec({ controller });
     }
   }
 
-  async #withTimeout(key: ObjectKey, stopped: AbortSignal): Promise<Result> {
-    const { timeoutMs = TIMEOUT_MS, clock, reconcile } = this.#options;
+  async #withTimeout(text: string, stopped: AbortSignal): Promise<Result> {
+    const { name: controller, timeoutMs = TIMEOUT_MS, clock, reconcile } = this.#options;
     const aborter = new AbortController();
     const onStop = (): void => aborter.abort(stopped.reason);
     const ended = new AbortController();
     void clock.sleep(timeoutMs, ended.signal).then(
-      () => aborter.abort(new Error(`the reconcile took longer than ${timeoutMs} ms`)),
+      () => {
+        this.#metrics.timeouts.inc({ controller });
+        this.#log.warn({ key: text, timeoutMs }, 'a reconcile timed out; its key waits until it has ended');
+        aborter.abort(new Error(`the reconcile took longer than ${timeoutMs} ms`));
+      },
       () => undefined,
     );
     stopped.addEventListener('abort', onStop, { once: true });
     try {
-      return await reconcile(key, aborter.signal);
+      return await reconcile(parseKey(text), aborter.signal);
     } finally {
       stopped.removeEventListener('abort', onStop);
       ended.abort();
@@ -131,7 +170,8 @@ export class Controller {
 
   #again(text: string, result: Result): void {
     const { resyncMs = RESYNC_MS, random, sources } = this.#options;
-    if (result.requeueAfterMs !== undefined) this.#queue.addAfter(text, result.requeueAfterMs);
+    const priority = result.isLasting ? PRIORITY.resync : PRIORITY.change;
+    if (result.requeueAfterMs !== undefined) this.#queue.addAfter(text, result.requeueAfterMs, priority);
     const own = sources.filter((source) => source.holds !== undefined);
     if (own.some((source) => source.holds?.(parseKey(text)))) {
       this.#queue.addAfter(text, resyncMs * (0.9 + 0.2 * random.fraction()), PRIORITY.resync);
@@ -175,7 +215,9 @@ function controllerMetrics(metrics: Metrics): {
   errors: Counter<'controller'>;
   terminal: Counter<'controller'>;
   time: Histogram<'controller'>;
+  timeouts: Counter<'controller'>;
   active: Gauge<'controller'>;
+  slow: Gauge<'controller'>;
   maxConcurrent: Gauge<'controller'>;
 } {
   const by: 'controller'[] = ['controller'];
@@ -184,7 +226,9 @@ function controllerMetrics(metrics: Metrics): {
     errors: counter(metrics, 'controller_runtime_reconcile_errors_total', 'Reconciles that failed.', by),
     terminal: counter(metrics, 'controller_runtime_terminal_reconcile_errors_total', 'Reconciles that failed for good.', by),
     time: histogram(metrics, 'controller_runtime_reconcile_time_seconds', 'Time of a reconcile.', by, SECONDS_BUCKETS),
-    active: gauge(metrics, 'controller_runtime_active_workers', 'Reconciles that run.', by),
+    timeouts: counter(metrics, 'controller_runtime_reconcile_timeouts_total', 'Reconciles whose time was over.', by),
+    active: gauge(metrics, 'controller_runtime_active_workers', 'Reconciles that run and hold a worker.', by),
+    slow: gauge(metrics, 'controller_runtime_slow_reconciles', 'Reconciles that run and have given their worker up.', by),
     maxConcurrent: gauge(metrics, 'controller_runtime_max_concurrent_reconciles', 'Reconciles that may run at once.', by),
   };
 }

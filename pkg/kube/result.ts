@@ -2,11 +2,16 @@
 export interface Result {
   /** Reconcile again after this many milliseconds, also without a change. */
   readonly requeueAfterMs?: number;
+  /** What it waits for lasts, so the retry goes behind what changed. */
+  readonly isLasting?: boolean;
 }
 
 export const done: Result = {};
 
 export const requeueAfter = (ms: number): Result => ({ requeueAfterMs: ms });
+
+/** The same behind what changed: what it waits for lasts. */
+export const requeueBehindAfter = (ms: number): Result => ({ requeueAfterMs: ms, isLasting: true });
 
 /** A failure whose retry makes no sense sooner: what ends it enqueues the key. */
 export interface LastingFailure {

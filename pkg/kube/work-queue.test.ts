@@ -5,11 +5,11 @@ import { ManualClock, settled } from '../../test/support/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { PRIORITY, type Priority, WorkQueue } from './work-queue.ts';
 
-const setUp = (): { queue: WorkQueue; clock: ManualClock; metrics: Registry } => {
+const setUp = (perNamespace = { share: Infinity, most: Infinity }): { queue: WorkQueue; clock: ManualClock; metrics: Registry } => {
   const clock = new ManualClock();
   const metrics = new Registry();
   const backOff = { baseMs: 100, maxMs: 1_000, jitter: 0 };
-  return { queue: new WorkQueue({ name: 'test', clock, random: systemRandom, metrics, backOff }), clock, metrics };
+  return { queue: new WorkQueue({ name: 'test', clock, random: systemRandom, metrics, backOff, perNamespace }), clock, metrics };
 };
 
 async function drain(queue: WorkQueue): Promise<string[]> {
@@ -41,6 +41,32 @@ test("a person's edit goes before changes, and these before a resync; adding aga
   queue.add('edited', PRIORITY.resync);
 
   expect(await drain(queue)).toEqual(['edited', 'child', 'old']);
+});
+
+test('namespaces take turns, and one that has its share waits behind those that have less, whatever their priority', async () => {
+  const { queue } = setUp({ share: 2, most: 4 });
+  for (const key of ['a/1', 'a/2', 'a/3', 'a/4', 'a/5']) queue.add(key, PRIORITY.person);
+  for (const key of ['b/1', 'b/2']) queue.add(key, PRIORITY.resync);
+
+  const taken = [await queue.take(), await queue.take(), await queue.take(), await queue.take(), await queue.take()];
+
+  expect(taken).toEqual(['a/1', 'a/2', 'b/1', 'b/2', 'a/3']);
+});
+
+test('a namespace of which as many keys are worked on as may be gets another one when one of them is done', async () => {
+  const { queue } = setUp({ share: 1, most: 2 });
+  for (const key of ['a/1', 'a/2', 'a/3']) queue.add(key);
+  await queue.take();
+  await queue.take();
+  let third: string | undefined;
+  void queue.take().then((key) => (third = key));
+
+  await settled();
+  expect([third, queue.depth]).toEqual([undefined, 1]);
+  queue.done('a/1');
+  await settled();
+
+  expect(third).toBe('a/3');
 });
 
 test('a key that is added while it is worked on waits until that is done', async () => {

@@ -21,20 +21,35 @@ const BACK_OFF: BackOff = { baseMs: 50, maxMs: 5_000, jitter: 0.2 };
 /** A key that failed more often waits behind what changed. */
 const FIRST_RETRIES = 3;
 
+/** How many keys of one namespace are worked on at once. */
+export interface NamespaceBounds {
+  /** Beyond so many, a namespace's keys wait behind those of namespaces that have fewer. */
+  readonly share: number;
+  /** Its keys wait from here on, even if no others do. */
+  readonly most: number;
+}
+
+const UNBOUNDED: NamespaceBounds = { share: Infinity, most: Infinity };
+
 /**
  * Keys waiting for work.
  *
  * Invariants:
  * - A key waits at most once, however often it is added; adding it again can only bring it forward.
  * - A key is never given out twice at once: added while it is worked on, it waits until `done`.
- * - Of the keys that wait, a more urgent one goes first; among equals, the one that came first.
+ * - Of the keys that wait, those of namespaces within their share go first; among these a more urgent one; among equals namespaces take turns, and
+ *   in a namespace the one that came first goes first.
  */
 export class WorkQueue {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #backOff: BackOff;
-  readonly #ready: [Set<string>, Set<string>, Set<string>] = [new Set(), new Set(), new Set()];
+  readonly #bounds: NamespaceBounds;
+  /** By namespace, the one first whose turn it is. */
+  readonly #ready: [Ready, Ready, Ready] = [new Map(), new Map(), new Map()];
+  /** How many keys of a namespace are worked on. */
+  readonly #busy = new Map<string, number>();
   readonly #since = new Map<string, number>();
   readonly #working = new Map<string, { startedAt: number; again: Priority | undefined }>();
   readonly #later = new Map<string, Later>();
@@ -43,11 +58,20 @@ export class WorkQueue {
   readonly #metrics: ReturnType<typeof queueMetrics>;
   #closed = false;
 
-  constructor(options: { name: string; clock: Clock; random: Random; metrics: Metrics; backOff?: BackOff | undefined }) {
+  constructor(options: {
+    name: string;
+    clock: Clock;
+    random: Random;
+    metrics: Metrics;
+    backOff?: BackOff | undefined;
+    /** Left out: none. */
+    perNamespace?: NamespaceBounds;
+  }) {
     this.#name = options.name;
     this.#clock = options.clock;
     this.#random = options.random;
     this.#backOff = options.backOff ?? BACK_OFF;
+    this.#bounds = options.perNamespace ?? UNBOUNDED;
     this.#metrics = queueMetrics(options.metrics);
     this.#showDepth();
   }
@@ -64,11 +88,12 @@ export class WorkQueue {
       working.again = more(working.again, priority);
       return;
     }
-    const waitsAt = PRIORITIES.find((p) => this.#ready[p].has(key));
+    const namespace = namespaceOf(key);
+    const waitsAt = PRIORITIES.find((p) => this.#ready[p].get(namespace)?.has(key));
     if (waitsAt !== undefined && waitsAt <= priority) return;
     if (waitsAt === undefined) this.#since.set(key, this.#clock.monotonic());
-    else this.#ready[waitsAt].delete(key);
-    this.#ready[priority].add(key);
+    else this.#remove(key, waitsAt);
+    this.#wait(key, priority);
     this.#handOut();
   }
 
@@ -118,10 +143,17 @@ export class WorkQueue {
     const working = this.#working.get(key);
     if (!working) return;
     this.#working.delete(key);
+    const namespace = namespaceOf(key);
+    const busy = (this.#busy.get(namespace) ?? 1) - 1;
+    if (busy > 0) this.#busy.set(namespace, busy);
+    else this.#busy.delete(namespace);
     this.#metrics.work.observe({ name: this.#name }, (this.#clock.monotonic() - working.startedAt) / 1000);
-    if (working.again === undefined || this.#closed) return;
-    this.#since.set(key, this.#clock.monotonic());
-    this.#ready[working.again].add(key);
+    if (this.#closed) return;
+    if (working.again !== undefined) {
+      this.#since.set(key, this.#clock.monotonic());
+      this.#wait(key, working.again);
+    }
+    // Another key of the namespace may have waited for this one.
     this.#handOut();
   }
 
@@ -138,23 +170,60 @@ export class WorkQueue {
 
   #handOut(): void {
     while (this.#takers.length > 0) {
-      const keys = this.#ready.find((set) => set.size > 0);
-      const [key] = keys ?? [];
-      if (!keys || key === undefined) break;
-      keys.delete(key);
+      const key = this.#next(this.#bounds.share) ?? this.#next(this.#bounds.most);
+      if (key === undefined) break;
       const now = this.#clock.monotonic();
       this.#metrics.wait.observe({ name: this.#name }, (now - (this.#since.get(key) ?? now)) / 1000);
       this.#since.delete(key);
       this.#working.set(key, { startedAt: now, again: undefined });
+      const namespace = namespaceOf(key);
+      this.#busy.set(namespace, (this.#busy.get(namespace) ?? 0) + 1);
       this.#takers.shift()?.(key);
     }
     this.#showDepth();
+  }
+
+  /** Takes the next key of a namespace of which fewer than `most` are worked on; it is another namespace's turn then. */
+  #next(most: number): string | undefined {
+    for (const priority of PRIORITIES) {
+      for (const [namespace, keys] of this.#ready[priority]) {
+        if ((this.#busy.get(namespace) ?? 0) >= most) continue;
+        const [key = ''] = keys;
+        this.#remove(key, priority);
+        if (keys.size > 0) {
+          this.#ready[priority].delete(namespace);
+          this.#ready[priority].set(namespace, keys);
+        }
+        return key;
+      }
+    }
+    return undefined;
+  }
+
+  #wait(key: string, priority: Priority): void {
+    const namespace = namespaceOf(key);
+    const keys = this.#ready[priority].get(namespace);
+    if (keys) keys.add(key);
+    else this.#ready[priority].set(namespace, new Set([key]));
+  }
+
+  #remove(key: string, priority: Priority): void {
+    const namespace = namespaceOf(key);
+    const keys = this.#ready[priority].get(namespace);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#ready[priority].delete(namespace);
   }
 
   #showDepth(): void {
     this.#metrics.depth.set({ name: this.#name }, this.depth);
   }
 }
+
+/** The keys of each namespace. */
+type Ready = Map<string, Set<string>>;
+
+/** Empty for what lies in no namespace. */
+const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
 
 const PRIORITIES: readonly Priority[] = [PRIORITY.person, PRIORITY.change, PRIORITY.resync];
 

@@ -80,7 +80,7 @@ function poolsOf(dir: string): ReadonlyMap<string, SqlPool> {
       .filter((entry) => !entry.startsWith('.'))
       .toSorted()) {
       const url = withoutLineEnd(readFileSync(join(dir, name, 'url'), 'utf8'));
-      pools.set(name, new SqlPool({ url, poolSize: 4, queryTimeoutMs: 0, log: silentLogger }));
+      pools.set(name, new SqlPool({ url, poolSize: 8, queryTimeoutMs: 0, log: silentLogger }));
     }
   } catch (error) {
     throw new LocalError(`${dir} has no file url of each shard (${messageOf(error)}). Run this where the operator runs`);

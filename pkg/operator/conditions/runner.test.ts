@@ -37,7 +37,7 @@ test('what is known in advance is looked at again after its time, the soonest fi
   await steps.run('A', {}, () => Promise.reject(new ConditionError('Later', '', { retryAfterMs: 500 })));
   await steps.run('B', {}, () => Promise.reject(new ConditionError('Soon', '', { retryAfterMs: 100, isTerminal: true })));
 
-  expect(steps.result()).toEqual({ requeueAfterMs: 100 });
+  expect(steps.result()).toEqual({ requeueAfterMs: 100, isLasting: true });
   expect(steps.terminal?.type).toBe('B');
 
   const failure = new StoreUnavailableError('redis', new Error('ECONNREFUSED 127.0.0.1:1234'));

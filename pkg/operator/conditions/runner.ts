@@ -1,7 +1,7 @@
 import { NameConflictError } from '../../kube/apply.ts';
 import { isConflict, isInvalid, isNamespaceTerminating, isUnavailable, KubeError } from '../../kube/errors.ts';
 import { histogram, SECONDS_BUCKETS } from '../../kube/metrics.ts';
-import { done, requeueAfter, type Result } from '../../kube/result.ts';
+import { done, requeueAfter, requeueBehindAfter, type Result } from '../../kube/result.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { LockTimeout } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
@@ -37,6 +37,8 @@ interface Failure extends StepCondition {
   /** Thrown after the status is written, so that the key is retried with back-off. */
   readonly error?: unknown;
   readonly retryAfterMs?: number;
+  /** The step failed: what it waits for lasts. */
+  readonly isFailure?: boolean;
   /** Only a person can correct it: the resource is Stalled. */
   readonly isTerminal?: boolean;
 }
@@ -121,7 +123,7 @@ export class ConditionRunner<Type extends string = string> {
       return { type, value };
     } catch (error) {
       if (this.#signal.aborted) throw error;
-      this.#conditions.push({ type, ...failureOf(error) });
+      this.#conditions.push({ type, ...failureOf(error), isFailure: true });
       return { type };
     } finally {
       ended?.();
@@ -146,8 +148,12 @@ export class ConditionRunner<Type extends string = string> {
   result(): Result {
     const failed = this.#conditions.find(({ error }) => error !== undefined);
     if (failed) throw failed.error;
-    const waits = this.#conditions.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
-    return waits.length === 0 ? done : requeueAfter(Math.min(...waits));
+    const waits = this.#conditions.filter(({ retryAfterMs }) => retryAfterMs !== undefined);
+    if (waits.length === 0) return done;
+    const { retryAfterMs: ms = 0, isFailure } = waits.reduce((soonest, wait) =>
+      (wait.retryAfterMs ?? 0) < (soonest.retryAfterMs ?? 0) ? wait : soonest,
+    );
+    return isFailure ? requeueBehindAfter(ms) : requeueAfter(ms);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Pod } from '../../kube/kinds.ts';
 import { isDeleting, keyOf, type KubeObject } from '../../kube/object.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
-import { done, requeueAfter, type Result } from '../../kube/result.ts';
+import { done, requeueAfter, requeueBehindAfter, type Result } from '../../kube/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { RegisteredTenant } from '../../store/postgres/registry.ts';
 import { disableLogin, dropTenant, endSessions, tenantRole } from '../../store/postgres/provisioning.ts';
@@ -21,6 +21,8 @@ import type { Acceptance } from './acceptance.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { Migrations } from './migrations.ts';
 import { MOVE_RETRY_MS, type Moves } from './moves.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
+import { unreachable } from './storage-location.ts';
 import { locationText } from './storage-migration.ts';
 import { removeNamedObjects } from './tenant-named-storage.ts';
 import type { TenantRedis } from './redis-users.ts';
@@ -51,6 +53,14 @@ interface Deps {
   readonly clock: Clock;
 }
 
+/** What a deletion waits for. */
+interface Waiting {
+  readonly what: string;
+  readonly retryMs: number;
+  /** It may last, so the next pass goes behind what changed. */
+  readonly isLasting?: boolean;
+}
+
 /**
  * Removes a Tenant that is being deleted: workloads first, then what they used.
  *
@@ -75,7 +85,7 @@ export class TenantFinalizer {
       const waitsFor = (await this.#removeWorkloads(tenant)) ?? (await this.#release(tenant, signal));
       if (waitsFor) {
         await conditions.deleting(tenant, `Waiting for ${waitsFor.what}`);
-        return requeueAfter(waitsFor.retryMs);
+        return waitsFor.isLasting ? requeueBehindAfter(waitsFor.retryMs) : requeueAfter(waitsFor.retryMs);
       }
     } catch (error) {
       if (signal.aborted) throw error;
@@ -103,7 +113,7 @@ export class TenantFinalizer {
   }
 
   /** Deletes the children, then waits until no pod is left. */
-  async #removeWorkloads(tenant: ObservedTenant): Promise<{ what: string; retryMs: number } | undefined> {
+  async #removeWorkloads(tenant: ObservedTenant): Promise<Waiting | undefined> {
     const { owned, pods } = this.#deps;
     const { namespace } = tenant.metadata;
     for (const informer of owned.all) await removeOwned(informer, tenant);
@@ -112,7 +122,7 @@ export class TenantFinalizer {
     return { what: `${left.length} ${left.length === 1 ? 'pod' : 'pods'} to end`, retryMs: PODS_RETRY_MS };
   }
 
-  async #release(tenant: ObservedTenant, signal: AbortSignal): Promise<{ what: string; retryMs: number } | undefined> {
+  async #release(tenant: ObservedTenant, signal: AbortSignal): Promise<Waiting | undefined> {
     for (const registered of await this.#deps.acceptance.registered(tenant)) {
       signal.throwIfAborted();
       this.#deps.migrations.remove(registered.slug);
@@ -139,16 +149,12 @@ export class TenantFinalizer {
     await (await shards.registry()).retain(tenantId);
   }
 
-  async #removeData(
-    tenant: ObservedTenant,
-    registered: RegisteredTenant,
-    signal: AbortSignal,
-  ): Promise<{ what: string; retryMs: number } | undefined> {
+  async #removeData(tenant: ObservedTenant, registered: RegisteredTenant, signal: AbortSignal): Promise<Waiting | undefined> {
     const { tenantId, slug, shard: name } = registered;
     const { shards, redis } = this.#deps;
     const registry = await shards.registry();
     await registry.markDeleting(tenantId);
-    const waitsFor = (await this.#removeNamed(tenant, registered)) ?? (await this.#removeBucket(registered));
+    const waitsFor = (await this.#removeNamed(tenant, registered, signal)) ?? (await this.#removeBucket(registered));
     if (waitsFor) return waitsFor;
     signal.throwIfAborted();
     await redis.remove(slug);
@@ -161,8 +167,8 @@ export class TenantFinalizer {
   }
 
   /** Removes the objects in storage that the tenant named. Where its key no longer opens that storage, setting the policy to Retain leaves them. */
-  async #removeNamed(tenant: ObservedTenant, { tenantId, slug }: RegisteredTenant): Promise<{ what: string; retryMs: number } | undefined> {
-    const { shards, connect, events, clock } = this.#deps;
+  async #removeNamed(tenant: ObservedTenant, { tenantId, slug }: RegisteredTenant, signal: AbortSignal): Promise<Waiting | undefined> {
+    const { shards, connect, events } = this.#deps;
     const sealed = await (await shards.registry()).getSecret(tenantId, 'storage');
     if (sealed === null) return undefined;
     const storage = JSON.parse(sealed) as StorageCredentials;
@@ -170,10 +176,13 @@ export class TenantFinalizer {
     if (isBucketKey(storage.accessKeyId, bucketName(slug)) && storage.bucket === bucketName(slug)) return undefined;
     const location = locationText(storage);
     const isWanted = tenant.spec.deletionPolicy === 'Delete';
+    const options = openable(storage, connect);
     const removal = isWanted
-      ? await removeNamedObjects({ ...openable(storage, connect), marker: storage.marker }, { clock, budgetMs: BUCKET_BUDGET_MS })
+      ? await removeNamedObjects({ ...options, marker: storage.marker }, { budgetMs: BUCKET_BUDGET_MS, signal }).catch((error: unknown) => {
+          throw error instanceof StoreUnavailableError ? unreachable(options, error) : error;
+        })
       : 'left';
-    if (removal === 'more') return { what: `the objects in ${location} to be deleted`, retryMs: 0 };
+    if (removal === 'more') return { what: `the objects in ${location} to be deleted`, retryMs: 0, isLasting: true };
     if (removal === 'left')
       events.record(tenant, TENANT, {
         type: 'Warning',
@@ -183,7 +192,7 @@ export class TenantFinalizer {
     return undefined;
   }
 
-  async #removeBucket({ tenantId, slug }: RegisteredTenant): Promise<{ what: string; retryMs: number } | undefined> {
+  async #removeBucket({ tenantId, slug }: RegisteredTenant): Promise<Waiting | undefined> {
     const { shards, storage } = this.#deps;
     const registry = await shards.registry();
     if (!(await registry.hasBucket(tenantId))) return undefined;

@@ -1,4 +1,5 @@
 import { EgressError } from '../../net/egress-error.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
 import type { Registry } from '../../store/postgres/registry.ts';
 import { StorageTaken } from '../../store/postgres/storage-locations.ts';
 import { MARKER_KEY } from '../../store/s3/content-key.ts';
@@ -10,11 +11,51 @@ import { isSameLocation, type StorageLocation, locationText } from './storage-mi
 /** A location that another tenant releases is not watched. */
 const TAKEN_RETRY_MS = 60_000;
 const UNREACHABLE_RETRY_MS = 30_000;
+/** For one question to a store. */
+const ANSWER_MS = 10_000;
+/** For all that one pass asks of a store: less than a reconcile has, so that the status says what it waits for. */
+const PASS_MS = 25_000;
 /** The marker of a location that two tenants shared before locations were recorded: neither's sweep deletes there. */
 const SHARED = 'shared by several tenants';
 
 /** The text of a tenant's marker object. */
 export const markerText = (tenantId: string, installation: string): string => `tenant ${tenantId} of ${installation}`;
+
+/** A store that one pass asks. Its failures are ConditionErrors where a tenant named it: StorageUnreachable, EndpointRefused. */
+export class AskedStore {
+  readonly location: ObjectsOptions;
+  readonly #isOwn: boolean;
+  readonly #objects: Objects;
+  readonly #signal: AbortSignal;
+  readonly #pass = AbortSignal.timeout(PASS_MS);
+
+  /** `signal`: of the reconcile. `isOwn`: the platform's. */
+  constructor(location: ObjectsOptions, { isOwn, signal }: { readonly isOwn: boolean; readonly signal: AbortSignal }) {
+    this.location = location;
+    this.#isOwn = isOwn;
+    this.#objects = new Objects(location);
+    this.#signal = AbortSignal.any([signal, this.#pass]);
+  }
+
+  /** Whether the bucket can be reached with its key. */
+  async reach(): Promise<void> {
+    await this.ask((objects) => objects.ping());
+  }
+
+  /** Gives what `question` gives, within 10 s and what is left of the pass. */
+  async ask<T>(question: (objects: Objects) => Promise<T>): Promise<T> {
+    const inTime = AbortSignal.any([this.#signal, AbortSignal.timeout(ANSWER_MS)]);
+    try {
+      return await question(this.#objects.until(inTime));
+    } catch (error) {
+      throw this.#isOwn ? error : unreachable(this.location, error, this.#pass.aborted ? PASS_MS : ANSWER_MS);
+    }
+  }
+
+  close(): void {
+    this.#objects.close();
+  }
+}
 
 interface Taking {
   readonly registry: Registry;
@@ -22,8 +63,8 @@ interface Taking {
   readonly isOwn: boolean;
   /** Where the tenant's objects are, as far as the registry knows. */
   readonly before: StorageLocation | undefined;
-  /** With its marker; sealed into the registry as JSON. */
-  readonly wanted: ObjectsOptions & { readonly marker: string };
+  readonly store: AskedStore;
+  readonly marker: string;
   /** What is sealed. */
   readonly sealed: string;
 }
@@ -32,36 +73,29 @@ interface Taking {
  * Takes a storage location for a tenant: in the registry together with the sealed access, and by a marker object, which also another
  * installation at the same store reads. Throws ConditionError StorageTaken, which never names the other tenant.
  */
-export async function takeStorage({ registry, tenantId, isOwn, before, wanted, sealed }: Taking): Promise<void> {
-  const objects = new Objects(wanted);
-  const asked = <T>(call: Promise<T>): Promise<T> =>
-    call.catch((error: unknown) => {
-      throw isOwn ? error : unreachable(wanted, error);
-    });
-  try {
-    const found = await asked(markerOf(objects));
-    const isThere = before !== undefined && isSameLocation(before, wanted);
-    const isShared = isThere && (await registry.sharesStorage(tenantId));
-    if (found !== null && found !== wanted.marker && !(isShared && found === SHARED)) {
-      if (isThere && found !== SHARED) await asked(writeMarker(objects, SHARED));
-      throw marked(wanted);
-    }
-    const { endpoint, bucket, prefix = '' } = wanted;
-    await registry.setStorage(tenantId, { endpoint, bucket, prefix, isOwn }, sealed).catch(async (error: unknown) => {
-      if (!(error instanceof StorageTaken)) throw error;
-      if (isThere) await asked(writeMarker(objects, SHARED));
-      throw taken(wanted, 'or one around or within it is; name another bucket or prefix', error);
-    });
-    if (isShared) {
-      if (found !== SHARED) await asked(writeMarker(objects, SHARED));
-      return;
-    }
-    // A tenant that shares the location may have marked it meanwhile.
-    const marker = await asked(writeFirstMarker(objects, wanted.marker));
-    if (marker !== wanted.marker) throw marked(wanted);
-  } finally {
-    objects.close();
+export async function takeStorage({ registry, tenantId, isOwn, before, store, marker, sealed }: Taking): Promise<void> {
+  const wanted = store.location;
+  const markShared = (): Promise<void> => store.ask((objects) => writeMarker(objects, SHARED));
+  const found = await store.ask(markerOf);
+  const isThere = before !== undefined && isSameLocation(before, wanted);
+  const isShared = isThere && (await registry.sharesStorage(tenantId));
+  if (found !== null && found !== marker && !(isShared && found === SHARED)) {
+    if (isThere && found !== SHARED) await markShared();
+    throw marked(wanted);
   }
+  const { endpoint, bucket, prefix = '' } = wanted;
+  await registry.setStorage(tenantId, { endpoint, bucket, prefix, isOwn }, sealed).catch(async (error: unknown) => {
+    if (!(error instanceof StorageTaken)) throw error;
+    if (isThere) await markShared();
+    throw taken(wanted, 'or one around or within it is; name another bucket or prefix', error);
+  });
+  if (isShared) {
+    if (found !== SHARED) await markShared();
+    return;
+  }
+  // A tenant that shares the location may have marked it meanwhile.
+  const first = await store.ask((objects) => writeFirstMarker(objects, marker));
+  if (first !== marker) throw marked(wanted);
 }
 
 const marked = (wanted: StorageLocation): ConditionError =>
@@ -88,19 +122,8 @@ export async function markShared(storage: ObjectsOptions, signal: AbortSignal): 
   }
 }
 
-/** Whether storage that a tenant named can be reached with its key. Throws ConditionError StorageUnreachable, EndpointRefused. */
-export async function reach(storage: ObjectsOptions): Promise<void> {
-  const objects = new Objects(storage);
-  try {
-    await objects.ping();
-  } catch (error) {
-    throw unreachable(storage, error);
-  } finally {
-    objects.close();
-  }
-}
-
-function unreachable(storage: ObjectsOptions, cause: unknown): ConditionError {
+/** `within`: how long the store had, in ms. */
+export function unreachable(storage: ObjectsOptions, cause: unknown, within = ANSWER_MS): ConditionError {
   const refused = refusalIn(cause);
   if (refused)
     return new ConditionError(
@@ -112,6 +135,11 @@ function unreachable(storage: ObjectsOptions, cause: unknown): ConditionError {
         cause,
       },
     );
+  if (cause instanceof StoreUnavailableError && (cause.cause as Error | undefined)?.name === 'TimeoutError')
+    return new ConditionError('StorageUnreachable', `spec.storage: ${silent(storage, within)}`, {
+      retryAfterMs: UNREACHABLE_RETRY_MS,
+      cause,
+    });
   // Messages of a store bear an id of the request: another one each time.
   const why = cause instanceof Error ? nameOf(cause) : String(cause);
   return new ConditionError('StorageUnreachable', `spec.storage: bucket ${storage.bucket} cannot be reached with the key given (${why})`, {
@@ -119,6 +147,9 @@ function unreachable(storage: ObjectsOptions, cause: unknown): ConditionError {
     cause,
   });
 }
+
+const silent = ({ endpoint }: Pick<ObjectsOptions, 'endpoint'>, within: number): string =>
+  `the store at ${URL.canParse(endpoint) ? new URL(endpoint).host : endpoint} did not answer within ${within / 1000} s`;
 
 /** What the guarded connector says of an address that it does not dial. */
 function refusalIn(error: unknown): EgressError | undefined {

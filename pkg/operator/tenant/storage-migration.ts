@@ -1,6 +1,6 @@
 import { quoteIdentifier, type Sql } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
-import { Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
+import type { Objects, ObjectsOptions } from '../../store/s3/objects.ts';
 import { ConditionError } from '../conditions/runner.ts';
 
 /** Where a tenant's objects are stored. */
@@ -16,14 +16,21 @@ export const isSameLocation = (one: StorageLocation, other: StorageLocation): bo
 
 export const locationText = ({ endpoint, bucket, prefix = '' }: StorageLocation): string => `${bucket}/${prefix} at ${endpoint}`;
 
+/** The location that a tenant wants, and how it is asked. */
+interface WantedStore {
+  readonly location: StorageLocation;
+  ask<T>(question: (objects: Objects) => Promise<T>): Promise<T>;
+}
+
 /**
  * Requires the tenant's objects at a new location before it is used: else all of its files would be unavailable at once. `before` is undefined where
  * another owner adopted the data. Reads nothing unless the location changes. Throws ConditionError FilesElsewhere.
  */
-export async function requireFiles(sql: Sql, slug: string, before: StorageLocation | undefined, wanted: ObjectsOptions): Promise<void> {
+export async function requireFiles(sql: Sql, slug: string, before: StorageLocation | undefined, store: WantedStore): Promise<void> {
+  const wanted = store.location;
   if (before && isSameLocation(before, wanted)) return;
   const keys = await someKeys(sql, slug);
-  const missing = keys.length === 0 ? 0 : await missingOf(keys, wanted);
+  const missing = keys.length === 0 ? 0 : await store.ask((objects) => missingOf(keys, objects));
   if (missing === 0) return;
   throw new ConditionError(
     'FilesElsewhere',
@@ -57,12 +64,7 @@ async function someKeys(sql: Sql, slug: string): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-async function missingOf(keys: readonly string[], wanted: ObjectsOptions): Promise<number> {
-  const objects = new Objects(wanted);
-  try {
-    const found = await Promise.all(keys.map((key) => objects.head(key)));
-    return found.filter((object) => object === null).length;
-  } finally {
-    objects.close();
-  }
+async function missingOf(keys: readonly string[], objects: Objects): Promise<number> {
+  const found = await Promise.all(keys.map((key) => objects.head(key)));
+  return found.filter((object) => object === null).length;
 }

@@ -16,7 +16,7 @@ import type { AcceptedTenant } from './acceptance.ts';
 import { isMove, requireFiles, requireNoPods } from './storage-migration.ts';
 import { secretOwner } from './secret-owner.ts';
 import { once, recordStorage } from './record-storage.ts';
-import { markerText, reach, takeStorage } from './storage-location.ts';
+import { AskedStore, markerText, takeStorage } from './storage-location.ts';
 
 export interface StorageAccess {
   /** Checksum of the Secret that pods read. */
@@ -90,41 +90,54 @@ export class Storages {
     this.#recorded = once(async () => recordStorage({ registry: await shards.registry(), options, log }));
   }
 
-  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<StorageAccess>> {
+  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, signal: AbortSignal): Promise<StepResult<StorageAccess>> {
     const name = secretNames(tenant).storage;
     const present = this.#secrets.intact(secretOwner(tenant), name);
     const registry = await this.#shards.registry();
     const marker = markerText(accepted.tenantId, await registry.installation());
     const named = tenant.spec.storage.credentialsSecretRef;
     const wanted = named ? await this.#namedStorage(tenant, named.name, marker) : await this.#ownStorage(accepted, present, marker);
-    if (!same(present, wanted)) {
-      // The Secret is written last: where it exists, everything before it was done.
-      const options = openable(wanted, this.#connect);
-      if (named) await reach(options);
-      else await this.#makeBucket(wanted, accepted);
-      await this.#recorded();
-      const sealed = await registry.getSecret(accepted.tenantId, 'storage');
-      const before = sealed === null ? undefined : (JSON.parse(sealed) as StorageCredentials);
-      await this.#requireMovable(tenant, accepted, before, options);
-      const { tenantId } = accepted;
-      await takeStorage({ registry, tenantId, isOwn: !named, before, wanted: { ...options, marker }, sealed: JSON.stringify(wanted) });
-    }
+    // The Secret is written last: where it exists, everything before it was done.
+    if (!same(present, wanted)) await this.#take(tenant, accepted, wanted, { isOwn: !named, signal });
     const checksum = await this.#secrets.write(secretOwner(tenant), name, wanted);
     return { value: { checksum }, reason: 'StorageReady', message: `bucket ${wanted.bucket}` };
+  }
+
+  async #take(
+    tenant: ObservedTenant,
+    accepted: AcceptedTenant,
+    wanted: StorageCredentials,
+    { isOwn, signal }: { isOwn: boolean; signal: AbortSignal },
+  ): Promise<void> {
+    const { tenantId } = accepted;
+    const registry = await this.#shards.registry();
+    if (isOwn) await this.#makeBucket(wanted, accepted);
+    const store = new AskedStore(openable(wanted, this.#connect), { isOwn, signal });
+    try {
+      if (!isOwn) await store.reach();
+      await this.#recorded();
+      const sealed = await registry.getSecret(tenantId, 'storage');
+      const before = sealed === null ? undefined : (JSON.parse(sealed) as StorageCredentials);
+      await this.#requireMovable(tenant, accepted, before, store);
+      await takeStorage({ registry, tenantId, isOwn, before, store, marker: wanted.marker, sealed: JSON.stringify(wanted) });
+    } finally {
+      store.close();
+    }
   }
 
   async #requireMovable(
     tenant: ObservedTenant,
     accepted: AcceptedTenant,
     before: StorageCredentials | undefined,
-    wanted: ObjectsOptions,
+    store: AskedStore,
   ): Promise<void> {
+    const wanted = store.location;
     if (isMove(before, wanted)) {
       const { namespace } = tenant.metadata;
       const pods = await this.#pods.list({ namespace, labelSelector: selectorText(tenant), fieldSelector: NOT_ENDED });
       requireNoPods(pods.length, before, wanted);
     }
-    await requireFiles((await this.#shards.open(accepted.shard)).pool, accepted.slug, before, wanted);
+    await requireFiles((await this.#shards.open(accepted.shard)).pool, accepted.slug, before, store);
   }
 
   async #ownStorage(

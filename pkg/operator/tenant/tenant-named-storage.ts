@@ -1,4 +1,3 @@
-import type { Clock } from '../../runtime/clock.ts';
 import { MARKER_KEY } from '../../store/s3/content-key.ts';
 import { markerOf } from '../../store/s3/owner-marker.ts';
 import { CONTENT_KEY_PREFIX, isContentKey } from '../../store/s3/content-key.ts';
@@ -12,14 +11,15 @@ export type Removal = 'gone' | 'more' | 'left';
 /**
  * Deletes a tenant's contents and unfinished uploads in storage that it named, its marker last. The bucket and objects whose key Carrel did not
  * create stay. Call again while it returns `more`.
- * Throws StoreUnavailableError and what the store refuses with.
+ * Every page and every request counts against the time of a call. Throws StoreUnavailableError, what the store refuses with, and the signal's reason.
  */
 export async function removeNamedObjects(
   options: ObjectsOptions & { readonly marker: string },
-  { clock, budgetMs }: { clock: Clock; budgetMs: number },
+  { budgetMs, signal }: { readonly budgetMs: number; readonly signal: AbortSignal },
 ): Promise<Removal> {
-  const deadline = clock.monotonic() + budgetMs;
-  const objects = new Objects(options);
+  const budget = AbortSignal.timeout(budgetMs);
+  const whole = new Objects(options);
+  const objects = whole.until(AbortSignal.any([signal, budget]));
   try {
     if ((await markerOf(objects)) !== options.marker) return (await isCleared(objects)) ? 'gone' : 'left';
     await objects.abandonUploads(CONTENT_KEY_PREFIX);
@@ -28,13 +28,15 @@ export async function removeNamedObjects(
       if (!isContentKey(key) || batch.push(key) < KEYS_AT_ONCE) continue;
       await objects.delete(batch);
       batch = [];
-      if (clock.monotonic() > deadline) return 'more';
     }
     if (batch.length > 0) await objects.delete(batch);
     await objects.delete([MARKER_KEY]);
     return 'gone';
+  } catch (error) {
+    if (budget.aborted && !signal.aborted) return 'more';
+    throw error;
   } finally {
-    objects.close();
+    whole.close();
   }
 }
 

@@ -100,7 +100,7 @@ export class TenantReconciler {
       return acceptance.accept(tenant);
     });
     const database = await steps.run('DatabaseReady', { accepted }, ({ accepted }) => databases.ensure(tenant, accepted));
-    const storage = await steps.run('StorageReady', { accepted }, ({ accepted }) => storages.ensure(tenant, accepted));
+    const storage = await steps.run('StorageReady', { accepted }, ({ accepted }) => storages.ensure(tenant, accepted, signal));
     const cache = await steps.run('RedisReady', { accepted }, ({ accepted }) => redis.ensure(tenant, accepted));
     const secrets = await steps.run('KeysReady', { accepted, database }, ({ accepted, database }) =>
       keys.ensure(tenant, accepted, database),

@@ -79,6 +79,28 @@ const cases: readonly Case[] = [
   { alert: 'CarrelReconcilesWait', when: '51 wait', series: ['workqueue_depth{name="tenant"} 51x120'], fires: { name: 'tenant' } },
   { alert: 'CarrelReconcilesWait', when: '50 wait', series: ['workqueue_depth{name="tenant"} 50x120'] },
   {
+    alert: 'CarrelReconcilesTimeOut',
+    when: 'one is aborted each five minutes',
+    series: ['controller_runtime_reconcile_timeouts_total{controller="tenant"} 0+1x4 4x4 5x4 6x4 7x4 8x4 9x4 10x4'],
+    fires: { controller: 'tenant' },
+  },
+  {
+    alert: 'CarrelReconcilesTimeOut',
+    when: 'one was aborted once',
+    series: ['controller_runtime_reconcile_timeouts_total{controller="tenant"} 0x10 1x109'],
+  },
+  {
+    alert: 'CarrelWorkAbandoned',
+    when: 'an attempt was abandoned',
+    series: ['carrel_work_results_total{kind="objects.sweep",result="abandoned",pod="w-1"} 0x10 1x109'],
+    fires: { kind: 'objects.sweep' },
+  },
+  {
+    alert: 'CarrelWorkAbandoned',
+    when: 'attempts are retried',
+    series: ['carrel_work_results_total{kind="objects.sweep",result="retried",pod="w-1"} 0+1x120'],
+  },
+  {
     alert: 'CarrelWatchesBreak',
     when: 'a list each minute',
     series: ['reflector_lists_total{kind="Tenant"} 0+1x120'],

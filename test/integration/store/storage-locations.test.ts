@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { type AddressInfo, createServer } from 'node:net';
 import { recordStorage } from '../../../pkg/operator/tenant/record-storage.ts';
-import { takeStorage } from '../../../pkg/operator/tenant/storage-location.ts';
+import { AskedStore, takeStorage } from '../../../pkg/operator/tenant/storage-location.ts';
 import { ConditionError } from '../../../pkg/operator/conditions/runner.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { normalizedEndpoint, StorageTaken } from '../../../pkg/store/postgres/storage-locations.ts';
 import { StorageAdmin, type TenantBucket } from '../../../pkg/store/s3/admin.ts';
 import { markerOf, writeFirstMarker, writeMarker } from '../../../pkg/store/s3/owner-marker.ts';
-import { Objects } from '../../../pkg/store/s3/objects.ts';
+import { Objects, type ObjectsOptions } from '../../../pkg/store/s3/objects.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { atEnd } from '../../support/fixture.ts';
 import { storeSuite } from '../../support/store-suite.ts';
@@ -104,19 +104,20 @@ test('a bucket that was made for a tenant stays its while its files are elsewher
   expect([await registry.hasBucket(first), await registry.hasBucket(second)]).toEqual([true, false]);
 });
 
+async function taking(wanted: ObjectsOptions, as: { readonly tenantId: string; readonly marker: string }): Promise<void> {
+  const store = new AskedStore(wanted, { isOwn: false, signal: new AbortController().signal });
+  try {
+    await takeStorage({ registry, ...as, isOwn: false, before: wanted, store, sealed: JSON.stringify(wanted) });
+  } finally {
+    store.close();
+  }
+}
+
 test('if two tenants shared a location before locations were recorded, neither’s sweep may delete from then on', async () => {
   const [first, second] = [await newTenant(), await newTenant()];
   const wanted = { endpoint: running.s3.endpoint, region: running.s3.region, ...bucket, prefix: 'both/' };
   const atLocation = new Objects(wanted);
-  const take = (tenantId: string): Promise<void> =>
-    takeStorage({
-      registry,
-      tenantId,
-      isOwn: false,
-      before: wanted,
-      wanted: { ...wanted, marker: `tenant ${tenantId} of here` },
-      sealed: JSON.stringify(wanted),
-    });
+  const take = (tenantId: string): Promise<void> => taking(wanted, { tenantId, marker: `tenant ${tenantId} of here` });
 
   await take(first);
   const alone = await markerOf(atLocation);
@@ -148,15 +149,7 @@ async function upgraded(prefixes: readonly string[], folder: string) {
     prefix: wanted.prefix,
     marker: `tenant ${tenantId} of here`,
     objects: new Objects(wanted),
-    take: () =>
-      takeStorage({
-        registry,
-        tenantId,
-        isOwn: false,
-        before: wanted,
-        wanted: { ...wanted, marker: `tenant ${tenantId} of here` },
-        sealed: JSON.stringify(wanted),
-      }),
+    take: () => taking(wanted, { tenantId, marker: `tenant ${tenantId} of here` }),
   }));
 }
 

@@ -1,0 +1,79 @@
+import { expect, test } from '@jest/globals';
+import type { ObjectKey } from '../../../pkg/kube/object.ts';
+import { fixture } from '../../support/fixture.ts';
+import { startHostileStore } from '../../support/hostile-store.ts';
+import { children, condition, conditionOf, newNamespace, ready, tenantOf, unique } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
+import { range, waitFor } from '../../support/wait.ts';
+
+/** As many as the operator has workers for Tenants. */
+const HOSTILE = 8;
+const SOON_MS = 20_000;
+
+const { cluster } = operatorSuite({ ownCluster: true });
+const store = fixture(startHostileStore, (running) => running.close());
+
+interface HostileTenant {
+  readonly key: ObjectKey;
+  readonly bucket: string;
+}
+
+/** Tenants of one namespace that name buckets of the hostile store, each a bucket of its own. */
+async function hostileTenants(behave: (bucket: string) => void): Promise<HostileTenant[]> {
+  const namespace = await newNamespace(cluster);
+  const stringData = { endpoint: store.url, accessKeyId: 'key', secretAccessKey: 'secret' };
+  await cluster.of(children.SECRET).create({ metadata: { namespace, name: 'hostile' }, stringData });
+  const tenants = range(HOSTILE).map(() => ({ key: { namespace, name: unique() }, bucket: unique('bucket') }));
+  for (const { key, bucket } of tenants) {
+    behave(bucket);
+    const storage = { credentialsSecretRef: { name: 'hostile' }, bucket };
+    await cluster.tenants.create(tenantOf(namespace, key.name, { storage, deletionPolicy: 'Delete' }));
+  }
+  return tenants;
+}
+
+/** How long an ordinary Tenant of another namespace takes to become Ready, in ms. */
+async function timeUntilReady(): Promise<number> {
+  const key = { namespace: await newNamespace(cluster), name: unique() };
+  const begun = performance.now();
+  await cluster.tenants.create(tenantOf(key.namespace, key.name));
+  await ready(cluster.tenants, key);
+  return performance.now() - begun;
+}
+
+const asked = (tenants: readonly HostileTenant[], before: ReadonlyMap<string, number> = new Map()): Promise<boolean> =>
+  waitFor('each hostile bucket to be asked', () => tenants.every(({ bucket }) => store.asked(bucket) > (before.get(bucket) ?? 1)));
+
+test('while the stores of eight Tenants drip their markers, an ordinary one is Ready within seconds, and each of the eight says what it waits for and goes', async () => {
+  const tenants = await hostileTenants((bucket) => store.behave(bucket, { marker: 'drips' }));
+  await asked(tenants);
+
+  const tookMs = await timeUntilReady();
+  const [first] = tenants as [HostileTenant];
+  const slow = await condition(cluster.tenants, first.key, 'StorageReady', 'False', 'StorageUnreachable');
+  for (const { key } of tenants) await cluster.tenants.delete(key);
+
+  expect(tookMs).toBeLessThan(SOON_MS);
+  expect(conditionOf(slow, 'StorageReady')?.message).toBe(
+    `spec.storage: the store at ${new URL(store.url).host} did not answer within 10 s`,
+  );
+  await waitFor('the slow Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
+});
+
+test('while eight deletions meet lists without end, an ordinary Tenant is Ready within seconds; they go once their stores behave', async () => {
+  const tenants = await hostileTenants(() => undefined);
+  for (const { key } of tenants) await ready(cluster.tenants, key);
+  tenants.forEach(({ bucket }, at) => store.behave(bucket, { endless: (['keys', 'strange keys', 'uploads'] as const)[at % 3]! }));
+  const before = new Map(tenants.map(({ bucket }) => [bucket, store.asked(bucket)]));
+  for (const { key } of tenants) await cluster.tenants.delete(key);
+  await asked(tenants, before);
+
+  const tookMs = await timeUntilReady();
+  const [first] = tenants as [HostileTenant];
+  const deleting = await condition(cluster.tenants, first.key, 'Ready', 'False', 'Deleting');
+  for (const { bucket } of tenants) store.behave(bucket, {});
+
+  expect(tookMs).toBeLessThan(SOON_MS);
+  expect(conditionOf(deleting, 'Ready')?.message).toBe(`Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted`);
+  await waitFor('the Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
+});
