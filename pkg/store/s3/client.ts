@@ -6,6 +6,7 @@ import type { OnReadOpts, Socket } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
 import { isTracing } from '../../runtime/traces.ts';
 import { ReplyTooLarge } from './errors.ts';
+import { FREE_BYTES, NAMED_STORE_REPLIES } from './reply-budget.ts';
 import { traceCommands } from './request-span.ts';
 import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, replyTimeoutMs, WHOLE_OBJECT_TIMEOUT_MS } from './timeouts.ts';
 
@@ -26,8 +27,11 @@ export const CONNECTIONS_MAX = 2_000;
 /** Unused connections are closed also where nobody has the client any more. */
 const KEPT = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: KEPT_CONNECTION_MS };
 const ATTEMPTS = 2;
-/** A page of a listing has 1,000 keys of 1,024 bytes at most; parsed, a reply takes about ten times as much. */
+/** The SDK reads no listing of a tenant's; the largest is what a store says of 1,000 objects that it did not delete. */
 const MAX_REPLY_BYTES = 8 << 20;
+const MAX_REPLY_BYTES_OF_NAMED = 1 << 20;
+/** Parsed by the SDK, a reply takes about so many times its bytes. */
+const PARSED_TIMES = 10;
 /** Between two looks at whether a reply comes fast enough. */
 const LOOK_MS = 500;
 
@@ -54,7 +58,7 @@ export function newClient(options: ClientOptions, reading: { onread?: OnReadOpts
       throwOnRequestTimeout: true,
     },
   });
-  boundReplies(client);
+  boundReplies(client, options);
   if (isTracing()) traceCommands(client);
   return client;
 }
@@ -93,14 +97,15 @@ export const leaveBytesUnsigned = (client: S3Client): void =>
   );
 
 /** The SDK buffers every reply but an object's bytes; a reply beyond the bounds is ended with its connection. */
-const boundReplies = (client: S3Client): void =>
+const boundReplies = (client: S3Client, { connect, endpoint }: ClientOptions): void =>
   client.middlewareStack.add(
     (next, context) => async (args) => {
       const result = await next(args);
       const response = result.response as { statusCode?: number; body?: IncomingMessage };
       const isObject = context.commandName === 'GetObjectCommand' && (response.statusCode ?? 0) < 300;
       const timeoutMs = WHOLE_OBJECT_COMMANDS.has(context.commandName ?? '') ? () => WHOLE_OBJECT_TIMEOUT_MS : replyTimeoutMs;
-      if (response.body && !isObject) response.body = bounded(response.body, timeoutMs) as unknown as IncomingMessage;
+      if (response.body && !isObject)
+        response.body = bounded(response.body, { timeoutMs, named: connect && endpoint }) as unknown as IncomingMessage;
       return result;
     },
     { step: 'deserialize', priority: 'low', name: 'boundReplies' },
@@ -109,17 +114,40 @@ const boundReplies = (client: S3Client): void =>
 /** The store says that it is at work by spaces until it has copied or joined all bytes (S3 API). */
 const WHOLE_OBJECT_COMMANDS: ReadonlySet<string> = new Set(['CopyObjectCommand', 'CompleteMultipartUploadCommand']);
 
-/** `timeoutMs`: how long so many bytes may take. */
-function bounded(body: IncomingMessage, timeoutMs: (bytes: number) => number): PassThrough {
-  const begun = performance.now();
+interface Bounds {
+  /** How long so many bytes may take. */
+  readonly timeoutMs: (bytes: number) => number;
+  /** The endpoint, where a tenant named it. */
+  readonly named: string | undefined;
+}
+
+function bounded(body: IncomingMessage, { timeoutMs, named }: Bounds): PassThrough {
+  const most = named === undefined ? MAX_REPLY_BYTES : MAX_REPLY_BYTES_OF_NAMED;
+  let begun = performance.now();
   let bytes = 0;
-  const isLate = (): boolean => performance.now() - begun > timeoutMs(bytes);
+  let taken: Promise<() => void> | undefined;
+  let isWaiting = false;
+  const isLate = (): boolean => !isWaiting && performance.now() - begun > timeoutMs(bytes);
+  /** Within the budget of named stores. */
+  const admit = async (): Promise<void> => {
+    if (named === undefined || taken || bytes <= FREE_BYTES) return;
+    const since = performance.now();
+    isWaiting = true;
+    taken = NAMED_STORE_REPLIES.take(named, PARSED_TIMES * most);
+    await taken;
+    isWaiting = false;
+    begun += performance.now() - since;
+  };
   const read = new PassThrough({
     transform(chunk: Buffer, _encoding, done) {
       if (isLate()) return done(new ReplyTooLarge('a reply of the store comes too slowly'));
       bytes += chunk.length;
-      if (bytes > MAX_REPLY_BYTES) done(new ReplyTooLarge(`a reply of the store is larger than ${MAX_REPLY_BYTES} bytes`));
-      else done(null, chunk);
+      if (bytes > most) done(new ReplyTooLarge(`a reply of the store is larger than ${most} bytes`));
+      else
+        admit().then(
+          () => done(null, chunk),
+          (error: Error) => done(error),
+        );
     },
   });
   const watch = setInterval(() => {
@@ -127,6 +155,10 @@ function bounded(body: IncomingMessage, timeoutMs: (bytes: number) => number): P
   }, LOOK_MS).unref();
   read.once('close', () => {
     clearInterval(watch);
+    void taken?.then(
+      (release) => release(),
+      () => undefined,
+    );
     if (!body.readableEnded) body.destroy();
   });
   body.once('error', (error) => read.destroy(error));

@@ -39,6 +39,15 @@ export class ReplyTooLarge extends Error {
   override readonly name = 'ReplyTooLarge';
 }
 
+/** A listing is not what the S3 API says. */
+export class ReplyMalformed extends Error {
+  override readonly name = 'ReplyMalformed';
+
+  constructor(why: string) {
+    super(`the store's reply cannot be read: ${why}`);
+  }
+}
+
 /** The fields of SDK errors that are used. */
 interface ServiceError extends Error {
   readonly code?: string;

@@ -2,14 +2,18 @@ import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { type ClientOptions, CONNECTIONS_MAX } from './client.ts';
-import { ReplyTooLarge } from './errors.ts';
+import { ReplyMalformed, ReplyTooLarge } from './errors.ts';
+import type { ReplyReader } from './listed-pages.ts';
+import { FREE_BYTES, NAMED_STORE_REPLIES } from './reply-budget.ts';
 import { asOperation } from './request-span.ts';
-import { escape, sign, unsigned } from './signature.ts';
-import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, sendTimeoutMs } from './timeouts.ts';
+import { canonicalQuery, escape, sign, unsigned } from './signature.ts';
+import { ANSWER_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_CONNECTION_MS, replyTimeoutMs, sendTimeoutMs } from './timeouts.ts';
 
 const ATTEMPTS = 2;
 /** What a store may say of an object that it took. The SDK reads refusals, which are longer. */
 const MAX_REPLY_BYTES = 64 * 1024;
+/** A page has 1,000 keys of 1,024 bytes at most, and what is said of each. */
+const MAX_LISTING_BYTES = 2 << 20;
 
 /** What the store says of an object that it took. */
 export interface Stored {
@@ -28,8 +32,18 @@ export interface PutRequest {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A question about the bucket. */
+export interface ListRequest<T> {
+  /** As the S3 API names it, for traces. */
+  readonly operation: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** A new reader for each attempt. */
+  readonly reader: () => ReplyReader<T>;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
- * The request that each upload makes, without the SDK: PutObject of bytes in memory costs a fifth of the SDK's CPU time. Connections are opened as
+ * Requests without the SDK. Listings: the SDK holds a whole reply and ten times as much once it is parsed. The request that each upload makes: PutObject of bytes in memory costs a fifth of the SDK's CPU time. Connections are opened as
  * the SDK's are (`connect`), replies are bounded, and the bytes are not part of the signature (`leaveBytesUnsigned`).
  */
 export class ObjectRequests {
@@ -61,20 +75,29 @@ export class ObjectRequests {
    * Throws StoreUnavailableError after two attempts, or the signal's reason.
    */
   put(request: PutRequest): Promise<Stored | null> {
-    return asOperation('PutObject', this.#options.bucket, () => this.#putTwice(request));
+    return asOperation('PutObject', this.#options.bucket, () => this.#twice(request.signal, () => this.#put(request)));
   }
 
-  async #putTwice(request: PutRequest): Promise<Stored | null> {
+  async #twice<T>(signal: AbortSignal | undefined, ask: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-      request.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       try {
-        return await this.#put(request);
+        return await ask();
       } catch (error) {
-        request.signal?.throwIfAborted();
+        signal?.throwIfAborted();
+        if (error instanceof ReplyMalformed) throw error;
         const isRefused = (error as Error).name === 'EgressError';
         if (isRefused || attempt === ATTEMPTS) throw new StoreUnavailableError('s3', error);
       }
     }
+  }
+
+  /**
+   * Reads a listing as it comes; null: the store answered with another status than a success, and the SDK is to ask again and read why.
+   * Throws StoreUnavailableError after two attempts, ReplyMalformed, or the signal's reason.
+   */
+  list<T>(request: ListRequest<T>): Promise<T | null> {
+    return asOperation(request.operation, this.#options.bucket, () => this.#twice(request.signal, () => this.#list(request)));
   }
 
   /** Ends the connections, those in use too. */
@@ -95,9 +118,25 @@ export class ObjectRequests {
       this.#clock.now(),
     );
     const { promise, resolve, reject } = Promise.withResolvers<Stored | null>();
-    const reply = new Reply({ resolve, reject, signal, clock: this.#clock });
+    const reply = new PutReply({ resolve, reject, signal, clock: this.#clock });
     const timeouts = { headersTimeout: sendTimeoutMs(body.length), bodyTimeout: ANSWER_TIMEOUT_MS };
     this.#pool.dispatch({ method: 'PUT', path, headers, body, ...timeouts }, reply);
+    return promise;
+  }
+
+  #list<T>({ query, reader, signal }: ListRequest<T>): Promise<T | null> {
+    const searchParams = new URLSearchParams(query);
+    const pathname = this.#base.slice(0, -1);
+    const headers = sign(
+      { method: 'GET', url: { host: this.#host, pathname, searchParams }, headers: {}, body: '' },
+      this.#options,
+      this.#clock.now(),
+    );
+    const { promise, resolve, reject } = Promise.withResolvers<T | null>();
+    const { connect, endpoint } = this.#options;
+    const reply = new ListReply<T>({ resolve, reject, signal, clock: this.#clock }, reader(), connect && endpoint);
+    const timeouts = { headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS };
+    this.#pool.dispatch({ method: 'GET', path: `${pathname}?${canonicalQuery({ searchParams })}`, headers, ...timeouts }, reply);
     return promise;
   }
 }
@@ -114,28 +153,28 @@ function connectorOf({ connect }: ClientOptions): NonNullable<Pool.Options['conn
   };
 }
 
-interface ReplyDeps {
-  readonly resolve: (stored: Stored | null) => void;
+interface ReplyDeps<T> {
+  readonly resolve: (value: T | null) => void;
   readonly reject: (error: Error) => void;
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;
 }
 
-/** Takes one reply: what it says once its body has ended, of which nothing is kept. */
-class Reply implements Dispatcher.DispatchHandler {
-  readonly #deps: ReplyDeps;
+/** Takes one reply within its bounds: no more bytes, and no more time, than it may have. */
+abstract class Reply<T> implements Dispatcher.DispatchHandler {
+  protected readonly deps: ReplyDeps<T>;
+  protected status = 0;
+  protected bytes = 0;
+  /** Milliseconds of the clock from which the reply's time counts. */
+  protected begun = 0;
   #abort: (() => void) | undefined;
-  #status = 0;
-  #isEncrypted = false;
-  #bytes = 0;
-  #deadline = 0;
 
-  constructor(deps: ReplyDeps) {
-    this.#deps = deps;
+  constructor(deps: ReplyDeps<T>) {
+    this.deps = deps;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    const { signal } = this.#deps;
+    const { signal } = this.deps;
     if (!signal) return;
     this.#abort = () => controller.abort(signal.reason as Error);
     if (signal.aborted) this.#abort();
@@ -143,30 +182,115 @@ class Reply implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Dispatcher.ResponseData['headers']): void {
-    this.#status = status;
-    this.#isEncrypted = headers[ENCRYPTION_HEADER] !== undefined;
-    this.#deadline = this.#deps.clock.monotonic() + ANSWER_TIMEOUT_MS;
+    this.status = status;
+    this.begun = this.deps.clock.monotonic();
+    this.onHeaders(headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    const isLate = this.#deps.clock.monotonic() > this.#deadline;
-    if (isLate || this.#bytes > MAX_REPLY_BYTES)
-      controller.abort(new ReplyTooLarge(`a reply of the store is longer than ${MAX_REPLY_BYTES} bytes or ${ANSWER_TIMEOUT_MS} ms`));
+    this.bytes += chunk.length;
+    const most = this.isSuccess ? this.mostBytes : MAX_REPLY_BYTES;
+    const mostMs = replyTimeoutMs(this.bytes - chunk.length);
+    if (this.bytes > most || this.deps.clock.monotonic() - this.begun > mostMs)
+      controller.abort(new ReplyTooLarge(`a reply of the store is longer than ${most} bytes, or comes too slowly`));
+    else if (this.isSuccess) this.onBytes(controller, chunk);
   }
 
   onResponseEnd(): void {
     this.#end();
-    const isSuccess = this.#status >= 200 && this.#status < 300;
-    this.#deps.resolve(isSuccess ? { isEncrypted: this.#isEncrypted } : null);
+    try {
+      this.deps.resolve(this.isSuccess ? this.value() : null);
+    } catch (error) {
+      this.deps.reject(error as Error);
+    }
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#end();
-    this.#deps.reject(error);
+    this.deps.reject(error);
   }
 
+  protected get isSuccess(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  /** What a success may have. */
+  protected abstract readonly mostBytes: number;
+  protected abstract onHeaders(headers: Dispatcher.ResponseData['headers']): void;
+  protected abstract onBytes(controller: Dispatcher.DispatchController, chunk: Buffer): void;
+  /** Of a success that has ended. */
+  protected abstract value(): T;
+  protected onEnd(): void {}
+
   #end(): void {
-    if (this.#abort) this.#deps.signal?.removeEventListener('abort', this.#abort);
+    if (this.#abort) this.deps.signal?.removeEventListener('abort', this.#abort);
+    this.onEnd();
+  }
+}
+
+/** What the store says of an object that it took; nothing of the body is kept. */
+class PutReply extends Reply<Stored> {
+  protected readonly mostBytes = MAX_REPLY_BYTES;
+  #isEncrypted = false;
+
+  protected onHeaders(headers: Dispatcher.ResponseData['headers']): void {
+    this.#isEncrypted = headers[ENCRYPTION_HEADER] !== undefined;
+  }
+
+  protected onBytes(): void {}
+
+  protected value(): Stored {
+    return { isEncrypted: this.#isEncrypted };
+  }
+}
+
+/** A listing, read as it comes. A long one of a store that a tenant named waits for its place among those. */
+class ListReply<T> extends Reply<T> {
+  protected readonly mostBytes = MAX_LISTING_BYTES;
+  readonly #reader: ReplyReader<T>;
+  readonly #named: string | undefined;
+  #taken: Promise<() => void> | undefined;
+
+  /** `named`: the endpoint, where a tenant named it. */
+  constructor(deps: ReplyDeps<T>, reader: ReplyReader<T>, named: string | undefined) {
+    super(deps);
+    this.#reader = reader;
+    this.#named = named;
+  }
+
+  protected onHeaders(): void {}
+
+  protected onBytes(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    try {
+      this.#reader.write(chunk);
+    } catch (error) {
+      controller.abort(error as Error);
+      return;
+    }
+    if (this.#named !== undefined && !this.#taken && this.bytes > FREE_BYTES) void this.#admit(controller, this.#named);
+  }
+
+  protected value(): T {
+    return this.#reader.end();
+  }
+
+  protected override onEnd(): void {
+    void this.#taken?.then(
+      (release) => release(),
+      () => undefined,
+    );
+  }
+
+  async #admit(controller: Dispatcher.DispatchController, named: string): Promise<void> {
+    const since = this.deps.clock.monotonic();
+    controller.pause();
+    this.#taken = NAMED_STORE_REPLIES.take(named, MAX_LISTING_BYTES);
+    try {
+      await this.#taken;
+      this.begun += this.deps.clock.monotonic() - since;
+      controller.resume();
+    } catch (error) {
+      controller.abort(error as Error);
+    }
   }
 }

@@ -57,7 +57,8 @@ const derivedKeys = new WeakMap<SigningKey, { readonly day: string; readonly sec
 export const escape = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 
-const canonicalQuery = (url: Pick<URL, 'searchParams'>): string =>
+/** As it is signed, and may be sent. */
+export const canonicalQuery = (url: Pick<URL, 'searchParams'>): string =>
   [...url.searchParams]
     .map(([name, value]) => `${escape(name)}=${escape(value)}`)
     .sort()

@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
 import { createAuthority, createCertificate } from '../../../pkg/local/programs/certificates.ts';
 import { EgressError } from '../../../pkg/net/egress-error.ts';
@@ -15,6 +17,7 @@ import { bucketName, StorageAdmin } from '../../../pkg/store/s3/admin.ts';
 import { newContentKey } from '../../../pkg/store/s3/content-key.ts';
 import { Objects } from '../../../pkg/store/s3/objects.ts';
 import { StoreUnavailableError } from '../../../pkg/store/unavailable.ts';
+import { ROOT } from '../../support/backends.ts';
 import { atEnd } from '../../support/fixture.ts';
 import { ownStores } from '../../support/server-suite.ts';
 import { range } from '../../support/wait.ts';
@@ -96,7 +99,7 @@ test.each<[string, number, (objects: Objects) => Promise<unknown>]>([
   ['a listing', Infinity, pages],
   ['a listing of uploads', Infinity, (objects) => objects.abandonUploads('')],
   ['an error instead of an object', Infinity, (objects) => objects.get('a')],
-])('%s whose reply goes on for %d bytes ends at 8 MiB', async (_what, most, call) => {
+])('%s whose reply goes on for %d bytes ends at its bound', async (_what, most, call) => {
   const objects = open();
   hostile.taken = 0;
   const answer = endless('<?xml version="1.0"?><Result>', '<Error><Code>x</Code><Key>yyyyyyyyyyyyyyyyyyyyy</Key></Error>', most);
@@ -113,6 +116,30 @@ test.each<[string, number, (objects: Objects) => Promise<unknown>]>([
   expect(failure).toBeInstanceOf(StoreUnavailableError);
   // Twice, since it is tried again.
   expect(hostile.taken).toBeLessThan(2 * (8 * MIB + LEEWAY));
+});
+
+const HUGE_LISTING = `<ListBucketResult>${'<Contents><Key>20200101/xxxxxxxxxxxxxxxxxxxxxxxx</Key><Size>1</Size></Contents>'.repeat(100_000)}</ListBucketResult>`;
+const SMALL_LISTING = '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
+
+test('nine replies of 7.9 MiB at once take little more memory than nine small ones', async () => {
+  const run = promisify(execFile);
+  const grown = async (listing: string): Promise<{ grown: number; errors: string[] }> => {
+    hostile.answer = (request, response) => void response.end(request.url?.includes('/first') ? SMALL_LISTING : listing);
+    const { stdout } = await run(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', 'test/support/listing-memory.ts', hostile.url, '9'],
+      {
+        cwd: ROOT,
+      },
+    );
+    return JSON.parse(stdout) as { grown: number; errors: string[] };
+  };
+
+  const control = await grown(SMALL_LISTING);
+  const huge = await grown(HUGE_LISTING);
+
+  expect([control.errors, huge.errors]).toEqual([['none'], ['ReplyMalformed']]);
+  expect(huge.grown - control.grown).toBeLessThan(32 * MIB);
 });
 
 /** A page of objects and one of uploads, of which more are always said to follow. */
