@@ -168,7 +168,7 @@ describe('a refused request changes neither offset, length, reserved nor used qu
     ];
 
     expect(refused.map(({ status }) => status)).toEqual([460, 413, 507]);
-    const [{ count = -1 } = {}] = await tenant.db.query<{ count: number }>(
+    const [{ count } = { count: -1 }] = await tenant.db.query<{ count: number }>(
       'SELECT count(*) FROM partial_uploads WHERE user_id = (SELECT id FROM users WHERE uuid = $1)',
       [user.id],
     );

@@ -35,7 +35,7 @@ test('a server killed in the middle of an upload leaves what its sweep deletes, 
   await broken;
   const offset = await offsetOf(api, id);
   const whole = await send(api, id, 0, Buffer.alloc(15_000_000), { 'upload-length': '15000000' });
-  const [{ day = '' } = {}] = await tenant.db.query<{ day: string }>(
+  const [{ day } = { day: '' }] = await tenant.db.query<{ day: string }>(
     `SELECT payload->>'day' AS day FROM carrel.work WHERE kind = 'objects.sweep'`,
   );
   await tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.sweep', payload: { day } }));
