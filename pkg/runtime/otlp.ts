@@ -1,8 +1,8 @@
 import * as api from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { ExportResultCode } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
+import { NodeSDK } from '@opentelemetry/sdk-node';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -11,7 +11,6 @@ import {
   type Sampler,
   type SpanExporter,
   TraceIdRatioBasedSampler,
-  TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from './log.ts';
@@ -27,13 +26,17 @@ const SEND_TIMEOUT_MS = 5_000;
 const LAST_MS = 2_000;
 const LIMITS = { attributeCountLimit: 24, attributeValueLengthLimit: 256, eventCountLimit: 0, linkCountLimit: 1 };
 
-/** Records spans and sends them by OTLP over HTTP, in batches. Loaded only where an endpoint is set. */
+/**
+ * Records spans and sends them by OTLP over HTTP, in batches. Loaded only where an endpoint is set. Metrics and logs have ways of their own
+ * (docs/operate.md), so the SDK gets none of them from OTEL_* settings.
+ */
 export function startOtlp(settings: TraceRequest, { program, attributes, trustsParents, log }: TraceOptions): () => Promise<void> {
   const exporter = quiet(
     new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces`, timeoutMillis: SEND_TIMEOUT_MS, concurrencyLimit: 4 }),
     log,
   );
-  const provider = new TracerProvider({
+  const sdk = new NodeSDK({
+    autoDetectResources: false,
     resource: resourceFromAttributes({ 'service.name': `carrel-${program}`, 'service.namespace': 'carrel', ...attributes }),
     sampler: samplerOf(settings, trustsParents),
     spanLimits: LIMITS,
@@ -46,14 +49,16 @@ export function startOtlp(settings: TraceRequest, { program, attributes, trustsP
         exportTimeoutMillis: 2 * SEND_TIMEOUT_MS,
       }),
     ],
+    metricReaders: [],
+    logRecordProcessors: [],
+    textMapPropagator: null,
   });
-  const contexts = new AsyncLocalStorageContextManager().enable();
-  api.context.setGlobalContextManager(contexts);
-  recordBy({ api, tracer: provider.getTracer('carrel') });
+  sdk.start();
+  recordBy({ api, tracer: api.trace.getTracer('carrel') });
   return async () => {
     recordBy(undefined);
-    await Promise.race([provider.shutdown().catch(() => undefined), sleep(LAST_MS, undefined, { ref: false })]);
-    api.context.disable();
+    await Promise.race([sdk.shutdown().catch(() => undefined), sleep(LAST_MS, undefined, { ref: false })]);
+    for (const part of [api.context, api.trace, api.logs]) part.disable();
   };
 }
 
