@@ -75,7 +75,8 @@ export class Proxy {
       let sending = false;
       const connected = (): void => {
         sending = true;
-        request.pipe(outgoing);
+        if (hasBody(request)) request.pipe(outgoing);
+        else outgoing.end();
       };
       whenConnected(outgoing, connected);
       response.once('close', onClientGone);
@@ -116,6 +117,10 @@ function whenConnected(outgoing: ClientRequest, connected: () => void): void {
   });
 }
 
+/** A message without either header has no body (RFC 9112 §6.3). */
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
 function forwardedHeaders(request: IncomingMessage, without: readonly string[]): string[] {
   const headers = endToEnd(request.rawHeaders, request.headers.connection, without);
   const length = request.headers['transfer-encoding'] === undefined ? [] : ['transfer-encoding', 'chunked'];
@@ -128,7 +133,8 @@ function endToEnd(raw: readonly string[], connection: string | undefined, withou
   const named = new Set([...(connection ?? '').split(',').map((name) => name.trim().toLowerCase()), ...without]);
   const headers: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
-    const [name = '', value = ''] = raw.slice(index, index + 2);
+    const name = raw[index] as string;
+    const value = raw[index + 1] as string;
     const lower = name.toLowerCase();
     if (!NOT_FORWARDED.has(lower) && !named.has(lower)) headers.push(name, value);
   }
@@ -140,8 +146,11 @@ function passBack(request: IncomingMessage, response: ServerResponse, incoming: 
   // Answered before the request was read to its end (413 and the like): the rest is not read, so the connection cannot be reused.
   if (!request.complete) headers.push('connection', 'close');
   response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, headers);
+  // In one write with what has come of the body, which the stream gives in the next tick.
+  response.cork();
   response.flushHeaders();
   incoming.pipe(response);
+  process.nextTick(() => response.uncork());
   incoming.once('error', () => response.destroy());
   incoming.once('aborted', () => response.destroy()); // half an answer must not look whole
 }
