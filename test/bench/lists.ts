@@ -13,11 +13,13 @@ const REQUESTS = 500;
 const AT_ONCE = 16;
 const LIMIT = 100;
 const MANY = 1_000_000;
+/** `fillWithFiles` puts a tenth into each of ten folders. */
+const IN_FOLDERS = 10_000;
 const DEEP_PAGE = 5_000;
 /** The last one of the page before the deep page, by age. */
 const LAST_BEFORE = MANY - (DEEP_PAGE - 1) * LIMIT + 1;
 
-/** Pages of a list a second: of few files beside the same SELECT by node-postgres and JSON.stringify; deep in many files beside the first page. */
+/** Pages of a list a second: of few files beside the same SELECT by node-postgres and JSON.stringify; of a folder beside that list; deep in many files beside the first page. */
 export async function lists(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
   const port = await freePort();
@@ -35,16 +37,19 @@ export async function lists(stores: TestStores): Promise<Line[]> {
     return { id: Number(rows[0]?.id), email: user.email, api };
   };
   const fill = ({ email }: { email: string }, ...spans: Span[]): Promise<void> => fillWithFiles(stores, tenant, email, spans);
-  const pages = (api: Api, cursor?: string) => (): Promise<number> =>
-    perSecond(range(REQUESTS), AT_ONCE, async () => {
-      const url = `${api.url}/files?limit=${LIMIT}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
-      const reply = await request(url, {
-        dispatcher: agent,
-        headers: { authorization: `Bearer ${api.token}` },
+  const pages =
+    (api: Api, cursor?: string, path = '/files') =>
+    (): Promise<number> =>
+      perSecond(range(REQUESTS), AT_ONCE, async () => {
+        const url = `${api.url}${path}?limit=${LIMIT}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
+        const reply = await request(url, {
+          dispatcher: agent,
+          headers: { authorization: `Bearer ${api.token}` },
+        });
+        const { byteLength } = await reply.body.arrayBuffer();
+        if (reply.statusCode !== 200 || byteLength < LIMIT * 100)
+          throw new Error(`${url} answered ${reply.statusCode}, ${byteLength} bytes`);
       });
-      const { byteLength } = await reply.body.arrayBuffer();
-      if (reply.statusCode !== 200 || byteLength < LIMIT * 100) throw new Error(`${url} answered ${reply.statusCode}, ${byteLength} bytes`);
-    });
 
   try {
     const few = await owner();
@@ -53,6 +58,11 @@ export async function lists(stores: TestStores): Promise<Line[]> {
     const list = await byTurns(pages(few.api), async () =>
       perSecond(range(REQUESTS), AT_ONCE, async () => void JSON.stringify((await pool.query(select.sql, [...select.params])).rows)),
     );
+
+    const tidy = await owner();
+    await fill(tidy, [1, IN_FOLDERS]);
+    const folder = (await tidy.api.get('/folders', { query: { q: 'folder 1', limit: 1 } })).body.data[0].id as string;
+    const children = await byTurns(pages(tidy.api, undefined, `/folders/${folder}/children`), pages(few.api), { own: true });
 
     const many = await owner();
     progress(`writing ${MANY} files`);
@@ -63,6 +73,7 @@ export async function lists(stores: TestStores): Promise<Line[]> {
     const deep = await byTurns(pages(many.api, cursor), pages(many.api), { own: true });
     return [
       rateLine(`GET files, ${LIMIT} of 1,000`, list, 'the same SELECT by pg + JSON', 0.5),
+      rateLine(`GET children of a folder, ${LIMIT} of ${IN_FOLDERS / 10}`, children, 'GET files', 1),
       rateLine(`GET files, page ${DEEP_PAGE} of ${MANY} files`, deep, 'page 1', 0.8),
     ];
   } finally {
