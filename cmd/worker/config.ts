@@ -19,7 +19,10 @@ const waits = () =>
 export const workerConfigSchema = z.object({
   CARREL_SHARDS_DIR: z.string().min(1).describe('a directory with one subdirectory per shard, each with a file worker-url'),
   CARREL_PLATFORM_KEYS: z.string().min(1).describe('id:base64 of 32 bytes, comma-separated, the first seals'),
-  CARREL_REDIS_ADMIN_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://user:password@host:6379'),
+  CARREL_REDIS_ADMIN_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://user:password@host:6379 of the tenants’ Redis'),
+  CARREL_QUEUE_REDIS_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .describe('redis://user:password@host:6379 of a Redis for the queues alone, in which no tenant has a user'),
   CARREL_EGRESS_ALLOW: z
     .string()
     .default('')

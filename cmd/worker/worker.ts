@@ -47,6 +47,7 @@ await runProgram(
         shards,
         registry,
         redisUrl: config.CARREL_REDIS_ADMIN_URL,
+        queueRedisUrl: config.CARREL_QUEUE_REDIS_URL,
         platformKeys: keys,
         egressAllow: config.CARREL_EGRESS_ALLOW,
         ...time,

@@ -31,7 +31,15 @@ interface Image {
 
 const PATH = 'PATH=/usr/local/bin:/usr/bin:/bin';
 /** What the scripts of the chart call. */
-const SHELL_TOOLS = ['bash', 'sh', 'cat', 'chmod', 'cut', 'grep', 'mkdir', 'mv', 'rm', 'sha256sum', 'touch'];
+const SHELL_TOOLS = ['bash', 'sh', 'cat', 'chmod', 'cut', 'grep', 'mkdir', 'mv', 'rm', 'sha256sum', 'timeout', 'touch'];
+/** The wheel has no valkey-cli; this one asks as much as the probe of the chart does. */
+const VALKEY_CLI = `#!/bin/bash
+exec 3<>/dev/tcp/127.0.0.1/6379
+printf 'AUTH carrel_admin %s\\r\\nPING\\r\\n' "$REDISCLI_AUTH" >&3
+read -r auth <&3
+read -r pong <&3
+echo "$pong"
+`;
 
 /** What every cluster needs. */
 const clusterImages = (binaries: NodeBinaries): Image[] => [
@@ -56,6 +64,7 @@ export const carrelImages = (binaries: NodeBinaries): Image[] => [
     fill: async (root) => {
       await baseSystem(root, SHELL_TOOLS.map(toolOf));
       await withLibraries(root, await found('valkey'), 'usr/local/bin/valkey-server');
+      writeFileSync(join(root, 'usr/local/bin/valkey-cli'), VALKEY_CLI, { mode: 0o755 });
     },
   },
   {

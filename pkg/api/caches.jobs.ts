@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { CLEAR_CACHES as KIND, invalidateTags } from '../store/redis/tagged-cache.ts';
+import { CLEAR_CACHES as KIND, CLEARED_MAX, invalidateTags } from '../store/redis/tagged-cache.ts';
 import { job } from './job.ts';
 import { processor } from './processor.ts';
 
 /** Requested by TaggedCache in the transaction whose cached values Redis could not invalidate. */
 export const CLEAR_CACHES = job({
   kind: KIND,
-  payload: z.object({ subjects: z.array(z.string().min(1)).min(1) }),
+  payload: z.object({ subjects: z.array(z.string().min(1).max(200)).min(1).max(CLEARED_MAX) }),
 });
 
 /** Invalidates the tags that a write could not, since Redis did not answer: no value that was cached before is served again. */

@@ -16,7 +16,7 @@ export class JobRequests {
   /** One statement. The job is due at once. */
   async request<Payload extends z.ZodType>(tx: Tx, job: Job<Payload>, payload: z.input<Payload> & Json): Promise<void> {
     await insertJob(tx, { kind: job.kind, queue: job.queue, payload });
-    this.#notifier.notifyAfterCommit(tx);
+    this.#notifier.notifyAfterCommit(tx, 'jobs');
   }
 
   /** One statement. The job is due at `dueAt`. */

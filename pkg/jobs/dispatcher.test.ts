@@ -22,7 +22,7 @@ test.each([63, 64])('a dispatcher that finds %i tenants waiting goes on as soon 
   const limiter = new ConcurrencyLimiter(16, 4);
   const store = { dueTenants: async () => [...due] };
   const stopping = new AbortController();
-  const dispatcher = new Dispatcher({ shard: 's', store, limiter, queue, clock, log: silentLogger });
+  const dispatcher = new Dispatcher({ shard: 's', store, limiter, queue, watchdog: { found: () => undefined }, clock, log: silentLogger });
 
   const running = dispatcher.run(stopping.signal);
   await clock.advance(1);
@@ -32,4 +32,56 @@ test.each([63, 64])('a dispatcher that finds %i tenants waiting goes on as soon 
   await running;
 
   expect([...added]).toEqual(['t0', 't1', 't2']);
+});
+
+function idleDispatcher() {
+  const clock = new ManualClock();
+  let rounds = 0;
+  const queue = { waiting: async () => 0, add: async () => undefined } as unknown as TenantQueue;
+  const store = {
+    dueTenants: async () => {
+      rounds += 1;
+      return [];
+    },
+  };
+  const stopping = new AbortController();
+  const limiter = new ConcurrencyLimiter(16, 4);
+  const dispatcher = new Dispatcher({ shard: 's', store, limiter, queue, watchdog: { found: () => undefined }, clock, log: silentLogger });
+  const running = dispatcher.run(stopping.signal);
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await running;
+  };
+  return { clock, dispatcher, rounds: () => rounds, stop };
+}
+
+test('wake-ups that find nothing begin fewer and fewer rounds, 100 ms apart in the end', async () => {
+  const { clock, dispatcher, rounds, stop } = idleDispatcher();
+  await clock.advance(10);
+  const before = rounds();
+
+  for (const _ of range(1_000)) {
+    dispatcher.wake();
+    await clock.advance(1);
+  }
+  const during = rounds() - before;
+  await stop();
+
+  expect(during).toBeLessThan(18);
+  expect(during).toBeGreaterThan(8);
+});
+
+test('the first wake-up after idle rounds begins one at once, whenever it comes', async () => {
+  const { clock, dispatcher, rounds, stop } = idleDispatcher();
+  const late: number[] = [];
+  for (const at of range(20)) {
+    await clock.advance(2_000 + 53 * at);
+    const before = rounds();
+    dispatcher.wake();
+    await clock.advance(5);
+    if (rounds() === before) late.push(at);
+  }
+  await stop();
+
+  expect(late).toEqual([]);
 });

@@ -4,15 +4,21 @@ import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { TenantQueue } from './tenant-queue.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** Due rows are looked for at least this often, however many wake-ups get lost. */
 const SWEEP_MS = 1_000;
 /** Rounds begin at least this far apart, so wake-ups that come close together share one. */
 const APART_MS = 5;
+/** Twice as far after each round in a row that a wake-up began and that found nothing, up to this: a tenant may publish as many wake-ups as it likes. */
+const IDLE_APART_MS = 100;
 /** Tenants that may wait in Redis: enough to keep workers busy, few enough that the first to wait is served first. */
 const MAX_WAITING = 64;
 /** A full queue is looked at again after this: workers take its jobs within milliseconds. */
 const FULL_MS = 20;
+
+/** What a round has found that this worker could take. `full`: no more tenants may wait in Redis. */
+type Found = 'nothing' | 'some' | 'full';
 
 /**
  * Finds the tenants of one shard that have due rows, and has workers take them (docs/design/events-and-jobs.md). It changes nothing in Postgres: when
@@ -23,6 +29,7 @@ export class Dispatcher {
   readonly #store: Pick<LeasedRows<Leased>, 'dueTenants'>;
   readonly #limiter: ConcurrencyLimiter;
   readonly #queue: TenantQueue;
+  readonly #watchdog: Pick<Watchdog, 'found'>;
   readonly #clock: Clock;
   readonly #log: Logger;
   #wake: () => void = () => undefined;
@@ -33,6 +40,7 @@ export class Dispatcher {
     store: Pick<LeasedRows<Leased>, 'dueTenants'>;
     limiter: ConcurrencyLimiter;
     queue: TenantQueue;
+    watchdog: Pick<Watchdog, 'found'>;
     clock: Clock;
     log: Logger;
   }) {
@@ -40,6 +48,7 @@ export class Dispatcher {
     this.#store = deps.store;
     this.#limiter = deps.limiter;
     this.#queue = deps.queue;
+    this.#watchdog = deps.watchdog;
     this.#clock = deps.clock;
     this.#log = deps.log.child({ shard: deps.shard });
   }
@@ -52,31 +61,36 @@ export class Dispatcher {
 
   /** Resolves once the signal is aborted and the running round has ended. */
   async run(signal: AbortSignal): Promise<void> {
+    let apartMs = APART_MS;
     while (!signal.aborted) {
+      const isWoken = this.#woken;
       this.#woken = false;
       const begun = this.#clock.monotonic();
       let pauseMs = SWEEP_MS;
+      let found: Found = 'nothing';
       try {
-        if ((await this.#round()) === 'full') pauseMs = FULL_MS;
+        found = await this.#round();
+        if (found === 'full') pauseMs = FULL_MS;
       } catch (error) {
         this.#log.warn({ err: error }, 'dispatch round failed; the next round retries');
       }
-      await sleepUnlessAborted(this.#clock, Math.max(0, begun + APART_MS - this.#clock.monotonic()), signal);
+      this.#watchdog.found(this.#shard, found !== 'nothing');
+      apartMs = found === 'nothing' && isWoken ? Math.min(2 * apartMs, IDLE_APART_MS) : APART_MS;
+      await sleepUnlessAborted(this.#clock, Math.max(0, begun + apartMs - this.#clock.monotonic()), signal);
       await this.#pause(pauseMs, signal);
     }
   }
 
-  /** `full`: no more tenants may wait in Redis. */
-  async #round(): Promise<'full' | 'done'> {
+  async #round(): Promise<Found> {
     // Another worker may have free slots: what is due beyond this one's stays for its rounds.
-    if (this.#limiter.free === 0) return 'done';
+    if (this.#limiter.free === 0) return 'nothing';
     const most = MAX_WAITING - (await this.#queue.waiting());
     if (most <= 0) return 'full';
     const due = await this.#store.dueTenants({ limit: this.#limiter.slots, perTenant: this.#limiter.tenantLimit });
     await this.#queue.add(this.#shard, due.slice(0, most), this.#limiter.shareOf(due.length));
     // The others follow as soon as workers have taken these.
     if (most < due.length) this.#woken = true;
-    return 'done';
+    return due.length > 0 ? 'some' : 'nothing';
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -3,7 +3,9 @@ import type { Leased } from '../store/postgres/leases.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Runner } from './runner.ts';
+import type { QueueMetrics } from './metrics.ts';
 import { TenantQueue } from './tenant-queue.ts';
+import { Watchdog } from './watchdog.ts';
 
 /** A queue of jobs: rows in Postgres, which dispatchers look for, and which workers lease that take their tenants from BullMQ. */
 export interface JobQueue {
@@ -16,21 +18,27 @@ export interface JobQueue {
 /** How long `close` waits for a running dispatch round. */
 const LAST_ROUND_MS = 2_000;
 
-type JobQueueDeps = Pick<WorkerServices, 'clock' | 'log'> & { readonly redisUrl: string };
+type JobQueueDeps = Pick<WorkerServices, 'clock' | 'log'> & { readonly redisUrl: string; readonly queueMetrics: QueueMetrics };
 
 /** Starts its dispatchers and its runner; they work until it is closed. `handlers`: one for each shard, by the shard's name. */
 export function startJobQueue<Row extends Leased>(
   { name, perTenant, ahead = 0, concurrency }: QueueSettings,
   handlers: ReadonlyMap<string, JobHandler<Row>>,
-  { redisUrl, clock, log }: JobQueueDeps,
+  { redisUrl, queueMetrics, clock, log }: JobQueueDeps,
 ): JobQueue {
   const queue = new TenantQueue({ name, url: redisUrl, log });
   const limiter = new ConcurrencyLimiter(concurrency, perTenant);
+  const restart = (): void => {
+    queueMetrics.restarted(name);
+    runner.restart();
+  };
+  const watchdog = new Watchdog({ clock, log: log.child({ queue: name }), restart });
   const dispatchers = new Map(
-    [...handlers].map(([shard, { store }]) => [shard, new Dispatcher({ shard, store, limiter, queue, clock, log })]),
+    [...handlers].map(([shard, { store }]) => [shard, new Dispatcher({ shard, store, limiter, queue, watchdog, clock, log })]),
   );
   const onRelease = (shard: string): void => dispatchers.get(shard)?.wake();
-  const runner = new Runner<Row>({ name, limiter, ahead, redisUrl, handlers, onRelease, clock, log });
+  const onTake = (): void => watchdog.taken();
+  const runner = new Runner<Row>({ name, limiter, ahead, redisUrl, handlers, onRelease, onTake, clock, log });
 
   const stopping = new AbortController();
   const dispatching = Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.run(stopping.signal)));

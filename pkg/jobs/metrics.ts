@@ -9,6 +9,23 @@ export interface JobMetrics {
   result(kind: string, result: Result, seconds: number): void;
 }
 
+/** The worker's metrics of its queues. */
+export interface QueueMetrics {
+  /** The watchdog began the queue anew. */
+  restarted(queue: string): void;
+}
+
+export function queueMetrics(metrics: Metrics, queues: readonly string[]): QueueMetrics {
+  const restarts = new Counter({
+    name: 'carrel_queue_restarts_total',
+    help: 'Restarts of a queue that took no job although some were due',
+    labelNames: ['queue'],
+    registers: [metrics],
+  });
+  for (const queue of queues) restarts.inc({ queue }, 0);
+  return { restarted: (queue) => restarts.inc({ queue }) };
+}
+
 export function jobMetrics(metrics: Metrics, stores: ReadonlyMap<string, JobStore>): JobMetrics {
   const results = new Counter({
     name: 'carrel_work_results_total',

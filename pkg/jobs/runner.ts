@@ -5,7 +5,12 @@ import type { Logger } from '../runtime/log.ts';
 import type { Leased } from '../store/postgres/leases.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { ShardRunner } from './shard-runner.ts';
-import { bullConnection, bullName, DRAIN_DELAY_SECONDS, QUEUE_PREFIX, type TenantJob } from './tenant-queue.ts';
+import { BLOCKING_TIMEOUT_MS, bullConnection, bullName, DRAIN_DELAY_SECONDS, QUEUE_PREFIX, type TenantJob } from './tenant-queue.ts';
+
+interface BullWorker {
+  readonly worker: Worker<TenantJob>;
+  readonly disconnect: () => void;
+}
 
 /** Jobs that are taken at once; each lasts for the lease of its tenant's rows, and leases that are asked for at once are one statement. */
 const JOBS_AT_ONCE = 64;
@@ -25,8 +30,9 @@ export class Runner<Row extends Leased> {
   readonly #limiter: ConcurrencyLimiter;
   readonly #shards: ReadonlyMap<string, ShardRunner<Row>>;
   readonly #clock: Clock;
-  readonly #worker: Worker<TenantJob>;
-  readonly #disconnect: () => void;
+  readonly #open: () => BullWorker;
+  readonly #onTake: () => void;
+  #bull: BullWorker;
 
   constructor(deps: {
     /** Of the queue of jobs. */
@@ -39,6 +45,8 @@ export class Runner<Row extends Leased> {
     handlers: ReadonlyMap<string, JobHandler<Row>>;
     /** A slot is free again. */
     onRelease: (shard: string) => void;
+    /** A tenant was taken from BullMQ. */
+    onTake: () => void;
     clock: Clock;
     log: Logger;
   }) {
@@ -51,50 +59,67 @@ export class Runner<Row extends Leased> {
       ]),
     );
     this.#clock = deps.clock;
-    const connection = bullConnection(deps.redisUrl, log);
-    this.#disconnect = () => connection.disconnect();
-    this.#worker = new Worker<TenantJob>(bullName(deps.name), async (job, token) => this.#take(job, token), {
-      connection,
-      prefix: QUEUE_PREFIX,
-      concurrency: JOBS_AT_ONCE,
-      drainDelay: DRAIN_DELAY_SECONDS,
-      runRetryDelay: 1_000,
-      lockDuration: JOB_LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
-      maxStalledCount: NEVER_STALLED_OUT,
-      removeOnComplete: { count: 0 },
-      removeOnFail: { count: 0 },
-    });
-    this.#worker.on('error', (error) => log.debug({ err: error }, 'tenant queue: Redis does not answer'));
+    this.#onTake = deps.onTake;
+    this.#open = () => {
+      const connection = bullConnection(deps.redisUrl, log, BLOCKING_TIMEOUT_MS);
+      const worker: Worker<TenantJob> = new Worker(bullName(deps.name), async (job, token) => this.#take(worker, job, token), {
+        connection,
+        prefix: QUEUE_PREFIX,
+        concurrency: JOBS_AT_ONCE,
+        drainDelay: DRAIN_DELAY_SECONDS,
+        runRetryDelay: 1_000,
+        lockDuration: JOB_LOCK_MS,
+        stalledInterval: STALLED_CHECK_MS,
+        maxStalledCount: NEVER_STALLED_OUT,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+      });
+      worker.on('error', (error) => log.warn({ err: error }, 'tenant queue: Redis does not answer'));
+      return { worker, disconnect: () => connection.disconnect() };
+    };
+    this.#bull = this.#open();
   }
 
-  async #take(job: Job<TenantJob>, token: string | undefined): Promise<void> {
+  /** Begins the BullMQ worker anew; what runs goes on. Tenants that the old one has taken and not leased go to another after JOB_LOCK_MS. */
+  restart(): void {
+    const old = this.#bull;
+    this.#bull = this.#open();
+    // Closed by force it waits for no job; without a connection that answers it might wait for ever.
+    void old.worker
+      .close(true)
+      .catch(() => undefined)
+      .finally(old.disconnect);
+  }
+
+  async #take(worker: Worker<TenantJob>, job: Job<TenantJob>, token: string | undefined): Promise<void> {
+    this.#onTake();
     if (this.#limiter.free === 0) {
-      this.#pause();
+      this.#pause(worker);
       await job.moveToWait(token);
       throw new WaitingError();
     }
     // Jobs are fetched together: no more than can have a slot.
-    this.#worker.concurrency = Math.min(JOBS_AT_ONCE, this.#limiter.free);
+    worker.concurrency = Math.min(JOBS_AT_ONCE, this.#limiter.free);
     await this.#shards.get(job.data.shard)?.take(job.data.tenant, job.data.most);
   }
 
   /** Takes no job until a slot is free. */
-  #pause(): void {
-    if (this.#worker.isPaused()) return;
-    this.#worker.concurrency = 1;
-    void this.#worker.pause(true);
-    this.#limiter.onceFree(() => void this.#worker.resume());
+  #pause(worker: Worker<TenantJob>): void {
+    if (worker.isPaused()) return;
+    worker.concurrency = 1;
+    void worker.pause(true);
+    this.#limiter.onceFree(() => void worker.resume());
   }
 
   /** Leases nothing more and waits for running attempts, within a bound; another worker takes what is unfinished then. */
   async close(): Promise<void> {
     const stopped = [...this.#shards.values()].map((shard) => shard.stop());
-    const ended = this.#worker
+    const { worker, disconnect } = this.#bull;
+    const ended = worker
       .close()
       .catch(() => undefined)
       .then(() => Promise.all([...stopped, ...[...this.#shards.values()].map((shard) => shard.ended())]));
     await Promise.race([ended, this.#clock.sleep(CLOSE_LIMIT_MS)]);
-    this.#disconnect();
+    disconnect();
   }
 }

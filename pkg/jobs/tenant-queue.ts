@@ -14,14 +14,21 @@ export interface TenantJob {
 export const QUEUE_PREFIX = 'bull';
 /** A worker without a job blocks in Redis for this long at most. */
 export const DRAIN_DELAY_SECONDS = 2;
-/** With a frozen Redis every command ends after this. It is longer than the longest blocking command. */
+/** With a frozen Redis every command ends after this. */
 const COMMAND_TIMEOUT_MS = 5_000;
+/**
+ * For connections of a BullMQ worker. Usually it blocks for DRAIN_DELAY_SECONDS, but after an error for 10 s, and gives up a second later. A call that ends
+ * before would leave its command in Redis, which then takes the next wake-up for nobody.
+ */
+export const BLOCKING_TIMEOUT_MS = 13_000;
 const RECONNECT_MAX_MS = 1_000;
 
 /** A connection for BullMQ, which requires unlimited retries; the time-out of a command bounds them instead. */
-export function bullConnection(url: string, log: Logger): Client {
+export function bullConnection(url: string, log: Logger, timeoutMs = COMMAND_TIMEOUT_MS): Client {
   const client = new Client(url, {
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeout: timeoutMs,
+    // A connection on which an answer is overdue is closed: behind a broken network nothing else would end it.
+    socketTimeout: timeoutMs,
     connectTimeout: COMMAND_TIMEOUT_MS,
     maxRetriesPerRequest: null,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), RECONNECT_MAX_MS),

@@ -6,14 +6,14 @@ import { type Redis, WAKE_CHANNEL } from '../store/redis/redis.ts';
 const RESUBSCRIBE_MS = 1_000;
 
 /**
- * Calls `wake` at each notification that there are new jobs, until `signal`. While Redis is unavailable it tries to subscribe again, and the
+ * Calls `wake` with each notification that there are new jobs, until `signal`. While Redis is unavailable it tries to subscribe again, and the
  * dispatchers' own sweep goes on.
  */
-export async function onNotification(redis: Redis, wake: () => void, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function onNotification(redis: Redis, wake: (message: string) => void, clock: Clock, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const unsubscribe = await redis.subscribe(WAKE_CHANNEL, wake);
-      wake();
+      wake('');
       await whenAborted(signal);
       await unsubscribe();
     } catch {

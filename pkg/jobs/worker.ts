@@ -8,9 +8,10 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import type { SealingKey } from '../runtime/sealing.ts';
 import type { Registry } from '../store/postgres/registry.ts';
-import { connectRedis } from '../store/redis/redis.ts';
+import { connectRedis, type Wake } from '../store/redis/redis.ts';
 import { tenantSealers, tenantStorage } from '../store/tenant-resources.ts';
 import { startJobQueue } from './job-queue.ts';
+import { queueMetrics } from './metrics.ts';
 import { onNotification, runSchedule } from './triggers.ts';
 import { workHandlers } from './work-handler.ts';
 
@@ -18,8 +19,10 @@ export interface WorkerDeps {
   /** By name; the first holds the registry. */
   readonly shards: ReadonlyMap<string, WorkerShard>;
   readonly registry: Registry;
-  /** The platform's own Redis user. */
+  /** The platform's own user in the tenants' Redis: caches and wake-ups. */
   readonly redisUrl: string;
+  /** The Redis of the queues. */
+  readonly queueRedisUrl: string;
   /** The first seals. */
   readonly platformKeys: readonly SealingKey[];
   /** Private address ranges that webhooks, LMSs and storage of tenants may lead to. */
@@ -46,10 +49,24 @@ export function startWorker(deps: WorkerDeps, jobs: WorkerJobs): { close(): Prom
   const services = createServices(deps, jobs);
   const work = workHandlers(services, jobs.queues, jobs.processors);
   const own = jobs.rowQueues.map((queue) => [queue, queue.create(services)] as const);
-  const queues = [...work, ...own].map(([queue, handlers]) => startJobQueue(queue, handlers, { ...services, redisUrl: deps.redisUrl }));
+  const all = [...work, ...own];
+  const ofQueues = {
+    ...services,
+    redisUrl: deps.queueRedisUrl,
+    queueMetrics: queueMetrics(
+      deps.metrics,
+      all.map(([{ name }]) => name),
+    ),
+  };
+  const ofJobs = work.map(([queue, handlers]) => startJobQueue(queue, handlers, ofQueues));
+  const ofRows = own.map(([queue, handlers]) => startJobQueue(queue, handlers, ofQueues));
+  const queues = [...ofJobs, ...ofRows];
 
   const stopping = new AbortController();
-  const wake = (): void => queues.forEach((queue) => queue.wake());
+  const wake = (message: string): void => {
+    if (message !== ('deliveries' satisfies Wake)) ofJobs.forEach((queue) => queue.wake());
+    if (message !== ('jobs' satisfies Wake)) ofRows.forEach((queue) => queue.wake());
+  };
   const triggers = [
     onNotification(services.redis, wake, clock, stopping.signal),
     ...jobs.schedules.map((schedule) => runSchedule(schedule, services, stopping.signal)),

@@ -10,7 +10,7 @@ import { resolveBinary, type Machine, type Progress } from './binaries/resolve.t
 import { controlPlaneSpecs, writeCredentials } from './programs/controlplane.ts';
 import { demoSpec, nodeSpec, operatorSpec, routerSpec, workerSpec } from './programs/carrel.ts';
 import { postgresSpec, postgresUrls } from './programs/postgres.ts';
-import { valkeySpec, valkeyUrl } from './programs/valkey.ts';
+import { queueValkeySpec, queueValkeyUrl, valkeySpec, valkeyUrl } from './programs/valkey.ts';
 import { s3Access, versitygwSpec } from './programs/versitygw.ts';
 import { installResources } from './resources.ts';
 import { Supervisor, type ProgramSpec, type ProgramStatus } from './supervisor.ts';
@@ -49,7 +49,8 @@ export async function programsOf(options: PlatformOptions): Promise<ProgramSpec[
   if (groups.includes('stores')) {
     specs.push(
       await postgresSpec(stateDirectory, binary('postgres'), { durable }),
-      valkeySpec(stateDirectory, binary('valkey'), { durable }),
+      valkeySpec(stateDirectory, binary('valkey')),
+      queueValkeySpec(stateDirectory, binary('valkey')),
       await versitygwSpec(stateDirectory, binary('versitygw')),
     );
   }
@@ -132,7 +133,7 @@ export async function untilReady(
 /** Addresses of the stores, for operator, worker and the tests. */
 export const storeAddresses = (stateDirectory: StateDirectory) => ({
   postgres: postgresUrls(stateDirectory),
-  redis: { adminUrl: valkeyUrl(stateDirectory), address: addressOf(stateDirectory, 'valkey') },
+  redis: { adminUrl: valkeyUrl(stateDirectory), address: addressOf(stateDirectory, 'valkey'), queueUrl: queueValkeyUrl(stateDirectory) },
   s3: s3Access(stateDirectory),
   shardsDir: paths(stateDirectory.path).shards,
   platformKeys: stateDirectory.settings.platformKeys,

@@ -15,6 +15,7 @@ const WANTED_PORTS = {
   kubelet: 10250,
   postgres: 5432,
   valkey: 6379,
+  valkeyQueue: 6380,
   s3: 7070,
   s3Admin: 7071,
   operatorOps: 9090,

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { systemClock } from '../runtime/clock.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { isAlive, processesOf } from './processes.ts';
 import { type ProgramSpec, Supervisor } from './supervisor.ts';
@@ -45,6 +45,29 @@ test('a program that is killed is started again, under a new pid in its file', a
   expect(isAlive(before)).toBe(false);
   expect(running.status['store']?.restarts).toBe(1);
   expect(Number(readFileSync(join(stateDirectory, 'run', 'store.pid'), 'utf8'))).toBe(running.status['store']?.pid);
+});
+
+test('a program that runs and no longer answers is killed and started again, one that is slow once goes on', async () => {
+  const quick: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal) };
+  const store = { asked: 0, answers: (at: number): boolean => at % 3 === 0 };
+  const alive = async (): Promise<void> => {
+    store.asked += 1;
+    if (!store.answers(store.asked)) throw new Error('no answer');
+  };
+  supervisor = new Supervisor({ stateDirectory, specs: [{ ...program('store', STAYS), alive }], clock: quick, random: systemRandom });
+  supervisor.start();
+  await supervisor.whenReady();
+  const before = supervisor.status['store']?.pid ?? 0;
+  while (store.asked < 12) await systemClock.sleep(10);
+  const slow = supervisor.status['store']?.pid;
+
+  store.answers = () => false;
+  while (isAlive(before)) await systemClock.sleep(10);
+  store.answers = () => true;
+  while (supervisor.status['store']?.pid === before || supervisor.status['store']?.state !== 'ready') await systemClock.sleep(10);
+
+  expect(slow).toBe(before);
+  expect(supervisor.status['store']?.pid).not.toBe(before);
 });
 
 test('a program waits for those it needs, and outlives those that need it', async () => {

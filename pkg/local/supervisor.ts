@@ -24,6 +24,8 @@ export interface ProgramSpec {
   readonly prepare?: () => Promise<void> | void;
   /** The readiness check, repeated until it resolves. Throws while the program is not ready. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** The liveness check, repeated while the program runs; left out: it is taken to be alive. Throws where the program does not answer. */
+  readonly alive?: (signal: AbortSignal) => Promise<void>;
   /** Once it is ready, before those that wait for it start. */
   readonly afterReady?: () => Promise<void>;
   /** The signal that ends the program; default: SIGTERM. */
@@ -48,13 +50,16 @@ const STEADY_MS = 10_000;
 const READY_POLL_MS = 50;
 const READY_TRY_MS = 5_000;
 const STOP_GRACE_MS = 10_000;
+const ALIVE_EVERY_MS = 5_000;
+/** A program that fails as many liveness checks in a row is killed, and so begins anew. */
+const DEAD_AFTER = 3;
 const LOG_LIMIT_BYTES = 20 << 20;
 
 /**
  * Starts programs in the order of their `after`, keeps each running, and stops them in the reverse order.
  *
  * Invariants:
- * - A program that ends is started again, after a back-off that a steady run resets; a program never runs twice at once.
+ * - A program that ends, or no longer answers, is started again, after a back-off that a steady run resets; a program never runs twice at once.
  *   No failure to write a file of the state directory ends that.
  * - `run/<name>.pid` names the living process; output goes straight to `logs/<name>.log`, so a killed supervisor breaks no pipe.
  */
@@ -192,12 +197,29 @@ export class Supervisor {
         const { pid, restarts = 0 } = this.#status[spec.name] ?? {};
         this.#set(spec.name, { state: 'ready', restarts, ...(pid === undefined ? {} : { pid }) });
         this.#firstReady.get(spec.name)?.resolve();
+        await this.#watchAlive(spec, signal);
         return;
       } catch (error) {
         const status = this.#status[spec.name];
         if (status && status.reason !== messageOf(error) && !signal.aborted) this.#set(spec.name, { ...status, reason: messageOf(error) });
         await this.#clock.sleep(READY_POLL_MS, signal).catch(() => {});
       }
+    }
+  }
+
+  /** Kills a program that does not answer; resolves when its life, or the supervisor's, is over. */
+  async #watchAlive({ name, alive }: ProgramSpec, over: AbortSignal): Promise<void> {
+    if (!alive) return;
+    for (let failures = 0; !over.aborted;) {
+      await this.#clock.sleep(ALIVE_EVERY_MS, over).catch(() => {});
+      if (over.aborted) return;
+      try {
+        await alive(AbortSignal.any([over, AbortSignal.timeout(READY_TRY_MS)]));
+        failures = 0;
+      } catch {
+        failures += 1;
+      }
+      if (failures >= DEAD_AFTER) this.#children.get(name)?.kill('SIGKILL');
     }
   }
 

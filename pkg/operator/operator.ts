@@ -148,6 +148,7 @@ export class Operator {
         watching,
         counting,
         this.#resealing.run(signal),
+        this.#deps.redis.watchConnections(this.#deps.clock, signal),
       ]);
     } finally {
       stop();

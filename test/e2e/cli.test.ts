@@ -17,7 +17,7 @@ const freshPlatform = async (): Promise<Platform> => {
 /** The platform of the other tests, beside which these stand. */
 const others = await platform();
 const ONLY = ['--only', 'platform'];
-const PROGRAMS = ['postgres', 'valkey', 'versitygw', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'node', 'router'];
+const PROGRAMS = ['postgres', 'valkey', 'valkey-queue', 'versitygw', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'node', 'router'];
 const pidOf = (where: Platform, program: string): number =>
   Number.parseInt(readFileSync(join(where.stateDirectory, 'run', `${program}.pid`), 'utf8'), 10);
 

@@ -5,6 +5,8 @@ import pg from 'pg';
 import type { Api } from '../support/api.ts';
 import { demoTenant, type DemoTenant } from '../support/demo-tenant.ts';
 import { getJson, kubectlOk, platform, secretValues } from '../support/platform.ts';
+import { abuseRedis } from '../support/hostile-redis.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Two tenants, and every key that one of them holds, tried on the other for real. The router's Gateway exposes both, so they share the API host. */
@@ -162,3 +164,26 @@ test("a tenant's Redis user reaches its own keys only, and no command that lists
   mine.client.disconnect();
   other.client.disconnect();
 });
+
+test('a tenant that fills Redis and reads no replies holds up neither another’s webhook nor a new Tenant', async () => {
+  const { url = '' } = await secretValues(where, ours.namespace, `${ours.name}-redis`);
+  const receiver = await startReceiver();
+  const hook = { url: receiver.url, events: ['file.created'], secret: 'a-webhook-secret-of-forty-characters-and-more' };
+  const made = await theirs.admin.post('/webhooks', hook);
+  const abuse = await abuseRedis(url);
+  try {
+    await abuse.filled;
+    const uploaded = await theirs.admin.upload('/files', { file: Buffer.from('x'), name: 'meanwhile.txt' });
+    const newTenant = demoTenant(where);
+    await waitFor('the webhook', () => receiver.received.length > 0, 20_000);
+    const fresh = await newTenant;
+    await kubectlOk(where, ['delete', 'namespace', '--wait=false', fresh.namespace]);
+
+    expect([made.status, uploaded.status]).toEqual([201, 201]);
+    expect((await theirs.admin.get(`/files/${theirFile.id}`)).status).toBe(200);
+  } finally {
+    await abuse.stop();
+    await theirs.admin.delete(`/webhooks/${made.body.id}`);
+    await receiver.close();
+  }
+}, 180_000);

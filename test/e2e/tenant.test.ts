@@ -103,7 +103,7 @@ test('carrel doctor looks at the whole platform and says which Tenant needs some
   const [{ code, stdout }, unknown, missing] = await Promise.all([carrel(where, ['doctor']), rotate(name, 'password'), rotate('nobody')]);
 
   expect(stdout).toMatch(
-    /^shard main +ok +PostgreSQL \d+\S*, \d+ tenants?\nRedis +ok +version \d\S*, noeviction, with an aclfile\nobject store +ok +/,
+    /^shard main +ok +PostgreSQL \d+\S*, \d+ tenants?\nRedis of the tenants +ok +version \d\S*, allkeys-lfu\nRedis of the queues +ok +version \d\S*, noeviction\nobject store +ok +/,
   );
   expect(stdout).toMatch(
     /^custom resources +ok +Tenant, LtiRegistration, Webhook are served and of this release\noperator +ok +\S+ leads$/m,

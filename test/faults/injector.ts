@@ -8,7 +8,7 @@ import type { Seeded } from './seeded.ts';
 /** A store that was killed is up again within this. */
 const BACK_MS = 60_000;
 
-type Target = 'receiver' | 'worker' | 'server' | 'redis' | 'postgres';
+type Target = 'receiver' | 'worker' | 'server' | 'valkey' | 'valkey-queue' | 'postgres';
 
 interface Fault {
   readonly name: string;
@@ -86,17 +86,42 @@ function faultsOf({ platform, receiver, worker, server }: Victims, random: Seede
   const { stores } = platform;
   const lasting = (fromMs: number, toMs: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, random.between(fromMs, toMs)));
-  const redis = async (ask: (client: Redis) => Promise<unknown>): Promise<void> => {
-    const client = new Redis(stores.redis.adminUrl, { lazyConnect: true, retryStrategy: null, commandTimeout: 5_000 });
-    client.on('error', () => undefined); // the command reports it
-    try {
-      await client.connect();
-      await ask(client);
-    } finally {
-      client.disconnect();
-    }
+  /** Of the tenants' Redis, or that of the queues. */
+  const faultsOfRedis = (target: 'valkey' | 'valkey-queue'): Fault[] => {
+    const url = target === 'valkey' ? stores.redis.adminUrl : stores.redis.queueUrl;
+    const redis = async (ask: (client: Redis) => Promise<unknown>): Promise<void> => {
+      const client = new Redis(url, { lazyConnect: true, retryStrategy: null, commandTimeout: 5_000 });
+      client.on('error', () => undefined); // the command reports it
+      try {
+        await client.connect();
+        await ask(client);
+      } finally {
+        client.disconnect();
+      }
+    };
+    const isBack = (): Promise<boolean> => waitFor(target, () => redis((client) => client.ping()).then(() => true), BACK_MS);
+    return [
+      { name: `${target} is flushed`, target, happen: () => redis((client) => client.flushall()) },
+      {
+        name: `${target} is frozen`,
+        target,
+        happen: async () => {
+          stores.signal(target, 'SIGSTOP');
+          await lasting(1_000, 7_000);
+          stores.signal(target, 'SIGCONT');
+          await isBack();
+        },
+      },
+      {
+        name: `${target} is killed`,
+        target,
+        happen: async () => {
+          await stores.kill(target);
+          await isBack();
+        },
+      },
+    ];
   };
-  const redisIsBack = (): Promise<boolean> => waitFor('Redis', () => redis((client) => client.ping()).then(() => true), BACK_MS);
   return [
     {
       name: 'the receiver is down',
@@ -120,25 +145,8 @@ function faultsOf({ platform, receiver, worker, server }: Victims, random: Seede
     { name: 'the receiver stalls', target: 'receiver', happen: async () => receiver.answer('stall', random.between(2, 6)) },
     { name: 'the worker is killed', target: 'worker', happen: () => worker.kill() },
     { name: 'the server is killed', target: 'server', happen: () => server.kill() },
-    { name: 'Redis is flushed', target: 'redis', happen: () => redis((client) => client.flushall()) },
-    {
-      name: 'Redis is frozen',
-      target: 'redis',
-      happen: async () => {
-        stores.signal('valkey', 'SIGSTOP');
-        await lasting(1_000, 7_000);
-        stores.signal('valkey', 'SIGCONT');
-        await redisIsBack();
-      },
-    },
-    {
-      name: 'Redis is killed',
-      target: 'redis',
-      happen: async () => {
-        await stores.kill('valkey');
-        await redisIsBack();
-      },
-    },
+    ...faultsOfRedis('valkey'),
+    ...faultsOfRedis('valkey-queue'),
     {
       name: 'Postgres is killed',
       target: 'postgres',

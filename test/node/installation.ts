@@ -126,7 +126,7 @@ export class Installation {
     const ask = async (...args: string[]): Promise<string> =>
       (await this.cluster.inside(this.cluster.binaries.kubectl, '--kubeconfig', this.cluster.layout.kubeconfig, ...args)).output;
     const logs = await Promise.all(
-      ['operator', 'worker', 'server', 'postgres', 'valkey', 'versitygw'].map(async (component) => {
+      ['operator', 'worker', 'server', 'postgres', 'valkey', 'valkey-queue', 'versitygw'].map(async (component) => {
         const namespace = component === 'server' ? SPACE : NAMESPACE;
         const text = await ask('-n', namespace, 'logs', '-l', `app.kubernetes.io/component=${component}`, '--tail=5');
         return [`--- ${component}`, ...text.split('\n').map((line) => line.slice(0, LOG_LINE))].join('\n');

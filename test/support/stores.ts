@@ -7,13 +7,15 @@ import { startStores, type StoreAddresses } from '../../pkg/local/platform.ts';
 import { makeScratch, runBackends } from './backends.ts';
 import { withCluster } from './cluster-template.ts';
 
+type Program = 'postgres' | 'valkey' | 'valkey-queue' | 'versitygw';
+
 export interface TestStores extends StoreAddresses {
   /** The folder of their data. */
   readonly folder: string;
   /** Sends a signal that ends a program; its supervisor starts it again. Resolves when the process has ended. */
-  kill(program: 'postgres' | 'valkey' | 'versitygw', signal?: NodeJS.Signals): Promise<void>;
+  kill(program: Program, signal?: NodeJS.Signals): Promise<void>;
   /** Sends a signal that does not end the program (SIGSTOP, SIGCONT). */
-  signal(program: 'postgres' | 'valkey' | 'versitygw', signal: NodeJS.Signals): void;
+  signal(program: Program, signal: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 

@@ -35,6 +35,7 @@ export async function startWorkerProcess(
       CARREL_SHARDS_DIR: folder,
       CARREL_PLATFORM_KEYS: platform.platformKeys,
       CARREL_REDIS_ADMIN_URL: platform.stores.redis.adminUrl,
+      CARREL_QUEUE_REDIS_URL: platform.stores.redis.queueUrl,
       CARREL_LISTEN_HOST: '127.0.0.1',
       CARREL_OPS_PORT: String(port),
       CARREL_EGRESS_ALLOW: '127.0.0.0/8',

@@ -42,12 +42,12 @@ function accessOf({ env, stateDirectory }: Options): StoreAccess {
   const shardsDir = env['CARREL_SHARDS_DIR'];
   if (!shardsDir) {
     const { shardsDir: own, redis, s3 } = storeAddresses(existingStateDirectory(stateDirectory));
-    return { shardsDir: own, redisUrl: redis.adminUrl, s3 };
+    return { shardsDir: own, redisUrl: redis.adminUrl, queueRedisUrl: redis.queueUrl, s3 };
   }
   const { CARREL_S3_ENDPOINT: endpoint, CARREL_S3_ACCESS_KEY_ID: accessKeyId, CARREL_S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
   const s3 =
     endpoint && accessKeyId && secretAccessKey
       ? { endpoint, region: env['CARREL_S3_REGION'] || 'us-east-1', accessKeyId, secretAccessKey }
       : undefined;
-  return { shardsDir, redisUrl: env['CARREL_REDIS_ADMIN_URL'], s3 };
+  return { shardsDir, redisUrl: env['CARREL_REDIS_ADMIN_URL'], queueRedisUrl: env['CARREL_QUEUE_REDIS_URL'], s3 };
 }

@@ -15,7 +15,9 @@ import type { Check } from './check.ts';
 
 export interface StoreAccess {
   readonly shardsDir: string;
+  /** Of the tenants' Redis. */
   readonly redisUrl: string | undefined;
+  readonly queueRedisUrl: string | undefined;
   readonly s3:
     | { readonly endpoint: string; readonly region: string; readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined;
@@ -24,11 +26,12 @@ export interface StoreAccess {
 const OLDEST_REDIS = 7;
 
 /** What is asked of Postgres, Redis and the object store, as the operator reaches them. Throws LocalError without shards. */
-export function storeChecks({ shardsDir, redisUrl, s3 }: StoreAccess): Check[] {
+export function storeChecks({ shardsDir, redisUrl, queueRedisUrl, s3 }: StoreAccess): Check[] {
   const names = shardNames(shardsDir);
   return [
     ...names.map((name, index): Check => ({ subject: `shard ${name}`, look: () => shard(join(shardsDir, name), index === 0) })),
-    ...(redisUrl === undefined ? [] : [{ subject: 'Redis', look: () => redis(redisUrl) }]),
+    ...(redisUrl === undefined ? [] : [{ subject: 'Redis of the tenants', look: () => redis(redisUrl, tenantsRedis) }]),
+    ...(queueRedisUrl === undefined ? [] : [{ subject: 'Redis of the queues', look: () => redis(queueRedisUrl, queueRedis) }]),
     ...(s3 === undefined ? [] : [{ subject: 'object store', look: () => objectStore(s3) }]),
   ];
 }
@@ -91,21 +94,36 @@ async function paused(pool: SqlPool): Promise<string[]> {
   return since ? [`rollouts of a new image are paused since ${since.toISOString()}. To go on: carrel rollout resume`] : [];
 }
 
-async function redis(url: string): Promise<string | string[]> {
+type Setting = (name: string) => Promise<string>;
+
+/** Faults of the settings of the tenants' Redis (docs/operate.md, Which Redis). */
+async function tenantsRedis(setting: Setting): Promise<string[]> {
+  const wrong: string[] = [];
+  const policy = await setting('maxmemory-policy');
+  if (!policy.startsWith('allkeys-'))
+    wrong.push(`its maxmemory-policy is ${policy}: a tenant that fills it keeps all others out. Set it to allkeys-lfu`);
+  for (const name of ['maxmemory', 'maxmemory-clients'])
+    if ((await setting(name)) === '0') wrong.push(`its ${name} is 0: one tenant can take all memory of the machine. Set it`);
+  if ((await setting('aclfile')) === '')
+    wrong.push('has no aclfile: it forgets its users at each restart, until the operator makes them again. Set aclfile');
+  return wrong;
+}
+
+async function queueRedis(setting: Setting): Promise<string[]> {
+  const policy = await setting('maxmemory-policy');
+  return policy === 'noeviction' ? [] : [`its maxmemory-policy is ${policy}, which drops jobs halfway. Set it to noeviction`];
+}
+
+async function redis(url: string, faultsOf: (setting: Setting) => Promise<string[]>): Promise<string | string[]> {
   const client = new Redis(url, { lazyConnect: true, connectTimeout: 5_000, maxRetriesPerRequest: 0, retryStrategy: () => null });
   client.on('error', () => undefined);
   try {
     await client.connect();
     const version = /^(?:valkey|redis)_version:(\S+)/m.exec(await client.info('server'))?.[1] ?? '?';
     const setting = async (name: string): Promise<string> => ((await client.config('GET', name)) as string[])[1] ?? '';
-    const [policy, aclFile] = [await setting('maxmemory-policy'), await setting('aclfile')];
-    const wrong: string[] = [];
+    const wrong = await faultsOf(setting);
     if (Number.parseInt(version, 10) < OLDEST_REDIS) wrong.push(`is version ${version}. Upgrade it to ${OLDEST_REDIS} or later`);
-    if (policy !== 'noeviction')
-      wrong.push(`its maxmemory-policy is ${policy}, which drops rate limits and sessions. Set it to noeviction`);
-    if (aclFile === '')
-      wrong.push('has no aclfile: it forgets its users at each restart, until the operator makes them again. Set aclfile');
-    return wrong.length > 0 ? wrong : `version ${version}, noeviction, with an aclfile`;
+    return wrong.length > 0 ? wrong : `version ${version}, ${await setting('maxmemory-policy')}`;
   } finally {
     client.disconnect();
   }

@@ -3,7 +3,7 @@ import { compileCacheFolder } from '../compile-cache.ts';
 import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 import { probe } from './controlplane.ts';
-import { valkeyUrl } from './valkey.ts';
+import { queueValkeyUrl, valkeyUrl } from './valkey.ts';
 import { s3Access } from './versitygw.ts';
 
 /** Our own programs, run by this Node from the sources of the checkout `root`. */
@@ -32,7 +32,7 @@ export function nodeSpec(stateDirectory: StateDirectory, checkout: Checkout): Pr
     name: 'node',
     ...entry(checkout, 'cmd/carrel/main.ts', {}, 'run', 'node'),
     // The stores too, so that they outlive the pods that use them.
-    after: ['kube-controller-manager', 'postgres', 'valkey', 'versitygw'],
+    after: ['kube-controller-manager', 'postgres', 'valkey', 'valkey-queue', 'versitygw'],
     ready: (signal) => probe(stateDirectory, `https://${addressOf(stateDirectory, 'kubelet')}/healthz`, signal),
   };
 }
@@ -77,10 +77,11 @@ export function workerSpec(stateDirectory: StateDirectory, checkout: Checkout): 
     name: 'worker',
     ...entry(checkout, 'cmd/worker/main.ts', {
       ...sharedEnvironment(stateDirectory),
+      CARREL_QUEUE_REDIS_URL: queueValkeyUrl(stateDirectory),
       CARREL_OPS_PORT: String(stateDirectory.settings.ports.workerOps),
     }),
     // The operator makes the schemas that the worker reads.
-    after: ['operator'],
+    after: ['operator', 'valkey-queue'],
     ready: (signal) => answers(`http://${addressOf(stateDirectory, 'workerOps')}/readyz`, signal, 200),
   };
 }

@@ -3,38 +3,65 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { readIfThere, writeAtomically } from '../files.ts';
-import { addressOf, paths, type StateDirectory } from '../state-directory.ts';
+import { addressOf, paths, type PortName, type StateDirectory } from '../state-directory.ts';
 import type { ProgramSpec } from '../supervisor.ts';
 
 const ADMIN = 'carrel_admin';
 
-/** Valkey with users in a file (`ACL SAVE` keeps those that the operator makes), no access without one, and no eviction. */
-export function valkeySpec(stateDirectory: StateDirectory, program: string, options: { durable: boolean }): ProgramSpec {
-  const folder = join(paths(stateDirectory.path).data, 'valkey');
+/** The tenants': it holds what may be dropped, and bounds what a tenant can make it hold (docs/decisions/stores.md). */
+const TENANTS_SETTINGS = {
+  maxmemory: '256mb',
+  'maxmemory-policy': 'allkeys-lfu',
+  'maxmemory-clients': '64mb',
+  'client-output-buffer-limit': ['normal', '32mb', '8mb', '10'],
+  'client-query-buffer-limit': '8mb',
+  'proto-max-bulk-len': '1mb',
+};
+/** The queues': a job of BullMQ that is dropped is found again, but half of one would confuse it. */
+const QUEUE_SETTINGS = { maxmemory: '256mb', 'maxmemory-policy': 'noeviction' };
+
+/** Valkey for caches, limits and wake-ups, with the tenants' users in a file, where `ACL SAVE` keeps those that the operator makes. */
+export const valkeySpec = (stateDirectory: StateDirectory, program: string): ProgramSpec =>
+  spec(stateDirectory, program, { name: 'valkey', port: 'valkey', settings: TENANTS_SETTINGS });
+
+/** Valkey for the queues of the workers, in which no tenant has a user. */
+export const queueValkeySpec = (stateDirectory: StateDirectory, program: string): ProgramSpec =>
+  spec(stateDirectory, program, { name: 'valkey-queue', port: 'valkeyQueue', settings: QUEUE_SETTINGS });
+
+interface Kind {
+  readonly name: string;
+  readonly port: PortName;
+  readonly settings: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** No access without a user, and nothing on disk but the users: Postgres has whatever must not be lost. */
+function spec(stateDirectory: StateDirectory, program: string, { name, port, settings: own }: Kind): ProgramSpec {
+  const folder = join(paths(stateDirectory.path).data, name);
   const users = join(folder, 'users.acl');
   const settings = {
     bind: stateDirectory.settings.address,
-    port: stateDirectory.settings.ports.valkey,
+    port: String(stateDirectory.settings.ports[port]),
     dir: folder,
     aclfile: users,
-    appendonly: 'yes',
-    ...(options.durable ? {} : { appendfsync: 'no' }),
-    'maxmemory-policy': 'noeviction',
-    maxmemory: '512mb',
+    save: '',
+    appendonly: 'no',
+    ...own,
     daemonize: 'no',
     // A title of its own overwrites the environment in /proc, by which what a killed supervisor left behind is found.
     'set-proc-title': 'no',
   };
+  const asked = (): Promise<void> => ping(urlOf(stateDirectory, port));
   return {
-    name: 'valkey',
+    name,
     command: program,
-    args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
+    args: Object.entries(settings).flatMap(([setting, value]) => [`--${setting}`, ...[value].flat()]),
     after: [],
     prepare: () => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       assertAdministrator(users, stateDirectory.settings.secrets.valkeyAdmin);
     },
-    ready: () => ping(stateDirectory),
+    ready: asked,
+    alive: asked,
   };
 }
 
@@ -48,8 +75,8 @@ export function assertAdministrator(file: string, password: string): void {
   writeAtomically(file, `${[...wanted, ...others].join('\n')}\n`);
 }
 
-async function ping(stateDirectory: StateDirectory): Promise<void> {
-  const redis = new Redis(valkeyUrl(stateDirectory), {
+async function ping(url: string): Promise<void> {
+  const redis = new Redis(url, {
     lazyConnect: true,
     retryStrategy: null,
     connectTimeout: 2_000,
@@ -65,6 +92,10 @@ async function ping(stateDirectory: StateDirectory): Promise<void> {
   }
 }
 
+const urlOf = (stateDirectory: StateDirectory, port: PortName): string =>
+  `redis://${ADMIN}:${stateDirectory.settings.secrets.valkeyAdmin}@${addressOf(stateDirectory, port)}`;
+
 /** CARREL_REDIS_ADMIN_URL of operator and worker. */
-export const valkeyUrl = (stateDirectory: StateDirectory): string =>
-  `redis://${ADMIN}:${stateDirectory.settings.secrets.valkeyAdmin}@${addressOf(stateDirectory, 'valkey')}`;
+export const valkeyUrl = (stateDirectory: StateDirectory): string => urlOf(stateDirectory, 'valkey');
+/** CARREL_QUEUE_REDIS_URL of the worker. */
+export const queueValkeyUrl = (stateDirectory: StateDirectory): string => urlOf(stateDirectory, 'valkeyQueue');

@@ -1,5 +1,9 @@
+import { sleepUnlessAborted } from '../../runtime/abort.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { RedisUsers } from '../../store/redis/acl.ts';
+
+const CONNECTIONS_EVERY_MS = 10_000;
 
 /**
  * The tenants' Redis users. Each is asserted once, again after each lost connection, since a restarted server may have lost its users, and
@@ -7,12 +11,14 @@ import { RedisUsers } from '../../store/redis/acl.ts';
  */
 export class TenantRedis {
   readonly #users: RedisUsers;
+  readonly #log: Logger;
   /** Passwords by slug, as asserted since the last connection. */
   readonly #asserted = new Map<string, string>();
   readonly #onReconnect = new Set<() => void>();
   #connections = 0;
 
   constructor(options: { url: string; log: Logger }) {
+    this.#log = options.log;
     this.#users = new RedisUsers({ ...options, onConnect: () => this.#connected() });
   }
 
@@ -40,6 +46,20 @@ export class TenantRedis {
   onReconnect(resync: () => void): () => void {
     this.#onReconnect.add(resync);
     return () => this.#onReconnect.delete(resync);
+  }
+
+  /** Keeps one tenant from holding all connections, until the signal is aborted. */
+  async watchConnections(clock: Clock, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sleepUnlessAborted(clock, CONNECTIONS_EVERY_MS, signal);
+      if (signal.aborted) return;
+      try {
+        const users = await this.#users.endCrowds();
+        if (users.length > 0) this.#log.warn({ users }, 'these Redis users held too many connections, which were ended');
+      } catch {
+        // Redis does not answer: the conditions of Tenants say so
+      }
+    }
   }
 
   close(): Promise<void> {

@@ -25,6 +25,9 @@ const fingerprintKey = (user: string): string => `carrel:acl:${user}`;
 /** Where it is gone, the user is written once more. */
 const FINGERPRINT_TTL_SECONDS = 30 * 86_400;
 
+/** With the usual 10,000 in all, 500 of one tenant. A server has one. */
+const SHARE_OF_CONNECTIONS = 1 / 20;
+
 export class RedisUsers {
   readonly #client: Client;
 
@@ -76,6 +79,23 @@ export class RedisUsers {
   /** Removes the tenant's keys, which are all caches and counters; the user stays. Throws StoreUnavailableError. */
   async removeKeys(slug: string): Promise<void> {
     await this.#guarded(() => this.#removeKeys(`${redisPrefix(slug)}*`));
+  }
+
+  /**
+   * Once half of all connections are taken: ends those of tenants' users that have more than their share, and gives these users. Redis itself
+   * bounds only all of them, and whoever holds them keeps others out. Throws StoreUnavailableError.
+   */
+  async endCrowds(): Promise<string[]> {
+    return this.#guarded(async () => {
+      const info = await this.#client.info('clients');
+      const figure = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+      if (figure('connected_clients') < figure('maxclients') / 2) return [];
+      const list = String(await this.#client.call('CLIENT', ['LIST']));
+      const byUser = Map.groupBy(list.matchAll(/ user=(tenant_\S+)/g), ([, user = '']) => user);
+      const crowds = [...byUser].filter(([, { length }]) => length > figure('maxclients') * SHARE_OF_CONNECTIONS).map(([user]) => user);
+      for (const user of crowds) await this.#client.call('CLIENT', ['KILL', 'USER', user]);
+      return crowds;
+    });
   }
 
   async close(): Promise<void> {

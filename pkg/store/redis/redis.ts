@@ -7,8 +7,10 @@ import { StoreUnavailableError } from '../unavailable.ts';
 import { isRedisUnavailable } from './unavailable.ts';
 import type { FunctionCall } from './functions.ts';
 
-/** Wakes the worker: something is due in Postgres. The message is the tenant's role, or empty. */
+/** Wakes the worker: something is due in Postgres. The message is a Wake; any other wakes all queues. */
 export const WAKE_CHANNEL = 'carrel:wake';
+/** Whom to wake. What wakes a queue for nothing lets its next wake-up wait (pkg/jobs/dispatcher.ts). */
+export type Wake = 'deliveries' | 'jobs';
 
 export type Reply = string | number | null | readonly Reply[];
 

@@ -34,6 +34,8 @@ export interface CacheLookup {
 
 /** The kind of work that invalidates tags when Redis could not; its payload is `{ subjects: string[] }`, the tags under the name that stored rows have. */
 export const CLEAR_CACHES = 'cache.clear';
+/** Tags of one such job. */
+export const CLEARED_MAX = 1_000;
 
 /** Longer than any value lives, so that a tag's version rarely expires before the values; when it does, they are misses. */
 const VERSION_TTL_SECONDS = 86_400;
@@ -44,6 +46,8 @@ const VERSION_BYTES_MAX = 4 * 1024;
 /** Tags of one call: however many marks they have, Redis works on them for some 50 ms at most. */
 const TAGS_AT_ONCE = 250;
 const LOOKUP_KEYS_MAX = 1_000;
+/** Redis ends the connection of whoever sends 1 MiB (`proto-max-bulk-len`, docs/operate.md). A longer value is not cached. */
+const VALUE_BYTES_MAX = 512 * 1024;
 
 // A stored value is `<time of its last activity> <versions of its tags>\n<value>`; the time is an ISO string, 24 characters.
 // Several look-ups at once. KEYS: the values, then of each the versions of its tags. ARGV: a fresh version, its lifetime, the time now,
@@ -146,8 +150,8 @@ export async function invalidateTags(redis: Redis, random: Random, tags: readonl
     await redis.call(RENEW.call(some, ['-', random.base64url(12), VERSION_TTL_SECONDS, seconds(systemClock)]));
 }
 
-const inPieces = (keys: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(keys.length / TAGS_AT_ONCE) }, (_, at) => keys.slice(at * TAGS_AT_ONCE, (at + 1) * TAGS_AT_ONCE));
+const inPieces = (all: readonly string[], size = TAGS_AT_ONCE): string[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
 /** What LOOKUP replies of one entry. */
 type Found = string | readonly [versions: string] | null;
@@ -261,7 +265,7 @@ export class TaggedCache {
   }
 
   async #put(key: string, versions: string, value: string, ttlSeconds: number): Promise<void> {
-    if (ttlSeconds < 1) return;
+    if (ttlSeconds < 1 || Buffer.byteLength(value) > VALUE_BYTES_MAX) return;
     try {
       const stored = `${this.#clock.now().toISOString()} ${versions}\n${value}`;
       await this.#redis.set(valueKey(key), stored, { ttlSeconds: Math.floor(ttlSeconds) });
@@ -272,7 +276,7 @@ export class TaggedCache {
 
   async #mark(tx: Tx, tags: readonly string[]): Promise<{ mark: string; keys: string[] } | undefined> {
     const marked = await this.#markOf(tags);
-    if (!marked) await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [...tags] } });
+    if (!marked) for (const subjects of inPieces(tags, CLEARED_MAX)) await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects } });
     return marked;
   }
 

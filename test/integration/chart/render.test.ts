@@ -15,6 +15,7 @@ const most = render(MOST);
 const GIVEN: Readonly<Record<string, string>> = {
   CARREL_PLATFORM_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
   CARREL_REDIS_ADMIN_URL: 'rediss://admin:secret@redis.stores:6380',
+  CARREL_QUEUE_REDIS_URL: 'rediss://admin:secret@queue-redis.stores:6380',
   CARREL_S3_ACCESS_KEY_ID: 'root',
   CARREL_S3_SECRET_ACCESS_KEY: 'secret',
   CARREL_POD_IP: '10.1.2.3',
@@ -147,8 +148,32 @@ test('every pod keeps to the restricted pod security standard, with a read-only 
     return wrong.map((what) => `${metadata.name}: ${what}`);
   });
 
-  expect((await most).workloads).toHaveLength(6);
+  expect((await most).workloads).toHaveLength(7);
   expect(violations).toEqual([]);
+});
+
+test('each Valkey for a try is asked by its liveness probe and has a memory limit; only the tenants’ drops keys, and only workers reach the queues’', async () => {
+  const of = async (name: string) => {
+    const spec = (await most).one('StatefulSet', name) as { spec?: { template: { spec: PodSpec } } };
+    return spec.spec?.template.spec.containers[0];
+  };
+  const [tenants, queues] = [await of('files-valkey'), await of('files-valkey-queue')];
+  const policy = (await most).one('NetworkPolicy', 'files-valkey-queue') as { spec?: { ingress: unknown[] } };
+
+  for (const container of [tenants, queues]) {
+    expect(container?.livenessProbe?.exec?.command?.join(' ')).toMatch(/timeout 4 valkey-cli .*ping \| grep -q PONG/);
+    expect(container?.resources?.limits).toEqual({ memory: '512Mi' });
+  }
+  expect(tenants?.command?.join(' ')).toMatch(
+    /--appendonly no .*--maxmemory-policy allkeys-lfu --maxmemory-clients \d+mb --client-output-buffer-limit normal/,
+  );
+  expect(queues?.command?.join(' ')).toMatch(/--appendonly no .*--maxmemory-policy noeviction/);
+  expect(policy.spec?.ingress).toEqual([
+    {
+      ports: [{ port: 6379, protocol: 'TCP' }],
+      from: [{ podSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/component': 'worker' }) } }],
+    },
+  ]);
 });
 
 test('the backups are made by a CronJob that reads shards as their owner and writes where the values say, once a night and never twice at once', async () => {

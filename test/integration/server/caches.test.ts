@@ -8,6 +8,8 @@ import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { CLEAR_CACHES, invalidateTags, NO_CACHE, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
 import type { FunctionCall } from '../../../pkg/store/redis/functions.ts';
 import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
+import { CLEAR_CACHES as CLEAR_CACHES_JOB } from '../../../pkg/api/caches.jobs.ts';
+import { range } from '../../support/wait.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 
 const tenant = serverSuite();
@@ -149,6 +151,23 @@ describe('a cached value', () => {
     await tenant.redisAdmin.del('g:one', 'g:two');
 
     expect(await value()).toBeUndefined();
+  });
+
+  test('with more tags than one job clears is cleared by several, and a job with more is none', async () => {
+    const nowhere = connectRedis({ url: 'redis://127.0.0.1:1', prefix: '', log: silentLogger });
+    const unavailable = new TaggedCache({ redis: nowhere, random: systemRandom, log: silentLogger });
+    const tags = range(2_500).map((at) => `many:${at}`);
+
+    await unavailable.transaction(tenant.db, async (tx) => unavailable.invalidate(tx, ...tags));
+
+    const requested = await tenant.db.query<{ payload: { subjects: string[] } }>(
+      `DELETE FROM carrel.work WHERE kind = $1 AND payload->'subjects'->>0 LIKE 'many:%' RETURNING payload`,
+      [CLEAR_CACHES],
+    );
+    await nowhere.close();
+    expect(requested.map(({ payload: { subjects } }) => subjects.length).toSorted((a, b) => b - a)).toEqual([1_000, 1_000, 500]);
+    expect(requested.every(({ payload }) => CLEAR_CACHES_JOB.payload.safeParse(payload).success)).toBe(true);
+    expect(CLEAR_CACHES_JOB.payload.safeParse({ subjects: tags }).success).toBe(false);
   });
 
   test('that could not be cleared is cleared by work of the same transaction', async () => {

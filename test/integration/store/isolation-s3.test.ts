@@ -58,7 +58,7 @@ function elsewhere(folder = running.folder): Record<string, string> {
   const found: Record<string, string> = {};
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.name === a.bucket || entry.name === 'postgres' || entry.name === 'valkey') continue;
+    if (entry.name === a.bucket || entry.name === 'postgres' || entry.name.startsWith('valkey')) continue;
     if (entry.isDirectory()) Object.assign(found, { [path]: 'folder' }, elsewhere(path));
     else found[path] = createHash('sha256').update(readFileSync(path)).digest('hex');
   }

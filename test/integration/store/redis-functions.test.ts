@@ -4,7 +4,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
 import { testBackends } from '../../support/backends.ts';
 import { unique } from '../../support/operator.ts';
-import { range } from '../../support/wait.ts';
+import { range, waitFor } from '../../support/wait.ts';
 
 /** What a tenant's Redis user may have the functions do, with arguments and stored values of its own choice. */
 const { redis } = testBackends().stores;
@@ -14,7 +14,7 @@ const users = new RedisUsers({ url: redis.adminUrl, log: silentLogger });
 let client: RawClient;
 
 beforeAll(async () => {
-  await users.ensure({ slug, passwords: ['secret'] });
+  await waitFor('the user', async () => Boolean(await users.ensure({ slug, passwords: ['secret'] })));
   client = new RawClient(`redis://${redisUser(slug)}:secret@${redis.address}`, { enableReadyCheck: false, commandTimeout: 30_000 });
 });
 afterAll(async () => {

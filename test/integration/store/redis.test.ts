@@ -228,14 +228,15 @@ test('a correct user is not written again; a changed password and a user edited 
   await expect(wrong.ping()).rejects.toBeInstanceOf(StoreUnavailableError);
 });
 
-test('users outlive a restart, and go with their keys when removed', async () => {
+test('users outlive a restart, values do not, and users go with their keys when removed', async () => {
   const redis = await tenantRedis('lasting');
   await redis.set('a', '1', { ttlSeconds: 600 });
 
   await running.kill('valkey', 'SIGTERM');
   await expect(redis.mget(['a'])).rejects.toBeInstanceOf(StoreUnavailableError);
   await until(() => redis.ping());
-  expect(await redis.mget(['a'])).toEqual(['1']);
+  expect(await redis.mget(['a'])).toEqual([null]);
+  await redis.set('a', '1', { ttlSeconds: 600 });
   await users.remove('lasting');
   await users.remove('lasting');
 
@@ -274,6 +275,22 @@ test('a subscriber receives what is published, also after Redis was unavailable'
     expect(heard).toContain('two');
   });
   await stop();
+});
+
+test('a tenant that holds most connections loses them, and others keep theirs and find room', async () => {
+  const [honest] = [await tenantRedis('honest'), await users.ensure({ slug: 'greedy', passwords: ['secret'] })];
+  await until(() => honest.ping());
+  await admin.config('SET', 'maxclients', '60');
+  const greedy = range(45).map(() => new RawClient(urlOf('greedy'), { enableReadyCheck: false, retryStrategy: () => null }));
+  greedy.forEach((client) => client.on('error', () => {}));
+  await waitFor('them to hold their connections', async () => greedy.filter(({ status }) => status === 'ready').length > 35);
+
+  const ended = await users.endCrowds();
+  await waitFor('their end', async () => greedy.every(({ status }) => status !== 'ready'));
+  const again = await users.endCrowds();
+  await admin.config('SET', 'maxclients', '10000');
+
+  expect([ended, again, honest.isReady]).toEqual([['tenant_greedy'], [], true]);
 });
 
 async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unknown }> {

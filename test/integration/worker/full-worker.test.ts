@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { JobHandler } from '../../../pkg/api/processor.ts';
 import { type JobQueue, startJobQueue } from '../../../pkg/jobs/job-queue.ts';
+import { queueMetrics } from '../../../pkg/jobs/metrics.ts';
+import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { insertJob, type JobRow, JobStore } from '../../../pkg/store/postgres/job-store.ts';
@@ -33,7 +35,8 @@ function startQueue() {
   };
   const handlers = new Map<string, JobHandler<JobRow>>([['one', { store, attempt }]]);
   const queue: JobQueue = startJobQueue({ name: QUEUE, perTenant: SLOTS, concurrency: SLOTS }, handlers, {
-    redisUrl: platform.stores.redis.adminUrl,
+    redisUrl: platform.stores.redis.queueUrl,
+    queueMetrics: queueMetrics(createMetrics('worker'), [QUEUE]),
     clock: systemClock,
     log: silentLogger,
   });

@@ -87,7 +87,7 @@ test('a Redis that loses everything loses no grade', async () => {
   const grades = await Promise.all(range(30).map((at) => course.grade(`forgotten-${at}`, at)));
   await waitFor('the first ones', () => lms.scores.cell('forgotten-0') !== undefined);
 
-  await platform.stores.kill('valkey');
+  await Promise.all([platform.stores.kill('valkey'), platform.stores.kill('valkey-queue')]);
 
   await allCountedOnce(grades);
 });

@@ -110,9 +110,11 @@ test('a Redis that loses everything while 8 requests are running repeats none of
   const [other, beside] = [await platform.tenant(), await startReceiver()];
   await addWebhook(other, { url: beside.url });
 
-  const redis = new Redis(platform.stores.redis.adminUrl);
-  await redis.flushall();
-  redis.disconnect();
+  for (const url of [platform.stores.redis.adminUrl, platform.stores.redis.queueUrl]) {
+    const redis = new Redis(url);
+    await redis.flushall();
+    redis.disconnect();
+  }
   await emitGrades(other, 1);
 
   await waitFor("another's delivery after it", () => beside.received.length === 1, 20_000); // while the 8 are still under way

@@ -122,7 +122,7 @@ test('a Redis that loses everything under 100 changes loses none of them', async
   await hook();
   const emitting = emit(100);
   await waitFor('the first ones', () => receiver.received.length > 5);
-  await platform.stores.kill('valkey');
+  await Promise.all([platform.stores.kill('valkey'), platform.stores.kill('valkey-queue')]);
   await allArrive(await emitting);
 });
 

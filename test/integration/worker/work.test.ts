@@ -76,7 +76,7 @@ test('a Redis that loses everything in the middle loses no job', async () => {
     for (const key of keys) await insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } });
   });
   await waitFor('the first ones to go', async () => (await workLeft()) < 50);
-  await platform.stores.kill('valkey');
+  await Promise.all([platform.stores.kill('valkey'), platform.stores.kill('valkey-queue')]);
 
   await waitFor('the purge', async () => (await workLeft()) === 0);
   expect(await objectCount(tenant)).toBe(0);
@@ -88,10 +88,11 @@ test('a Redis that is frozen delays the work until shortly after it thaws', asyn
     for (const key of keys) await insertJob(tx, { kind: 'objects.purge', payload: { keys: [key] } });
   });
   await waitFor('the first ones to go', async () => (await workLeft()) < 35);
-  platform.stores.signal('valkey', 'SIGSTOP');
-  // Longer than any command's time-out: every connection of the worker has given up by then.
+  const signal = (name: NodeJS.Signals): void => (['valkey', 'valkey-queue'] as const).forEach((of) => platform.stores.signal(of, name));
+  signal('SIGSTOP');
+  // Longer than most commands' time-outs: nearly every connection of the worker has given up by then.
   await new Promise((resolve) => setTimeout(resolve, 6_000));
-  platform.stores.signal('valkey', 'SIGCONT');
+  signal('SIGCONT');
 
   await waitFor('the purge', async () => (await workLeft()) === 0);
   expect(await objectCount(tenant)).toBe(0);
