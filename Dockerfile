@@ -7,11 +7,11 @@ ARG RELEASE=false
 
 # What the programs load, exactly as the lockfile says. The packages of the tests are no part of that, and some of those are not on every registry.
 FROM ${BUILD_BASE} AS packages
+WORKDIR /src
 ARG BUILD_BASE
 ARG BASE
 ARG RELEASE
 RUN case "${RELEASE} ${BUILD_BASE} ${BASE}" in false*|*@sha256:*@sha256:*) ;; *) echo 'A release needs both bases by digest, BASE and BUILD_BASE (docs/operate.md).' >&2; exit 1 ;; esac
-WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm pkg delete devDependencies && npm ci --ignore-scripts
 # Types and source maps are for developers: a fifth of the bytes.
