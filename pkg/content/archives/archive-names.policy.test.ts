@@ -24,7 +24,7 @@ describe('a name in an archive', () => {
 
   test('is cut to the 255 bytes that Linux takes, between characters and before its extension', () => {
     const name = portableName(`${'長'.repeat(200)}.pdf`);
-    expect([Buffer.byteLength(name), name.endsWith('長.pdf')]).toEqual([253 + 1 - 3 + 2, true]);
+    expect([Buffer.byteLength(name), name.endsWith('長.pdf')]).toEqual([253, true]);
     expect(portableName('x'.repeat(255))).toBe('x'.repeat(255));
   });
 });

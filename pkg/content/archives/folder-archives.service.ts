@@ -26,8 +26,6 @@ const ENTRY_BYTES = 96;
 const BASE_BYTES = 128 * 1024;
 /** A name is in the directory, and in the list of changes where it was changed. */
 const NAME_COPIES = 2;
-/** What one archive may hold, so that some may be under way at once: some 100,000 entries with names of 30 bytes. */
-const ARCHIVE_BYTES_MAX = 16 << 20;
 
 /** A file whose turn comes; `content` undefined: it is opened then. A promise that gives null: it was deleted meanwhile. */
 interface Ahead {
@@ -85,9 +83,10 @@ export class FolderArchives {
   }
 
   async #memoryOf({ id }: FolderRecord): Promise<number> {
-    const { entries, nameBytes } = await treeSize(this.#db, id, Math.floor(ARCHIVE_BYTES_MAX / ENTRY_BYTES));
+    const most = this.#transfers.mostOfArchive;
+    const { entries, nameBytes } = await treeSize(this.#db, id, Math.floor(most / ENTRY_BYTES));
     const holds = BASE_BYTES + entries * ENTRY_BYTES + nameBytes * NAME_COPIES;
-    if (holds > ARCHIVE_BYTES_MAX)
+    if (holds > most)
       throw new Problem(
         'archive_too_large',
         'The folder has too many files and folders for one archive. Download the folders in it one by one.',

@@ -14,7 +14,7 @@ export interface TransferLimits {
   /** Archives at once, and those of one person: each holds files that it reads ahead. */
   readonly archives: number;
   readonly archivesPerPerson: number;
-  /** Bytes that the directories of all archives may hold; those of one person half of it. */
+  /** Bytes that the directories of all archives may hold; one archive, and those of one person, half of it: some 100,000 entries. */
   readonly archiveBytes: number;
   /** Whenever the server has waited this long for a client, in total, the client must have moved the least rate in that time. */
   readonly measuredMs: number;

@@ -93,6 +93,11 @@ export class Transfers {
     });
   }
 
+  /** Bytes that one archive may hold, and all of one person. */
+  get mostOfArchive(): number {
+    return this.#limits.archiveBytes / 2;
+  }
+
   /** Throws `too_many_transfers`; `unavailable` where the server has as many downloads as it can have. */
   begin(kind: 'upload' | 'download', counted: Counted, traffic: Traffic): Transfer {
     return this.#begin(kind, this.#slotsOf(kind, counted), traffic);
@@ -103,7 +108,7 @@ export class Transfers {
     const { archives, archivesPerPerson, archiveBytes } = this.#limits;
     const slots: Slot[] = [
       { name: 'archives_of_person', key: `archives:${person}`, most: archivesPerPerson },
-      { name: 'archive_bytes_of_person', key: `archive-bytes:${person}`, most: archiveBytes / 2, takes: bytes },
+      { name: 'archive_bytes_of_person', key: `archive-bytes:${person}`, most: this.mostOfArchive, takes: bytes },
       { name: 'archives', key: 'archives', most: archives },
       { name: 'archive_bytes', key: 'archive-bytes', most: archiveBytes, takes: bytes },
     ];

@@ -14,7 +14,7 @@ const FOLDERS = 4_000;
 /** A few hundred bytes for each of them in two archives, and what is on its way. */
 const BOUND = 12 << 20;
 
-const tenant = serverSuite({ transfers: { archivesPerPerson: 2 } });
+const tenant = serverSuite({ transfers: { archivesPerPerson: 2, archiveBytes: 4 << 20 } });
 
 const folder = async (api: Api, name: string, parent_id: string | null = null): Promise<string> =>
   (await api.post('/folders', { name, parent_id })).body.id;
@@ -179,7 +179,7 @@ describe('the archive of a folder', () => {
     const fill = (count: number, prefix: string, id: string): Promise<unknown> =>
       tenant.db.query(
         `INSERT INTO folders (uuid, name, path, parent_id, owner_id)
-         SELECT gen_random_uuid(), $2 || n, d.path || '/' || $2 || n, d.id, d.owner_id FROM folders d, generate_series(1, $1::int) n WHERE d.uuid = $3`,
+         SELECT gen_random_uuid(), $2::text || n, d.path || '/' || $2::text || n, d.id, d.owner_id FROM folders d, generate_series(1, $1::int) n WHERE d.uuid = $3`,
         [count, prefix, id],
       );
     await fill(FOLDERS, '', deepest);
@@ -202,7 +202,7 @@ describe('the archive of a folder', () => {
     expect(Math.min(...sizes)).toBeGreaterThan(FOLDERS * 2 * 2_000);
     expect(highest).toBeLessThan(BOUND);
     const wide = await folder(api, 'wide');
-    await fill(50_000, 'x'.repeat(150), wide);
+    await fill(2 * FOLDERS, 'x'.repeat(150), wide);
     expect(await api.get(`/folders/${wide}/zip`)).toMatchObject({ status: 422, body: { error: 'archive_too_large' } });
   });
 });
