@@ -71,7 +71,11 @@ export const AuditEntry = z
     actor: z
       .union([
         z.object({ id: Uuid, name: z.string().meta({ example: 'Ada Okafor' }) }),
-        z.object({ system: z.literal(true).describe('Carrel itself: a schedule, an expiry, a resource of the cluster') }),
+        z.object({
+          system: z
+            .literal(true)
+            .describe('Carrel itself: a schedule, an expiry, a resource of the cluster, what a launch makes or changes'),
+        }),
       ])
       .nullable()
       .describe('null: somebody who was not signed in, or a user who is gone'),
