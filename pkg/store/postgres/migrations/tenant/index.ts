@@ -34,6 +34,7 @@ import { auditOfLti } from './0048-audit-of-lti.ts';
 import { requestsOfLaunches } from './0049-requests-of-launches.ts';
 import { sharedFunctions } from './0050-shared-functions.ts';
 import type { TenantMigration } from './migration.ts';
+import { auditOfSystem } from './0073-audit-of-system.ts';
 import { keysInNfc } from './0080-keys-in-nfc.ts';
 import { namesInOrder } from './0081-names-in-order.ts';
 
@@ -73,6 +74,7 @@ export const tenantMigrations: readonly TenantMigration[] = [
   auditOfLti,
   requestsOfLaunches,
   sharedFunctions,
+  auditOfSystem,
   keysInNfc,
   namesInOrder,
 ];
