@@ -22,9 +22,9 @@ import type { Rollouts } from './rollouts.ts';
 import type { Migrations } from './migrations.ts';
 import { MOVE_RETRY_MS, type Moves } from './moves.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { unreachable } from './storage-location.ts';
+import { unreachableText } from './storage-location.ts';
 import { locationText } from './storage-migration.ts';
-import { removeNamedObjects } from './tenant-named-storage.ts';
+import { type Removal, removeNamedObjects } from './tenant-named-storage.ts';
 import type { TenantRedis } from './redis-users.ts';
 import { type BucketKeys, openable, type StorageCredentials } from './storage.ts';
 
@@ -34,6 +34,7 @@ const BUCKET_BUDGET_MS = 20_000;
 const DATABASE_BUDGET_MS = 20_000;
 const PODS_RETRY_MS = 500;
 const BUCKET_RETRY_MS = 60_000;
+const UNREACHABLE_RETRY_MS = 10_000;
 
 interface Deps {
   readonly tenants: Informer<Tenant>;
@@ -176,13 +177,17 @@ export class TenantFinalizer {
     if (isBucketKey(storage.accessKeyId, bucketName(slug)) && storage.bucket === bucketName(slug)) return undefined;
     const location = locationText(storage);
     const isWanted = tenant.spec.deletionPolicy === 'Delete';
-    const options = openable(storage, connect);
-    const removal = isWanted
-      ? await removeNamedObjects({ ...options, marker: storage.marker }, { budgetMs: BUCKET_BUDGET_MS, signal }).catch((error: unknown) => {
-          throw error instanceof StoreUnavailableError ? unreachable(options, error) : error;
-        })
-      : 'left';
-    if (removal === 'more') return { what: `the objects in ${location} to be deleted`, retryMs: 0, isLasting: true };
+    const what = `the objects in ${location} to be deleted`;
+    let removal: Removal = 'left';
+    try {
+      const marked = { ...openable(storage, connect), marker: storage.marker };
+      if (isWanted) removal = await removeNamedObjects(marked, { budgetMs: BUCKET_BUDGET_MS, signal });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      const why = `${unreachableText(storage, error)}; with deletionPolicy Retain they are left`;
+      return { what: `${what}: ${why}`, retryMs: UNREACHABLE_RETRY_MS, isLasting: true };
+    }
+    if (removal === 'more') return { what, retryMs: 0, isLasting: true };
     if (removal === 'left')
       events.record(tenant, TENANT, {
         type: 'Warning',

@@ -122,8 +122,7 @@ export async function markShared(storage: ObjectsOptions, signal: AbortSignal): 
   }
 }
 
-/** `within`: how long the store had, in ms. */
-export function unreachable(storage: ObjectsOptions, cause: unknown, within = ANSWER_MS): ConditionError {
+function unreachable(storage: ObjectsOptions, cause: unknown, within: number): ConditionError {
   const refused = refusalIn(cause);
   if (refused)
     return new ConditionError(
@@ -135,21 +134,17 @@ export function unreachable(storage: ObjectsOptions, cause: unknown, within = AN
         cause,
       },
     );
-  if (cause instanceof StoreUnavailableError && (cause.cause as Error | undefined)?.name === 'TimeoutError')
-    return new ConditionError('StorageUnreachable', `spec.storage: ${silent(storage, within)}`, {
-      retryAfterMs: UNREACHABLE_RETRY_MS,
-      cause,
-    });
-  // Messages of a store bear an id of the request: another one each time.
-  const why = cause instanceof Error ? nameOf(cause) : String(cause);
-  return new ConditionError('StorageUnreachable', `spec.storage: bucket ${storage.bucket} cannot be reached with the key given (${why})`, {
-    retryAfterMs: UNREACHABLE_RETRY_MS,
-    cause,
-  });
+  const why = unreachableText(storage, cause, within);
+  return new ConditionError('StorageUnreachable', `spec.storage: ${why}`, { retryAfterMs: UNREACHABLE_RETRY_MS, cause });
 }
 
-const silent = ({ endpoint }: Pick<ObjectsOptions, 'endpoint'>, within: number): string =>
-  `the store at ${URL.canParse(endpoint) ? new URL(endpoint).host : endpoint} did not answer within ${within / 1000} s`;
+/** Why a store is not reached, in words that are the same at each try. `within`: how long it had, in ms. */
+export function unreachableText({ endpoint, bucket }: StorageLocation, cause: unknown, within = ANSWER_MS): string {
+  const isLate = cause instanceof StoreUnavailableError && (cause.cause as Error | undefined)?.name === 'TimeoutError';
+  if (isLate) return `the store at ${URL.canParse(endpoint) ? new URL(endpoint).host : endpoint} did not answer within ${within / 1000} s`;
+  // Messages of a store bear an id of the request: another one each time.
+  return `bucket ${bucket} cannot be reached with the key given (${cause instanceof Error ? nameOf(cause) : String(cause)})`;
+}
 
 /** What the guarded connector says of an address that it does not dial. */
 function refusalIn(error: unknown): EgressError | undefined {

@@ -92,7 +92,13 @@ const cases: readonly Case[] = [
   {
     alert: 'CarrelWorkAbandoned',
     when: 'an attempt was abandoned',
-    series: ['carrel_work_results_total{kind="objects.sweep",result="abandoned",pod="w-1"} 0x10 1x109'],
+    series: ['carrel_work_results_total{kind="objects.sweep",result="abandoned",pod="w-1"} 3x10 4x109'],
+    fires: { kind: 'objects.sweep' },
+  },
+  {
+    alert: 'CarrelWorkAbandoned',
+    when: 'the first attempt of a kind was abandoned',
+    series: ['carrel_work_results_total{kind="objects.sweep",result="abandoned",pod="w-1"} _x10 1x109'],
     fires: { kind: 'objects.sweep' },
   },
   {

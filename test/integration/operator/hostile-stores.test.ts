@@ -19,11 +19,11 @@ interface HostileTenant {
 }
 
 /** Tenants of one namespace that name buckets of the hostile store, each a bucket of its own. */
-async function hostileTenants(behave: (bucket: string) => void): Promise<HostileTenant[]> {
+async function hostileTenants(behave: (bucket: string) => void, count = HOSTILE): Promise<HostileTenant[]> {
   const namespace = await newNamespace(cluster);
   const stringData = { endpoint: store.url, accessKeyId: 'key', secretAccessKey: 'secret' };
   await cluster.of(children.SECRET).create({ metadata: { namespace, name: 'hostile' }, stringData });
-  const tenants = range(HOSTILE).map(() => ({ key: { namespace, name: unique() }, bucket: unique('bucket') }));
+  const tenants = range(count).map(() => ({ key: { namespace, name: unique() }, bucket: unique('bucket') }));
   for (const { key, bucket } of tenants) {
     behave(bucket);
     const storage = { credentialsSecretRef: { name: 'hostile' }, bucket };
@@ -60,6 +60,26 @@ test('while the stores of eight Tenants drip their markers, an ordinary one is R
   await waitFor('the slow Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
 });
 
+test('a Tenant that is deleted while its store drips its marker says so, and goes once the deletion policy is Retain', async () => {
+  const [tenant] = (await hostileTenants(() => undefined, 1)) as [HostileTenant];
+  const { key, bucket } = tenant;
+  await ready(cluster.tenants, key);
+  store.behave(bucket, { marker: 'drips' });
+
+  await cluster.tenants.delete(key);
+  const message = await waitFor('a status that names the store', async () => {
+    const said = conditionOf(await cluster.tenants.find(key), 'Ready')?.message;
+    return said?.includes('did not answer') && said;
+  });
+  await cluster.tenants.patch(key, { spec: { deletionPolicy: 'Retain' } });
+
+  const { host } = new URL(store.url);
+  expect(message).toBe(
+    `Waiting for the objects in ${bucket}/ at ${store.url} to be deleted: the store at ${host} did not answer within 10 s; with deletionPolicy Retain they are left`,
+  );
+  await waitFor('the Tenant to be gone', async () => (await cluster.tenants.find(key)) === undefined);
+});
+
 test('while eight deletions meet lists without end, an ordinary Tenant is Ready within seconds; they go once their stores behave', async () => {
   const tenants = await hostileTenants(() => undefined);
   for (const { key } of tenants) await ready(cluster.tenants, key);
@@ -70,10 +90,13 @@ test('while eight deletions meet lists without end, an ordinary Tenant is Ready 
 
   const tookMs = await timeUntilReady();
   const [first] = tenants as [HostileTenant];
-  const deleting = await condition(cluster.tenants, first.key, 'Ready', 'False', 'Deleting');
+  const message = await waitFor('a status that names the objects', async () => {
+    const said = conditionOf(await cluster.tenants.find(first.key), 'Ready')?.message;
+    return said?.includes('the objects in') && said;
+  });
   for (const { bucket } of tenants) store.behave(bucket, {});
 
   expect(tookMs).toBeLessThan(SOON_MS);
-  expect(conditionOf(deleting, 'Ready')?.message).toBe(`Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted`);
+  expect(message).toBe(`Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted`);
   await waitFor('the Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
 });
