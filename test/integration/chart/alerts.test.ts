@@ -90,23 +90,6 @@ const cases: readonly Case[] = [
     series: ['controller_runtime_reconcile_timeouts_total{controller="tenant"} 0x10 1x109'],
   },
   {
-    alert: 'CarrelWorkAbandoned',
-    when: 'an attempt was abandoned',
-    series: ['carrel_work_results_total{kind="objects.sweep",result="abandoned",pod="w-1"} 3x10 4x109'],
-    fires: { kind: 'objects.sweep' },
-  },
-  {
-    alert: 'CarrelWorkAbandoned',
-    when: 'the first attempt of a kind was abandoned',
-    series: ['carrel_work_results_total{kind="objects.sweep",result="abandoned",pod="w-1"} _x10 1x109'],
-    fires: { kind: 'objects.sweep' },
-  },
-  {
-    alert: 'CarrelWorkAbandoned',
-    when: 'attempts are retried',
-    series: ['carrel_work_results_total{kind="objects.sweep",result="retried",pod="w-1"} 0+1x120'],
-  },
-  {
     alert: 'CarrelWatchesBreak',
     when: 'a list each minute',
     series: ['reflector_lists_total{kind="Tenant"} 0+1x120'],
@@ -192,6 +175,23 @@ const cases: readonly Case[] = [
     alert: 'CarrelWebhooksFail',
     when: 'all arrive',
     series: ['carrel_webhook_deliveries_total{tenant="biology",result="delivered"} 0+1x120'],
+  },
+  {
+    alert: 'CarrelWorkAbandoned',
+    when: 'an attempt was abandoned',
+    series: ['carrel_work_results_total{kind="objects.sweep",result="abandoned",pod="w-1"} 3x10 4x109'],
+    fires: { kind: 'objects.sweep' },
+  },
+  {
+    alert: 'CarrelWorkAbandoned',
+    when: 'the first attempt of a kind was abandoned',
+    series: ['carrel_work_results_total{kind="objects.sweep",result="abandoned",pod="w-1"} _x10 1x109'],
+    fires: { kind: 'objects.sweep' },
+  },
+  {
+    alert: 'CarrelWorkAbandoned',
+    when: 'attempts are retried',
+    series: ['carrel_work_results_total{kind="objects.sweep",result="retried",pod="w-1"} 0+1x120'],
   },
   {
     alert: 'CarrelWorkLate',
