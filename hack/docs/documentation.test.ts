@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { operatorConfigSchema } from '../../cmd/operator/config.ts';
 import { serverConfigSchema } from '../../cmd/server/config.ts';
 import { workerConfigSchema } from '../../cmd/worker/config.ts';
@@ -109,6 +110,42 @@ test('each error code of the catalogue is one that some code answers with', () =
   const answers = new Set(answering.flatMap(({ text }) => wordsOf(text, /(?:new Problem\(\s*|return |[?:] )'([a-z_]+)'/g)));
 
   expect(Object.keys(CATALOGUE).filter((error) => !answers.has(error))).toEqual([]);
+});
+
+/** Kubernetes' own shapes, which go to the pods as they are. */
+const PASSED_ON = /^spec\.pod\.(tolerations|affinity|topologySpreadConstraints)\./;
+/** Fields that the operator stores, because the contract has them, and that nothing does anything with. */
+const ONLY_STORED = ['spec.deepLinkingResponseMode', 'spec.consumerKey'];
+
+interface SchemaNode {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+}
+
+/** The paths of a resource's fields that do not say "Not used yet", neither themselves nor above. */
+function usedFields(node: SchemaNode, path = ''): string[] {
+  if (/\bNot used yet\b/.test(node.description ?? '')) return [];
+  const below = Object.entries(node.properties ?? {}).flatMap(([name, field]) => usedFields(field, path === '' ? name : `${path}.${name}`));
+  return [...(path === '' ? [] : [path]), ...below, ...(node.items ? usedFields(node.items, path) : [])];
+}
+
+test('each field of a custom resource is one that some code reads or writes, or says "Not used yet"', () => {
+  const readers = code.filter(({ file }) => /^pkg\/(operator|lti\/registrations|webhooks|local|kube)\//.test(file)).map(({ text }) => text);
+  const known = new Set(wordsOf(readers.join('\n'), /\b([a-zA-Z]\w*)\b/g));
+  const unread = readdirSync(join(ROOT, 'crds'))
+    .filter((file) => file.endsWith('.yaml'))
+    .flatMap((file) => {
+      const { spec } = parse(readFileSync(join(ROOT, 'crds', file), 'utf8')) as {
+        spec: { versions: { schema: { openAPIV3Schema: SchemaNode } }[] };
+      };
+      const fields = new Set(spec.versions.flatMap(({ schema }) => usedFields(schema.openAPIV3Schema)));
+      return [...fields]
+        .filter((field) => !PASSED_ON.test(field) && (ONLY_STORED.includes(field) || !known.has(field.split('.').at(-1) ?? '')))
+        .map((field) => `${file}: ${field}`);
+    });
+
+  expect(unread).toEqual([]);
 });
 
 /** Names of other standards and products, which our code need not hold. */
