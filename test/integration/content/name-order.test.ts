@@ -45,7 +45,7 @@ const SHUFFLED = IN_ORDER.toSorted();
 async function names(api: Api, path: string, limit: number, nameOf: (item: Record<string, never>) => string): Promise<string[]> {
   const found: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
-    const { status, body }: ApiReply = await api.get(path, { query: { limit, ...(cursor ? { cursor } : {}) } });
+    const { status, body }: ApiReply = await api.get(`${path}&limit=${limit}${cursor ? `&cursor=${cursor}` : ''}`);
     if (status !== 200) throw new Error(`${path} answered ${status} ${JSON.stringify(body)}`);
     found.push(...(body.data as Record<string, never>[]).map(nameOf));
     cursor = body.pagination.next_cursor as string | null;

@@ -8,9 +8,13 @@ import { ResourceApi } from '../../../pkg/kube/resource.ts';
 import { KubeClient } from '../../../pkg/kube/transport.ts';
 import { run } from '../../../pkg/local/binaries/run.ts';
 import { TENANT } from '../../../pkg/operator/kinds.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { Sealer } from '../../../pkg/runtime/sealing.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { Registry } from '../../../pkg/store/postgres/registry.ts';
 import { type ApiServer, startApiServer } from '../../support/apiserver.ts';
 import { programEnvironment, ROOT, testBackends } from '../../support/backends.ts';
 import { operatorEnvironment, tenantOf } from '../../support/operator.ts';
@@ -86,15 +90,20 @@ test('doctor says whether the custom resources are of this release, and reports 
 });
 
 test('doctor says that the indexes of names were built with another ICU than the server has, and what to do', async () => {
-  const superuser = new SqlPool({ url: testBackends().stores.postgres.superuser, poolSize: 1, log: silentLogger });
+  const { postgres } = testBackends().stores;
+  const [operator, superuser] = [postgres.operator, postgres.superuser].map((url) => new SqlPool({ url, poolSize: 1, log: silentLogger }));
+  const sealer = new Sealer([{ id: 'x', key: systemRandom.bytes(32) }], systemRandom);
+  await new Registry({ pool: operator as SqlPool, sealer, clock: systemClock, random: systemRandom }).ensureSchema();
   const version = (text: string): Promise<unknown> =>
-    superuser.query(`UPDATE pg_collation SET collversion = ${text} WHERE collnamespace = 'carrel'::regnamespace AND collname = 'names'`);
+    (superuser as SqlPool).query(
+      `UPDATE pg_collation SET collversion = ${text} WHERE collnamespace = 'carrel'::regnamespace AND collname = 'names'`,
+    );
 
   await version(`'1.1'`);
   const before = await doctor();
   await version('pg_collation_actual_version(oid)');
   const after = await doctor();
-  await superuser.close();
+  await Promise.all([operator?.close(), superuser?.close()]);
 
   expect(before).toMatch(
     /^shard \S+ +WRONG +its indexes of names are of ICU 1\.1, .*REINDEX DATABASE .*ALTER COLLATION carrel\.names REFRESH VERSION/m,
