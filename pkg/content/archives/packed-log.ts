@@ -23,7 +23,10 @@ export class PackedLog {
     this.#openBytes += record.length;
     this.bytes += record.length;
     if (this.#openBytes < PIECE_BYTES) return;
-    const piece = deflateRawSync(Buffer.concat(this.#open), { level: LEVEL });
+    const packed = deflateRawSync(Buffer.concat(this.#open), { level: LEVEL });
+    // A copy: what zlib gives is a part of a larger buffer, which it would keep in memory.
+    const piece = Buffer.allocUnsafeSlow(packed.length);
+    packed.copy(piece);
     this.#packed.push(piece);
     this.#packedBytes += piece.length;
     this.#open = [];

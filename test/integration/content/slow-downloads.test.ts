@@ -10,7 +10,7 @@ import { inParallel, range } from '../../support/wait.ts';
 const MIB = 1 << 20;
 const LINKS = 100;
 /** More than the server gives to links. */
-const ATTEMPTS = 700;
+const ATTEMPTS = 560;
 const BY_LINKS = 500;
 
 const tenant = serverSuite();
