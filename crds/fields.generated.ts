@@ -172,6 +172,8 @@ export const FIELDS: Readonly<Record<string, readonly string[]>> = {
     'spec.limits.requestsPerUserPerMinute',
     'spec.limits.requestsPerTenantPerMinute',
     'spec.limits.requestsPerIpPerHour',
+    'spec.limits.storage',
+    'spec.limits.files',
     'spec.trashRetention',
     'spec.versions',
     'spec.versions.keep',
@@ -218,6 +220,8 @@ export const FIELDS: Readonly<Record<string, readonly string[]>> = {
     'status.usage.users',
     'status.usage.files',
     'status.usage.bytes',
+    'status.usage.entries',
+    'status.usage.databaseBytes',
   ],
   Webhook: [
     'spec.tenantRef',

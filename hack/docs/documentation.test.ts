@@ -175,6 +175,7 @@ const GOOD_NEWS = [
   'Available',
   'Current',
   'Exposed',
+  'HasRoom',
   'KeysReady',
   'Migrated',
   'NotExposed',

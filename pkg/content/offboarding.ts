@@ -14,6 +14,7 @@ import { renameFolder } from './folders/rename-folder.ts';
 import { orNameConflict } from './names/name-conflict.ts';
 import { characters } from './names/names.policy.ts';
 import { countBytes } from './uploads/uploads.sql.ts';
+import { BYTES_OF, ENTRIES_OF } from './usage/counted.sql.ts';
 import { requestPurge } from './objects/objects.jobs.ts';
 
 /**
@@ -46,14 +47,15 @@ export class UserContent {
 
   async #transfer(tx: Tx, from: UserRef, to: UserRef): Promise<void> {
     await lockFolders(tx, from);
-    const bytes = await bytesOf(tx, from.id);
+    const { bytes, entries } = await usageOf(tx, from.id);
     await orNameConflict(tx.query('UPDATE folders SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
     await orNameConflict(tx.query('UPDATE files SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
     await tx.query('UPDATE shares s SET created_by = $2 FROM files f WHERE f.id = s.file_id AND f.owner_id = $2 AND s.created_by = $1', [
       from.id,
       to.id,
     ]);
-    await tx.query('UPDATE users SET storage_used = storage_used - $2 WHERE id = $1', [from.id, bytes]);
+    await tx.query('UPDATE users SET storage_used = greatest(0, storage_used - $2::bigint), entries = 0 WHERE id = $1', [from.id, bytes]);
+    await tx.query('UPDATE users SET entries = entries + $2 WHERE id = $1', [to.id, entries]);
     await countBytes(tx, to.id, bytes, { now: this.#clock.now() });
     this.#cache.invalidate(tx, FOLDERS_TAG, USERS_TAG);
   }
@@ -102,9 +104,10 @@ export class UserContent {
   async #removeFolders(tx: Tx, user: UserRef, systemUserId: number): Promise<void> {
     await this.#renameClashingRoots(tx, user, systemUserId);
     await tx.query(
-      `UPDATE folders d SET owner_id = $2 WHERE d.owner_id = $1 AND (
+      `WITH given AS (UPDATE folders d SET owner_id = $2 WHERE d.owner_id = $1 AND (
          EXISTS (SELECT FROM folders b WHERE b.ancestry <@ d.ancestry AND b.owner_id <> $1)
-         OR EXISTS (SELECT FROM folders b JOIN files f ON f.folder_id = b.id WHERE b.ancestry <@ d.ancestry))`,
+         OR EXISTS (SELECT FROM folders b JOIN files f ON f.folder_id = b.id WHERE b.ancestry <@ d.ancestry)) RETURNING d.id)
+       UPDATE users SET entries = entries + (SELECT count(*) FROM given) WHERE id = $2`,
       [user.id, systemUserId],
     );
     await tx.query(
@@ -158,12 +161,11 @@ const CREATED_BY = [
   ['permissions', 'granted_by'],
 ] as const;
 
-/** The bytes that count to a user: all versions of all files, including the trash. */
-async function bytesOf(tx: Tx, userId: number): Promise<number> {
-  const [row] = await tx.query<{ bytes: number }>(
-    'SELECT coalesce(sum(v.size), 0)::bigint AS bytes FROM file_versions v JOIN files f ON f.id = v.file_id WHERE f.owner_id = $1',
-    [userId],
-  );
+/** What counts to a user: bytes of all versions and metadata of all files, and how many files and folders there are, the trash included. */
+async function usageOf(tx: Tx, userId: number): Promise<{ bytes: number; entries: number }> {
+  const [row] = await tx.query<{ bytes: number; entries: number }>(`SELECT ${BYTES_OF('$1')} AS bytes, ${ENTRIES_OF('$1')} AS entries`, [
+    userId,
+  ]);
   if (!row) throw new Problem('internal');
-  return row.bytes;
+  return row;
 }

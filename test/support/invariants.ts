@@ -4,7 +4,7 @@ import type { Objects } from '../../pkg/store/s3/objects.ts';
 /**
  * What holds of a tenant's rows and objects whenever nothing is under way, however it was interrupted before. Gives a sentence for each fault:
  *
- * - what counts to a user is the sum of all versions of all files they own;
+ * - what counts to a user is the sum of all versions of all files they own, and of their metadata in whole KiB; files and folders are counted;
  * - a file is its newest version, which has the highest number;
  * - every version's object is there, with its size, and so is that of every segment of an upload that goes on;
  * - every object has a version, or work that waits will delete it (its purge, or the sweep of its day);
@@ -17,9 +17,17 @@ export async function invariantFaults(db: Sql, objects: Objects): Promise<string
 }
 
 const ROW_FAULTS = `
-  SELECT format('%s: %s bytes count, %s are there', u.username, u.storage_used, coalesce(sum(v.size), 0)) AS fault
-  FROM users u LEFT JOIN files f ON f.owner_id = u.id LEFT JOIN file_versions v ON v.file_id = f.id
-  GROUP BY u.id HAVING u.storage_used <> coalesce(sum(v.size), 0)
+  SELECT format('%s: %s bytes count, %s are there', u.username, u.storage_used, v.bytes + m.bytes) AS fault
+  FROM users u
+    CROSS JOIN LATERAL (SELECT coalesce(sum(v.size), 0) AS bytes FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.owner_id = u.id) v
+    CROSS JOIN LATERAL (SELECT coalesce(sum(ceil((octet_length(m.key) + coalesce(octet_length(m.value), 0)) / 1024.0) * 1024), 0) AS bytes
+      FROM files f JOIN file_metadata m ON m.file_id = f.id WHERE f.owner_id = u.id) m
+  WHERE u.storage_used <> v.bytes + m.bytes
+  UNION ALL
+  SELECT format('%s: %s files and folders count, %s are there', u.username, u.entries, n.entries)
+  FROM users u CROSS JOIN LATERAL (
+    SELECT (SELECT count(*) FROM files f WHERE f.owner_id = u.id) + (SELECT count(*) FROM folders d WHERE d.owner_id = u.id) AS entries) n
+  WHERE u.entries <> n.entries
   UNION ALL
   SELECT format('%s is version %s of %s', f.path, f.version_number, count(v.id))
   FROM files f LEFT JOIN file_versions v ON v.file_id = f.id

@@ -22,11 +22,16 @@ export interface MetadataEntry {
   readonly type?: string;
 }
 
-/** Gives each of `files` these entries. */
+/** Gives each of `files` these entries, which count to their owners. */
 export async function addMetadata(tenant: TestTenant, files: readonly string[], entries: readonly MetadataEntry[]): Promise<void> {
   await tenant.db.query(
-    `INSERT INTO file_metadata (file_id, key, value, value_type)
-     SELECT f.id, e.key, e.value, e.type FROM files f, unnest($2::text[], $3::text[], $4::text[]) e (key, value, type) WHERE f.uuid = ANY ($1::uuid[])`,
+    `WITH entry AS (
+       INSERT INTO file_metadata (file_id, key, value, value_type)
+       SELECT f.id, e.key, e.value, e.type FROM files f, unnest($2::text[], $3::text[], $4::text[]) e (key, value, type)
+       WHERE f.uuid = ANY ($1::uuid[]) RETURNING file_id, ceil((octet_length(key) + coalesce(octet_length(value), 0)) / 1024.0) * 1024 AS bytes
+     )
+     UPDATE users u SET storage_used = u.storage_used + c.bytes
+     FROM (SELECT f.owner_id, sum(e.bytes) AS bytes FROM entry e JOIN files f ON f.id = e.file_id GROUP BY f.owner_id) c WHERE c.owner_id = u.id`,
     [files, entries.map(({ key }) => key), entries.map(({ value }) => value), entries.map(({ type = 'string' }) => type)],
   );
 }

@@ -35,6 +35,7 @@ import { FILES, fileList, filesOf, type PageRow } from './file-list.sql.ts';
 import { fileCreated, fileUpdated } from './files.events.ts';
 import { includedEtag, includedFields } from './file-includes.view.ts';
 import type { Include } from './file-includes.schema.ts';
+import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
 import { type FileRecord, findFile, findFiles, cachedRecord, type ListedFile } from './files.sql.ts';
 import { fileEtag, fileSeenBy, presentFile, type SeenFile } from './files.view.ts';
 import type { FileChanges, FileQuery, FileRestoration, FileView, FileWithIncludes } from './files.schema.ts';
@@ -43,6 +44,11 @@ import { requestPurge } from '../objects/objects.jobs.ts';
 
 /** Where a file is or will be; `path` is the folder's, null in the owner's root. */
 type FileLocation = Pick<FileRecord, 'folder' | 'ancestors'> & { readonly path: string | null };
+
+/** Bytes of versions and of the metadata that are still there. */
+const FREE = `
+  UPDATE users SET storage_used = greatest(0, storage_used - $2::bigint
+    - (SELECT coalesce(sum(${ENTRY_BYTES}), 0) FROM file_metadata m WHERE m.file_id = $3)) WHERE id = $1`;
 
 /**
  * Files: reading, changing, trash.
@@ -174,9 +180,9 @@ export class Files {
       const file = await this.lock(tx, actor, granted, id, 'admin', { ifMatch, state: 'any' });
       const versions = await tx.fileVersions.list({ fileId: file.id });
       await tx.permissions.delete({ resourceType: 'file', resourceId: file.id });
-      await tx.files.delete({ id: file.id });
       const freed = versions.reduce((sum, { size }) => sum + size, 0);
-      await tx.query('UPDATE users SET storage_used = storage_used - $2 WHERE id = $1', [file.ownerId, freed]);
+      await tx.query(FREE, [file.ownerId, freed, file.id]);
+      await tx.files.delete({ id: file.id });
       await requestPurge(
         this.#jobs,
         tx,

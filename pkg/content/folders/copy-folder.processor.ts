@@ -1,7 +1,7 @@
 import { permissionSet } from '../../access/permission-sets.ts';
 import { Problem } from '../../api/problem.ts';
 import type { JobContext, WorkerServices } from '../../api/processor.ts';
-import { isNotCommitted } from '../../store/postgres/errors.ts';
+import { isNotCommitted, LimitReached } from '../../store/postgres/errors.ts';
 import { insertJob } from '../../store/postgres/job-store.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { WAKE_CHANNEL } from '../../store/redis/redis.ts';
@@ -76,17 +76,26 @@ class QuotaTaken extends Error {
  * - The copier's quota is never exceeded: contents are reserved before they are copied, and counted in the transaction that makes them files. What does
  *   not fit is a failed item, and a smaller one behind it is copied.
  * - An item's folder or file, its metadata, event, quota and state are one transaction. Contents that no file was made of are deleted, after a crash by the sweep.
+ * - Where the copier or the tenant has as many files and folders as they may have, what is left fails.
  * - What comes to the folder after its items were found is not copied, and neither is the copy itself, wherever it is.
  */
 export const copyFolder = taskProcessor({
   kind: COPY_FOLDER,
   create: (services) => async (steps) => {
-    for (let more = true; more;) {
-      steps.yieldTurn();
-      const batch = await steps.step((tx, task) => next(services, tx, task));
-      if (batch === 'more') continue;
-      if (batch === 'ended') more = false;
-      else await copyBatch(services, steps, batch);
+    try {
+      for (let more = true; more;) {
+        steps.yieldTurn();
+        const batch = await steps.step((tx, task) => next(services, tx, task));
+        if (batch === 'more') continue;
+        if (batch === 'ended') more = false;
+        else await copyBatch(services, steps, batch);
+      }
+    } catch (error) {
+      if (!(error instanceof LimitReached)) throw error;
+      await steps.step(async (_tx, task) => {
+        await task.endRest({ code: 'quota_exceeded', message: error.message });
+        await task.succeed();
+      });
     }
   },
 });
@@ -144,7 +153,8 @@ async function reserved(tx: Sql, task: Task, copier: Copier, items: readonly Tas
     STEP_BYTES,
     found.filter((file): file is CopyableFile => file.key !== null && file.hasFolder),
   );
-  const files = await reserve(tx, { id: task.uuid, ownerId: copier.userId, now }, there);
+  const counted = there.map((file) => ({ file, size: file.size + file.metadataBytes }));
+  const files = (await reserve(tx, { id: task.uuid, ownerId: copier.userId, now }, counted)).map(({ file }) => file);
   const fitting = new Set(files);
   await task.end([
     ...found
@@ -256,7 +266,7 @@ async function commit(
   await holdFolders(tx, [...new Set(stored.map(({ copyIn }) => copyIn))]);
   const made = await copyFiles(tx, task.id, stored, copier.tree, { userId: copier.userId, bucket, now });
   const used = new Set(made.filter(({ isMade }) => isMade).map(({ id }) => id));
-  const bytes = stored.reduce((sum, { id, size }) => (used.has(id) ? sum + size : sum), 0);
+  const bytes = stored.reduce((sum, { id, size }) => (used.has(id) ? sum + size : sum), made[0]?.metadataBytes ?? 0);
   if (!(await countInPlaceOf(tx, { id: task.uuid, ownerId: copier.userId, now }, bytes))) throw new QuotaTaken();
   await task.end([...made.map(endOf), ...blobs.filter(({ id }) => !copied.get(id)).map(({ id }) => ({ id, ...GONE }))]);
   await clearCaches(tx);

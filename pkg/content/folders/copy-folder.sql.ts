@@ -1,3 +1,4 @@
+import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
 import { fileEventRows } from '../../events/events.ts';
 import type { Json } from '../../store/postgres/job-store.ts';
 import { MAX_FOLDER_DEPTH } from '../../store/postgres/migrations/tenant/0002-files.ts';
@@ -113,6 +114,8 @@ export interface SourceFile {
   readonly mimeType: string | null;
   readonly copyIn: string;
   readonly hasFolder: boolean;
+  /** Bytes of its metadata, which count too. */
+  readonly metadataBytes: number;
 }
 
 const BELOW_SOURCE = (ancestry: string): string =>
@@ -121,7 +124,8 @@ const BELOW_SOURCE = (ancestry: string): string =>
 /** One statement. */
 export const sourceFiles = (tx: Sql, taskId: number, items: readonly number[], { source }: CopiedTree): Promise<SourceFile[]> =>
   tx.query<SourceFile>(
-    `SELECT i.id, f.blob_name AS key, f.size, f.checksum, f.mime_type AS "mimeType", i.copy_in AS "copyIn", p.id IS NOT NULL AS "hasFolder"
+    `SELECT i.id, f.blob_name AS key, f.size, f.checksum, f.mime_type AS "mimeType", i.copy_in AS "copyIn", p.id IS NOT NULL AS "hasFolder",
+       (SELECT coalesce(sum(${ENTRY_BYTES}), 0)::bigint FROM file_metadata m WHERE m.file_id = f.id) AS "metadataBytes"
      FROM task_items i LEFT JOIN files f ON f.uuid = i.target AND ${BELOW_SOURCE('$3')} LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
      WHERE i.task_id = $1 AND i.id = ANY ($2::bigint[]) ORDER BY i.id`,
     [taskId, items, source.ancestry],
@@ -162,21 +166,25 @@ const COPY_FILES = `
     INSERT INTO file_tags (file_id, tag_id)
     SELECT m.id, l.tag_id FROM made m JOIN file_tags l ON l.file_id = m.source_id JOIN tags t ON t.id = l.tag_id WHERE t.owner_id = $4
   ), metadata AS (
-    INSERT INTO file_metadata (file_id, key, value, value_type)
-    SELECT m.id, e.key, e.value, e.value_type FROM made m JOIN file_metadata e ON e.file_id = m.source_id
+    INSERT INTO file_metadata AS m (file_id, key, value, value_type)
+    SELECT n.id, e.key, e.value, e.value_type FROM made n JOIN file_metadata e ON e.file_id = n.source_id RETURNING ${ENTRY_BYTES} AS bytes
   ), ${fileEventRows('file.created', '$6', { source: 'file f JOIN users o ON o.id = f.owner_id ORDER BY f.id', fields: createdFields })}
   SELECT c.id, c.source_id IS NOT NULL AS "isThere", c.folder_id IS NOT NULL AS "hasFolder", coalesce(c.fits, true) AS fits,
-    f.id IS NOT NULL AS "isMade", (SELECT count(*)::int FROM delivery) AS deliveries
+    f.id IS NOT NULL AS "isMade", (SELECT count(*)::int FROM delivery) AS deliveries,
+    (SELECT coalesce(sum(bytes), 0)::bigint FROM metadata) AS "metadataBytes"
   FROM candidate c LEFT JOIN file f ON f.uuid = c.copy`;
 
-/** Makes files of contents, in folders that are held, each with version 1, metadata, the copier's own tags and its event. One statement. */
+/**
+ * Makes files of contents, in folders that are held, each with version 1, metadata, the copier's own tags and its event; `metadataBytes` are those of all
+ * of them. One statement.
+ */
 export const copyFiles = (
   tx: Sql,
   taskId: number,
   blobs: readonly CopiedBlob[],
   { source }: CopiedTree,
   by: { readonly userId: number; readonly bucket: string; readonly now: Date },
-): Promise<(Made & { readonly deliveries: number })[]> =>
+): Promise<(Made & { readonly deliveries: number; readonly metadataBytes: number })[]> =>
   tx.query(COPY_FILES, [
     taskId,
     JSON.stringify(blobs),

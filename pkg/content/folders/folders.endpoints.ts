@@ -55,7 +55,7 @@ export const folderEndpoints = ({
     caller: { permission: 'write:folders' },
     body: NewFolder,
     replies: { 201: FolderView, 200: FolderView },
-    errors: ['not_found', 'name_conflict'],
+    errors: ['not_found', 'name_conflict', 'quota_exceeded'],
     idempotent: true,
     handle: async ({ actor, body }) => {
       const { created, folder } = await folders.create(actor, body);
@@ -148,7 +148,7 @@ export const folderEndpoints = ({
     params: z.object({ id: Uuid }),
     body: FolderCopy,
     replies: { 202: TaskView },
-    errors: ['not_found', 'forbidden', 'name_conflict', 'conflict'],
+    errors: ['not_found', 'forbidden', 'name_conflict', 'conflict', 'quota_exceeded'],
     idempotent: true,
     handle: async ({ actor, params, body }) => reply(202, await copies.copy(actor, params.id, body)),
   }),

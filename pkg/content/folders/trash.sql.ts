@@ -3,6 +3,7 @@ import type { Executor } from '../../store/postgres/database.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { deletedFields, updatedFields } from '../files/files.events.ts';
 import { PURGE_OBJECTS, KEYS_PER_JOB } from '../objects/objects.jobs.ts';
+import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
 import { expiryOf, type FolderRecord } from './folders.sql.ts';
 import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatches, NEXT_BATCH, stateOf } from './tree-files.sql.ts';
 
@@ -59,8 +60,11 @@ const purgeFiles = (batch: string): string => `
   ), file AS (
     DELETE FROM files f USING batch b WHERE f.id = b.id AND f.folder_id IS NOT DISTINCT FROM b.folder_id RETURNING ${CHANGED_FILES}
   ), freed AS (
-    UPDATE users u SET storage_used = u.storage_used - s.bytes
-    FROM (SELECT owner_id, sum(size) AS bytes FROM version GROUP BY owner_id) s WHERE u.id = s.owner_id
+    UPDATE users u SET storage_used = greatest(0, u.storage_used - s.bytes)
+    FROM (SELECT owner_id, sum(size) AS bytes FROM (
+      SELECT owner_id, size FROM version UNION ALL
+      SELECT f.owner_id, ${ENTRY_BYTES} FROM batch b JOIN files f ON f.id = b.id JOIN file_metadata m ON m.file_id = b.id
+    ) w GROUP BY owner_id) s WHERE u.id = s.owner_id
   ), ungranted AS (
     DELETE FROM permissions p USING batch b WHERE p.resource_type = 'file' AND p.resource_id = b.id
   ), work AS (

@@ -198,9 +198,9 @@ async function* checkUsage({ transaction, signal }: Checked, mend: boolean): Asy
   for (let after = 0, isMore = true; isMore;) {
     signal.throwIfAborted();
     const page = await transaction((tx) => usageAfter(tx, after, USERS_AT_ONCE));
-    for (const { id, user, counted, found } of page) {
+    for (const { id, user, counted, found, areEntriesRight } of page) {
       after = id;
-      if (counted === found) continue;
+      if (counted === found && areEntriesRight) continue;
       if (mend) await transaction((tx) => mendUsage(tx, id));
       yield* bound.atMost({ fault: { kind: 'wrong_usage', user, counted, found }, isMended: mend });
     }

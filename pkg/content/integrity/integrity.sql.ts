@@ -1,4 +1,5 @@
 import type { Sql } from '../../store/postgres/pool.ts';
+import { BYTES_OF, ENTRIES_OF } from '../usage/counted.sql.ts';
 
 /** A version with its object. */
 export interface StoredVersion {
@@ -58,30 +59,28 @@ export interface CountedUsage {
   readonly id: number;
   /** uuid */
   readonly user: string;
+  /** bytes */
   readonly counted: number;
   readonly found: number;
+  /** Whether files and folders are counted right. */
+  readonly areEntriesRight: boolean;
 }
 
 const USAGE = `
-  SELECT u.id, u.uuid AS "user", u.storage_used AS counted, coalesce(s.bytes, 0)::bigint AS found
-  FROM users u LEFT JOIN LATERAL (
-    SELECT sum(v.size) AS bytes FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.owner_id = u.id) s ON true`;
+  SELECT u.id, u.uuid AS "user", u.storage_used AS counted, ${BYTES_OF('u.id')} AS found, u.entries = ${ENTRIES_OF('u.id')} AS "areEntriesRight"
+  FROM users u`;
 
-/** Users after an id, those whose usage is right too: a change writes versions and usage in one transaction, so one statement sees both or neither. */
+/** Users after an id, those whose usage is right too: a change writes rows and usage in one transaction, so one statement sees both or neither. */
 export const usageAfter = (sql: Sql, id: number, most: number): Promise<CountedUsage[]> =>
   sql.query<CountedUsage>(`${USAGE} WHERE u.id > $1 ORDER BY u.id LIMIT $2`, [id, most]);
 
 /**
- * Counts a user's bytes again. The row is locked first: whoever adds or removes a version changes that row in the same transaction, so the statement
+ * Counts a user's bytes, files and folders again. The row is locked first: whoever adds or removes a row that counts changes that row in the same transaction, so the statement
  * after the lock sees all that was counted.
  */
 export async function recount(tx: Sql, id: number): Promise<void> {
   await tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [id]);
-  await tx.query(
-    `UPDATE users SET storage_used = (
-       SELECT coalesce(sum(v.size), 0) FROM files f JOIN file_versions v ON v.file_id = f.id WHERE f.owner_id = $1) WHERE id = $1`,
-    [id],
-  );
+  await tx.query(`UPDATE users SET storage_used = ${BYTES_OF('$1')}, entries = ${ENTRIES_OF('$1')} WHERE id = $1`, [id]);
 }
 
 /** What the check found, a row for each kind, for the operator to report. */

@@ -30,7 +30,7 @@ export const metadataEndpoints = (metadata: Metadata): Endpoint[] => [
     params: ByKey,
     body: NewMetadata,
     replies: { 200: MetadataEntry, 201: MetadataEntry },
-    errors: ['not_found', 'forbidden', 'conflict', 'precondition_failed', 'value_type_mismatch'],
+    errors: ['not_found', 'forbidden', 'conflict', 'precondition_failed', 'quota_exceeded', 'value_type_mismatch'],
     idempotent: true,
     handle: async ({ actor, params, body, request }) => {
       const { created, entry } = await metadata.put(actor, params.id, params.key, body, request.ifMatch);

@@ -11,6 +11,8 @@ export const KEY_MAX = 100;
 export const VALUE_MAX_BYTES = 65_536;
 /** Entries of a file. */
 export const ENTRIES_MAX = 100;
+/** Bytes of all values of a file. */
+export const VALUES_MAX_BYTES = 262_144;
 
 /** docs/design/records.md, Share, tag, metadata. */
 export const MetadataEntry = z
@@ -59,7 +61,7 @@ export const NewMetadata = z
       .unknown()
       .refine((value) => value !== undefined, 'is required')
       .meta({
-        description: `JSON of the type; at most ${VALUE_MAX_BYTES} bytes as UTF-8`,
+        description: `JSON of the type; at most ${VALUE_MAX_BYTES} bytes as UTF-8, and ${VALUES_MAX_BYTES} with the other values of the file`,
         'x-openapi': { anyOf: ANY_JSON },
         example: 'History 1',
       }),

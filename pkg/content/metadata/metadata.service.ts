@@ -11,8 +11,11 @@ import { type AuthorizedTransactions, authorizedTransactions } from '../access/a
 import { fileUpdated } from '../files/files.events.ts';
 import type { Files } from '../files/files.service.ts';
 import type { FileRecord } from '../files/files.sql.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { USERS_TAG } from '../../accounts/users/users.tags.ts';
+import { entryBytes } from './metadata-bytes.ts';
 import { storedValue } from './metadata.policy.ts';
-import { ENTRIES_MAX, type MetadataEntry, type MetadataQuery, type NewMetadata } from './metadata.schema.ts';
+import { ENTRIES_MAX, VALUES_MAX_BYTES, type MetadataEntry, type MetadataQuery, type NewMetadata } from './metadata.schema.ts';
 import { DELETE_ENTRY, FIND_ENTRY, METADATA, METADATA_COLUMNS, PUT_ENTRY, type StoredEntry } from './metadata.sql.ts';
 import { metadataEtag, presentMetadata } from './metadata.view.ts';
 
@@ -25,7 +28,8 @@ const PAGE_MAX_BYTES = 4 * 1024 * 1024;
  * Typed metadata of files: whoever may read a file reads it, whoever may write the file writes it.
  *
  * Invariants:
- * - A file has at most ENTRIES_MAX entries, however many writers race: the file's row is locked while they are counted.
+ * - A file has at most ENTRIES_MAX entries and VALUES_MAX_BYTES of values, however many writers race: the file's row is locked while they are counted.
+ * - Entries count to the quota of the file's owner, in the statement that writes them.
  * - What is stored is of its type.
  * - A change of a file's metadata is one `file.updated` (`metadata`) in its transaction; a value that stays as it is changes nothing.
  */
@@ -34,8 +38,12 @@ export class Metadata {
   readonly #files: Files;
   readonly #transactions: AuthorizedTransactions;
   readonly #events: Events;
+  readonly #cache: TaggedCache;
+  readonly #clock: Clock;
 
-  constructor(deps: { db: Database; cache: TaggedCache; files: Files; events: Events }) {
+  constructor(deps: { db: Database; cache: TaggedCache; files: Files; events: Events; clock: Clock }) {
+    this.#cache = deps.cache;
+    this.#clock = deps.clock;
     this.#db = deps.db;
     this.#files = deps.files;
     this.#transactions = authorizedTransactions(deps);
@@ -64,7 +72,7 @@ export class Metadata {
 
   /**
    * Four statements, two where the value stays as it is. Throws `not_found`, `forbidden`, `precondition_failed`, `value_type_mismatch`,
-   * `validation_failed`, and `conflict` when there are too many.
+   * `validation_failed`, `quota_exceeded`, and `conflict` when there are too many.
    */
   async put(
     actor: Actor,
@@ -76,13 +84,18 @@ export class Metadata {
     const { value, type } = storedValue(input);
     return this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.#files.lock(tx, actor, granted, fileId, 'write', {});
-      const { entries, present } = await find(tx, file, key);
+      const { entries, bytes, present } = await find(tx, file, key);
       requirePresent(present, ifMatch, fileId);
       if (present?.value === value && present.type === type) return { created: false, entry: presentMetadata(present, fileId) };
       if (!present && entries >= ENTRIES_MAX)
         throw new Problem('conflict', `The file has ${ENTRIES_MAX} metadata entries, the maximum; delete one first.`);
-      const [row] = await tx.query<StoredEntry>(PUT_ENTRY, [file.id, key, value, type]);
+      if (bytes - Buffer.byteLength(present?.value ?? '') + Buffer.byteLength(value ?? '') > VALUES_MAX_BYTES)
+        throw new Problem('conflict', `The metadata of a file may have ${VALUES_MAX_BYTES} bytes in all; delete some first.`);
+      const added = entryBytes(key, value) - (present ? entryBytes(key, present.value) : 0);
+      const values = [file.id, key, value, type, file.ownerId, added, this.#clock.now()];
+      const [row] = await tx.query<StoredEntry & { counted: boolean }>(PUT_ENTRY, values);
       if (!row) throw new Problem('internal');
+      if (!row.counted) throw new Problem('quota_exceeded');
       await this.#emit(tx, file);
       return { created: !present, entry: presentMetadata(row, fileId) };
     });
@@ -95,19 +108,20 @@ export class Metadata {
       const { present } = await find(tx, file, key);
       if (!present) throw new Problem('not_found', 'The file has no metadata of this key.');
       requirePresent(present, ifMatch, fileId);
-      await tx.query(DELETE_ENTRY, [file.id, key]);
+      await tx.query(DELETE_ENTRY, [file.id, key, file.ownerId, entryBytes(key, present.value)]);
       await this.#emit(tx, file);
     });
   }
 
   async #emit(tx: Tx, file: FileRecord): Promise<void> {
     await this.#events.emit(tx, 'file.updated', fileUpdated(file, ['metadata']));
+    this.#cache.invalidate(tx, USERS_TAG);
   }
 }
 
-async function find(tx: Tx, file: FileRecord, key: string): Promise<{ entries: number; present: StoredEntry | undefined }> {
-  const [row] = await tx.query<StoredEntry & { entries: number; key: string | null }>(FIND_ENTRY, [file.id, key]);
-  return { entries: row?.entries ?? 0, present: row?.key == null ? undefined : row };
+async function find(tx: Tx, file: FileRecord, key: string): Promise<{ entries: number; bytes: number; present: StoredEntry | undefined }> {
+  const [row] = await tx.query<StoredEntry & { entries: number; bytes: number; key: string | null }>(FIND_ENTRY, [file.id, key]);
+  return { entries: row?.entries ?? 0, bytes: row?.bytes ?? 0, present: row?.key == null ? undefined : row };
 }
 
 /** If-Match of an entry that is not there never holds (RFC 9110 §13.1.1). */

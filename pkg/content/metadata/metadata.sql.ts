@@ -14,14 +14,23 @@ export const METADATA = keyset<StoredEntry, (typeof METADATA_SORT_FIELDS)[number
 /** Of an entry `m`. */
 export const METADATA_COLUMNS = `m.key, m.value, m.value_type AS type, m.revision, m.created_at AS "createdAt", m.updated_at AS "updatedAt"`;
 
-/** One row: how many entries the file has, and the one with this key, whose columns are null where there is none. */
+/** One row: how many entries the file has, the bytes of their values, and the one with this key, whose columns are null where there is none. */
 export const FIND_ENTRY = `
-  SELECT (SELECT count(*)::int FROM file_metadata n WHERE n.file_id = $1) AS entries, ${METADATA_COLUMNS}
-  FROM (VALUES (1)) one LEFT JOIN file_metadata m ON m.file_id = $1 AND m.key = $2`;
+  SELECT n.entries, n.bytes, ${METADATA_COLUMNS}
+  FROM (SELECT count(*)::int AS entries, coalesce(sum(octet_length(value)), 0)::int AS bytes FROM file_metadata WHERE file_id = $1) n LEFT JOIN file_metadata m ON m.file_id = $1 AND m.key = $2`;
 
+/** $5 the owner, $6 by how much more bytes count to them, $7 the time. Not `counted`: the quota has no room. */
 export const PUT_ENTRY = `
-  INSERT INTO file_metadata AS m (file_id, key, value, value_type) VALUES ($1, $2, $3, $4)
-  ON CONFLICT (file_id, key) DO UPDATE SET value = excluded.value, value_type = excluded.value_type
-  RETURNING ${METADATA_COLUMNS}`;
+  WITH put AS (
+    INSERT INTO file_metadata AS m (file_id, key, value, value_type) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (file_id, key) DO UPDATE SET value = excluded.value, value_type = excluded.value_type
+    RETURNING ${METADATA_COLUMNS}
+  ), freed AS (
+    UPDATE users SET storage_used = greatest(0, storage_used + $6::bigint) WHERE id = $5::bigint AND $6 < 0
+  )
+  SELECT put.*, CASE WHEN $6 > 0 THEN carrel.count_storage(gen_random_uuid(), $5, $6, $7) ELSE true END AS counted FROM put`;
 
-export const DELETE_ENTRY = 'DELETE FROM file_metadata WHERE file_id = $1 AND key = $2';
+/** $3 the owner, $4 the bytes that counted to them. */
+export const DELETE_ENTRY = `
+  WITH gone AS (DELETE FROM file_metadata WHERE file_id = $1 AND key = $2)
+  UPDATE users SET storage_used = greatest(0, storage_used - $4::bigint) WHERE id = $3`;

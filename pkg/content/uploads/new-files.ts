@@ -3,13 +3,13 @@ import type { Events } from '../../events/events.ts';
 import { Batcher } from '../../runtime/batcher.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Database } from '../../store/postgres/database.ts';
-import { ForeignKeyViolation, LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
+import { ForeignKeyViolation, LimitReached, LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import type { OwnRecord } from '../files/files.sql.ts';
 import { type NewFile, storeFiles } from './uploads.sql.ts';
 
 /** Nothing of the statement happened; each upload is tried again alone, in a transaction that says why it fails. */
-const UNDONE = [ForeignKeyViolation, LockTimeout, SerializationFailure, StatementTimeout];
+const UNDONE = [ForeignKeyViolation, LimitReached, LockTimeout, SerializationFailure, StatementTimeout];
 
 /**
  * Makes files of uploads whose bytes are stored: those that end while one statement runs share the next, so that many uploads cost few commits, and

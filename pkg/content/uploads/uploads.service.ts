@@ -180,7 +180,7 @@ export class Uploads {
             { name: input.name ?? source.name, nameField: 'name', mimeType, target, blob },
             fields,
           );
-          await copyFields(tx, present, file, now.userId);
+          await copyFields(tx, present, file, { userId: now.userId, now: this.#clock.now() });
           return fileSeenBy(now, granted, file);
         });
       },

@@ -3,6 +3,7 @@ import { type FileCreatedEvent, fileCreatedRows } from '../../events/events.ts';
 import type { Executor, Tx } from '../../store/postgres/database.ts';
 import type { Resource } from '../access/inherited-access.policy.ts';
 import { ancestorsOf, type FileRecord, OWN_COLUMNS, OWN_NAMES, type OwnRecord, ownRecordOf, type OwnRow } from '../files/files.sql.ts';
+import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
 import { extensionOf } from '../names/names.policy.ts';
 import type { StoredBlob } from './blobs.ts';
 
@@ -205,9 +206,20 @@ const COPY_FIELDS = `
   WITH tag AS (
     INSERT INTO file_tags (file_id, tag_id)
     SELECT $2, l.tag_id FROM file_tags l JOIN tags t ON t.id = l.tag_id WHERE l.file_id = $1 AND t.owner_id = $3
+  ), entry AS (
+    INSERT INTO file_metadata AS m (file_id, key, value, value_type)
+    SELECT $2, m.key, m.value, m.value_type FROM file_metadata m WHERE m.file_id = $1 RETURNING ${ENTRY_BYTES} AS bytes
   )
-  INSERT INTO file_metadata (file_id, key, value, value_type) SELECT $2, m.key, m.value, m.value_type FROM file_metadata m WHERE m.file_id = $1`;
+  SELECT CASE WHEN e.bytes > 0 THEN carrel.count_storage(gen_random_uuid(), $3, e.bytes, $4) ELSE true END AS counted
+  FROM (SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM entry) e`;
 
-/** Gives a file the metadata of another, and the tags that a person has on that. One statement. */
-export const copyFields = (tx: Tx, from: { readonly id: number }, to: { readonly id: number }, userId: number): Promise<unknown> =>
-  tx.query(COPY_FIELDS, [from.id, to.id, userId]);
+/** Gives a file of a person the metadata of another, and the tags that the person has on that. One statement. Throws `quota_exceeded`. */
+export async function copyFields(
+  tx: Tx,
+  from: { readonly id: number },
+  to: { readonly id: number },
+  by: { readonly userId: number; readonly now: Date },
+): Promise<void> {
+  const [row] = await tx.query<{ counted: boolean }>(COPY_FIELDS, [from.id, to.id, by.userId, by.now]);
+  if (!row?.counted) throw new Problem('quota_exceeded');
+}

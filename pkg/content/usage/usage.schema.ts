@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Bytes } from '../../api/schemas.ts';
 
-/** What somebody stores. `storage_used` counts every version of every file, the trash included. */
+/** What somebody stores. `storage_used` counts every version and the metadata of every file, the trash included. */
 export const UsageView = z
   .object({
     storage_quota: Bytes,
@@ -10,6 +10,7 @@ export const UsageView = z
     trashed_files: z.int().min(0).meta({ example: 3 }),
     versions_bytes: Bytes.describe('older versions of files outside of the trash'),
     trash_bytes: Bytes.describe('all versions of files in the trash'),
+    metadata_bytes: Bytes.describe('metadata of all files, each entry in whole KiB'),
   })
   .meta({ id: 'Usage' });
 export type UsageView = z.output<typeof UsageView>;

@@ -1,3 +1,4 @@
+import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 
 export interface UsageRow {
@@ -7,11 +8,12 @@ export interface UsageRow {
   readonly trashed: number;
   readonly versions: number;
   readonly trash: number;
+  readonly metadata: number;
 }
 
 /** Of most files there is one version, and nothing is read beside the file itself. */
 const USAGE = `
-  SELECT u.storage_quota AS quota, u.storage_used AS used, f.files, f.trashed, v.versions, v.trash
+  SELECT u.storage_quota AS quota, u.storage_used AS used, f.files, f.trashed, v.versions, v.trash, m.bytes AS metadata
   FROM users u
   CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE f.deleted_at IS NULL) AS files, count(*) FILTER (WHERE f.deleted_at IS NOT NULL) AS trashed
@@ -23,6 +25,9 @@ const USAGE = `
     FROM files f JOIN file_versions v ON v.file_id = f.id
     WHERE f.owner_id = u.id AND (f.deleted_at IS NOT NULL OR f.version_number > 1)
   ) v
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(${ENTRY_BYTES}), 0)::bigint AS bytes FROM files f JOIN file_metadata m ON m.file_id = f.id WHERE f.owner_id = u.id
+  ) m
   WHERE u.uuid = $1 AND NOT u.is_system`;
 
 /** One statement, which reads the rows of all files of that person. */

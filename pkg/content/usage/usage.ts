@@ -45,6 +45,7 @@ const usageEndpoints = (db: Database): Endpoint[] => [
 async function show(db: Database, actor: Actor, id: Uuid): Promise<UsageView> {
   const found = maySee(actor, id) ? await usageOf(db, id) : undefined;
   if (!found) throw new Problem('not_found');
-  const { quota, used, files, trashed, versions, trash } = found;
-  return { storage_quota: quota, storage_used: used, files, trashed_files: trashed, versions_bytes: versions, trash_bytes: trash };
+  const { quota, used, files, trashed, versions, trash, metadata } = found;
+  const bytes = { versions_bytes: versions, trash_bytes: trash, metadata_bytes: metadata };
+  return { storage_quota: quota, storage_used: used, files, trashed_files: trashed, ...bytes };
 }

@@ -1,13 +1,16 @@
 import { REFUSED_LINGER_MS } from '../request-limits.ts';
 import type { PageProblem } from '../../api/page.ts';
 import { Problem } from '../../api/problem.ts';
-import { LockTimeout, SerializationFailure, StatementTimeout } from '../../store/postgres/errors.ts';
+import { LimitReached, LockTimeout, SerializationFailure, StatementTimeout, TooManyJobs } from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { replyLingering } from '../lingering-close.ts';
 import type { Context } from '../request-state.ts';
 
 /** Seconds after which a client may try again when a store is unavailable. */
 const RETRY_AFTER_SECONDS = 2;
+
+/** Seconds after which some of a tenant's jobs may be done. */
+const JOBS_RETRY_AFTER_SECONDS = 30;
 
 /** The abort reason of a request whose client has left. */
 export const clientGone = (): Error => new DOMException('the client went away', 'AbortError');
@@ -31,6 +34,9 @@ export function problemOf(error: unknown): Problem {
     error instanceof SerializationFailure
   )
     return new Problem('unavailable', undefined, { retryAfter: RETRY_AFTER_SECONDS, cause: error });
+  if (error instanceof TooManyJobs)
+    return new Problem('unavailable', error.message, { retryAfter: JOBS_RETRY_AFTER_SECONDS, cause: error });
+  if (error instanceof LimitReached) return new Problem('quota_exceeded', error.message, { cause: error });
   return new Problem('internal', undefined, { cause: error });
 }
 

@@ -52,7 +52,7 @@ export async function listTenants(client: KubeClient): Promise<TenantReport[]> {
 }
 
 /** False of these says nothing of what is broken. */
-const SUMMARIES = ['Ready', 'Stalled', 'FieldsIgnored'];
+const SUMMARIES = ['Ready', 'Stalled', 'WithinLimits', 'FieldsIgnored'];
 
 /** Reads the conditions of a Tenant. */
 export function reportOf(tenant: Observed<TenantObject>): Omit<TenantReport, 'administrator'> {

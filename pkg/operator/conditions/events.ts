@@ -7,7 +7,7 @@ const WITHOUT_TENANT = new Set(['TenantNotFound', 'TenantDeleting']);
 
 /**
  * Records an Event for each transition between two states that a person should see: the object became ready or lost readiness, is stalled,
- * adopted retained data, or has fields that are ignored. Progress shows in the conditions alone.
+ * adopted retained data, has reached a limit, or has fields that are ignored. Progress shows in the conditions alone.
  */
 export function recordTransitions(
   events: EventRecorder,
@@ -27,6 +27,8 @@ export function recordTransitions(
   if (wrong && !isSame(wrong, was(wrong.type))) record('Warning', wrong);
   const ignored = is('FieldsIgnored');
   if (ignored?.status === 'True' && !isSame(ignored, was(ignored.type))) record('Warning', ignored);
+  const limits = is('WithinLimits');
+  if (limits?.status === 'False' && was('WithinLimits')?.status !== 'False') record('Warning', limits);
   const ready = is('Ready');
   if (!ready || ready.status === was('Ready')?.status) return;
   if (ready.status === 'True') record('Normal', ready);

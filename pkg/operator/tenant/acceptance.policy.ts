@@ -76,7 +76,11 @@ function shardRefusal({ spec }: Tenant, shards: readonly string[]): Refusal | un
 
 function sizeRefusal({ spec }: Tenant): Refusal | undefined {
   const { defaultUserQuota, maxUploadSize } = spec.storage;
-  const sizes = { 'spec.storage.defaultUserQuota': defaultUserQuota, 'spec.storage.maxUploadSize': maxUploadSize };
+  const sizes = {
+    'spec.storage.defaultUserQuota': defaultUserQuota,
+    'spec.storage.maxUploadSize': maxUploadSize,
+    'spec.limits.storage': spec.limits.storage,
+  };
   const wrong = Object.entries(sizes).find(([, size]) => size !== undefined && quantityToNumber(String(size)) > MAX_BYTES);
   return wrong && { reason: 'SizeTooLarge', message: `${wrong[0]} is more than ${MAX_BYTES} bytes` };
 }

@@ -13,6 +13,7 @@ import { databaseSecret } from './database-secret.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import { mostReplicasOf } from './replicas.ts';
 import { connectionsOf, EndingPods } from './connections.ts';
+import { limitsOf } from './limits.ts';
 import type { GeneratedPassword } from './generated-password.ts';
 import type { Migrations } from './migrations.ts';
 import { MOVE_RETRY_MS, type Moves } from './moves.ts';
@@ -78,10 +79,13 @@ export class Databases {
     const connections = connectionsOf(tenant);
     const isLowered = connections < accepted.connections;
     const lowered = isLowered ? { isInUse: () => this.#isInUse(tenant, tenantId) } : {};
-    const database = await ensureTenantDatabase(open, { slug, tenantId, password, connections, ...lowered }).catch((error: unknown) => {
-      if (!(error instanceof OtherTenantsSchema)) throw error;
-      throw new ConditionError('ShardUnfit', `shard ${name}: ${error.message}`, { isTerminal: true, retryAfterMs: UNFIT_RETRY_MS });
-    });
+    const limits = limitsOf(tenant);
+    const database = await ensureTenantDatabase(open, { slug, tenantId, password, connections, limits, ...lowered }).catch(
+      (error: unknown) => {
+        if (!(error instanceof OtherTenantsSchema)) throw error;
+        throw new ConditionError('ShardUnfit', `shard ${name}: ${error.message}`, { isTerminal: true, retryAfterMs: UNFIT_RETRY_MS });
+      },
+    );
     if (!database.isPutOff) {
       this.#ending.end(tenantId);
       if (isLowered) await (await this.#shards.registry()).lowerConnections(tenantId, { from: accepted.connections, to: connections });

@@ -8,6 +8,7 @@ import { selectorText } from '../names.ts';
 import { fieldsIgnoredOfTenant } from '../unsupported.policy.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
+import { withinLimits } from './limits.ts';
 import { changedAt, credentialsOf } from './rotation/rotation.policy.ts';
 import type { FollowedRequest } from './rotation/rotations.ts';
 import type { Workload } from './workload.ts';
@@ -28,7 +29,9 @@ export interface StatusSteps {
  */
 export function tenantStatus(tenant: ObservedTenant, steps: ConditionRunner, found: StatusSteps, now: Date): NonNullable<Tenant['status']> {
   const facts = factsOf(tenant, found);
-  const all = [...steps.conditions, readyOf(tenant, steps, facts), stalledFrom(steps), fieldsIgnoredOfTenant(tenant.spec as TenantSpec)];
+  const limits = withinLimits(tenant, facts.usage ?? tenant.status?.usage);
+  const ignored = fieldsIgnoredOfTenant(tenant.spec as TenantSpec);
+  const all = [...steps.conditions, readyOf(tenant, steps, facts), stalledFrom(steps), limits, ignored];
   return { ...tenant.status, ...facts, ...conditionsOf(tenant, all, now) };
 }
 

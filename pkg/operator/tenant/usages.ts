@@ -97,10 +97,12 @@ export class Usages {
 }
 
 const isOther = (usage: Usage | undefined, { status }: ObservedTenant): boolean =>
-  usage !== undefined && (['users', 'files', 'bytes'] as const).some((field) => usage[field] !== status?.usage?.[field]);
+  usage !== undefined && (Object.keys(usage) as (keyof Usage)[]).some((field) => usage[field] !== status?.usage?.[field]);
 
 const METRICS: Readonly<Record<keyof Usage, { readonly name: string; readonly help: string }>> = {
   users: { name: 'carrel_tenant_users', help: 'People of a tenant, counted once an hour.' },
   files: { name: 'carrel_tenant_files', help: 'Files of a tenant that are not in the trash, counted once an hour.' },
   bytes: { name: 'carrel_tenant_bytes', help: 'Bytes that count against the quotas of a tenant, counted once an hour.' },
+  entries: { name: 'carrel_tenant_entries', help: 'Files and folders of a tenant, those in the trash too, counted once an hour.' },
+  databaseBytes: { name: 'carrel_tenant_database_bytes', help: "Bytes of a tenant's tables and indexes, measured once an hour." },
 };

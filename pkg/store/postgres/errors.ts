@@ -36,6 +36,16 @@ export class SerializationFailure extends Error {
   override readonly name = 'SerializationFailure';
 }
 
+/** A person or the tenant has as much as they may have (SQLSTATE CL001, CL002; carrel.hold_limits): nothing happened. The message is for people. */
+export class LimitReached extends Error {
+  override readonly name = 'LimitReached';
+}
+
+/** More jobs of the tenant wait than may (SQLSTATE CL003; carrel.bound_work): nothing happened, and it may be tried again. */
+export class TooManyJobs extends Error {
+  override readonly name = 'TooManyJobs';
+}
+
 /** A value that is invalid for its type (SQLSTATE class 22): not a number, not a time, out of range, a NUL. */
 export class DataException extends Error {
   override readonly name = 'DataException';
@@ -84,6 +94,8 @@ export function translateError(thrown: unknown): unknown {
   if (code === '57014') return new StatementTimeout(error.message, { cause: error });
   if (code === '55P03') return new LockTimeout(error.message, { cause: error });
   if (code === '40001' || code === '40P01') return new SerializationFailure(error.message, { cause: error });
+  if (code === 'CL001' || code === 'CL002') return new LimitReached(error.message, { cause: error });
+  if (code === 'CL003') return new TooManyJobs(error.message, { cause: error });
   if (/^22...$/.test(code)) return new DataException(error.message, { cause: error });
   if (isUnavailable(error, code) || UNAVAILABLE_SEQUELIZE.test(thrown.name)) return new StoreUnavailableError('postgres', error);
   return error;

@@ -18,6 +18,7 @@ export {
   rollbackTenant,
   schemaVersion,
   type TenantDatabase,
+  type TenantLimits,
   tenantRole,
   UnknownMigrations,
 } from './provisioning/tenant.ts';

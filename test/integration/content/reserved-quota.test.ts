@@ -122,7 +122,7 @@ test('an upload that waits at its end while another reserves is refused, and the
   const { api, user } = await tenant.user({ storage_quota: 100 });
   const reservation = systemRandom.uuid();
   const waiting = (): Promise<unknown[]> =>
-    tenant.db.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%count_storage%'`);
+    tenant.db.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO files%'`);
 
   const late = await tenant.db.transaction(async (tx) => {
     const [row] = await tx.query<{ held: number }>(

@@ -27,10 +27,18 @@ test('usage counts files, trash, and the bytes of versions that are no longer th
   await api.delete(`/files/${purged}`, { query: { permanent: true } });
   const own = await tenant.counting(() => api.get('/users/me/usage'));
 
-  expect(empty).toEqual({ storage_quota: 1_000, storage_used: 0, files: 0, trashed_files: 0, versions_bytes: 0, trash_bytes: 0 });
+  expect(empty).toEqual({
+    storage_quota: 1_000,
+    storage_used: 0,
+    files: 0,
+    trashed_files: 0,
+    versions_bytes: 0,
+    trash_bytes: 0,
+    metadata_bytes: 0,
+  });
   expect([own.reply.status, own.reply.body, own.sql.length]).toEqual([
     200,
-    { storage_quota: 1_000, storage_used: 274, files: 2, trashed_files: 1, versions_bytes: 41, trash_bytes: 201 },
+    { storage_quota: 1_000, storage_used: 274, files: 2, trashed_files: 1, versions_bytes: 41, trash_bytes: 201, metadata_bytes: 0 },
     1,
   ]);
   expect((await tenant.admin.get(`/users/${user.id}/usage`)).body).toEqual(own.reply.body);
@@ -92,7 +100,7 @@ describe('a copy of a file', () => {
       permissions: [],
     });
     expect((await bob.api.get(`/files/${copied.body.id}/download`)).bytes.toString()).toBe('second');
-    expect([await quotaOf(tenant, ada.user.id), await quotaOf(tenant, bob.user.id)]).toEqual([11, 6]);
+    expect([await quotaOf(tenant, ada.user.id), await quotaOf(tenant, bob.user.id)]).toEqual([11 + 1024, 6 + 1024]); // an entry of metadata each
     expect((await ada.api.get(`/files/${copied.body.id}`)).status).toBe(404);
     const events = (await writtenEvents(tenant)).filter(({ endpoints }) => endpoints.includes(webhook));
     expect(events.map(({ data }) => [data.id, data.owner_id])).toEqual([[copied.body.id, bob.user.id]]);

@@ -106,8 +106,8 @@ test('what a tenant uses stands in its status and in the metrics, and is counted
   await waitFor('the next count', async () => (await usage())?.users === 2);
 
   expect([first, await usage()]).toEqual([
-    { users: 1, files: 0, bytes: 0 },
-    { users: 2, files: 0, bytes: 7 },
+    { users: 1, files: 0, bytes: 0, entries: 0, databaseBytes: expect.any(Number) },
+    { users: 2, files: 0, bytes: 7, entries: 0, databaseBytes: expect.any(Number) },
   ]);
   const measured = (await valuesOf('carrel_tenant_bytes')).filter(({ labels }) => labels['tenant'] === key.name);
   expect(measured).toEqual([{ value: 7, labels: { namespace, tenant: key.name } }]);

@@ -48,6 +48,7 @@ test('a Tenant of one line becomes Ready, with everything a client needs in its 
     'CredentialsReady=True',
     'Exposed=True',
     'Stalled=False',
+    'WithinLimits=True',
     'FieldsIgnored=False',
   ]);
 });

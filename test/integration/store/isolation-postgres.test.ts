@@ -89,6 +89,34 @@ test('of the settings that bound what its statements cost all, a tenant’s role
   expect(await outcomes(held)).toEqual(held.map((setting) => `${setting}: false`));
 });
 
+test('a tenant’s role fills the shared table of jobs with 10,000 at most, and it neither lifts nor passes the limits of its tenant', async () => {
+  const flooder = await newTenant(running, shard);
+  const sql = as(flooder);
+  const insert = (count: number) =>
+    outcomeOf(
+      sql.query(`INSERT INTO carrel.work (kind, payload, due_at) SELECT 'objects.purge', '{}', 'infinity' FROM generate_series(1, $1)`, [
+        count,
+      ]),
+    );
+  await pool.query('UPDATE carrel.tenants SET storage_limit = 10, files_limit = 10 WHERE role = $1', [flooder.role]);
+
+  const outcomes = [await insert(6_000), await insert(4_001), await insert(4_000), await insert(1)];
+  const lifted = await outcomeOf(sql.query('UPDATE carrel.tenants SET storage_limit = NULL'));
+  await sql.query(`INSERT INTO users (uuid, email, username) VALUES (gen_random_uuid(), 'flood@example.org', 'flood')`);
+  const grown = await outcomeOf(
+    sql.query(
+      `INSERT INTO folders (uuid, name, path, owner_id)
+       SELECT gen_random_uuid(), n::text, '/' || n, u.id FROM generate_series(1, 11) n, users u WHERE u.username = 'flood'`,
+    ),
+  );
+  await pool.query('DELETE FROM carrel.work WHERE tenant = $1', [flooder.role]);
+
+  const full = expect.stringContaining('More than 10000 jobs');
+  expect(outcomes).toEqual(['allowed', full, 'allowed', full]);
+  expect(lifted).toMatch(/permission denied/);
+  expect(grown).toContain('This institution has 10 files and folders');
+});
+
 test('row-level security holds for the owner of every shared table too: what the operator sees, a policy says', async () => {
   const tables = await pool.query<{ table: string; forced: boolean }>(
     `SELECT c.oid::regclass::text AS table, c.relforcerowsecurity AS forced FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

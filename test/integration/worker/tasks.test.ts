@@ -140,10 +140,10 @@ describe('a folder that is copied', () => {
       [user.id],
     );
   /** Locks rows until it is released. */
-  const held = async (sql: string, id: string): Promise<{ release(): Promise<void> }> => {
+  const held = async (sql: string, id?: string): Promise<{ release(): Promise<void> }> => {
     const [locked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = tenant.db.transaction(async (tx) => {
-      await tx.query(sql, [id]);
+      await tx.query(sql, id === undefined ? [] : [id]);
       locked.resolve();
       await over.promise;
     });
@@ -182,7 +182,7 @@ describe('a folder that is copied', () => {
       ['history'],
     ]);
     expect((await ada.api.get(`/folders/${job.result.folder_id}`)).status).toBe(404);
-    expect(await quotaOf(tenant, bob.user.id)).toBe(7);
+    expect(await quotaOf(tenant, bob.user.id)).toBe(7 + 2 * 1024); // two entries of metadata
     const events = (await writtenEvents(tenant)).slice(before);
     expect(events.map(({ event, data: { name, owner_id } }) => [event, name, owner_id])).toEqual([
       ['file.created', 'a', bob.user.id],
@@ -234,7 +234,7 @@ describe('a folder that is copied', () => {
       [src],
     );
     const objects = await objectsLeft();
-    const quota = await held('SELECT FROM users WHERE uuid = $1 FOR NO KEY UPDATE', ada.user.id);
+    const quota = await held('LOCK TABLE storage_reservations IN SHARE MODE');
     const job = await copy(ada, src);
     const target = await held('SELECT FROM folders WHERE uuid = $1 FOR UPDATE', job.result.folder_id);
     await quota.release();

@@ -60,6 +60,7 @@ function modelled(model: ContentModel, people: readonly Person[], actor: number)
       trashed_files: own.filter((file) => file.trashed !== null).length,
       versions_bytes: sum(own.filter((file) => file.trashed === null).map(older)),
       trash_bytes: sum(own.filter((file) => file.trashed !== null).map(({ versions }) => sizes(versions))),
+      metadata_bytes: 0,
     },
   };
 }

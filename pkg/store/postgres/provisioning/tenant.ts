@@ -28,6 +28,16 @@ export interface TenantDatabase {
   readonly connections: number;
   /** Called before a change: while it returns true the role stays as it is, so that terminating pods can finish. */
   readonly isInUse?: () => Promise<boolean>;
+  /** Left out: they stay as they are. */
+  readonly limits?: TenantLimits;
+}
+
+/** What all people of a tenant together may have (shard migration 0020); null: any number. */
+export interface TenantLimits {
+  /** bytes */
+  readonly storage: number | null;
+  /** Files and folders. */
+  readonly files: number | null;
 }
 
 export const tenantRole = (slug: string): string => `tenant_${slug}`;
@@ -78,6 +88,7 @@ export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDat
   const fingerprint = fingerprintOf(tenant);
   const present = await inspect(shard.pool, role);
   if (present) requireSameTenant(role, tenant, present.tenantId);
+  if (present && tenant.limits && !areSame(present, tenant.limits)) await writeLimits(shard.pool, role, tenant.limits);
   const state = { schemaVersion: present?.schemaVersion ?? null, isMigrated: isMigrated(present?.applied ?? null) };
   const isSame = present?.fingerprint === fingerprint && present.limit === Math.trunc(tenant.connections);
   if (isSame && present.intact) return { changed: false, ...state };
@@ -91,12 +102,19 @@ export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDat
         [role],
       );
       if (locked) requireSameTenant(role, tenant, locked.tenantId);
+      if (tenant.limits) await writeLimits(tx, role, tenant.limits);
       await makeRole(tx, role, tenant, shard.random);
       await tx.query(`UPDATE carrel.tenants SET fingerprint = $2 WHERE role = $1`, [role, fingerprint]);
     }),
   );
   return { changed: true, ...state };
 }
+
+const areSame = ({ storageLimit, filesLimit }: Present, { storage, files }: TenantLimits): boolean =>
+  storageLimit === storage && filesLimit === files;
+
+const writeLimits = (sql: Sql, role: string, { storage, files }: TenantLimits): Promise<unknown> =>
+  sql.query('UPDATE carrel.tenants SET storage_limit = $2, files_limit = $3 WHERE role = $1', [role, storage, files]);
 
 function requireSameTenant(role: string, { tenantId }: TenantDatabase, found: string): void {
   if (found !== tenantId) throw new OtherTenantsSchema(role, found);
@@ -124,6 +142,8 @@ interface Present {
   readonly applied: readonly string[] | null;
   /** What the role may hold now. */
   readonly limit: number | null;
+  readonly storageLimit: number | null;
+  readonly filesLimit: number | null;
   /** Schema, role, memberships and settings are as they were made. */
   readonly intact: boolean | null;
 }
@@ -143,6 +163,7 @@ async function inspect(sql: Sql, role: string): Promise<Present | undefined> {
 async function inspectWith(sql: Sql, role: string, applied: string): Promise<Present | undefined> {
   const [row] = await sql.query<Present>(
     `SELECT t.tenant_id::text AS "tenantId", t.fingerprint, t.schema_version AS "schemaVersion", ${applied} AS applied, r.rolconnlimit AS "limit",
+       t.storage_limit AS "storageLimit", t.files_limit AS "filesLimit",
        n.oid IS NOT NULL AND r.rolcanlogin AND NOT r.rolsuper AND NOT r.rolcreaterole AND NOT r.rolcreatedb AND NOT r.rolbypassrls
        AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length} AND NOT '${READ_ONLY_SETTING}=on' = ANY (r.rolconfig)
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))

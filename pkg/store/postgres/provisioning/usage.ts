@@ -1,19 +1,31 @@
 import { quoteIdentifier, type Sql } from '../pool.ts';
 import { tenantRole } from './tenant.ts';
 
+const MIB = 1024 * 1024;
+
 export interface Usage {
   readonly users: number;
   readonly files: number;
   readonly bytes: number;
+  readonly entries: number;
+  readonly databaseBytes: number;
 }
 
-/** People, live files, and the bytes that count against quotas (versions and trash too). */
+/**
+ * People, live files, the bytes that count against quotas (versions, trash and metadata too), files and folders with those in the trash, and the bytes of
+ * the tables with their indexes in whole MiB, whoever wrote the rows.
+ */
 export async function usageOf({ pool, slug }: { readonly pool: Sql; readonly slug: string }): Promise<Usage> {
-  const schema = quoteIdentifier(tenantRole(slug));
+  const role = tenantRole(slug);
+  const schema = quoteIdentifier(role);
   const [usage] = await pool.query<Usage>(
     `SELECT (SELECT count(*) FROM ${schema}.users WHERE NOT is_system) AS users,
             (SELECT count(*) FROM ${schema}.files WHERE deleted_at IS NULL) AS files,
-            (SELECT coalesce(sum(storage_used), 0) FROM ${schema}.users) AS bytes`,
+            (SELECT coalesce(sum(storage_used), 0) FROM ${schema}.users) AS bytes,
+            (SELECT coalesce(sum(entries), 0) FROM ${schema}.users) AS entries,
+            (SELECT ceil(coalesce(sum(pg_total_relation_size(c.oid)), 0) / ${MIB}.0)::bigint * ${MIB} FROM pg_class c
+             WHERE c.relnamespace = to_regnamespace($1) AND c.relkind IN ('r', 'm')) AS "databaseBytes"`,
+    [schema],
   );
-  return usage ?? { users: 0, files: 0, bytes: 0 };
+  return usage ?? { users: 0, files: 0, bytes: 0, entries: 0, databaseBytes: 0 };
 }

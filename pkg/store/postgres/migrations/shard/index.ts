@@ -12,6 +12,7 @@ import { heapOnlyLeases } from './0011-heap-only-leases.ts';
 import { integrityFaults } from './0012-integrity-faults.ts';
 import { traceparents } from './0013-traceparents.ts';
 import { functionsOfTenants } from './0014-functions-of-tenants.ts';
+import { limits } from './0020-limits.ts';
 import { auditOfSystem } from './0023-audit-of-system.ts';
 import { orderOfNames } from './0025-order-of-names.ts';
 
@@ -30,6 +31,7 @@ export const shardMigrations: readonly Migration<object>[] = [
   integrityFaults,
   traceparents,
   functionsOfTenants,
+  limits,
   auditOfSystem,
   orderOfNames,
 ];

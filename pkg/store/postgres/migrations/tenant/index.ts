@@ -33,6 +33,7 @@ import { encryptedObjects } from './0047-encrypted-objects.ts';
 import { auditOfLti } from './0048-audit-of-lti.ts';
 import { requestsOfLaunches } from './0049-requests-of-launches.ts';
 import { sharedFunctions } from './0050-shared-functions.ts';
+import { entries } from './0060-entries.ts';
 import type { TenantMigration } from './migration.ts';
 import { auditOfSystem } from './0073-audit-of-system.ts';
 import { keysInNfc } from './0080-keys-in-nfc.ts';
@@ -74,6 +75,7 @@ export const tenantMigrations: readonly TenantMigration[] = [
   auditOfLti,
   requestsOfLaunches,
   sharedFunctions,
+  entries,
   auditOfSystem,
   keysInNfc,
   namesInOrder,

@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { condition, conditionOf } from '../../support/operator.ts';
+import { operatorSuite } from '../../support/operator-suite.ts';
+
+const { cluster, readyTenant, databaseUrl } = operatorSuite();
+
+test("spec.limits bounds what a tenant's people have together, with the tenant's own credentials too; a condition says when it is reached", async () => {
+  const key = await readyTenant({ limits: { storage: '1Ki', files: 2 } });
+  const sql = new SqlPool({ url: await databaseUrl(key), poolSize: 1, log: silentLogger });
+  const add = (bytes: number, entries: number) =>
+    sql.query('UPDATE users SET storage_used = storage_used + $1, entries = entries + $2 WHERE NOT is_system', [bytes, entries]);
+
+  await add(1_000, 1);
+  await expect(add(25, 0)).rejects.toThrow('This institution may store 1024 bytes');
+  await expect(add(0, 2)).rejects.toThrow('This institution has 2 files and folders');
+  const before = conditionOf(await cluster.tenants.get(key), 'WithinLimits');
+  await cluster.tenants.patch(key, { spec: { limits: { storage: 0 } } });
+  await condition(cluster.tenants, key, 'WithinLimits', 'False', 'LimitReached');
+  await expect(add(1, 0)).rejects.toThrow('This institution may store 0 bytes');
+  await add(-500, 0);
+  await cluster.tenants.patch(key, { spec: { limits: { storage: null, files: null } } });
+  await condition(cluster.tenants, key, 'WithinLimits', 'True', 'HasRoom');
+  await add(10_000, 10);
+  await sql.close();
+
+  expect(before).toMatchObject({ status: 'True', reason: 'HasRoom' });
+});
