@@ -3,8 +3,8 @@ import { readBytes } from './read-buffer.ts';
 
 const KIB = 1024;
 
-test('few downloads read 128 KiB at once, many 16 KiB', () => {
-  expect([0, 1, 21, 50, 170, 2_000].map((objects) => Math.floor(readBytes(objects) / KIB))).toEqual([128, 128, 128, 54, 16, 16]);
+test('few downloads read 32 KiB at once, many 16 KiB', () => {
+  expect([0, 1, 85, 120, 170, 2_000].map((objects) => Math.floor(readBytes(objects) / KIB))).toEqual([32, 32, 32, 22, 16, 16]);
 });
 
 test('1,000 downloads that began one after another and pause hold less than 64 MiB together', () => {

@@ -1,7 +1,10 @@
 import type { OnReadOpts, Socket } from 'node:net';
 
-/** Larger reads take less CPU time; but a download whose reader pauses holds three chunks of their size, so many downloads read less at once. */
-const READ_BYTES = { most: 128 * 1024, least: 16 * 1024 } as const;
+/**
+ * Reads of 32 KiB take the least CPU time; with 128 KiB it is twice as much, and V8 gathers 60 MiB more of garbage. A download whose reader pauses
+ * holds three chunks of their size, so many downloads read less at once.
+ */
+const READ_BYTES = { most: 32 * 1024, least: 16 * 1024 } as const;
 /** Of downloads that pause: in the store's reply, in Download, and in the client's connection. */
 const CHUNKS_HELD = 3;
 /** What paused downloads hold together, until there are so many that each reads the least. */
