@@ -28,7 +28,7 @@ export const ROWS_OF_TENANT: Rows = {
       display_name: 'Administrator',
       password_hash: 'hash',
       roles: ['admin'],
-      storage_used: 5,
+      storage_used: 5 + 1024, // with an entry of metadata
       provisioned_as: 'ada@example.org',
     },
     { uuid: uuid(3), email: `${'3'.repeat(32)}@lti.invalid`, username: 'grace', contact_email: 'grace@example.org' },
@@ -267,7 +267,9 @@ export const ROWS_OF_TENANT: Rows = {
 
 const TENANT = 'tenant_biology';
 export const ROWS_OF_SHARD: Rows = {
-  tenants: [{ role: TENANT, tenant_id: 3, fingerprint: 'a'.repeat(64), schema_version: '0001-people' }],
+  tenants: [
+    { role: TENANT, tenant_id: 3, fingerprint: 'a'.repeat(64), schema_version: '0001-people', storage_limit: 1e12, files_limit: 1e6 },
+  ],
   work: [
     {
       tenant: TENANT,

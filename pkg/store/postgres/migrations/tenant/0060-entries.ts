@@ -9,7 +9,6 @@ const ENTRY_BYTES = '((octet_length(m.key) + coalesce(octet_length(m.value), 0) 
  */
 export const entries: TenantMigration = {
   name: '0060-entries',
-  loses: 'How many files and folders somebody has; it is counted again.',
   up: () => `
       LOCK TABLE files, folders, file_metadata IN SHARE ROW EXCLUSIVE MODE;
       ALTER TABLE users ADD COLUMN entries bigint NOT NULL DEFAULT 0 CONSTRAINT users_entries_check CHECK (entries >= 0);
