@@ -125,11 +125,9 @@ export class RateLimiter {
     this.#series = deps.random.base64url(9);
   }
 
-  /** One round trip, or none where this process refuses. `limits` is not empty. */
+  /** One round trip. `limits` is not empty. */
   async take(limits: readonly Limit[]): Promise<RateLimitDecision> {
     const now = this.#clock.now().getTime();
-    const local = this.#local.take(limits, now);
-    if (!local.allowed) return local;
     this.#calls += 1;
     const name = `${this.#series}.${this.#calls}`;
     const args = [now, name, ...limits.flatMap(({ max, windowSeconds, member = '' }) => [max, windowSeconds * 1000, member])];
@@ -137,19 +135,26 @@ export class RateLimiter {
     try {
       rows = (await this.#redis.call(TAKE.call(limits.map(logKey), args))) as typeof rows;
     } catch {
-      return local;
+      return this.#local.take(limits, now);
     }
     // A member that was counted already belongs to earlier calls.
     const states = rows.map(([count, waitMs, newest, isCounted], index) =>
       limitState(limits[index] as Limit, { count, waitMs, newest, isNew: isCounted === 0 }),
     );
     const made = states.filter(({ isNew }) => isNew).map(({ limit }) => limit);
-    const decision = decide(states.map(moreOf(local.states)), async () => {
+    const undo = (): Promise<void> => this.#undo(made, name);
+    const found = decide(states, undo);
+    if (!found.allowed) return found;
+    // Counted here after Redis answered: a call that this process refuses can then wait for those that it runs.
+    const local = this.#local.take(limits, now);
+    if (!local.allowed) {
+      await undo();
+      return local;
+    }
+    return decide(states.map(moreOf(local.states)), async () => {
       await local.undo();
-      await this.#undo(made, name);
+      await undo();
     });
-    if (!decision.allowed) await local.undo();
-    return decision;
   }
 
   async #undo(limits: readonly Limit[], name: string): Promise<void> {
