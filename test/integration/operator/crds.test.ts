@@ -112,6 +112,7 @@ describe('a Tenant is refused with a message that says what to do', () => {
       'm is a thousandth of a byte; write M for megabytes, or Mi for mebibytes',
     ],
     ['an upload in thousandths', 'ok', { storage: { maxUploadSize: '1500m' } }, 'm is a thousandth of a byte'],
+    ['a limit of a tenant in thousandths', 'ok', { limits: { storage: '500m' } }, 'm is a thousandth of a byte'],
     ['a quota that no JSON number carries', 'ok', { storage: { defaultUserQuota: '9E' } }, 'must be less than 8Pi (2^53 bytes)'],
     ['an upload of just too much', 'ok', { storage: { maxUploadSize: '8Pi' } }, 'must be less than 8Pi (2^53 bytes)'],
     ['a quota of too many bytes as a number', 'ok', { storage: { defaultUserQuota: 9e18 } }, 'must be less than 8Pi (2^53 bytes)'],
