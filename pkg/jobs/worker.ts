@@ -8,6 +8,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import type { SealingKey } from '../runtime/sealing.ts';
 import type { Registry } from '../store/postgres/registry.ts';
+import { LIBRARY_CODE } from '../store/redis/library.ts';
 import { connectRedis, type Wake } from '../store/redis/redis.ts';
 import { tenantSealers, tenantStorage } from '../store/tenant-resources.ts';
 import { startJobQueue } from './job-queue.ts';
@@ -93,7 +94,8 @@ function createServices(deps: WorkerDeps, { queues, rowQueues }: WorkerJobs): Wo
   const limits = { connectionsPerOrigin: Math.max(...[...queues, ...rowQueues].map(({ concurrency }) => concurrency)) };
   return {
     shards,
-    redis: connectRedis({ url: redisUrl, prefix: '', log }),
+    // The operator keeps the functions; a Redis that was killed has them again before it.
+    redis: connectRedis({ url: redisUrl, prefix: '', library: LIBRARY_CODE, log }),
     storage: tenantStorage({ ...access, connect: guardedSockets({ allow, clock }) }),
     seals: tenantSealers({ ...access, platformKeys: deps.platformKeys, random }),
     client: guardedClient({ allow, clock, metrics, limits }),

@@ -42,6 +42,11 @@ export interface RedisOptions {
   readonly url: string;
   /** In front of every key, `t:<slug>:`; empty for the worker and the operator. */
   readonly prefix: string;
+  /**
+   * The code of functions, which only an administrator may give: loaded at each connection to a Redis that has no library of that name, as one
+   * that was killed. What the operator has loaded is left as it is.
+   */
+  readonly library?: string;
   readonly log: Logger;
   readonly observe?: (trip: RoundTrip) => void;
   readonly random?: Random;
@@ -159,7 +164,7 @@ class IoRedis implements Redis {
   }
 
   #open(keyPrefix: string): Client {
-    const { url, log, random = systemRandom, commandTimeoutMs = COMMAND_TIMEOUT_MS } = this.#options;
+    const { url, library, log, random = systemRandom, commandTimeoutMs = COMMAND_TIMEOUT_MS } = this.#options;
     const client = new Client(url, {
       keyPrefix,
       connectTimeout: CONNECT_TIMEOUT_MS,
@@ -175,7 +180,16 @@ class IoRedis implements Redis {
       retryStrategy: (attempt) => backOffMs(RECONNECT, attempt, random),
     });
     client.on('error', (error: Error) => log.debug({ err: error }, 'the connection to Redis failed'));
+    if (library !== undefined) client.on('ready', () => void loadMissing(client, library, log));
     return client;
+  }
+}
+
+async function loadMissing(client: Client, library: string, log: Logger): Promise<void> {
+  try {
+    await client.call('FUNCTION', ['LOAD', library]);
+  } catch (error) {
+    if (!/already exists/.test((error as Error).message)) log.warn({ err: error }, 'could not load the functions into Redis');
   }
 }
 
