@@ -209,6 +209,20 @@ const cases: readonly Case[] = [
     when: 'one person’s job takes 20 minutes',
     series: ['carrel_work_oldest_seconds{shard="one",kind="objects.purge"} 0x10 60+60x20 0x89'],
   },
+  {
+    alert: 'CarrelQueueRestarts',
+    when: 'a queue begins anew every five minutes',
+    series: [
+      'carrel_queue_restarts_total{queue="work",pod="w-1"} ' +
+        Array.from({ length: 24 }, (_, at) => `${at} ${at} ${at} ${at} ${at}`).join(' '),
+    ],
+    fires: { queue: 'work' },
+  },
+  {
+    alert: 'CarrelQueueRestarts',
+    when: 'it did once',
+    series: ['carrel_queue_restarts_total{queue="work",pod="w-1"} 0x30 1x90'],
+  },
   { alert: 'CarrelDeadLetters', when: 'another job fails for good', series: [dead('3x70 4x49')], fires: ofWork },
   { alert: 'CarrelDeadLetters', when: 'the first job of a kind fails for good', series: [dead('_x70 1x49')], fires: ofWork },
   {
@@ -271,20 +285,6 @@ const cases: readonly Case[] = [
   { alert: 'CarrelRequestsSlow', when: 'folders as archives do', series: durations('1', 'GET', '/folders/{id}/zip') },
   { alert: 'CarrelRequestsSlow', when: 'downloads by a link do', series: durations('1', 'GET', '/tickets/{ticket}') },
   { alert: 'CarrelRequestsSlow', when: 'uploads do', series: durations('1', 'POST') },
-  {
-    alert: 'CarrelQueueRestarts',
-    when: 'a queue begins anew every five minutes',
-    series: [
-      'carrel_queue_restarts_total{queue="work",pod="w-1"} ' +
-        Array.from({ length: 24 }, (_, at) => `${at} ${at} ${at} ${at} ${at}`).join(' '),
-    ],
-    fires: { queue: 'work' },
-  },
-  {
-    alert: 'CarrelQueueRestarts',
-    when: 'it did once',
-    series: ['carrel_queue_restarts_total{queue="work",pod="w-1"} 0x30 1x90'],
-  },
   { alert: 'CarrelServersWithoutRedis', when: 'a server does without', series: ['http_requests_without_redis_total 0+1x120'], fires: {} },
   { alert: 'CarrelServersWithoutRedis', when: 'none does', series: ['http_requests_without_redis_total 7x120'] },
 ];

@@ -225,6 +225,11 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
         params: { id: (await w.file()).id, key: 'term' },
         body: { value: 'one', value_type: 'number' },
       }),
+      quota_exceeded: async (w) => {
+        const { api } = await w.person(['member'], 8);
+        const { body } = await api.upload('/files', { file: Buffer.from('Hello.'), name: 'x' });
+        return { by: api, params: { id: body.id, key: 'term' }, body: { value: '1' } };
+      },
     },
   },
   deleteFileMetadata: {
@@ -281,6 +286,7 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
       forbidden: async (w) => byBob(w, { body: { name: w.name(), parent_id: (await w.shared('folder')).id } }),
       not_found: (w) => ({ body: { name: w.name(), parent_id: NOBODY } }),
       name_conflict: async (w) => ({ body: { name: (await w.folder()).name } }),
+      quota_exceeded: async (w) => ({ by: (await w.fullOfEntries()).api, body: { name: w.name() } }),
     },
   },
   listFolders: { success: () => ({}), stranger: 'same', errors: { not_found: () => ({ query: { parent_id: NOBODY } }) } },
@@ -300,6 +306,10 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
       conflict: async (w) => {
         const { id } = await w.folder();
         return { params: { id }, body: { parent_id: id, name: w.name() } };
+      },
+      quota_exceeded: async (w) => {
+        const { api, folder } = await w.fullOfEntries();
+        return { by: api, params: { id: folder }, body: { name: w.name() } };
       },
     },
   },

@@ -36,6 +36,14 @@ export class World {
   person = (roles = ['member'], storage_quota?: number): Promise<Person> =>
     this.tenant.user({ roles, ...(storage_quota === undefined ? {} : { storage_quota }) });
 
+  /** Somebody with a folder, and with as many files and folders as a person may have. */
+  fullOfEntries = async (): Promise<{ api: Api; folder: string }> => {
+    const { api, user } = await this.person();
+    const { id } = await made(api.post('/folders', { name: this.name() }));
+    await this.tenant.db.query('UPDATE users SET entries = 500000 WHERE uuid = $1', [user.id]);
+    return { api, folder: id };
+  };
+
   file = (fields: { folder_id?: string; name?: string } = {}): Promise<Body> => {
     const { name = this.name(), ...rest } = fields;
     return made(this.ada.api.upload('/files', { file: Buffer.from('Hello.'), name, fields: rest }));
