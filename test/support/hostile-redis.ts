@@ -26,6 +26,7 @@ export async function abuseRedis(url: string): Promise<{ readonly filled: Promis
       .on('error', () => undefined)
       .on('close', () => {
         sockets.delete(socket);
+        // An attacker comes again when it was thrown out. No test waits for this.
         setTimeout(askWithoutReading, 200);
       });
     socket.pause();
