@@ -6,7 +6,7 @@ import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { redisPrefix, RedisUsers, redisUser } from '../../../pkg/store/redis/acl.ts';
-import { countAndLookup } from '../../../pkg/store/redis/library.ts';
+import { countAndLookup, LIBRARY, LIBRARY_CODE } from '../../../pkg/store/redis/library.ts';
 import { TAKE } from '../../../pkg/store/redis/rate-limiter.ts';
 import { connectRedis, type Redis, type Reply, type RoundTrip, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { RequestLimiter } from '../../../pkg/store/redis/request-limiter.ts';
@@ -51,6 +51,29 @@ test('keys have the tenant’s prefix; values live as long as their TTL', async 
   expect(await redis.mget(['a', 'b'])).toEqual(['1', null]);
   expect(await admin.get('t:plain:a')).toBe('1');
   expect(await admin.ttl('t:plain:a')).toBeGreaterThan(50);
+});
+
+test('a connection that brings the functions loads them where there are none, and replaces none that the operator has loaded', async () => {
+  const listed = async (): Promise<string> => JSON.stringify(await admin.call('FUNCTION', ['LIST', 'LIBRARYNAME', LIBRARY, 'WITHCODE']));
+  const bring = async (): Promise<void> => {
+    const redis = connectRedis({ url: running.redis.adminUrl, prefix: '', library: LIBRARY_CODE, log: silentLogger });
+    opened.push(redis);
+    // Commands of a connection are answered in order, so the functions were taken or refused before.
+    await redis.ping();
+  };
+  const newer = `${LIBRARY_CODE}\n-- newer`;
+
+  await admin.call('FUNCTION', ['FLUSH']);
+  await bring();
+  const loaded = await listed();
+  await admin.call('FUNCTION', ['LOAD', 'REPLACE', newer]);
+  await bring();
+  const kept = await listed();
+  await admin.call('FUNCTION', ['LOAD', 'REPLACE', LIBRARY_CODE]);
+
+  expect(loaded).toContain('carrel_take');
+  expect(loaded).not.toContain('-- newer');
+  expect(kept).toContain('-- newer');
 });
 
 test('requests are counted and values looked up by one command, each with its own keys and arguments', async () => {
