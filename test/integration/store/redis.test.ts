@@ -68,12 +68,12 @@ test('a connection that brings the functions loads them where there are none, an
   const loaded = await listed();
   await admin.call('FUNCTION', ['LOAD', 'REPLACE', newer]);
   await bring();
-  const kept = await listed();
+  const untouched = await listed();
   await admin.call('FUNCTION', ['LOAD', 'REPLACE', LIBRARY_CODE]);
 
   expect(loaded).toContain('carrel_take');
   expect(loaded).not.toContain('-- newer');
-  expect(kept).toContain('-- newer');
+  expect(untouched).toContain('-- newer');
 });
 
 test('requests are counted and values looked up by one command, each with its own keys and arguments', async () => {
