@@ -279,7 +279,7 @@ export interface TenantSpec {
     requestsPerIpPerHour: number;
     /** Bytes that all its people together may store, as they count to quotas: contents, versions, trash and metadata. Left out, only quotas bound them. Below what is stored nothing is deleted, and what would add to it is refused. */
     storage?: number | string;
-    /** How many files and folders all its people together may have, those in the trash too. Left out, only the 500,000 of each person bound them. */
+    /** How many files and folders all its people together may have, those in the trash too, with their versions after the first, share links, tags and tagged files. Left out, only the 500,000 of each person bound them. */
     files?: number;
   };
   /** How long what is deleted can be restored at least; it goes for ever up to a day later. What is in the trash keeps the time that it had. */
@@ -362,7 +362,7 @@ export interface TenantStatus {
     files?: number;
     /** Bytes that count to quotas. */
     bytes?: number;
-    /** Files and folders, those in the trash too. */
+    /** Files and folders, those in the trash too, with versions after the first, share links, tags and tagged files. */
     entries?: number;
     /** Bytes of its tables with their indexes. */
     databaseBytes?: number;

@@ -14,7 +14,7 @@ import { renameFolder } from './folders/rename-folder.ts';
 import { orNameConflict } from './names/name-conflict.ts';
 import { characters } from './names/names.policy.ts';
 import { countBytes } from './uploads/uploads.sql.ts';
-import { BYTES_OF, ENTRIES_OF } from './usage/counted.sql.ts';
+import { BYTES_OF, ENTRIES_OF_FILES } from './usage/counted.sql.ts';
 import { requestPurge } from './objects/objects.jobs.ts';
 
 /**
@@ -50,11 +50,11 @@ export class UserContent {
     const { bytes, entries } = await usageOf(tx, from.id);
     await orNameConflict(tx.query('UPDATE folders SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
     await orNameConflict(tx.query('UPDATE files SET owner_id = $2 WHERE owner_id = $1', [from.id, to.id]));
-    await tx.query('UPDATE shares s SET created_by = $2 FROM files f WHERE f.id = s.file_id AND f.owner_id = $2 AND s.created_by = $1', [
-      from.id,
-      to.id,
-    ]);
-    await tx.query('UPDATE users SET storage_used = greatest(0, storage_used - $2::bigint), entries = 0 WHERE id = $1', [from.id, bytes]);
+    await tx.query(PASS_SHARES, [from.id, to.id]);
+    await tx.query(
+      'UPDATE users SET storage_used = greatest(0, storage_used - $2::bigint), entries = greatest(0, entries - $3::bigint) WHERE id = $1',
+      [from.id, bytes, entries],
+    );
     await tx.query('UPDATE users SET entries = entries + $2 WHERE id = $1', [to.id, entries]);
     await countBytes(tx, to.id, bytes, { now: this.#clock.now() });
     this.#cache.invalidate(tx, FOLDERS_TAG, USERS_TAG);
@@ -155,17 +155,25 @@ function namesBeside(name: string, uuid: string): string[] {
 const lockFolders = (tx: Tx, user: UserRef): Promise<unknown> =>
   tx.query('SELECT FROM folders WHERE owner_id = $1 ORDER BY id FOR UPDATE', [user.id]);
 
+/** Links on files that have been handed over. */
+const PASS_SHARES = `
+  WITH passed AS (
+    UPDATE shares s SET created_by = $2 FROM files f WHERE f.id = s.file_id AND f.owner_id = $2 AND s.created_by = $1 RETURNING s.id
+  )
+  UPDATE users SET entries = greatest(0, entries + (SELECT count(*) FROM passed) * CASE id WHEN $2 THEN 1 ELSE -1 END) WHERE id IN ($1, $2)`;
+
 /** Columns that name the user as creator or giver in others' content: they name the system user afterwards. */
 const CREATED_BY = [
   ['file_versions', 'created_by'],
   ['permissions', 'granted_by'],
 ] as const;
 
-/** What counts to a user: bytes of all versions and metadata of all files, and how many files and folders there are, the trash included. */
+/** What counts to a user: bytes of all versions and metadata of all files, and how many files, folders and versions after the first there are, the trash included. */
 async function usageOf(tx: Tx, userId: number): Promise<{ bytes: number; entries: number }> {
-  const [row] = await tx.query<{ bytes: number; entries: number }>(`SELECT ${BYTES_OF('$1')} AS bytes, ${ENTRIES_OF('$1')} AS entries`, [
-    userId,
-  ]);
+  const [row] = await tx.query<{ bytes: number; entries: number }>(
+    `SELECT ${BYTES_OF('$1')} AS bytes, ${ENTRIES_OF_FILES('$1')} AS entries`,
+    [userId],
+  );
   if (!row) throw new Problem('internal');
   return row;
 }

@@ -4,7 +4,8 @@ import type { Objects } from '../../pkg/store/s3/objects.ts';
 /**
  * What holds of a tenant's rows and objects whenever nothing is under way, however it was interrupted before. Gives a sentence for each fault:
  *
- * - what counts to a user is the sum of all versions of all files they own, and of their metadata in whole KiB; files and folders are counted;
+ * - what counts to a user is the sum of all versions of all files they own, and of their metadata in whole KiB; files, folders, versions after the first,
+ *   share links, tags and tagged files are counted;
  * - a file is its newest version, which has the highest number;
  * - every version's object is there, with its size, and so is that of every segment of an upload that goes on;
  * - every object has a version, or work that waits will delete it (its purge, or the sweep of its day);
@@ -24,9 +25,13 @@ const ROW_FAULTS = `
       FROM files f JOIN file_metadata m ON m.file_id = f.id WHERE f.owner_id = u.id) m
   WHERE u.storage_used <> v.bytes + m.bytes
   UNION ALL
-  SELECT format('%s: %s files and folders count, %s are there', u.username, u.entries, n.entries)
+  SELECT format('%s: %s entries count, %s are there', u.username, u.entries, n.entries)
   FROM users u CROSS JOIN LATERAL (
-    SELECT (SELECT count(*) FROM files f WHERE f.owner_id = u.id) + (SELECT count(*) FROM folders d WHERE d.owner_id = u.id) AS entries) n
+    SELECT count(*) AS entries FROM (
+      SELECT owner_id FROM files UNION ALL SELECT owner_id FROM folders UNION ALL SELECT created_by FROM shares UNION ALL SELECT owner_id FROM tags
+      UNION ALL SELECT t.owner_id FROM file_tags l JOIN tags t ON t.id = l.tag_id
+      UNION ALL SELECT f.owner_id FROM file_versions v JOIN files f ON f.id = v.file_id WHERE v.version_number > 1
+    ) e (user_id) WHERE e.user_id = u.id) n
   WHERE u.entries <> n.entries
   UNION ALL
   SELECT format('%s is version %s of %s', f.path, f.version_number, count(v.id))

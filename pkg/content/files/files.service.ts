@@ -45,10 +45,11 @@ import { requestPurge } from '../objects/objects.jobs.ts';
 /** Where a file is or will be; `path` is the folder's, null in the owner's root. */
 type FileLocation = Pick<FileRecord, 'folder' | 'ancestors'> & { readonly path: string | null };
 
-/** Bytes of versions and of the metadata that are still there. */
+/** Bytes of versions, of the metadata that are still there, and the versions after the first. */
 const FREE = `
   UPDATE users SET storage_used = greatest(0, storage_used - $2::bigint
-    - (SELECT coalesce(sum(${ENTRY_BYTES}), 0) FROM file_metadata m WHERE m.file_id = $3)) WHERE id = $1`;
+    - (SELECT coalesce(sum(${ENTRY_BYTES}), 0) FROM file_metadata m WHERE m.file_id = $3)),
+    entries = greatest(0, entries - (SELECT count(*) FROM file_versions v WHERE v.file_id = $3 AND v.version_number > 1)) WHERE id = $1`;
 
 /**
  * Files: reading, changing, trash.

@@ -53,18 +53,25 @@ const RESTORE_MORE = restore(BELOW);
 export const restoreTree = (tx: Statements, folder: FolderRecord, now: Date): Promise<number> =>
   inBatches(tx, ['content-restore', RESTORE], ['content-restore-more', RESTORE_MORE], folder, now, [folder.trashedWith ?? folder.id]);
 
-/** $1, $2 and $3 as before. Files with their versions and grants, the bytes that count to their owners, and the work that deletes the objects. */
+/**
+ * $1, $2 and $3 as before. Files with their versions, links, tags and grants, what of them counts to people, and the work that deletes the objects. Links and
+ * tags would go with their files, but file by file: each would change the row of whom it counts to.
+ */
 const purgeFiles = (batch: string): string => `
   ${batch}, version AS MATERIALIZED (
-    SELECT v.blob_name, v.size, f.owner_id FROM batch b JOIN files f ON f.id = b.id JOIN file_versions v ON v.file_id = f.id
+    SELECT v.blob_name, v.size, v.version_number, f.owner_id FROM batch b JOIN files f ON f.id = b.id JOIN file_versions v ON v.file_id = f.id
   ), file AS (
     DELETE FROM files f USING batch b WHERE f.id = b.id AND f.folder_id IS NOT DISTINCT FROM b.folder_id RETURNING ${CHANGED_FILES}
   ), freed AS (
-    UPDATE users u SET storage_used = greatest(0, u.storage_used - s.bytes)
-    FROM (SELECT owner_id, sum(size) AS bytes FROM (
-      SELECT owner_id, size FROM version UNION ALL
-      SELECT f.owner_id, ${ENTRY_BYTES} FROM batch b JOIN files f ON f.id = b.id JOIN file_metadata m ON m.file_id = b.id
+    UPDATE users u SET storage_used = greatest(0, u.storage_used - s.bytes), entries = greatest(0, u.entries - s.later)
+    FROM (SELECT owner_id, sum(size) AS bytes, sum(later) AS later FROM (
+      SELECT owner_id, size, (version_number > 1)::int AS later FROM version UNION ALL
+      SELECT f.owner_id, ${ENTRY_BYTES}, 0 FROM batch b JOIN files f ON f.id = b.id JOIN file_metadata m ON m.file_id = b.id
     ) w GROUP BY owner_id) s WHERE u.id = s.owner_id
+  ), unshared AS (
+    DELETE FROM shares s USING batch b WHERE s.file_id = b.id
+  ), untagged AS (
+    DELETE FROM file_tags l USING batch b WHERE l.file_id = b.id
   ), ungranted AS (
     DELETE FROM permissions p USING batch b WHERE p.resource_type = 'file' AND p.resource_id = b.id
   ), work AS (

@@ -50,7 +50,7 @@ const endpointsOf = (grants: Grants, lists: AccessLists, kind: 'file' | 'folder'
     params,
     body: NewGrant,
     replies: { 200: GrantView, 201: GrantView },
-    errors: ['not_found'],
+    errors: ['not_found', 'quota_exceeded'],
     idempotent: true,
     handle: async ({ actor, params, body }) => {
       const { created, grant } = await grants.grant(actor, { kind, uuid: params.id }, body);

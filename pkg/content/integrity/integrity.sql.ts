@@ -62,7 +62,7 @@ export interface CountedUsage {
   /** bytes */
   readonly counted: number;
   readonly found: number;
-  /** Whether files and folders are counted right. */
+  /** Whether files, folders and what belongs to them are counted right. */
   readonly areEntriesRight: boolean;
 }
 
@@ -75,8 +75,8 @@ export const usageAfter = (sql: Sql, id: number, most: number): Promise<CountedU
   sql.query<CountedUsage>(`${USAGE} WHERE u.id > $1 ORDER BY u.id LIMIT $2`, [id, most]);
 
 /**
- * Counts a user's bytes, files and folders again. The row is locked first: whoever adds or removes a row that counts changes that row in the same transaction, so the statement
- * after the lock sees all that was counted.
+ * Counts a user's bytes and entries again. The row is locked first: whoever adds or removes a row that counts changes that row in the same transaction,
+ * so the statement after the lock sees all that was counted.
  */
 export async function recount(tx: Sql, id: number): Promise<void> {
   await tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [id]);

@@ -21,7 +21,7 @@ export const shareEndpoints = (shares: Shares): Endpoint[] => [
     params: ById,
     body: NewShare,
     replies: { 201: ShareView },
-    errors: ['not_found'],
+    errors: ['not_found', 'quota_exceeded'],
     idempotent: true,
     handle: async ({ actor, params, body }) => tagged(201, await shares.create(actor, params.id, body)),
   }),

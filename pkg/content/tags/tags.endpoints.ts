@@ -30,7 +30,7 @@ export const tagEndpoints = (tags: Tags): Endpoint[] => [
     summary: 'Create a tag of one’s own',
     body: NewTag,
     replies: { 201: TagView },
-    errors: ['name_conflict'],
+    errors: ['name_conflict', 'quota_exceeded'],
     idempotent: true,
     handle: async ({ actor, body }) => tagged(201, await tags.create(actor, body)),
   }),
@@ -97,7 +97,7 @@ export const tagEndpoints = (tags: Tags): Endpoint[] => [
     summary: 'Set a tag on a file; one that has it keeps it',
     params: Link,
     replies: { 204: null },
-    errors: ['not_found'],
+    errors: ['not_found', 'quota_exceeded'],
     handle: async ({ actor, params }) => {
       await tags.link(actor, params.id, params.tag_id);
       return reply(204);

@@ -15,7 +15,9 @@ export function withinLimits(tenant: Pick<ObservedTenant, 'spec'>, usage: Partia
   const [bytes, entries] = [usage?.bytes ?? 0, usage?.entries ?? 0];
   const reached = [
     ...(storage !== null && bytes >= storage ? [`${bytes} of ${storage} bytes are stored (spec.limits.storage)`] : []),
-    ...(files !== null && entries >= files ? [`there are ${entries} of ${files} files and folders (spec.limits.files)`] : []),
+    ...(files !== null && entries >= files
+      ? [`there are ${entries} of ${files} files, folders and what belongs to them (spec.limits.files)`]
+      : []),
   ];
   if (reached.length === 0) return { type: 'WithinLimits', status: 'True', reason: 'HasRoom', message: '' };
   const message = `${reached.join(', and ')}: what would add to them is refused; have something deleted for ever, or raise the limit`;

@@ -103,6 +103,9 @@ const METRICS: Readonly<Record<keyof Usage, { readonly name: string; readonly he
   users: { name: 'carrel_tenant_users', help: 'People of a tenant, counted once an hour.' },
   files: { name: 'carrel_tenant_files', help: 'Files of a tenant that are not in the trash, counted once an hour.' },
   bytes: { name: 'carrel_tenant_bytes', help: 'Bytes that count against the quotas of a tenant, counted once an hour.' },
-  entries: { name: 'carrel_tenant_entries', help: 'Files and folders of a tenant, those in the trash too, counted once an hour.' },
+  entries: {
+    name: 'carrel_tenant_entries',
+    help: 'Files and folders of a tenant with their versions after the first, share links and tags, counted once an hour.',
+  },
   databaseBytes: { name: 'carrel_tenant_database_bytes', help: "Bytes of a tenant's tables and indexes, measured once an hour." },
 };

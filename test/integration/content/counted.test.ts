@@ -96,6 +96,99 @@ describe('metadata', () => {
   });
 });
 
+const entriesOf = async (userId: string): Promise<number> => {
+  const [row] = await tenant.db.query<{ entries: number }>('SELECT entries FROM users WHERE uuid = $1', [userId]);
+  return row?.entries ?? -1;
+};
+const replace = (api: Api, file: string): Promise<ApiReply> =>
+  api.upload(`/files/${file}`, { method: 'PUT', name: 'x', file: Buffer.from('new') });
+
+describe('share links, tags, tagged files and versions after the first', () => {
+  test('count with each change of them, on every way on which they go', async () => {
+    const [{ api, user }, bob] = [await tenant.user(), await tenant.user()];
+    const counts: number[] = [];
+    const note = async (...replies: Promise<ApiReply>[]): Promise<void> => {
+      expect((await Promise.all(replies)).filter(({ status }) => status >= 300).map(({ body }) => body)).toEqual([]);
+      counts.push(await entriesOf(user.id));
+    };
+    const folder = (await api.post('/folders', { name: 'f' })).body.id;
+    const file = (await api.upload('/files', { name: 'a', file: Buffer.from('1'), fields: { folder_id: folder } })).body.id;
+    const tags = await Promise.all(range(3).map(async (at) => (await api.post('/tags', { name: `t${at}` })).body.id as string));
+    await note();
+
+    await note(api.post(`/files/${file}/share`, {}), api.post(`/files/${file}/share`, {}));
+    await note(...tags.map((tag) => api.put(`/files/${file}/tags/${tag}`)));
+    await note(api.put(`/files/${file}/tags/${tags[0]}`));
+    await note(replace(api, file));
+    await note(api.post(`/files/${file}/versions/1/restore`));
+    await note(api.post(`/files/${file}/copy`, { name: 'b' }));
+    await note(api.delete(`/files/${file}/versions/2`));
+    await note(api.delete(`/files/${file}/versions/1`));
+    await note(api.delete(`/files/${file}/tags/${tags[0]}`));
+    await note(api.delete(`/tags/${tags[1]}`));
+    const { data } = (await api.get(`/files/${file}/shares`)).body;
+    await note(api.delete(`/shares/${data[0].id}`));
+    await api.post(`/folders/${folder}/permissions`, { user_id: bob.user.id, permission_level: 'read' });
+    const his = (await bob.api.post('/tags', { name: 'his' })).body.id;
+    await bob.api.put(`/files/${file}/tags/${his}`);
+    const ofBob = await entriesOf(bob.user.id);
+    await note(api.delete(`/folders/${folder}`, { query: { permanent: true } }));
+
+    expect(counts).toEqual([5, 7, 10, 10, 11, 12, 16, 15, 15, 14, 11, 10, 2]);
+    expect([ofBob, await entriesOf(bob.user.id)]).toEqual([2, 1]);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('of a member without quota are 500,000 at most together with files and folders, however many requests race', async () => {
+    const { api, user } = await tenant.user({ storage_quota: 0 });
+    const file = await upload(api, 'empty');
+    const tag = (await api.post('/tags', { name: 'first' })).body.id;
+    await api.put(`/files/${file}/tags/${tag}`);
+    const before = await entriesOf(user.id);
+    await tenant.db.query('UPDATE users SET entries = 499998 WHERE uuid = $1', [user.id]);
+
+    const replies = await Promise.all(
+      range(12).map((at) =>
+        untilServed(async () => {
+          if (at % 3 === 0) return api.post(`/files/${file}/share`, {});
+          if (at % 3 === 1) return api.post('/tags', { name: `tag ${at}` });
+          return api.upload(`/files/${file}`, { method: 'PUT', name: 'x', file: Buffer.alloc(0) });
+        }),
+      ),
+    );
+    const others = [
+      await api.post(`/files/${file}/copy`, { name: 'b' }),
+      await api.post(`/files/${file}/versions/1/restore`),
+      await api.put(`/files/${await upload((await tenant.user()).api, 'x')}/tags/${tag}`),
+    ];
+    const full = await entriesOf(user.id);
+    await tenant.db.query('UPDATE users SET entries = entries - 499998 + $2 WHERE uuid = $1', [user.id, before]);
+
+    const made = replies.filter(({ status }) => status < 300).length;
+    expect([made, full]).toEqual([2, 500_000]);
+    expect(replies.filter(({ status }) => status >= 300).map(refusal)).toEqual(range(10).map(() => FULL));
+    expect(others.map(({ status }) => status)).toEqual([507, 200, 404]);
+    expect(replies.find(({ status }) => status === 507)?.body.message).toContain(
+      'what belongs to them (older versions, share links, tags)',
+    );
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+
+  test('pass on with the files of a user who is deleted', async () => {
+    const [ada, bob] = [await tenant.user(), await tenant.user()];
+    const file = await upload(ada.api, 'given', 7);
+    const tag = (await ada.api.post('/tags', { name: 'mine' })).body.id;
+    await ada.api.put(`/files/${file}/tags/${tag}`);
+    await ada.api.post(`/files/${file}/share`, {});
+    await replace(ada.api, file);
+
+    await tenant.admin.delete(`/users/${ada.user.id}`, { query: { transfer_to: bob.user.id } });
+
+    expect(await entriesOf(bob.user.id)).toBe(5);
+    expect(await faultsOf(tenant)).toEqual([]);
+  });
+});
+
 /** What the operator writes of spec.limits. */
 const limit = (storage: number | null, files: number | null): Promise<unknown> =>
   tenant.rows.pool.query('UPDATE carrel.tenants SET storage_limit = $2, files_limit = $3 WHERE role = $1', [
@@ -129,7 +222,9 @@ describe('files and folders of a person', () => {
     await set(2);
 
     expect(replies.map(refusal)).toEqual([[201, undefined], [201, undefined], FULL, FULL, FULL]);
-    expect(replies[3]?.body.message).toContain('500000 files and folders. Delete some for ever');
+    expect(replies[3]?.body.message).toContain(
+      '500000 files, folders and what belongs to them (older versions, share links, tags). Delete some for ever',
+    );
     expect(after.status).toBe(201);
   });
 });

@@ -14,7 +14,7 @@ test("spec.limits bounds what a tenant's people have together, with the tenant's
 
   await add(1_000, 1);
   await expect(add(25, 0)).rejects.toThrow('This institution may store 1024 bytes');
-  await expect(add(0, 2)).rejects.toThrow('This institution has 2 files and folders');
+  await expect(add(0, 2)).rejects.toThrow('This institution has 2 files, folders');
   const before = conditionOf(await cluster.tenants.get(key), 'WithinLimits');
   await cluster.tenants.patch(key, { spec: { limits: { storage: 0 } } });
   await condition(cluster.tenants, key, 'WithinLimits', 'False', 'LimitReached');

@@ -114,7 +114,7 @@ test('a tenant’s role fills the shared table of jobs with 10,000 at most, and 
   const full = expect.stringContaining('More than 10000 jobs');
   expect(outcomes).toEqual(['allowed', full, 'allowed', full]);
   expect(lifted).toMatch(/permission denied/);
-  expect(grown).toContain('This institution has 10 files and folders');
+  expect(grown).toContain('This institution has 10 files, folders and what belongs to them');
 });
 
 test('row-level security holds for the owner of every shared table too: what the operator sees, a policy says', async () => {

@@ -36,7 +36,7 @@ export interface TenantDatabase {
 export interface TenantLimits {
   /** bytes */
   readonly storage: number | null;
-  /** Files and folders. */
+  /** Files, folders and what belongs to them: users.entries. */
   readonly files: number | null;
 }
 

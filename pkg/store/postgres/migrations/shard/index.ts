@@ -15,6 +15,7 @@ import { functionsOfTenants } from './0014-functions-of-tenants.ts';
 import { limits } from './0020-limits.ts';
 import { auditOfSystem } from './0023-audit-of-system.ts';
 import { orderOfNames } from './0025-order-of-names.ts';
+import { countRows } from './0026-count-rows.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -34,4 +35,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   limits,
   auditOfSystem,
   orderOfNames,
+  countRows,
 ];

@@ -38,6 +38,7 @@ import type { TenantMigration } from './migration.ts';
 import { auditOfSystem } from './0073-audit-of-system.ts';
 import { keysInNfc } from './0080-keys-in-nfc.ts';
 import { namesInOrder } from './0081-names-in-order.ts';
+import { countRows } from './0082-count-rows.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -79,4 +80,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   auditOfSystem,
   keysInNfc,
   namesInOrder,
+  countRows,
 ];
