@@ -174,6 +174,7 @@ export const FIELDS: Readonly<Record<string, readonly string[]>> = {
     'spec.limits.requestsPerIpPerHour',
     'spec.limits.storage',
     'spec.limits.files',
+    'spec.limits.database',
     'spec.trashRetention',
     'spec.versions',
     'spec.versions.keep',

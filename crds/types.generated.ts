@@ -281,6 +281,8 @@ export interface TenantSpec {
     storage?: number | string;
     /** How many files and folders all its people together may have, those in the trash too, with their versions after the first, share links, tags and tagged files. Left out, only the 500,000 of each person bound them. */
     files?: number;
+    /** Bytes that its tables with their indexes may take on the shard, whoever writes the rows. Beyond it the tenant can only be read, until it is raised or the tables are smaller. Measured every five minutes. */
+    database: number | string;
   };
   /** How long what is deleted can be restored at least; it goes for ever up to a day later. What is in the trash keeps the time that it had. */
   trashRetention: string;

@@ -73,8 +73,8 @@ export interface OperatorDeps {
   readonly shardPollMs?: number;
   /** Before the second pass of resealing; left out: 5 s. */
   readonly firstResealWaitMs?: number;
-  /** Of the counts of what tenants use; left out: 30 s and an hour. */
-  readonly usageIntervals?: { readonly lookMs: number; readonly everyMs: number };
+  /** Of the counts of what tenants use; left out: 30 s, an hour and 5 minutes. */
+  readonly usageIntervals?: { readonly lookMs: number; readonly everyMs: number; readonly measureMs?: number };
 }
 
 /** Tenants that are reconciled at the same time; most of a reconcile is waiting. */

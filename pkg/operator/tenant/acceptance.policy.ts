@@ -80,6 +80,7 @@ function sizeRefusal({ spec }: Tenant): Refusal | undefined {
     'spec.storage.defaultUserQuota': defaultUserQuota,
     'spec.storage.maxUploadSize': maxUploadSize,
     'spec.limits.storage': spec.limits.storage,
+    'spec.limits.database': spec.limits.database,
   };
   const wrong = Object.entries(sizes).find(([, size]) => size !== undefined && quantityToNumber(String(size)) > MAX_BYTES);
   return wrong && { reason: 'SizeTooLarge', message: `${wrong[0]} is more than ${MAX_BYTES} bytes` };

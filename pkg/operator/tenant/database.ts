@@ -2,7 +2,13 @@ import type { Pod } from '../../kube/kinds.ts';
 import type { ResourceApi } from '../../kube/resource.ts';
 import { findCondition } from '../../kube/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { ensureTenantDatabase, migrateTenant, OtherTenantsSchema, tenantRole } from '../../store/postgres/provisioning.ts';
+import {
+  type DatabaseAccessLevel,
+  ensureTenantDatabase,
+  migrateTenant,
+  OtherTenantsSchema,
+  tenantRole,
+} from '../../store/postgres/provisioning.ts';
 import type { ObservedTenant } from '../kinds.ts';
 import { NOT_ENDED, secretNames, selectorText } from '../names.ts';
 import type { Secrets } from '../secrets.ts';
@@ -69,7 +75,7 @@ export class Databases {
     this.#ending = new EndingPods(deps.clock);
   }
 
-  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant): Promise<StepResult<DatabaseAccess>> {
+  async ensure(tenant: ObservedTenant, accepted: AcceptedTenant, access: DatabaseAccessLevel): Promise<StepResult<DatabaseAccess>> {
     const { tenantId, slug, shard: name, isAdopting } = accepted;
     const open = await this.#shards.open(name);
     if (accepted.move?.isAlive) return this.#whileMoving(tenant, accepted, open);
@@ -80,7 +86,7 @@ export class Databases {
     const isLowered = connections < accepted.connections;
     const lowered = isLowered ? { isInUse: () => this.#isInUse(tenant, tenantId) } : {};
     const limits = limitsOf(tenant);
-    const database = await ensureTenantDatabase(open, { slug, tenantId, password, connections, limits, ...lowered }).catch(
+    const database = await ensureTenantDatabase(open, { slug, tenantId, password, connections, limits, access, ...lowered }).catch(
       (error: unknown) => {
         if (!(error instanceof OtherTenantsSchema)) throw error;
         throw new ConditionError('ShardUnfit', `shard ${name}: ${error.message}`, { isTerminal: true, retryAfterMs: UNFIT_RETRY_MS });

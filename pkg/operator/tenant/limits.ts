@@ -1,7 +1,10 @@
 import { wholeBytes } from '../../kube/quantity.ts';
-import type { TenantLimits, Usage } from '../../store/postgres/provisioning.ts';
+import type { DatabaseAccessLevel, TenantLimits, Usage } from '../../store/postgres/provisioning.ts';
 import type { StepCondition } from '../conditions/runner.ts';
 import type { ObservedTenant } from '../kinds.ts';
+
+/** Beyond its limit a schema grows by this much at most, or by a quarter of the limit where that is more, before its role may not log in any more. */
+const SLACK_BYTES = 1024 ** 3;
 
 /** What `spec.limits` lets all people of a tenant have together. */
 export const limitsOf = ({ spec }: Pick<ObservedTenant, 'spec'>): TenantLimits => ({
@@ -9,8 +12,26 @@ export const limitsOf = ({ spec }: Pick<ObservedTenant, 'spec'>): TenantLimits =
   files: spec.limits.files ?? null,
 });
 
+/**
+ * What the tenant's role may do in its database, by the newest size of its tables. Beyond `spec.limits.database` it only reads. That is a setting which
+ * whoever has the role's password can change for a session: where the tables go on growing, it may not log in.
+ */
+export function accessOf({ spec }: Pick<ObservedTenant, 'spec'>, usage: Partial<Usage> | undefined): DatabaseAccessLevel {
+  const limit = wholeBytes(spec.limits.database);
+  const bytes = usage?.databaseBytes ?? 0;
+  if (bytes <= limit) return 'write';
+  return bytes <= limit + Math.max(limit / 4, SLACK_BYTES) ? 'read' : 'none';
+}
+
 /** Whether there is room, by the newest count; the database decides each request by itself. */
 export function withinLimits(tenant: Pick<ObservedTenant, 'spec'>, usage: Partial<Usage> | undefined): StepCondition {
+  const access = accessOf(tenant, usage);
+  if (access !== 'write') {
+    const effect = access === 'read' ? 'the tenant can only be read' : 'its role went on writing, and may not log in';
+    const size = `its tables take ${usage?.databaseBytes ?? 0} of ${wholeBytes(tenant.spec.limits.database)} bytes (spec.limits.database)`;
+    const message = `${size}: ${effect}; raise the limit, or make them smaller`;
+    return { type: 'WithinLimits', status: 'False', reason: 'OverLimit', message };
+  }
   const { storage, files } = limitsOf(tenant);
   const [bytes, entries] = [usage?.bytes ?? 0, usage?.entries ?? 0];
   const reached = [

@@ -11,6 +11,7 @@ import { isTerminating } from '../namespaces.ts';
 import type { Acceptance, AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess, Databases } from './database.ts';
 import type { TenantFinalizer } from './finalizer.ts';
+import { accessOf } from './limits.ts';
 import type { Keys, KeysAccess } from './tenant-keys.ts';
 import type { RedisAccess, RedisAccesses } from './redis-access.ts';
 import type { Rotations } from './rotation/rotations.ts';
@@ -99,7 +100,9 @@ export class TenantReconciler {
       await workloads.withdrawForeignHosts(tenant);
       return acceptance.accept(tenant);
     });
-    const database = await steps.run('DatabaseReady', { accepted }, ({ accepted }) => databases.ensure(tenant, accepted));
+    const database = await steps.run('DatabaseReady', { accepted }, ({ accepted }) =>
+      databases.ensure(tenant, accepted, accessOf(tenant, usages.newest(tenant))),
+    );
     const storage = await steps.run('StorageReady', { accepted }, ({ accepted }) => storages.ensure(tenant, accepted, signal));
     const cache = await steps.run('RedisReady', { accepted }, ({ accepted }) => redis.ensure(tenant, accepted));
     const secrets = await steps.run('KeysReady', { accepted, database }, ({ accepted, database }) =>

@@ -19,7 +19,7 @@ export const tenantWith = (spec: Spec = {}, status?: NonNullable<Tenant['status'
     exposure: { type: 'Ingress' },
     database: { poolSize: 5 },
     storage: { defaultUserQuota: '10Gi' },
-    limits: { requestsPerUserPerMinute: 100, requestsPerTenantPerMinute: 1000, requestsPerIpPerHour: 10000 },
+    limits: { requestsPerUserPerMinute: 100, requestsPerTenantPerMinute: 1000, requestsPerIpPerHour: 10000, database: '50Gi' },
     trashRetention: '30d',
     versions: { keep: 50 },
     suspended: false,

@@ -2,6 +2,7 @@ export { SYSTEM_USERNAME } from './migrations/tenant/0001-people.ts';
 export { MAX_FOLDER_DEPTH } from './migrations/tenant/0002-files.ts';
 export { ensureShard, type ShardAccess, ShardUnfit, TENANT_GROUP, WORKER_ROLE } from './provisioning/base.ts';
 export { holdJobs, releaseJobs } from './provisioning/held-jobs.ts';
+export type { DatabaseAccessLevel, TenantLimits } from './provisioning/limits.ts';
 export { makeReadOnly, makeWritable } from './provisioning/read-only.ts';
 export { endSessions } from './provisioning/end-sessions.ts';
 export {
@@ -18,8 +19,7 @@ export {
   rollbackTenant,
   schemaVersion,
   type TenantDatabase,
-  type TenantLimits,
   tenantRole,
   UnknownMigrations,
 } from './provisioning/tenant.ts';
-export { type Usage, usageOf } from './provisioning/usage.ts';
+export { databaseBytesOf, type Usage, usageOf } from './provisioning/usage.ts';

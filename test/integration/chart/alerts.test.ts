@@ -118,6 +118,17 @@ const cases: readonly Case[] = [
     series: ['carrel_shard_up{shard="one",pod="a"} 1x10 0x1 1x10 _x98', 'carrel_shard_up{shard="one",pod="b"} _x25 1x94'],
   },
   {
+    alert: 'CarrelTenantAtLimit',
+    when: 'a tenant has reached a limit, which both pods of the operator say',
+    series: ['a', 'b'].map((pod) => `carrel_tenant_at_limit{namespace="faculty",tenant="biology",reason="OverLimit",pod="${pod}"} 1x120`),
+    fires: { namespace: 'faculty', tenant: 'biology', reason: 'OverLimit' },
+  },
+  {
+    alert: 'CarrelTenantAtLimit',
+    when: 'one was there for ten minutes',
+    series: ['carrel_tenant_at_limit{namespace="faculty",tenant="biology",reason="LimitReached",pod="a"} 1x10'],
+  },
+  {
     alert: 'CarrelTenantSessionsEnded',
     when: 'a transaction ends each minute',
     series: ['carrel_tenant_sessions_ended_total{reason="transaction"} 0+1x120'],

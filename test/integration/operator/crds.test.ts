@@ -242,7 +242,7 @@ test('a resource of one line gets its defaults', async () => {
     exposure: { type: 'Ingress' },
     database: { poolSize: 5 },
     storage: { defaultUserQuota: '10Gi' },
-    limits: { requestsPerUserPerMinute: 100, requestsPerTenantPerMinute: 1000, requestsPerIpPerHour: 10000 },
+    limits: { requestsPerUserPerMinute: 100, requestsPerTenantPerMinute: 1000, requestsPerIpPerHour: 10000, database: '50Gi' },
     trashRetention: '30d',
     versions: { keep: 50 },
     suspended: false,

@@ -27,3 +27,29 @@ test("spec.limits bounds what a tenant's people have together, with the tenant's
 
   expect(before).toMatchObject({ status: 'True', reason: 'HasRoom' });
 });
+
+test('a tenant whose tables are larger than spec.limits.database can only be read, and written to again once the limit is raised', async () => {
+  const key = await readyTenant();
+  const sql = new SqlPool({ url: await databaseUrl(key), poolSize: 1, log: silentLogger });
+  const write = () =>
+    sql.query('UPDATE users SET storage_used = storage_used').then(
+      () => 'written',
+      (error: Error) => error.message,
+    );
+  const database = (limit: string) => cluster.tenants.patch(key, { spec: { limits: { database: limit } } });
+
+  const outcomes = [await write()];
+  await database('0');
+  await condition(cluster.tenants, key, 'WithinLimits', 'False', 'OverLimit');
+  await sql.query('SELECT FROM users').catch(() => undefined); // its session was ended
+  const read = await sql.query<{ users: number }>('SELECT count(*) AS users FROM users');
+  outcomes.push(await write());
+  await database('1Gi');
+  await condition(cluster.tenants, key, 'WithinLimits', 'True', 'HasRoom');
+  await sql.query('SELECT FROM users').catch(() => undefined);
+  outcomes.push(await write());
+  await sql.close();
+
+  expect(outcomes).toEqual(['written', expect.stringContaining('read-only transaction'), 'written']);
+  expect(read[0]?.users).toBeGreaterThan(0);
+});

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { dropTenant, ensureShard } from '../../../pkg/store/postgres/provisioning.ts';
+import { databaseBytesOf, dropTenant, ensureShard, ensureTenantDatabase } from '../../../pkg/store/postgres/provisioning.ts';
 import { REVOKE_PUBLIC_RIGHTS } from '../../../pkg/store/postgres/provisioning/public-rights.ts';
 import { ROOT } from '../../support/backends.ts';
 import { atEnd } from '../../support/fixture.ts';
@@ -115,6 +115,47 @@ test('a tenant’s role fills the shared table of jobs with 10,000 at most, and 
   expect(outcomes).toEqual(['allowed', full, 'allowed', full]);
   expect(lifted).toMatch(/permission denied/);
   expect(grown).toContain('This institution has 10 files, folders and what belongs to them');
+});
+
+test('a role that may only read fills its tables by SQL only until it may not log in, and writes again with its access', async () => {
+  const tenant = await newTenant(running, shard);
+  const access = (level: 'write' | 'read' | 'none') =>
+    ensureTenantDatabase(shard, {
+      slug: tenant.slug,
+      tenantId: tenant.tenantId,
+      password: tenant.password,
+      connections: 30,
+      access: level,
+    });
+  const size = () => databaseBytesOf({ pool, slug: tenant.slug });
+  const fill = `INSERT INTO file_metadata (file_id, key, value) SELECT 1, 'k' || n, (SELECT string_agg(md5(n || '.' || m), '') FROM generate_series(1, 200) m) FROM generate_series(1, 400) n`;
+  await as(tenant).query(
+    `INSERT INTO files (uuid, name, path, owner_id) SELECT gen_random_uuid(), 'f', '/f', id FROM users WHERE is_system`,
+  );
+  const before = await size();
+
+  const outcomes = [await outcomeOf(as(tenant).query(fill))];
+  const filled = await size();
+  await access('read');
+  outcomes.push(await outcomeOf(as(tenant).query(fill)), await outcomeOf(as(tenant).query('SELECT FROM file_metadata')));
+  outcomes.push(await outcomeOf(as(tenant).query(`BEGIN READ WRITE; DELETE FROM file_metadata; ${fill}; COMMIT`)));
+  const held = await connected(tenant.url);
+  await access('none');
+  outcomes.push(await outcomeOf(held.query('SELECT 1')), await outcomeOf(as(tenant).query('SELECT 1')));
+  await access('write');
+  outcomes.push(await outcomeOf(as(tenant).query('DELETE FROM file_metadata')));
+
+  expect(filled - before).toBeGreaterThan(1024 * 1024);
+  expect(outcomes).toEqual([
+    'allowed',
+    expect.stringContaining('read-only transaction'),
+    'allowed',
+    'allowed',
+    expect.not.stringContaining('allowed'),
+    expect.not.stringContaining('allowed'),
+    'allowed',
+  ]);
+  expect(await access('write')).toMatchObject({ changed: false });
 });
 
 test('row-level security holds for the owner of every shared table too: what the operator sees, a policy says', async () => {

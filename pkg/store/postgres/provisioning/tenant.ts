@@ -8,6 +8,7 @@ import { sqlState } from '../errors.ts';
 import { quoteIdentifier, quoteLiteral, type Sql } from '../pool.ts';
 import { type ShardAccess, TENANT_GROUP, WORKER_ROLE } from './base.ts';
 import { releaseJobs } from './held-jobs.ts';
+import { areSame, type DatabaseAccessLevel, type TenantLimits, writeLimits } from './limits.ts';
 import { BECOME_MEMBER_OF_NEW, becomeMember, dropOwned, IS_MEMBER } from './owned-objects.ts';
 import { passwordVerifier } from './password.ts';
 
@@ -30,14 +31,8 @@ export interface TenantDatabase {
   readonly isInUse?: () => Promise<boolean>;
   /** Left out: they stay as they are. */
   readonly limits?: TenantLimits;
-}
-
-/** What all people of a tenant together may have (shard migration 0020); null: any number. */
-export interface TenantLimits {
-  /** bytes */
-  readonly storage: number | null;
-  /** Files, folders and what belongs to them: users.entries. */
-  readonly files: number | null;
+  /** Left out: `write`. */
+  readonly access?: DatabaseAccessLevel;
 }
 
 export const tenantRole = (slug: string): string => `tenant_${slug}`;
@@ -82,7 +77,7 @@ async function isAnothers(sql: Sql, role: string, tenantId: string): Promise<boo
   return rows.length > 0;
 }
 
-/** Creates or repairs schema and role, and lets the role log in. Does not migrate. Throws OtherTenantsSchema: nobody gets the data of a former tenant. */
+/** Creates or repairs schema and role, and gives the role its access. Does not migrate. Throws OtherTenantsSchema: nobody gets the data of a former tenant. */
 export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDatabase): Promise<EnsuredDatabase> {
   const role = tenantRole(tenant.slug);
   const fingerprint = fingerprintOf(tenant);
@@ -90,9 +85,10 @@ export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDat
   if (present) requireSameTenant(role, tenant, present.tenantId);
   if (present && tenant.limits && !areSame(present, tenant.limits)) await writeLimits(shard.pool, role, tenant.limits);
   const state = { schemaVersion: present?.schemaVersion ?? null, isMigrated: isMigrated(present?.applied ?? null) };
-  const isSame = present?.fingerprint === fingerprint && present.limit === Math.trunc(tenant.connections);
+  const { access = 'write' } = tenant;
+  const isSame = present?.fingerprint === fingerprint && present.limit === Math.trunc(tenant.connections) && present.access === access;
   if (isSame && present.intact) return { changed: false, ...state };
-  if (present?.intact && (await tenant.isInUse?.())) return { changed: false, isPutOff: true, ...state };
+  if (present?.intact && present.access === access && (await tenant.isInUse?.())) return { changed: false, isPutOff: true, ...state };
   await retryDdl(shard, () =>
     shard.pool.transaction(async (tx) => {
       await tx.query(DDL_SETTINGS);
@@ -107,14 +103,10 @@ export async function ensureTenantDatabase(shard: ShardAccess, tenant: TenantDat
       await tx.query(`UPDATE carrel.tenants SET fingerprint = $2 WHERE role = $1`, [role, fingerprint]);
     }),
   );
+  // Open sessions keep what the role might do when they began.
+  if (present?.access && present.access !== access) await endConnections(shard.pool, role);
   return { changed: true, ...state };
 }
-
-const areSame = ({ storageLimit, filesLimit }: Present, { storage, files }: TenantLimits): boolean =>
-  storageLimit === storage && filesLimit === files;
-
-const writeLimits = (sql: Sql, role: string, { storage, files }: TenantLimits): Promise<unknown> =>
-  sql.query('UPDATE carrel.tenants SET storage_limit = $2, files_limit = $3 WHERE role = $1', [role, storage, files]);
 
 function requireSameTenant(role: string, { tenantId }: TenantDatabase, found: string): void {
   if (found !== tenantId) throw new OtherTenantsSchema(role, found);
@@ -122,7 +114,7 @@ function requireSameTenant(role: string, { tenantId }: TenantDatabase, found: st
 
 const isMigrated = (applied: readonly string[] | null): boolean => tenantMigrations.every(({ name }) => applied?.includes(name));
 
-/** The setting of a role that may only read, while its rows are copied to another shard (read-only.ts). */
+/** The setting of a role that may only read: while its rows are copied to another shard (read-only.ts), or beyond `spec.limits.database`. */
 export const READ_ONLY_SETTING = 'default_transaction_read_only';
 
 /** A change of this file's own rules must reach every tenant: count up. */
@@ -144,7 +136,9 @@ interface Present {
   readonly limit: number | null;
   readonly storageLimit: number | null;
   readonly filesLimit: number | null;
-  /** Schema, role, memberships and settings are as they were made. */
+  /** Null: there is no role. */
+  readonly access: DatabaseAccessLevel | null;
+  /** Schema, role, memberships and settings are as they were made, whatever its access. */
   readonly intact: boolean | null;
 }
 
@@ -164,8 +158,9 @@ async function inspectWith(sql: Sql, role: string, applied: string): Promise<Pre
   const [row] = await sql.query<Present>(
     `SELECT t.tenant_id::text AS "tenantId", t.fingerprint, t.schema_version AS "schemaVersion", ${applied} AS applied, r.rolconnlimit AS "limit",
        t.storage_limit AS "storageLimit", t.files_limit AS "filesLimit",
-       n.oid IS NOT NULL AND r.rolcanlogin AND NOT r.rolsuper AND NOT r.rolcreaterole AND NOT r.rolcreatedb AND NOT r.rolbypassrls
-       AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length} AND NOT '${READ_ONLY_SETTING}=on' = ANY (r.rolconfig)
+       CASE WHEN r.oid IS NULL THEN NULL WHEN NOT r.rolcanlogin THEN 'none' WHEN '${READ_ONLY_SETTING}=on' = ANY (r.rolconfig) THEN 'read' ELSE 'write' END AS access,
+       n.oid IS NOT NULL AND NOT r.rolsuper AND NOT r.rolcreaterole AND NOT r.rolcreatedb AND NOT r.rolbypassrls
+       AND cardinality(r.rolconfig) >= ${Object.keys(ROLE_SETTINGS).length}
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.roleid = r.oid AND m.member = (SELECT oid FROM pg_roles WHERE rolname = '${WORKER_ROLE}'))
        AND EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND m.roleid = (SELECT oid FROM pg_roles WHERE rolname = '${TENANT_GROUP}'))
        AND ${IS_MEMBER}
@@ -181,6 +176,7 @@ async function inspectWith(sql: Sql, role: string, applied: string): Promise<Pre
 
 async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: Random): Promise<void> {
   const name = quoteIdentifier(role);
+  const { access = 'write' } = tenant;
   const [server] = await tx.query<{ present: boolean; memberOptions: boolean; tempFiles: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS present,
        current_setting('server_version_num')::int >= 160000 AS "memberOptions",
@@ -188,7 +184,7 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
     [role],
   );
   // The attributes that a role must not have are off from its making; an operator that is no superuser may not even name them.
-  const options = `LOGIN INHERIT PASSWORD ${quoteLiteral(passwordVerifier(tenant.password, random))} CONNECTION LIMIT ${Math.trunc(tenant.connections)}`;
+  const options = `${access === 'none' ? 'NOLOGIN' : 'LOGIN'} INHERIT PASSWORD ${quoteLiteral(passwordVerifier(tenant.password, random))} CONNECTION LIMIT ${Math.trunc(tenant.connections)}`;
   if (server?.present) await tx.query(`ALTER ROLE ${name} ${options}`);
   else await tx.query(`${server?.memberOptions ? BECOME_MEMBER_OF_NEW : ''} CREATE ROLE ${name} ${options}`);
   if (server?.present || !server?.memberOptions) await becomeMember(tx, role);
@@ -197,6 +193,7 @@ async function makeRole(tx: Sql, role: string, tenant: TenantDatabase, random: R
   await releaseJobs(tx, role);
   await tx.query(`
     ${server?.present ? `ALTER ROLE ${name} RESET ${READ_ONLY_SETTING};` : ''}
+    ${access === 'write' ? '' : `ALTER ROLE ${name} SET ${READ_ONLY_SETTING} = on;`}
     ${Object.entries(settings)
       .map(([setting, value]) => `ALTER ROLE ${name} SET ${setting} = ${value};`)
       .join('\n')}
