@@ -9,7 +9,7 @@ import { scheduleIntegrityChecks } from '../../pkg/content/integrity/schedule-ch
 import { emptyOwnTrash } from '../../pkg/content/trash/empty-own-trash.processor.ts';
 import { emptyTrash } from '../../pkg/content/trash/empty-trash.processor.ts';
 import { expireVersions } from '../../pkg/content/versions/expire-versions.processor.ts';
-import { deleteExpiredEvents } from '../../pkg/events/retention.ts';
+import { deleteExpiredEvents, trimFullOutboxes } from '../../pkg/events/retention.ts';
 import { deliveryQueue } from '../../pkg/webhooks/delivery/delivery.queue.ts';
 import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
 import { renameCourse } from '../../pkg/lti/launch/rename-course.processor.ts';
@@ -41,5 +41,5 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
       retrySeconds: config.CARREL_WEBHOOK_RETRY_SECONDS,
     }),
   ],
-  schedules: [deleteExpiredEvents, deleteExpiredAudit, scheduleIntegrityChecks],
+  schedules: [deleteExpiredEvents, trimFullOutboxes, deleteExpiredAudit, scheduleIntegrityChecks],
 });

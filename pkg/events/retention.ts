@@ -30,3 +30,26 @@ async function deleteExpired(sql: Sql): Promise<void> {
     if (deleted.length < EVENTS_PER_STATEMENT) return;
   }
 }
+
+/** Makes the outboxes that are full smaller (shard migration 0027). */
+export const trimFullOutboxes: Schedule = {
+  name: 'trim full outboxes',
+  everyMs: 60_000,
+  run: async ({ shards, log }) => {
+    for (const [shard, { pool }] of shards) {
+      await trimFull(pool, (tenant, events) =>
+        log.warn({ shard, tenant, events }, 'a tenant had more events than it may have; the oldest that were sent are deleted'),
+      ).catch((error: unknown) => log.warn({ err: error, shard }, 'could not make full outboxes smaller; retrying in a minute'));
+    }
+  },
+};
+
+async function trimFull(sql: Sql, onTrimmed: (tenant: string, events: number) => void): Promise<void> {
+  const deleted = new Map<string, number>();
+  for (let more = true; more;) {
+    const trimmed = await sql.query<{ tenant: string; deleted: number }>('SELECT tenant, deleted FROM carrel.trim_outbox()');
+    for (const each of trimmed) deleted.set(each.tenant, (deleted.get(each.tenant) ?? 0) + each.deleted);
+    more = trimmed.some((each) => each.deleted > 0);
+  }
+  for (const [tenant, events] of deleted) onTrimmed(tenant, events);
+}

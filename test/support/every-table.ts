@@ -268,7 +268,16 @@ export const ROWS_OF_TENANT: Rows = {
 const TENANT = 'tenant_biology';
 export const ROWS_OF_SHARD: Rows = {
   tenants: [
-    { role: TENANT, tenant_id: 3, fingerprint: 'a'.repeat(64), schema_version: '0001-people', storage_limit: 1e12, files_limit: 1e6 },
+    {
+      role: TENANT,
+      tenant_id: 3,
+      fingerprint: 'a'.repeat(64),
+      schema_version: '0001-people',
+      storage_limit: 1e12,
+      files_limit: 1e6,
+      events_limit: 5,
+      outbox_full: true,
+    },
   ],
   work: [
     {

@@ -16,6 +16,7 @@ import { limits } from './0020-limits.ts';
 import { auditOfSystem } from './0023-audit-of-system.ts';
 import { orderOfNames } from './0025-order-of-names.ts';
 import { countRows } from './0026-count-rows.ts';
+import { boundOutbox } from './0027-bound-outbox.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -36,4 +37,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   auditOfSystem,
   orderOfNames,
   countRows,
+  boundOutbox,
 ];
