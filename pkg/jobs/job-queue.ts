@@ -1,5 +1,6 @@
 import type { JobHandler, QueueSettings, WorkerServices } from '../api/processor.ts';
 import type { Leased } from '../store/postgres/leases.ts';
+import { atMost } from '../runtime/abort.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Runner } from './runner.ts';
@@ -47,7 +48,7 @@ export function startJobQueue<Row extends Leased>(
     close: async () => {
       stopping.abort();
       // A round that waits for a Redis that never answered ends only when the queue closes.
-      await Promise.race([dispatching, clock.sleep(LAST_ROUND_MS)]);
+      await atMost(clock, LAST_ROUND_MS, dispatching);
       await runner.close();
       await queue.close();
     },

@@ -1,5 +1,6 @@
 import { type Job, WaitingError, Worker } from 'bullmq';
 import type { JobHandler } from '../api/processor.ts';
+import { atMost } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Leased } from '../store/postgres/leases.ts';
@@ -119,7 +120,7 @@ export class Runner<Row extends Leased> {
       .close()
       .catch(() => undefined)
       .then(() => Promise.all([...stopped, ...[...this.#shards.values()].map((shard) => shard.ended())]));
-    await Promise.race([ended, this.#clock.sleep(CLOSE_LIMIT_MS)]);
+    await atMost(this.#clock, CLOSE_LIMIT_MS, ended);
     disconnect();
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { sleepUnlessAborted, whenAborted } from './abort.ts';
+import { ManualClock } from '../../test/support/clock.ts';
+import { atMost, sleepUnlessAborted, whenAborted } from './abort.ts';
 import { systemClock } from './clock.ts';
 
 test('whenAborted resolves at the abort, and at once where that has been', async () => {
@@ -17,4 +18,15 @@ test('a sleep that is aborted ends quietly, and another failure is thrown', asyn
 
   await sleepUnlessAborted(systemClock, 60_000, AbortSignal.abort());
   await expect(sleepUnlessAborted(broken, 1, signal)).rejects.toThrow('no clock');
+});
+
+test('atMost ends with the work or after the time, and leaves no timer', async () => {
+  const clock = new ManualClock();
+
+  await atMost(clock, 60_000, Promise.resolve());
+  expect(clock.sleepers).toBe(0);
+  const late = atMost(clock, 60_000, new Promise(() => {}));
+  await clock.advance(60_000);
+  await late;
+  expect(clock.sleepers).toBe(0);
 });

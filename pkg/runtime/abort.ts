@@ -12,3 +12,14 @@ export const sleepUnlessAborted = (clock: Pick<Clock, 'sleep'>, ms: number, sign
   clock.sleep(ms, signal).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
+
+/** Resolves once `work` has ended, or after `ms`; throws what `work` throws. No timer outlives it. */
+export async function atMost(clock: Pick<Clock, 'schedule'>, ms: number, work: Promise<unknown>): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const stop = clock.schedule(ms, over.resolve);
+  try {
+    await Promise.race([work, over.promise]);
+  } finally {
+    stop();
+  }
+}

@@ -1,28 +1,29 @@
 import { expect, test } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { clearCaches } from '../../../pkg/api/caches.jobs.ts';
 import { bullName, QUEUE_PREFIX } from '../../../pkg/jobs/tenant-queue.ts';
-import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
+import { DEAF_AFTER_MS } from '../../../pkg/jobs/watchdog.ts';
+import { startWorker } from '../../../pkg/jobs/worker.ts';
+import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { createMetrics } from '../../../pkg/runtime/metrics.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
+import { DEFAULT_QUEUE, insertJob, NAMED_STORES_QUEUE } from '../../../pkg/store/postgres/job-store.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
-import { atEnd } from '../../support/fixture.ts';
-import { range, waitFor } from '../../support/wait.ts';
-import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process.ts';
+import { waitFor } from '../../support/wait.ts';
+import { startWorkerProcess } from '../../support/worker-process.ts';
 import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
 
 const platform = platformSuite();
 const tenant = platformTenant(platform);
-const workers: WorkerProcess[] = [];
-atEnd(async () => void (await Promise.all(workers.map((worker) => worker.end('SIGKILL')))));
 
-async function start(log?: (text: string) => void): Promise<WorkerProcess> {
-  const worker = await startWorkerProcess(platform, {}, log);
-  workers.push(worker);
-  return worker;
-}
-
-/** Asks for a job of the queue `work`, as a server does. */
-async function ask(): Promise<void> {
-  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'cache.clear', payload: { subjects: ['anything'] } }));
+/** Asks for a job, as a server does. */
+async function ask(queue = DEFAULT_QUEUE): Promise<void> {
+  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'cache.clear', payload: { subjects: ['anything'] }, queue }));
   await tenant.redis.publish(WAKE_CHANNEL, '');
 }
 async function done(name: string, limitMs?: number): Promise<void> {
@@ -32,56 +33,72 @@ async function done(name: string, limitMs?: number): Promise<void> {
 const since = (began: number, ms: number): Promise<boolean> =>
   waitFor(`${ms} ms to pass`, () => performance.now() - began > ms, ms + 30_000);
 
-test('jobs that are asked for after the Redis of the queues was BUSY are done within seconds, whenever they are asked for', async () => {
-  const worker = await start();
+test('jobs that are asked for some seconds after a script of 7 s in the Redis of the queues are done at once', async () => {
+  const worker = await startWorkerProcess(platform);
   await ask();
   await done('the first job');
   const url = platform.stores.redis.queueUrl;
   const [busy, admin] = [new Redis(url, { retryStrategy: () => null }), new Redis(url, { retryStrategy: () => null })];
-  await admin.config('SET', 'busy-reply-threshold', '200');
 
   const script = busy.eval('while true do end', 0).catch((error: Error) => error.message);
-  const began = performance.now();
-  await waitFor('Redis to answer BUSY', () =>
-    admin.ping().then(
-      () => false,
-      (error: Error) => error.message.startsWith('BUSY'),
-    ),
-  );
-  // A worker that is idle blocks for 2 s; then it asks again and is answered BUSY.
-  await since(began, 3_000);
+  await since(performance.now(), 7_000);
   await admin.script('KILL');
   const ended = performance.now();
-  for (const second of range(10).map((at) => 6 + at)) {
-    await since(ended, second * 1_000);
-    await ask();
+  // An earlier job would end a silence. Each queue has a connection of its own, so each tries one time.
+  for (const [queue, afterMs] of [
+    [NAMED_STORES_QUEUE, 8_000],
+    [DEFAULT_QUEUE, 9_500],
+  ] as const) {
+    await since(ended, afterMs);
+    await ask(queue);
+    await done(`the job of the queue ${queue}`, 5_000);
   }
 
   expect(await script).toContain('killed');
-  await done('the jobs', 20_000);
   busy.disconnect();
   admin.disconnect();
-  await worker.end('SIGTERM');
+  await worker.end('SIGKILL');
 });
 
 test('a queue of which nothing is taken is noticed in log and metric, begins anew, and goes on once it can', async () => {
   let log = '';
-  const worker = await start((text) => (log += text));
+  let ahead = 0;
+  const pool = new SqlPool({ url: platform.workerUrl, poolSize: 2, log: silentLogger });
+  const metrics = createMetrics('worker');
+  const worker = startWorker(
+    {
+      shards: new Map([['one', { pool, leasePool: pool }]]),
+      registry: platform.registryOn(pool),
+      redisUrl: platform.stores.redis.adminUrl,
+      queueRedisUrl: platform.stores.redis.queueUrl,
+      platformKeys: parseSealingKeys(platform.platformKeys),
+      egressAllow: [],
+      clock: { ...systemClock, monotonic: () => systemClock.monotonic() + ahead },
+      random: systemRandom,
+      log: pino({}, { write: (line: string) => void (log += line) }),
+      metrics,
+    },
+    { queues: [{ name: DEFAULT_QUEUE, perTenant: 1, concurrency: 1 }], processors: [clearCaches], rowQueues: [], schedules: [] },
+  );
   const restarts = async (): Promise<number> =>
-    Number(/^carrel_queue_restarts_total\{queue="work"[^}]*\} (\d+)/m.exec(await worker.metrics())?.[1]);
+    Number(/^carrel_queue_restarts_total\{queue="work"[^}]*\} (\d+)/m.exec(await metrics.metrics())?.[1]);
   // Somebody has paused the queue in Redis: a BullMQ worker takes nothing and sees nothing wrong in it.
   const connection = new Redis(platform.stores.redis.queueUrl);
-  const paused = new Queue(bullName('work'), { connection, prefix: QUEUE_PREFIX });
+  const paused = new Queue(bullName(DEFAULT_QUEUE), { connection, prefix: QUEUE_PREFIX });
   await paused.pause();
   const before = await restarts();
 
   await ask();
-  await waitFor('the watchdog', async () => (await restarts()) > 0, 40_000);
+  await waitFor('the job in Redis', async () => (await paused.getWaitingCount()) > 0);
+  ahead = DEAF_AFTER_MS;
+  await waitFor('the watchdog', async () => (await restarts()) > 0);
   await paused.resume();
 
   await done('the job', 30_000);
   expect(before).toBe(0);
   expect(log).toContain('none is taken: the queue begins anew');
+  await worker.close();
+  await pool.close();
   await paused.close();
   connection.disconnect();
 });

@@ -123,9 +123,12 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
   await waitFor('the next job', () => done.length === 2);
   late.resolve();
   await ended.promise;
-  const left = await ordinary.db.query(
-    `SELECT kind, due_at > now() + interval '10 min' AS "isLater", leased_until, last_error FROM carrel.work WHERE line = 'limited'`,
-  );
+  const rows = (): Promise<unknown[]> =>
+    ordinary.db.query(
+      `SELECT kind, due_at > now() + interval '10 min' AS "isLater", leased_until, last_error FROM carrel.work WHERE line = 'limited'`,
+    );
+  await waitFor('the end of the next job', async () => (await rows()).length === 1);
+  const left = await rows();
   await limited.close();
   await pool.close();
 
