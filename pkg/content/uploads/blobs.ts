@@ -30,9 +30,21 @@ export interface StoredBlob {
   readonly reservation?: string | undefined;
 }
 
+/** Whose quota content counts to, and how much of it remains: less what their other uploads have reserved. */
+export interface RemainingQuota {
+  readonly ownerId: number;
+  readonly remainingBytes: number;
+  /** The tenant has less left than the owner's quota. */
+  readonly isOfTenant: boolean;
+}
+
+const overQuota = ({ isOfTenant }: RemainingQuota): Problem => new Problem('quota_exceeded', isOfTenant ? TENANT_IS_FULL : undefined);
+const TENANT_IS_FULL =
+  'This institution may not store as much more. Ask its administrator to delete something for ever, or whoever runs the platform to raise the limit.';
+
 export interface BlobOptions {
-  /** Whose quota the content counts to, and how much of it remains: more bytes are refused with `quota_exceeded` as soon as they come. */
-  readonly quota: { readonly ownerId: number; readonly remainingBytes: number };
+  /** More bytes than remain are refused with `quota_exceeded` as soon as they come. */
+  readonly quota: RemainingQuota;
   /** Reserves quota for the bytes that are sent to the store. */
   readonly reservation: QuotaReservation;
   /** uuid of the user whose share of memory the upload takes. */
@@ -117,7 +129,7 @@ export class Blobs {
   }
 
   async #storeSmall(key: string, content: Buffer, { quota, reservation, contentType, signal }: BlobOptions): Promise<StoredBlob> {
-    if (content.length > quota.remainingBytes) throw new Problem('quota_exceeded');
+    if (content.length > quota.remainingBytes) throw overQuota(quota);
     const { isEncrypted } = await this.#objects.put(key, content, { contentType, signal });
     return { key, size: content.length, checksum: sha256('sha256', content), isEncrypted, reservation: reservation.id };
   }
@@ -130,7 +142,7 @@ export class Blobs {
     let refusal: unknown;
     const admit = async (): Promise<void> => {
       try {
-        if (size > quota.remainingBytes) throw new Problem('quota_exceeded');
+        if (size > quota.remainingBytes) throw overQuota(quota);
         await reservation.hold(quota.ownerId, size);
       } catch (error) {
         refusal = error;
@@ -161,7 +173,7 @@ export class Blobs {
   async copy(key: string, from: Pick<StoredBlob, 'key' | 'size' | 'checksum'>, options: BlobOptions): Promise<StoredBlob> {
     const { quota, reservation, signal, contentType, uploader } = options;
     const { size, checksum } = from;
-    if (size > quota.remainingBytes) throw new Problem('quota_exceeded');
+    if (size > quota.remainingBytes) throw overQuota(quota);
     if (reservation.needsHold(size)) await reservation.hold(quota.ownerId, size);
     this.#begun.set(key, 'sending');
     const { isEncrypted } = await copyObject(this.#objects, from, key, { signal, contentType, uploader });

@@ -5,13 +5,10 @@ import type { Resource } from '../access/inherited-access.policy.ts';
 import { ancestorsOf, type FileRecord, OWN_COLUMNS, OWN_NAMES, type OwnRecord, ownRecordOf, type OwnRow } from '../files/files.sql.ts';
 import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
 import { extensionOf } from '../names/names.policy.ts';
-import type { StoredBlob } from './blobs.ts';
+import type { RemainingQuota, StoredBlob } from './blobs.ts';
 
-/** What is looked up before the bytes flow: the remaining quota of whoever will own the content, and the named folder, if it is live. */
-export interface UploadTarget {
-  /** Of the owner's quota, less what their other uploads have reserved. */
-  readonly remainingBytes: number;
-  readonly ownerId: number;
+/** What is looked up before the bytes flow: how much of it whoever will own the content may still have, and the named folder, if it is live. */
+export interface UploadTarget extends RemainingQuota {
   readonly ownerName: string;
   readonly folder: UploadFolder | null;
 }
@@ -23,18 +20,20 @@ export interface UploadFolder extends Resource {
 }
 
 const UPLOAD_TARGET = `
-  SELECT o.id AS "ownerId", o.storage_quota - o.storage_used
-    - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > $4) AS "remainingBytes",
+  SELECT o.id AS "ownerId", least(q.bytes, t.bytes) AS "remainingBytes", coalesce(t.bytes < q.bytes, false) AS "isOfTenant",
     coalesce(u.display_name, u.username) AS "ownerName",
     CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('id', d.id, 'uuid', d.uuid, 'name', d.name, 'path', d.path,
       'ownerId', d.owner_id, 'ancestors', ${ancestorsOf('d')}) END AS folder
   FROM users u LEFT JOIN folders d ON d.uuid = $2 AND d.deleted_at IS NULL
     LEFT JOIN files f ON f.folder_id = d.id AND f.name = $3 AND f.deleted_at IS NULL
     JOIN users o ON o.id = coalesce(f.owner_id, u.id)
+    CROSS JOIN LATERAL (SELECT o.storage_quota - o.storage_used
+      - (SELECT coalesce(sum(r.bytes), 0)::bigint FROM storage_reservations r WHERE r.user_id = o.id AND r.expires_at > $4) AS bytes) q
+    CROSS JOIN LATERAL carrel.remaining_of_tenant(o.id) t (bytes)
   WHERE u.id = $1`;
 
 /**
- * One statement. Null: the user has been deleted.
+ * One statement. Null: the user has been deleted. Throws LimitReached where they or the tenant may have no more files.
  * `replacing`: if the folder has a file of that name, the upload replaces it, so that the quota is its owner's. (In a root the owner is the user.)
  */
 export async function findUploadTarget(

@@ -249,7 +249,9 @@ describe('a tenant with limits', () => {
       await put(ada.api, file, 'k', 'v'),
     ];
     await limit(0, null);
+    const statements = tenant.observed.sql.length;
     const refused = await bob.api.upload('/files', { name: 'one byte', file: Buffer.alloc(1) });
+    const before = tenant.observed.sql.slice(statements);
     const freed = await ada.api.delete(`/files/${file}`, { query: { permanent: true } });
     await limit(null, null);
 
@@ -266,7 +268,8 @@ describe('a tenant with limits', () => {
       FULL,
     ]);
     expect([refusal(refused), freed.status]).toEqual([FULL, 204]);
-    expect(refused.body.message).toContain('This institution may store 0 bytes');
+    expect(refused.body.message).toContain('This institution may not store as much more');
+    expect(before.filter((sql) => sql.includes('store_files'))).toEqual([]); // before anything is stored
     expect((await bob.api.upload('/files', { name: 'again', file: Buffer.alloc(1) })).status).toBe(201);
   });
 

@@ -235,7 +235,7 @@ describe('the object of an upload that fails', () => {
     const jobs = new JobRequests({ notifier: new WorkerNotifier({ redis: tenant.redis, log: silentLogger }) });
     const blobs = new Blobs({ db: tenant.db, objects: tenant.objects, jobs, log: silentLogger, ...time });
     const options = {
-      quota: { ownerId: 1, remainingBytes: 1 << 20 },
+      quota: { ownerId: 1, remainingBytes: 1 << 20, isOfTenant: false },
       reservation: new Reservation({
         sql: tenant.db.tables,
         uuid: systemRandom.uuid(),

@@ -17,6 +17,7 @@ import { auditOfSystem } from './0023-audit-of-system.ts';
 import { orderOfNames } from './0025-order-of-names.ts';
 import { countRows } from './0026-count-rows.ts';
 import { boundOutbox } from './0027-bound-outbox.ts';
+import { remainingOfTenant } from './0028-remaining-of-tenant.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -38,4 +39,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   orderOfNames,
   countRows,
   boundOutbox,
+  remainingOfTenant,
 ];
