@@ -15,10 +15,21 @@ const LOCK_MS = 10_000;
 /** A reply of success is kept for this long. */
 const REPLY_MS = 24 * 3_600_000;
 
+/**
+ * What makes two requests the same: method, address, a JSON body's bytes, and the launch whose session asks, which may see less than the user's
+ * other sessions. Bytes that stream are not compared.
+ */
+export interface ComparedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly body: Buffer | undefined;
+  readonly launchId: string | undefined;
+}
+
 export interface KeyedRequest {
   readonly key: string;
   readonly actor: Actor;
-  readonly fingerprint: string;
+  readonly request: ComparedRequest;
   readonly isSecret: boolean;
 }
 
@@ -38,6 +49,7 @@ const CLAIM = `
  * Invariants:
  * - Of racing requests with one key one runs (a unique insert decides); the others get 409 while it does, and its reply afterwards.
  * - A key that was used with another request is a 422; so is one that another session used, where either is a launch's.
+ * - What is stored of a request does not let anybody guess its body: it is an HMAC by the tenant's data key.
  * - A reply with a secret in it is stored sealed with the tenant's data key, bound to its user and key; it goes nowhere else.
  * - Replies of success are kept for REPLY_MS, and go with the keys that come after that. A request that failed changed nothing, so its key is free again.
  *
@@ -59,11 +71,12 @@ export class IdempotencyKeys {
   }
 
   /** `isSecret`: the reply has a secret in it. */
-  async run({ key, actor, fingerprint, isSecret }: KeyedRequest, log: Logger, work: () => Promise<Reply>): Promise<Reply> {
+  async run({ key, actor, request, isSecret }: KeyedRequest, log: Logger, work: () => Promise<Reply>): Promise<Reply> {
     if (!KEY.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
-    const known = await this.#claim(key, actor, fingerprint);
+    const fingerprints = this.#fingerprints(request);
+    const known = await this.#claim(key, actor, fingerprints);
     const seal = isSecret ? this.#sealOf(actor, key) : PLAIN;
-    if (known) return replay(known, fingerprint, seal);
+    if (known) return replay(known, fingerprints, seal);
 
     const where = { userId: actor.userId, key };
     const beat = setInterval(() => {
@@ -82,15 +95,16 @@ export class IdempotencyKeys {
   }
 
   /** Undefined: this request has the key. Else the row of the request that has it. */
-  async #claim(key: string, actor: Actor, fingerprint: string): Promise<IdempotencyKey | undefined> {
+  async #claim(key: string, actor: Actor, fingerprints: readonly string[]): Promise<IdempotencyKey | undefined> {
+    const [fingerprint] = fingerprints;
     const now = this.#clock.now();
     const claim = { lockedUntil: this.#after(LOCK_MS), expiresAt: this.#after(REPLY_MS) };
     const claimed = await this.#db.query(CLAIM, [actor.userId, key, fingerprint, claim.lockedUntil, claim.expiresAt, now]);
     if (claimed.length > 0) return undefined;
     const taken = await this.#db.query(
       `UPDATE idempotency_keys SET fingerprint = $3, locked_until = $4, expires_at = $5, created_at = $6, status_code = NULL, headers = NULL, body = NULL
-        WHERE user_id = $1 AND key = $2 AND (expires_at <= $6 OR (status_code IS NULL AND locked_until <= $6 AND fingerprint = $3)) RETURNING key`,
-      [actor.userId, key, fingerprint, claim.lockedUntil, claim.expiresAt, now],
+        WHERE user_id = $1 AND key = $2 AND (expires_at <= $6 OR (status_code IS NULL AND locked_until <= $6 AND fingerprint = ANY($7))) RETURNING key`,
+      [actor.userId, key, fingerprint, claim.lockedUntil, claim.expiresAt, now, fingerprints],
     );
     if (taken.length > 0) return undefined;
     const row = await this.#db.tables.idempotencyKeys.find({ userId: actor.userId, key });
@@ -105,6 +119,15 @@ export class IdempotencyKeys {
     } catch (error) {
       log.warn({ err: error }, 'the reply of an idempotent request could not be kept'); // it was done all the same
     }
+  }
+
+  /** By the tenant's data keys: a body may hold a password, which a plain hash would let whoever reads the table guess. */
+  #fingerprints({ method, url, body, launchId }: ComparedRequest): string[] {
+    const parts = [`${method} ${url}\n`, launchId === undefined ? '' : `launch ${launchId}\n`, body ?? ''];
+    // Rows of servers of the release before have a plain hash, which is compared until they are gone, after REPLY_MS.
+    const former = createHash('sha256');
+    for (const part of parts) former.update(part);
+    return [...this.#sealer.hmacs('idempotency-fingerprint', parts), former.digest('hex')];
   }
 
   #sealOf({ userUuid }: Actor, key: string): Seal {
@@ -137,19 +160,8 @@ function opened(body: string, seal: Seal): unknown {
   }
 }
 
-function replay(row: IdempotencyKey, fingerprint: string, seal: Seal): Reply {
-  if (row.fingerprint !== fingerprint) throw new Problem('idempotency_key_reused');
+function replay(row: IdempotencyKey, fingerprints: readonly string[], seal: Seal): Reply {
+  if (!fingerprints.includes(row.fingerprint)) throw new Problem('idempotency_key_reused');
   if (row.statusCode === null) throw new Problem('conflict', 'A request with this Idempotency-Key is under way.', { retryAfter: 1 });
   return reply(row.statusCode, row.body === null ? undefined : opened(row.body, seal), { ...row.headers, 'Idempotency-Replayed': 'true' });
 }
-
-/**
- * What makes two requests the same: method, address, a JSON body's bytes, and the launch whose session asks, which may see less than the user's
- * other sessions. Bytes that stream are not compared.
- */
-export const fingerprintOf = (method: string, url: string, body: Buffer | undefined, launchId: string | undefined): string =>
-  createHash('sha256')
-    .update(`${method} ${url}\n`)
-    .update(launchId === undefined ? '' : `launch ${launchId}\n`)
-    .update(body ?? '')
-    .digest('hex');

@@ -21,7 +21,7 @@ import { DataException } from '../store/postgres/errors.ts';
 import { type Origin, origins } from '../store/postgres/origin.ts';
 import { NO_CACHE } from '../store/redis/tagged-cache.ts';
 import type { RequestAdmission, Requester, Wanted } from './admission.ts';
-import { fingerprintOf, type IdempotencyKeys } from './idempotency.ts';
+import type { IdempotencyKeys } from './idempotency.ts';
 import { replyLingering } from './lingering-close.ts';
 import { clientGone, problemOf } from './middleware/errors.ts';
 import { requireTenant } from './middleware/tenant.ts';
@@ -264,9 +264,10 @@ function once(
 ): Promise<Reply> {
   const key = ctx.req.headers['idempotency-key'];
   if (!endpoint.idempotent || !actor || key === undefined) return handle();
-  const fingerprint = fingerprintOf(ctx.method, ctx.url, sent.kind === 'json' ? sent.bytes : undefined, actor.launchId);
+  const body = sent.kind === 'json' ? sent.bytes : undefined;
+  const request = { method: ctx.method, url: ctx.url, body, launchId: actor.launchId };
   const isSecret = endpoint.idempotent === 'sealed';
-  return deps.idempotency.run({ key: String(key), actor, fingerprint, isSecret }, ctx.state.log(), handle);
+  return deps.idempotency.run({ key: String(key), actor, request, isSecret }, ctx.state.log(), handle);
 }
 
 /** 304 in place of a resource whose entity tag If-None-Match names (RFC 9110 §13.1.2). Throws Problem `validation_failed`. */

@@ -37,6 +37,16 @@ test('a sealed value that is copied to another tenant, row or column does not op
   expect(() => sealer.open(sealed, ['ab'])).toThrow(SealError);
 });
 
+test('an HMAC is of its purpose and key, and is known after a rotation', () => {
+  const [older, newer] = [keyNamed('k1'), keyNamed('k2')];
+  const [before] = new Sealer([older], systemRandom).hmacs('a', ['x', Buffer.from('y')]);
+  const rotated = new Sealer([newer, older], systemRandom);
+
+  expect(rotated.hmacs('a', ['xy'])).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), before]);
+  expect(rotated.hmacs('b', ['xy'])).not.toContain(before);
+  expect(rotated.hmacs('a', ['xz'])).not.toContain(before);
+});
+
 test('any changed character is noticed', () => {
   const sealer = new Sealer([keyNamed('k1')], systemRandom);
   const sealed = sealer.seal('secret', associatedData);

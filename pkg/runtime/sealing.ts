@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { Random } from './random.ts';
 
 /**
@@ -61,6 +61,18 @@ export class Sealer {
     } catch {
       throw new SealError(`a sealed value does not belong to ${associatedData.join('/')}`);
     }
+  }
+
+  /**
+   * HMAC-SHA256 of `data`, in hex, by a key for this `purpose` that is derived of each of the keys: the first is to be stored, and all of them are to be
+   * compared, so that a stored one is known after a rotation.
+   */
+  hmacs(purpose: string, data: readonly (string | Buffer)[]): string[] {
+    return [...this.#keys.values()].map((key) => {
+      const hmac = createHmac('sha256', Buffer.from(hkdfSync('sha256', key, 'carrel', purpose, 32)));
+      for (const part of data) hmac.update(part);
+      return hmac.digest('hex');
+    });
   }
 
   /** The id of the key that seals. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -29,6 +29,19 @@ test('the same key with another request is a 422', async () => {
   const other = await create('key-2', 'second');
 
   expect([other.status, other.body.error]).toEqual([422, 'idempotency_key_reused']);
+});
+
+test('what is stored of a request is no hash of its body, so that a password in it cannot be guessed', async () => {
+  const body = { email: 'guessed@idempotent.example', username: 'guessed', password: 'correct horse battery 1' };
+  const made = await tenant.admin.post('/users', body, { headers: { 'idempotency-key': 'key-guess' } });
+  const guess = createHash('sha256')
+    .update(`POST /api/v1/users\n${JSON.stringify(body)}`)
+    .digest('hex');
+  const [row] = await tenant.db.query(`SELECT fingerprint FROM idempotency_keys WHERE key = 'key-guess'`);
+
+  expect(made.status).toBe(201);
+  expect(row).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(row).not.toEqual({ fingerprint: guess });
 });
 
 test('of 50 racing requests with one key one is done; the others get 409 while it runs, or its reply', async () => {
