@@ -60,6 +60,8 @@ export interface PageProblemOptions {
   readonly cause?: unknown;
   /** Where the person came from: a link that leaves the frame. An http or https address. */
   readonly wayBack?: string | undefined;
+  /** The LMS of the person, where the place in it is not known. As `wayBack`. */
+  readonly lms?: string | undefined;
   /** What to enter at the LMS. */
   readonly addresses?: readonly FieldAddress[];
 }
@@ -70,6 +72,7 @@ export class PageProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly wayBack: string | undefined;
+  readonly lms: string | undefined;
   readonly addresses: readonly FieldAddress[];
 
   constructor(code: string, status: number, message: string, options: PageProblemOptions = {}) {
@@ -77,6 +80,7 @@ export class PageProblem extends Error {
     this.code = code;
     this.status = status;
     this.wayBack = options.wayBack;
+    this.lms = options.lms;
     this.addresses = options.addresses ?? [];
   }
 }

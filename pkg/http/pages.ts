@@ -100,10 +100,12 @@ function refuse(ctx: Context, error: unknown, web: WebPages): void {
 
 function refusalPage(web: WebPages, problem: Problem | PageProblem, requestId: string): string {
   const { code, message } = problem;
-  const { wayBack, addresses } = problem instanceof PageProblem ? problem : { wayBack: undefined, addresses: [] };
+  const { wayBack, lms, addresses } = problem instanceof PageProblem ? problem : { wayBack: undefined, lms: undefined, addresses: [] };
   const rows = addresses.map(({ field, address }) => `<dt>${escapeHtml(field)}</dt>\n<dd><code>${escapeHtml(address)}</code></dd>\n`);
   const fields = rows.length === 0 ? '' : `<h2>Which field of the LMS takes which address</h2>\n<dl>\n${rows.join('')}</dl>\n`;
-  const link = wayBack === undefined ? '' : `<p><a href="${escapeHtml(wayBack)}" target="_top">Back to the course</a></p>\n`;
+  const linkTo = (address: string, text: string): string => `<p><a href="${escapeHtml(address)}" target="_top">${text}</a></p>\n`;
+  const toLms = lms === undefined ? '' : linkTo(lms, 'Start again from your LMS');
+  const link = wayBack === undefined ? toLms : linkTo(wayBack, 'Back to the course');
   const body = `<main>
 <h1>Something went wrong</h1>
 <p role="alert">${escapeHtml(message)}</p>

@@ -122,8 +122,23 @@ export class Launches {
     try {
       return await this.#launch(response);
     } catch (error) {
-      throw await refusalOfReplay(this.#db.tables, response, error);
+      const refusal = await refusalOfReplay(this.#db.tables, response, error);
+      throw refusal instanceof LaunchError && refusal.code === 'state_not_bound' ? await this.#withLms(refusal, response) : refusal;
     }
+  }
+
+  /** With the LMS to start again from: the registered origin of the issuer that the token names, and no other address of the token, which nobody verified. */
+  async #withLms(refusal: LaunchError, { idToken }: AuthenticationResponse): Promise<LaunchError> {
+    let issuer: string;
+    try {
+      issuer = unverifiedIssuer(unverifiedToken(idToken));
+    } catch {
+      return refusal;
+    }
+    const [registered] = await activeOfIssuer(this.#db, issuer);
+    return registered
+      ? new LaunchError(refusal.code, undefined, { cause: refusal, lms: `${new URL(registered.authEndpoint).origin}/` })
+      : refusal;
   }
 
   async #launch(response: AuthenticationResponse): Promise<Launched> {

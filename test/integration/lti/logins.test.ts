@@ -93,6 +93,29 @@ test('a launch that another site has a person post, with a state of its own, is 
   expect(posted.code).toBe('state_not_bound');
 });
 
+test('a browser that is not bound to its launch gets a link to its LMS, and to no other address that the token names', async () => {
+  const { action, fields } = await tab(new Browser(), 'unbound');
+  const post = async (idToken: string): Promise<string> => {
+    fields.set('id_token', idToken);
+    const page = await new Browser().post(action, fields);
+    expect(page.code).toBe('state_not_bound');
+    return page.text;
+  };
+  const own = fields.get('id_token') ?? '';
+  const [head, body = '', signature] = own.split('.');
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>;
+  const naming = (more: object): string =>
+    [head, Buffer.from(JSON.stringify({ ...claims, ...more })).toString('base64url'), signature].join('.');
+  const presentation = { 'https://purl.imsglobal.org/spec/lti/claim/launch_presentation': { return_url: 'https://evil.example.org/' } };
+  const link = `<a href="${new URL(at.lms.authEndpoint).origin}/" target="_top">Start again from your LMS</a>`;
+
+  expect(await post(own)).toContain(link);
+  const altered = await post(naming(presentation));
+  expect(altered).toContain(link);
+  expect(altered).not.toContain('evil.example.org');
+  for (const token of [naming({ iss: 'https://evil.example.org' }), 'x', '']) expect(await post(token)).not.toContain('<a ');
+});
+
 test.each(['cookie', 'storage'])('a login of more than ten minutes ago is state_expired, bound by %s', async (way) => {
   let ahead = 0;
   const timed = await startTenant({ clock: { ...systemClock, now: () => new Date(Date.now() + ahead) } });
