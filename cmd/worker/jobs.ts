@@ -1,4 +1,4 @@
-import { clearCaches } from '../../pkg/api/caches.jobs.ts';
+import { clearCaches } from '../../pkg/events/caches.jobs.ts';
 import { deleteExpiredAudit } from '../../pkg/audit/expire-audit.ts';
 import { copyFolder } from '../../pkg/content/folders/copy-folder.processor.ts';
 import { expireUploads } from '../../pkg/content/partial-uploads/expire-uploads.processor.ts';

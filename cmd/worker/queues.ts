@@ -1,4 +1,4 @@
-import type { QueueSettings } from '../../pkg/api/processor.ts';
+import type { QueueSettings } from '../../pkg/events/processor.ts';
 import { DEFAULT_QUEUE, NAMED_STORES_QUEUE } from '../../pkg/store/postgres/job-store.ts';
 import { TASK_QUEUE } from '../../pkg/tasks/task-kind.ts';
 

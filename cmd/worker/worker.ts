@@ -1,4 +1,4 @@
-import type { WorkerShard } from '../../pkg/api/processor.ts';
+import type { WorkerShard } from '../../pkg/events/processor.ts';
 import { startWorker } from '../../pkg/jobs/worker.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
 import { ConfigError, readConfig } from '../../pkg/runtime/config.ts';
@@ -8,6 +8,7 @@ import { startOpsServer } from '../../pkg/runtime/ops-server.ts';
 import { runProgram } from '../../pkg/runtime/program.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
 import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../../pkg/runtime/sealing.ts';
+import { Database } from '../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import { Registry } from '../../pkg/store/postgres/registry.ts';
 import { startTraces } from '../../pkg/runtime/trace-settings.ts';
@@ -17,6 +18,8 @@ import { workerJobs } from './jobs.ts';
 
 /** Connections to each shard for leases and outcomes, which are written in batches. */
 const LEASE_POOL_SIZE = 4;
+/** A step of a job may take as long as a tenant's role lets a statement last. */
+const QUERY_TIMEOUT_MS = 60_000;
 /** Those statements take milliseconds. A connection that answers none within this is given up: until then its queue leases nothing. */
 const LEASE_QUERY_TIMEOUT_MS = 3_000;
 
@@ -36,11 +39,11 @@ await runProgram(
     const sealer = new Sealer(keys, systemRandom);
     const urls = readShardUrls(config.CARREL_SHARDS_DIR);
     const shards = new Map(urls.map(({ name, url }) => [name, poolsOf(url, config)]));
-    const pools = [...shards.values()].flatMap(({ pool, leasePool }) => [pool, leasePool]);
+    const pools = [...shards.values()].flatMap(({ db, leasePool }) => [db, leasePool]);
     program.onStop('pools', async () => void (await Promise.all(pools.map((pool) => pool.close()))));
     const [registryShard] = shards.values();
     if (!registryShard) throw new ConfigError('worker: CARREL_SHARDS_DIR holds no shard (docs/operate.md).');
-    const registry = new Registry({ pool: registryShard.pool, sealer, ...time });
+    const registry = new Registry({ pool: registryShard.db, sealer, ...time });
 
     const worker = startWorker(
       {
@@ -66,7 +69,7 @@ await runProgram(
 
 function poolsOf(url: string, { CARREL_DATABASE_POOL_SIZE: poolSize }: WorkerConfig): WorkerShard {
   return {
-    pool: new SqlPool({ url, poolSize, log }),
+    db: new Database({ url, poolSize, queryTimeoutMs: QUERY_TIMEOUT_MS, log }),
     leasePool: new SqlPool({ url, poolSize: LEASE_POOL_SIZE, queryTimeoutMs: LEASE_QUERY_TIMEOUT_MS, log }),
   };
 }

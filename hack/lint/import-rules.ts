@@ -31,7 +31,7 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that know no feature, and the packages that they may import besides themselves. */
 export const FEATURELESS: Readonly<Record<string, readonly string[]>> = {
-  'pkg/jobs': ['pkg/api', 'pkg/store', 'pkg/net', 'pkg/runtime'],
+  'pkg/jobs': ['pkg/events', 'pkg/api', 'pkg/store', 'pkg/net', 'pkg/runtime'],
 };
 
 /** Folders outside of pkg/ and cmd/: the rules do not say who may use them. */

@@ -2,7 +2,7 @@ import { sessionTag, userTag } from '../access/tags.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import { inTenantSchema, type ShardAccess, tenantRole } from '../store/postgres/provisioning.ts';
-import { insertJobFor } from '../store/postgres/job-store.ts';
+import { insertJob } from '../store/postgres/job-store.ts';
 import { CLEAR_CACHES } from '../store/redis/tagged-cache.ts';
 import { USERS_TAG } from './users/users.tags.ts';
 
@@ -34,7 +34,7 @@ export async function ensureAdministrator(shard: ShardAccess, slug: string, admi
     if (present.isOthers) throw new EmailTakenError(administrator.email);
     const tags =
       (present.isOurs ? await reinstate(tx, administrator) : undefined) ?? (await create(tx, administrator, present, shard.random));
-    if (tags.length > 0) await insertJobFor(tenantRole(slug), tx, { kind: CLEAR_CACHES, payload: { subjects: tags } });
+    if (tags.length > 0) await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: tags }, tenant: tenantRole(slug) });
   });
 }
 

@@ -1,5 +1,5 @@
-import type { Schedule } from '../api/processor.ts';
-import type { SqlPool } from '../store/postgres/pool.ts';
+import type { Schedule } from '../events/processor.ts';
+import type { Database } from '../store/postgres/database.ts';
 import { tenantRoles } from '../store/postgres/tenant-roles.ts';
 
 /** Deletes entries of the audit log past their retention, a tenant after the other. */
@@ -7,9 +7,9 @@ export const deleteExpiredAudit: Schedule = {
   name: 'delete expired audit entries',
   everyMs: 24 * 3_600_000,
   run: async ({ shards, log }) => {
-    for (const [shard, { pool }] of shards) {
-      for (const role of await tenantRoles(pool, { having: 'audit_entries' })) {
-        await deleteExpired(pool, role).catch((error: unknown) =>
+    for (const [shard, { db }] of shards) {
+      for (const role of await tenantRoles(db, { having: 'audit_entries' })) {
+        await deleteExpired(db.as(role)).catch((error: unknown) =>
           log.warn({ err: error, shard, role }, 'could not delete expired audit entries; retrying tomorrow'),
         );
       }
@@ -17,9 +17,9 @@ export const deleteExpiredAudit: Schedule = {
   },
 };
 
-async function deleteExpired(pool: SqlPool, role: string): Promise<void> {
+async function deleteExpired(db: Database): Promise<void> {
   for (let deleted = 1; deleted > 0;) {
-    const [row] = await pool.transaction((tx) => tx.query<{ deleted: number }>('SELECT carrel.expire_audit() AS deleted'), { role });
+    const [row] = await db.query<{ deleted: number }>('SELECT carrel.expire_audit() AS deleted');
     deleted = row?.deleted ?? 0;
   }
 }

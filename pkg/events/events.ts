@@ -2,7 +2,6 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { endSpan, inSpan, type SpanFacts, startSpan, traceparentOf } from '../runtime/traces.ts';
 import type { Tx } from '../store/postgres/database.ts';
-import type { Sql } from '../store/postgres/pool.ts';
 import { type EventData, type EventName, payloadOf } from './catalogue.ts';
 import type { WorkerNotifier } from './worker-notifier.ts';
 
@@ -125,30 +124,16 @@ export class Events {
 
   /** Several of one kind, in their order: one statement for each 1,000. */
   async emitAll<Name extends EventName>(tx: Tx, event: Name, all: readonly EventData<Name>[]): Promise<void> {
-    const prepared: Sql = { query: (sql, params) => tx.prepared('events-emit', sql, params) };
-    if (await writeEvents(prepared, { clock: this.#clock, random: this.#random }, event, all)) this.#notifier.notifyAfterCommit(tx);
+    const timestamp = this.#clock.now().toISOString();
+    const write = (uuids: string[], payloads: string[]) =>
+      inSpan(...sending(event), () => tx.prepared<{ deliveries: number }>('events-emit', EMIT, [event, uuids, payloads, traceparentOf()]));
+    let deliveries = 0;
+    for (let at = 0; at < all.length; at += EVENTS_PER_STATEMENT) {
+      const payloads = all.slice(at, at + EVENTS_PER_STATEMENT).map((data) => payloadOf(event, timestamp, data));
+      const uuids = payloads.map(() => this.#random.uuid());
+      const [written] = await write(uuids, payloads);
+      deliveries += written?.deliveries ?? 0;
+    }
+    if (deliveries > 0) this.#notifier.notifyAfterCommit(tx);
   }
-}
-
-/**
- * The rows of some events and their deliveries, in a transaction of the tenant's role; `Events` does so for a server, the worker by itself.
- * True: there are deliveries, so the worker is to be woken after the commit.
- */
-export async function writeEvents<Name extends EventName>(
-  tx: Sql,
-  { clock, random }: { clock: Clock; random: Random },
-  event: Name,
-  all: readonly EventData<Name>[],
-): Promise<boolean> {
-  const timestamp = clock.now().toISOString();
-  const write = (uuids: string[], payloads: string[]) =>
-    inSpan(...sending(event), () => tx.query<{ deliveries: number }>(EMIT, [event, uuids, payloads, traceparentOf()]));
-  let deliveries = 0;
-  for (let at = 0; at < all.length; at += EVENTS_PER_STATEMENT) {
-    const payloads = all.slice(at, at + EVENTS_PER_STATEMENT).map((data) => payloadOf(event, timestamp, data));
-    const uuids = payloads.map(() => random.uuid());
-    const [written] = await write(uuids, payloads);
-    deliveries += written?.deliveries ?? 0;
-  }
-  return deliveries > 0;
 }

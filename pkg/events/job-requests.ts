@@ -19,8 +19,19 @@ export class JobRequests {
     this.#notifier.notifyAfterCommit(tx, 'jobs');
   }
 
-  /** One statement. The job is due at `dueAt`. */
-  async schedule<Payload extends z.ZodType>(sql: Sql, job: Job<Payload>, payload: z.input<Payload> & Json, dueAt: Date): Promise<void> {
-    await insertJob(sql, { kind: job.kind, queue: job.queue, payload, dueAt });
+  /** Wakes the workers for jobs that a statement of its own has written. Nothing waits for the notification. */
+  notify(): void {
+    this.#notifier.notify('jobs');
+  }
+
+  /** One statement. The job is due at `dueAt`. `unlessPresent`: not where the tenant has one with this payload. */
+  async schedule<Payload extends z.ZodType>(
+    sql: Sql,
+    job: Job<Payload>,
+    payload: z.input<Payload> & Json,
+    dueAt: Date,
+    { unlessPresent = false }: { unlessPresent?: boolean } = {},
+  ): Promise<void> {
+    await insertJob(sql, { kind: job.kind, queue: job.queue, payload, dueAt, unlessPresent });
   }
 }

@@ -1,4 +1,4 @@
-import type { Schedule } from '../api/processor.ts';
+import type { Schedule } from './processor.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 
 /** docs/design/events-and-jobs.md, Retention. */
@@ -11,8 +11,8 @@ export const deleteExpiredEvents: Schedule = {
   name: 'delete expired events',
   everyMs: 3_600_000,
   run: async ({ shards, log }) => {
-    for (const [shard, { pool }] of shards) {
-      await deleteExpired(pool).catch((error: unknown) =>
+    for (const [shard, { db }] of shards) {
+      await deleteExpired(db).catch((error: unknown) =>
         log.warn({ err: error, shard }, 'could not delete expired events; retrying in an hour'),
       );
     }
@@ -36,8 +36,8 @@ export const trimFullOutboxes: Schedule = {
   name: 'trim full outboxes',
   everyMs: 60_000,
   run: async ({ shards, log }) => {
-    for (const [shard, { pool }] of shards) {
-      await trimFull(pool, (tenant, events) =>
+    for (const [shard, { db }] of shards) {
+      await trimFull(db, (tenant, events) =>
         log.warn({ shard, tenant, events }, 'a tenant had more events than it may have; the oldest that were sent are deleted'),
       ).catch((error: unknown) => log.warn({ err: error, shard }, 'could not make full outboxes smaller; retrying in a minute'));
     }

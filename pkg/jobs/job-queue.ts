@@ -1,4 +1,4 @@
-import type { JobHandler, QueueSettings, WorkerServices } from '../api/processor.ts';
+import type { JobHandler, QueueSettings, WorkerServices } from '../events/processor.ts';
 import type { Leased } from '../store/postgres/leases.ts';
 import { atMost } from '../runtime/abort.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';

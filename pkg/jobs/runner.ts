@@ -1,5 +1,5 @@
 import { type Job, WaitingError, Worker } from 'bullmq';
-import type { JobHandler } from '../api/processor.ts';
+import type { JobHandler } from '../events/processor.ts';
 import { atMost } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';

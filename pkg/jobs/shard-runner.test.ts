@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { JobHandler, Unwritten } from '../api/processor.ts';
+import type { JobHandler, Unwritten } from '../events/processor.ts';
 import { silentLogger } from '../runtime/log.ts';
 import type { Leased } from '../store/postgres/leases.ts';
 import { range } from '../../test/support/wait.ts';

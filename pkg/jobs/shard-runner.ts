@@ -1,4 +1,4 @@
-import type { JobHandler } from '../api/processor.ts';
+import type { JobHandler } from '../events/processor.ts';
 import { Batcher } from '../runtime/batcher.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Leased, LeaseRequest } from '../store/postgres/leases.ts';

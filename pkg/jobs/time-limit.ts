@@ -1,4 +1,4 @@
-import { TryLater } from '../api/processor.ts';
+import { TryLater } from '../events/processor.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 /** What was abandoned took all of its time; others go first. */

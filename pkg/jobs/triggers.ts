@@ -1,4 +1,4 @@
-import type { Schedule, WorkerServices } from '../api/processor.ts';
+import type { Schedule, WorkerServices } from '../events/processor.ts';
 import { sleepUnlessAborted, whenAborted } from '../runtime/abort.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Redis, WAKE_CHANNEL } from '../store/redis/redis.ts';

@@ -10,14 +10,14 @@ import {
   TryLater,
   UnprocessableJob,
   type WorkerServices,
-} from '../api/processor.ts';
+} from '../events/processor.ts';
 import type { Job } from '../api/job.ts';
 import { backOffMs } from '../runtime/backoff.ts';
 import { inSpan, markFailed, parseTraceparent, type SpanFacts } from '../runtime/traces.ts';
 import { type JobRow, JobStore, type Json, NAMED_STORES_QUEUE } from '../store/postgres/job-store.ts';
-import type { SqlPool } from '../store/postgres/pool.ts';
+import type { Database } from '../store/postgres/database.ts';
 import { redisPrefix } from '../store/redis/acl.ts';
-import { WAKE_CHANNEL } from '../store/redis/redis.ts';
+import { TaggedCache } from '../store/redis/tagged-cache.ts';
 import { slugOf, type TenantStorage } from '../store/tenant-resources.ts';
 import { type JobMetrics, jobMetrics, type Result } from './metrics.ts';
 import { Overdue, within } from './time-limit.ts';
@@ -40,14 +40,14 @@ export function workHandlers(
   if (stray) throw new Error(`the job ${stray.job.kind} is of the queue ${stray.job.queue}, which the worker does not have`);
   const metrics = jobMetrics(
     services.metrics,
-    perShard(services, ({ pool }) => new JobStore(pool)),
+    perShard(services, ({ db }) => new JobStore(db)),
   );
   const runnable = processors.map(({ job, create }): RunnableJob => ({ job, process: create(services) }));
   return queues.map((queue) => {
     const own = queue.name === NAMED_STORES_QUEUE ? runnable : runnable.filter(({ job }) => job.queue === queue.name);
     const jobs = new Map(own.map((each) => [each.job.kind, each]));
-    const handlerOf = (store: JobStore, pool: SqlPool) => new WorkHandler({ queue, store, pool, services, jobs, metrics });
-    return [queue, perShard(services, ({ leasePool, pool }) => handlerOf(new JobStore(leasePool, queue.name), pool))];
+    const handlerOf = (store: JobStore, db: Database) => new WorkHandler({ queue, store, db, services, jobs, metrics });
+    return [queue, perShard(services, ({ leasePool, db }) => handlerOf(new JobStore(leasePool, queue.name), db))];
   });
 }
 
@@ -69,7 +69,7 @@ interface WorkHandlerDeps {
   readonly queue: QueueSettings;
   readonly store: JobStore;
   /** Of the same shard. */
-  readonly pool: SqlPool;
+  readonly db: Database;
   readonly services: WorkerServices;
   /** By kind. */
   readonly jobs: ReadonlyMap<string, RunnableJob>;
@@ -114,13 +114,12 @@ class WorkHandler implements JobHandler<JobRow> {
   }
 
   async #fail(row: JobRow, error: unknown, job: Job | undefined): Promise<Result> {
-    const { random, log, redis } = this.#deps.services;
+    const { random, log, jobs } = this.#deps.services;
     const { kind, id, tenant, attempts } = row;
     if (error instanceof LostLease) return 'lost_lease';
     if (error instanceof OtherQueue) {
       if (!(await this.store.move(row, error.queue))) return 'lost_lease';
-      // Else the sweep finds it.
-      await redis.publish(WAKE_CHANNEL, '').catch(() => undefined);
+      jobs.notify();
       return 'moved';
     }
     if (error instanceof NextTurn) return (await this.store.requeue(row)) ? 'continued' : 'lost_lease';
@@ -139,17 +138,19 @@ class WorkHandler implements JobHandler<JobRow> {
   }
 
   #context({ tenant, id, fence, requestedAt }: JobRow, signal: AbortSignal): JobContext {
-    const { pool, services } = this.#deps;
+    const { services } = this.#deps;
     const slug = slugOf(tenant);
+    const db = this.#deps.db.as(tenant);
+    const cache = new TaggedCache({ ...services, keyPrefix: redisPrefix(slug) });
     return {
       slug,
       requestedAt,
       lease: { id, fence },
       signal,
-      transaction: (fn) => pool.transaction(fn, { role: tenant }),
+      db,
+      cache,
+      transaction: (fn) => cache.transaction(db, fn),
       storage: () => this.#storage(slug, signal),
-      redis: services.redis,
-      keyPrefix: redisPrefix(slug),
     };
   }
 

@@ -1,4 +1,6 @@
-import type { Processor, QueueSettings, RowQueue, Schedule, WorkerServices, WorkerShard } from '../api/processor.ts';
+import type { Processor, QueueSettings, RowQueue, Schedule, WorkerServices, WorkerShard } from '../events/processor.ts';
+import { Events } from '../events/events.ts';
+import { JobRequests } from '../events/job-requests.ts';
 import { guardedClient } from '../net/client.ts';
 import { guardedSockets } from '../net/guarded-sockets.ts';
 import type { AllowedRange } from '../net/private-address.ts';
@@ -8,6 +10,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import type { SealingKey } from '../runtime/sealing.ts';
 import type { Registry } from '../store/postgres/registry.ts';
+import { WorkerNotifier } from '../events/worker-notifier.ts';
 import { LIBRARY_CODE } from '../store/redis/library.ts';
 import { connectRedis, type Wake } from '../store/redis/redis.ts';
 import { tenantSealers, tenantStorage } from '../store/tenant-resources.ts';
@@ -89,13 +92,17 @@ function createServices(deps: WorkerDeps, { queues, rowQueues }: WorkerJobs): Wo
   const { shards, registry, redisUrl, egressAllow: allow, clock, random, log, metrics } = deps;
   const [registryShard] = shards.values();
   if (!registryShard) throw new Error('the worker has no shard');
-  const access = { registry, pool: registryShard.pool, clock };
+  const access = { registry, pool: registryShard.db, clock };
   // Tenants share hosts: one stalled address there must not delay the others, so one host may have as many connections as a queue has slots.
   const limits = { connectionsPerOrigin: Math.max(...[...queues, ...rowQueues].map(({ concurrency }) => concurrency)) };
+  // The operator keeps the functions; a Redis that was killed has them again before it.
+  const redis = connectRedis({ url: redisUrl, prefix: '', library: LIBRARY_CODE, log });
+  const notifier = new WorkerNotifier({ redis, log });
   return {
     shards,
-    // The operator keeps the functions; a Redis that was killed has them again before it.
-    redis: connectRedis({ url: redisUrl, prefix: '', library: LIBRARY_CODE, log }),
+    redis,
+    events: new Events({ notifier, clock, random }),
+    jobs: new JobRequests({ notifier }),
     storage: tenantStorage({ ...access, connect: guardedSockets({ allow, clock }) }),
     seals: tenantSealers({ ...access, platformKeys: deps.platformKeys, random }),
     client: guardedClient({ allow, clock, metrics, limits }),

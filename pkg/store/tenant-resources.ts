@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import { type Sealer, type SealingKey, tenantSealer } from '../runtime/sealing.ts';
-import type { SqlPool } from './postgres/pool.ts';
+import type { Sql } from './postgres/pool.ts';
 import type { Registry } from './postgres/registry.ts';
 import type { Connect } from './s3/client.ts';
 import { Objects } from './s3/objects.ts';
@@ -65,7 +65,7 @@ export class PerTenant<T> {
 /** `pool`: the registry's shard. */
 interface RegistryAccess {
   readonly registry: Registry;
-  readonly pool: SqlPool;
+  readonly pool: Sql;
   readonly clock: Clock;
 }
 
@@ -105,7 +105,7 @@ export interface TenantSeal {
   readonly sealer: Sealer;
 }
 
-async function tenantIdOf(pool: SqlPool, slug: string): Promise<string> {
+async function tenantIdOf(pool: Sql, slug: string): Promise<string> {
   const [tenant] = await pool.query<{ id: string }>('SELECT id::text AS id FROM registry.tenants WHERE slug = $1', [slug]);
   if (!tenant) throw new Error(`the registry has no tenant ${slug}`);
   return tenant.id;

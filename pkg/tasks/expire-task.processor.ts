@@ -1,4 +1,4 @@
-import { processor, TryLater } from '../api/processor.ts';
+import { processor, TryLater } from '../events/processor.ts';
 import { EXPIRE_TASK } from './task-kind.ts';
 import { deleteTask } from './task-steps.sql.ts';
 

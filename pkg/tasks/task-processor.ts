@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { type Permission, permissionsOf, type Role } from '../api/actor.ts';
 import type { ProblemCode } from '../api/error-catalogue.ts';
 import { Problem } from '../api/problem.ts';
-import { type JobContext, NextTurn, type Processor, processor, type WorkerServices } from '../api/processor.ts';
-import type { Sql } from '../store/postgres/pool.ts';
+import { type JobContext, NextTurn, type Processor, processor, type WorkerServices } from '../events/processor.ts';
+import type { Tx } from '../store/postgres/database.ts';
 import type { TaskKind } from './task-kind.ts';
 import {
   type ItemEnd,
@@ -35,7 +35,7 @@ export interface TaskSteps<Arguments> {
    * One transaction of the tenant's role that holds the task: steps of a task, also of two workers that both take its lease for theirs, go one after the
    * other, and what one has done the next one sees. After the task has ended there is none: the run ends.
    */
-  step<T>(fn: (tx: Sql, task: HeldTask<Arguments>) => Promise<T>): Promise<T>;
+  step<T>(fn: (tx: Tx, task: HeldTask<Arguments>) => Promise<T>): Promise<T>;
 }
 
 /** A task that a step holds. */
@@ -90,7 +90,7 @@ async function stepOf<Arguments extends z.ZodType, T>(
   { transaction, signal }: JobContext,
   uuid: string,
   now: () => Date,
-  fn: (tx: Sql, task: HeldTask<z.output<Arguments>>) => Promise<T>,
+  fn: (tx: Tx, task: HeldTask<z.output<Arguments>>) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
   return transaction(async (tx) => {
@@ -114,7 +114,7 @@ export interface Requester {
 }
 
 /** One statement. Throws `forbidden` where they may no longer do any such thing. */
-export async function requireRequester(tx: Sql, { userId }: Pick<RunningTask, 'userId'>, permission: Permission): Promise<Requester> {
+export async function requireRequester(tx: Tx, { userId }: Pick<RunningTask, 'userId'>, permission: Permission): Promise<Requester> {
   const [user] = await tx.query<{ uuid: string; roles: readonly Role[] }>('SELECT uuid, roles FROM users WHERE id = $1 AND is_active', [
     userId,
   ]);

@@ -1,10 +1,10 @@
 import { permissionSet } from '../../access/permission-sets.ts';
 import { Problem } from '../../api/problem.ts';
-import type { JobContext, WorkerServices } from '../../api/processor.ts';
+import type { JobRequests } from '../../events/job-requests.ts';
+import type { JobContext, WorkerServices } from '../../events/processor.ts';
 import { isNotCommitted, LimitReached } from '../../store/postgres/errors.ts';
-import { insertJob } from '../../store/postgres/job-store.ts';
-import type { Sql } from '../../store/postgres/pool.ts';
-import { WAKE_CHANNEL } from '../../store/redis/redis.ts';
+import { USERS_TAG } from '../../accounts/users/users.tags.ts';
+import type { Tx } from '../../store/postgres/database.ts';
 import { newContentKey } from '../../store/s3/content-key.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { dayOf, lastWriteOf } from '../../store/s3/upload-day.ts';
@@ -14,7 +14,6 @@ import { grantsOf } from '../access/grants-of-user.sql.ts';
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { copyObject } from '../objects/copy-object.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
-import { clearCaches, withoutPreparing } from '../trash/empty-trash.processor.ts';
 import { countInPlaceOf, releaseReservation, reserve } from '../uploads/quota-reservation.sql.ts';
 import { UNKNOWN_TYPE } from '../uploads/uploads.schema.ts';
 import { COPY_FOLDER } from './copy-folder-task.ts';
@@ -101,7 +100,7 @@ export const copyFolder = taskProcessor({
 });
 
 /** A step without contents; or the files whose contents are to be copied next. */
-async function next({ clock }: WorkerServices, tx: Sql, task: Task): Promise<Batch | 'more' | 'ended'> {
+async function next({ clock, jobs }: WorkerServices, tx: Tx, task: Task): Promise<Batch | 'more' | 'ended'> {
   const now = clock.now();
   const copier = await copierOf(tx, task, now);
   if (copier instanceof Problem) {
@@ -121,7 +120,7 @@ async function next({ clock }: WorkerServices, tx: Sql, task: Task): Promise<Bat
     await task.succeed();
     return 'ended';
   }
-  if (first.targetType === 'file') return reserved(tx, task, copier, items, now);
+  if (first.targetType === 'file') return reserved(jobs, tx, task, copier, items, now);
   await holdFolders(tx, parentsOf(items));
   const made = await copyFolders(tx, task.id, idsOf(items), copier.tree);
   await task.end(made.map(endOf));
@@ -129,12 +128,11 @@ async function next({ clock }: WorkerServices, tx: Sql, task: Task): Promise<Bat
 }
 
 /** Four statements. A Problem: they may not, or one of the two folders is not there. */
-async function copierOf(tx: Sql, task: Task, now: Date): Promise<Copier | Problem> {
+async function copierOf(tx: Tx, task: Task, now: Date): Promise<Copier | Problem> {
   try {
     const requester = await requireRequester(tx, task, 'write:files');
-    const sql = withoutPreparing(tx);
-    const granted = permissionSet((await grantsOf(sql, requester.userId, now)).entries);
-    const [source, copy] = [await findFolder(sql, task.arguments.source), await findFolder(sql, task.arguments.copy)];
+    const granted = permissionSet((await grantsOf(tx, requester.userId, now)).entries);
+    const [source, copy] = [await findFolder(tx, task.arguments.source), await findFolder(tx, task.arguments.copy)];
     if (!source) throw new Problem('not_found', 'The folder is not there any more.');
     if (!copy) throw new Problem('not_found', 'The folder of the copy is not there any more.');
     requireLevel(levelOn('folder', requester, source, granted), 'read');
@@ -147,7 +145,14 @@ async function copierOf(tx: Sql, task: Task, now: Date): Promise<Copier | Proble
 }
 
 /** The files of which contents can be copied, with as much quota reserved; those that cannot have ended. */
-async function reserved(tx: Sql, task: Task, copier: Copier, items: readonly TaskItem[], now: Date): Promise<Batch | 'more'> {
+async function reserved(
+  jobs: JobRequests,
+  tx: Tx,
+  task: Task,
+  copier: Copier,
+  items: readonly TaskItem[],
+  now: Date,
+): Promise<Batch | 'more'> {
   const found = await sourceFiles(tx, task.id, idsOf(items), copier.tree);
   const there = upTo(
     STEP_BYTES,
@@ -164,18 +169,9 @@ async function reserved(tx: Sql, task: Task, copier: Copier, items: readonly Tas
   ]);
   if (files.length === 0) return 'more';
   const day = dayOf(now);
-  await sweepLater(tx, day);
+  // The day's objects are compared with the rows once it is over, also where a server has not requested that.
+  await jobs.schedule(tx, SWEEP_OBJECTS, { day }, lastWriteOf(day), { unlessPresent: true });
   return { copier, day, files };
-}
-
-/** The day's objects are compared with the rows once it is over, also where a server has not requested that. */
-async function sweepLater(tx: Sql, day: string): Promise<void> {
-  const dueAt = lastWriteOf(day);
-  const [present] = await tx.query(
-    'SELECT FROM carrel.work WHERE line = $1 AND tenant = current_user AND due_at = $2 AND kind = $3 LIMIT 1',
-    [SWEEP_OBJECTS.queue, dueAt, SWEEP_OBJECTS.kind],
-  );
-  if (!present) await insertJob(tx, { kind: SWEEP_OBJECTS.kind, queue: SWEEP_OBJECTS.queue, payload: { day }, dueAt });
 }
 
 /** The first ones, one at least. */
@@ -192,13 +188,12 @@ async function copyBatch(services: WorkerServices, { context, step }: Steps, { c
   try {
     const copied = await copyContents(objects, context, copier, blobs);
     isCommitting = true;
-    const { used, deliveries } = await step((tx, task) => commit(services, tx, task, objects.bucket, blobs, copied));
+    const used = await step((tx, task) => commit({ ...services, cache: context.cache }, tx, task, objects.bucket, blobs, copied));
     await discard(
       services,
       objects,
       blobs.filter(({ id }) => !used.has(id)),
     );
-    if (deliveries > 0) await context.redis.publish(WAKE_CHANNEL, '').catch(() => undefined);
   } catch (error) {
     // Where it is unknown whether the transaction was committed, the sweep compares objects and rows.
     const isLost = !isCommitting || error instanceof TaskOver || error instanceof QuotaTaken || isNotCommitted(error);
@@ -246,18 +241,18 @@ async function copyContents(
 
 /** Makes files of contents; gives the items of those that were made. */
 async function commit(
-  { clock }: WorkerServices,
-  tx: Sql,
+  { clock, events, cache }: Pick<WorkerServices & JobContext, 'clock' | 'events' | 'cache'>,
+  tx: Tx,
   task: Task,
   bucket: string,
   blobs: readonly (NewBlob & Pick<SourceFile, 'copyIn'>)[],
   copied: Copied,
-): Promise<{ readonly used: ReadonlySet<number>; readonly deliveries: number }> {
+): Promise<ReadonlySet<number>> {
   const now = clock.now();
   const copier = await copierOf(tx, task, now);
   if (copier instanceof Problem) {
     await releaseReservation(tx, task.uuid);
-    return { used: new Set(), deliveries: 0 };
+    return new Set();
   }
   const stored = blobs.flatMap((blob) => {
     const said = copied.get(blob.id);
@@ -269,8 +264,9 @@ async function commit(
   const bytes = stored.reduce((sum, { id, size }) => (used.has(id) ? sum + size : sum), made[0]?.metadataBytes ?? 0);
   if (!(await countInPlaceOf(tx, { id: task.uuid, ownerId: copier.userId, now }, bytes))) throw new QuotaTaken();
   await task.end([...made.map(endOf), ...blobs.filter(({ id }) => !copied.get(id)).map(({ id }) => ({ id, ...GONE }))]);
-  await clearCaches(tx);
-  return { used, deliveries: made[0]?.deliveries ?? 0 };
+  cache.invalidate(tx, USERS_TAG);
+  if (made[0] && made[0].deliveries > 0) events.notifyAfterCommit(tx);
+  return used;
 }
 
 async function discard({ log }: WorkerServices, objects: Objects, blobs: readonly NewBlob[]): Promise<void> {

@@ -2,7 +2,7 @@ import { fileEventRows } from '../../events/events.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { deletedFields, updatedFields } from '../files/files.events.ts';
-import { PURGE_OBJECTS, KEYS_PER_JOB } from '../objects/objects.jobs.ts';
+import { purgeRows } from '../objects/objects.jobs.ts';
 import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
 import { expiryOf, type FolderRecord } from './folders.sql.ts';
 import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatches, NEXT_BATCH, stateOf } from './tree-files.sql.ts';
@@ -11,9 +11,6 @@ import { CHANGED_FILES, fileBatch, type FileBatch, FILES_AND_OWNERS, furtherBatc
  * A folder that goes to the trash, comes back, or goes for ever, with all below it. The caller has locked its tree (`lockTree`). Each is one statement,
  * and one more for each 20,000 files; its deliveries are those of the events that it wrote.
  */
-
-/** Where the statements run: a server's transaction, or a worker's. */
-type Statements = Pick<Executor, 'query' | 'prepared'>;
 
 const TRASHED_FILES_PER_STATEMENT = 5_000;
 
@@ -33,7 +30,7 @@ const TRASH = trash(`
     FROM (${BELOW}) b WHERE d.id = b.id AND ${stateOf('d').live} RETURNING d.id, d.uuid`);
 const TRASH_MORE = trash(BELOW);
 
-export const trashTree = (tx: Statements, folder: FolderRecord, now: Date, expiresAt: Date): Promise<number> =>
+export const trashTree = (tx: Pick<Executor, 'query' | 'prepared'>, folder: FolderRecord, now: Date, expiresAt: Date): Promise<number> =>
   inBatches(tx, ['content-trash', TRASH], ['content-trash-more', TRASH_MORE], folder, now, [expiresAt]);
 
 /** $1, $2 and $3 as before, $4 the folder whose deletion this one went to the trash by. Brings back what went by the same deletion. */
@@ -50,7 +47,7 @@ const RESTORE = restore(`
 const RESTORE_MORE = restore(BELOW);
 
 /** Throws UniqueViolation where the folder's name is taken. */
-export const restoreTree = (tx: Statements, folder: FolderRecord, now: Date): Promise<number> =>
+export const restoreTree = (tx: Pick<Executor, 'query' | 'prepared'>, folder: FolderRecord, now: Date): Promise<number> =>
   inBatches(tx, ['content-restore', RESTORE], ['content-restore-more', RESTORE_MORE], folder, now, [folder.trashedWith ?? folder.id]);
 
 /**
@@ -75,9 +72,7 @@ const purgeFiles = (batch: string): string => `
   ), ungranted AS (
     DELETE FROM permissions p USING batch b WHERE p.resource_type = 'file' AND p.resource_id = b.id
   ), work AS (
-    INSERT INTO carrel.work (kind, payload, line)
-    SELECT '${PURGE_OBJECTS.kind}', jsonb_build_object('keys', jsonb_agg(k.blob_name)), '${PURGE_OBJECTS.queue}'
-    FROM (SELECT blob_name, (row_number() OVER () - 1) / ${KEYS_PER_JOB} AS job FROM (SELECT DISTINCT blob_name FROM version) v) k GROUP BY k.job
+    ${purgeRows('SELECT blob_name FROM version')}
   ), ${fileEventRows('file.deleted', '$2', {
     source: `${FILES_AND_OWNERS} WHERE f.deleted_at IS NULL ORDER BY f.id`,
     fields: deletedFields('$2::timestamptz', true),
@@ -140,7 +135,7 @@ export async function presentOf(
 }
 
 /** Three statements. */
-export async function purgeTree(tx: Statements, folder: FolderRecord, now: Date): Promise<number> {
+export async function purgeTree(tx: Pick<Executor, 'query' | 'prepared'>, folder: FolderRecord, now: Date): Promise<number> {
   // Versions that are added while the locks are waited for are seen by the next statement.
   await tx.query(`SELECT count(*) FROM (${LOCK_FILES}) f`, [folder.id]);
   const deliveries = await inBatches(tx, ['content-purge', PURGE_FILES], ['content-purge', PURGE_FILES], folder, now);
@@ -151,7 +146,7 @@ export async function purgeTree(tx: Statements, folder: FolderRecord, now: Date)
 type Prepared = readonly [name: string, sql: string];
 
 async function inBatches(
-  tx: Statements,
+  tx: Pick<Executor, 'query' | 'prepared'>,
   first: Prepared,
   further: Prepared,
   folder: FolderRecord,

@@ -1,5 +1,7 @@
 import { Counter } from 'prom-client';
-import { processor } from '../../api/processor.ts';
+import { USERS_TAG } from '../../accounts/users/users.tags.ts';
+import { processor } from '../../events/processor.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
 import { describeFault, FAULT_KINDS } from './faults.ts';
 import { checkIntegrity } from './integrity-check.ts';
 import { CHECK_INTEGRITY } from './integrity.jobs.ts';
@@ -32,10 +34,15 @@ export const checkTenantIntegrity = processor({
       registers: [metrics],
     });
     for (const kind of FAULT_KINDS) for (const counter of [found, mended]) counter.inc({ kind }, 0);
-    return async ({ slug, transaction, storage, signal }) => {
+    return async ({ slug, transaction, cache, storage, signal }) => {
       const counts = new Map(FAULT_KINDS.map((kind) => [kind, { found: 0, mended: 0 }]));
       let logged = 0;
-      const checked = { transaction, storage: await storage(), now: clock.now(), signal };
+      const recounting = (fn: (tx: Sql) => Promise<void>): Promise<void> =>
+        transaction(async (tx) => {
+          await fn(tx);
+          cache.invalidate(tx, USERS_TAG);
+        });
+      const checked = { transaction, recounting, storage: await storage(), now: clock.now(), signal };
       for await (const { fault, isMended } of checkIntegrity(checked, { mend: true, sample: SAMPLE })) {
         const count = counts.get(fault.kind) ?? { found: 0, mended: 0 };
         count.found += 1;

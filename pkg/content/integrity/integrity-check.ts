@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
-import { USERS_TAG } from '../../accounts/users/users.tags.ts';
-import { insertJob } from '../../store/postgres/job-store.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { CLEAR_CACHES } from '../../store/redis/tagged-cache.ts';
 import { isContentKey } from '../../store/s3/content-key.ts';
 import { ObjectMissing, type Objects, type StoredObject } from '../../store/s3/objects.ts';
 import { markerOf } from '../../store/s3/owner-marker.ts';
@@ -20,6 +17,8 @@ const FAULTS_MAX = 1_000;
 export interface Checked {
   /** One transaction of the tenant's role. */
   transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
+  /** The same, and invalidates what is cached of users: their used bytes. */
+  recounting(fn: (tx: Sql) => Promise<void>): Promise<void>;
   readonly storage: Pick<TenantStorage, 'objects' | 'marker'>;
   readonly now: Date;
   readonly signal: AbortSignal;
@@ -193,7 +192,7 @@ async function readWhole(objects: Objects, key: string, signal: AbortSignal): Pr
   }
 }
 
-async function* checkUsage({ transaction, signal }: Checked, mend: boolean): AsyncGenerator<Finding> {
+async function* checkUsage({ transaction, recounting, signal }: Checked, mend: boolean): AsyncGenerator<Finding> {
   const bound = new Bound();
   for (let after = 0, isMore = true; isMore;) {
     signal.throwIfAborted();
@@ -201,15 +200,9 @@ async function* checkUsage({ transaction, signal }: Checked, mend: boolean): Asy
     for (const { id, user, counted, found, areEntriesRight } of page) {
       after = id;
       if (counted === found && areEntriesRight) continue;
-      if (mend) await transaction((tx) => mendUsage(tx, id));
+      if (mend) await recounting((tx) => recount(tx, id));
       yield* bound.atMost({ fault: { kind: 'wrong_usage', user, counted, found }, isMended: mend });
     }
     isMore = page.length === USERS_AT_ONCE;
   }
-}
-
-/** Used bytes are cached. */
-async function mendUsage(tx: Sql, id: number): Promise<void> {
-  await recount(tx, id);
-  await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [USERS_TAG] } });
 }

@@ -1,4 +1,4 @@
-import { processor } from '../../api/processor.ts';
+import { processor } from '../../events/processor.ts';
 import { PURGE_OBJECTS } from './objects.jobs.ts';
 
 /** Deletes the objects of rows that are gone. An object that does not exist counts as deleted. */

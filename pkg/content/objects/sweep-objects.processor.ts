@@ -1,5 +1,5 @@
 import { Counter } from 'prom-client';
-import { type JobContext, processor, TryLater } from '../../api/processor.ts';
+import { type JobContext, processor, TryLater } from '../../events/processor.ts';
 import { isContentKey } from '../../store/s3/content-key.ts';
 import { lastWriteOf } from '../../store/s3/upload-day.ts';
 import { markerOf } from '../../store/s3/owner-marker.ts';

@@ -1,6 +1,5 @@
-import { processor } from '../../api/processor.ts';
-import { insertJob } from '../../store/postgres/job-store.ts';
-import { KEYS_PER_JOB, PURGE_OBJECTS } from '../objects/objects.jobs.ts';
+import { processor } from '../../events/processor.ts';
+import { requestPurge } from '../objects/objects.jobs.ts';
 import { EXPIRE_UPLOADS } from './partial-uploads.jobs.ts';
 import { deleteExpired } from './partial-uploads.sql.ts';
 
@@ -14,16 +13,13 @@ import { deleteExpired } from './partial-uploads.sql.ts';
 export const expireUploads = processor({
   job: EXPIRE_UPLOADS,
   create:
-    ({ clock }) =>
+    ({ clock, jobs }) =>
     async ({ transaction, signal }) => {
       for (let more = true; more;) {
         signal.throwIfAborted();
         more = await transaction(async (tx) => {
           const { uploads, keys } = await deleteExpired(tx, clock.now());
-          for (let at = 0; at < keys.length; at += KEYS_PER_JOB) {
-            const payload = { keys: keys.slice(at, at + KEYS_PER_JOB) };
-            await insertJob(tx, { kind: PURGE_OBJECTS.kind, queue: PURGE_OBJECTS.queue, payload });
-          }
+          await requestPurge(jobs, tx, keys);
           return uploads > 0;
         });
       }

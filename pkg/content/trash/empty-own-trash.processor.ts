@@ -1,9 +1,10 @@
-import type { Sql } from '../../store/postgres/pool.ts';
+import { USERS_TAG } from '../../accounts/users/users.tags.ts';
+import type { Tx } from '../../store/postgres/database.ts';
 import { type HeldTask, requireRequester, taskProcessor } from '../../tasks/task-processor.ts';
 import { planTo, type TaskItem } from '../../tasks/task-steps.sql.ts';
+import { FOLDERS_TAG } from '../content.tags.ts';
 import { lockTree } from '../folders/folders.sql.ts';
 import { type OwnTrash, presentOf, purgeOwnFiles, purgeTree } from '../folders/trash.sql.ts';
-import { clearCaches, withoutPreparing } from './empty-trash.processor.ts';
 import { EMPTY_OWN_TRASH } from './trash-task.ts';
 import { planOwnFiles, planOwnFolders } from './plan-own-trash.sql.ts';
 
@@ -23,14 +24,16 @@ export const emptyOwnTrash = taskProcessor({
   kind: EMPTY_OWN_TRASH,
   create:
     ({ clock }) =>
-    async ({ step, yieldTurn }) => {
+    async ({ step, yieldTurn, context: { cache } }) => {
       for (let more = true; more;) {
         yieldTurn();
         more = await step(async (tx, task) => {
           const { userId } = await requireRequester(tx, task, 'write:files');
           const trash = { userId, before: task.arguments.before };
-          if (task.isPlanned) return purgeNext(tx, task, trash, clock.now());
-          await plan(tx, task, trash);
+          if (!task.isPlanned) await plan(tx, task, trash);
+          else if (!(await purgeNext(tx, task, trash, clock.now()))) return false;
+          // Used bytes and folders are cached.
+          else cache.invalidate(tx, USERS_TAG, FOLDERS_TAG);
           return true;
         });
       }
@@ -38,14 +41,14 @@ export const emptyOwnTrash = taskProcessor({
 });
 
 /** Finds the next items. */
-async function plan(tx: Sql, task: Task, trash: OwnTrash): Promise<void> {
+async function plan(tx: Tx, task: Task, trash: OwnTrash): Promise<void> {
   const next = await planOwnFiles(tx, task, trash);
   if (next === null) await planOwnFolders(tx, task, trash);
   await planTo(tx, task.id, next);
 }
 
 /** False: nothing was left, and the task has ended. */
-async function purgeNext(tx: Sql, task: Task, trash: OwnTrash, now: Date): Promise<boolean> {
+async function purgeNext(tx: Tx, task: Task, trash: OwnTrash, now: Date): Promise<boolean> {
   const items = await task.next(STEP);
   const [first] = items;
   if (!first) {
@@ -54,25 +57,23 @@ async function purgeNext(tx: Sql, task: Task, trash: OwnTrash, now: Date): Promi
   }
   if (first.targetType === 'file') await purgeFiles(tx, task, items, trash, now);
   else await purgeFolder(tx, task, first, trash, now);
-  await clearCaches(tx);
   return true;
 }
 
-async function purgeFiles(tx: Sql, task: Task, items: readonly TaskItem[], trash: OwnTrash, now: Date): Promise<void> {
+async function purgeFiles(tx: Tx, task: Task, items: readonly TaskItem[], trash: OwnTrash, now: Date): Promise<void> {
   const uuids = items.map(({ target }) => target);
   await purgeOwnFiles(tx, uuids, trash, now);
   const left = await presentOf(tx, 'files', uuids);
   await task.end(items.map(({ id, target }) => (left.has(target) ? { id, ...RESTORED } : { id, code: null })));
 }
 
-async function purgeFolder(tx: Sql, task: Task, { id, target }: TaskItem, { userId, before }: OwnTrash, now: Date): Promise<void> {
-  const sql = withoutPreparing(tx);
-  const decided = await lockTree(sql, { folder: target }, ({ folder }) => {
+async function purgeFolder(tx: Tx, task: Task, { id, target }: TaskItem, { userId, before }: OwnTrash, now: Date): Promise<void> {
+  const decided = await lockTree(tx, { folder: target }, ({ folder }) => {
     if (folder === null) return 'gone';
     const isOwnTrash = folder.ownerId === userId && folder.deletedAt !== null && folder.deletedAt <= before && folder.trashedWith === null;
     return isOwnTrash ? folder : 'restored';
   });
-  if (typeof decided === 'object') await purgeTree(sql, decided, now);
+  if (typeof decided === 'object') await purgeTree(tx, decided, now);
   await task.end([decided === 'restored' ? { id, ...RESTORED } : { id, code: null }]);
 }
 

@@ -1,9 +1,6 @@
-import { processor } from '../../api/processor.ts';
+import { processor } from '../../events/processor.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
-import { insertJob } from '../../store/postgres/job-store.ts';
-import type { Executor } from '../../store/postgres/database.ts';
-import type { Sql } from '../../store/postgres/pool.ts';
-import { CLEAR_CACHES } from '../../store/redis/tagged-cache.ts';
+import type { Tx } from '../../store/postgres/database.ts';
 import { FOLDERS_TAG } from '../content.tags.ts';
 import { expiryOf, lockTree } from '../folders/folders.sql.ts';
 import { purgeTrashedFiles, purgeTree } from '../folders/trash.sql.ts';
@@ -25,49 +22,40 @@ export const emptyTrash = processor({
   job: EMPTY_TRASH,
   create:
     ({ clock }) =>
-    async ({ transaction, signal }) => {
+    async ({ transaction, cache, signal }) => {
       const now = clock.now();
       const passed: string[] = [];
       for (let more = true; more;) {
         signal.throwIfAborted();
-        more = await transaction(async (tx) => {
-          const folder = await nextFolder(tx, now, passed);
-          if (folder === undefined) return false;
-          passed.push(folder);
-          await purgeExpired(tx, folder, now);
-          return true;
+        const folder = await transaction(async (tx) => {
+          const next = await nextFolder(tx, now, passed);
+          // Used bytes and folders are cached.
+          if (next !== undefined && (await purgeExpired(tx, next, now))) cache.invalidate(tx, USERS_TAG, FOLDERS_TAG);
+          return next;
         });
+        if (folder === undefined) more = false;
+        else passed.push(folder);
       }
       for (let more = true; more;) {
         signal.throwIfAborted();
         more = await transaction(async (tx) => {
           const isMore = await purgeTrashedFiles(tx, now);
-          await clearCaches(tx);
+          cache.invalidate(tx, USERS_TAG, FOLDERS_TAG);
           return isMore;
         });
       }
     },
 });
 
-const nextFolder = async (tx: Sql, now: Date, passed: readonly string[]): Promise<string | undefined> =>
+const nextFolder = async (tx: Tx, now: Date, passed: readonly string[]): Promise<string | undefined> =>
   (await tx.query<{ uuid: string }>(EXPIRED_FOLDER, [now, passed]))[0]?.uuid;
 
-async function purgeExpired(tx: Sql, uuid: string, now: Date): Promise<void> {
-  const sql = withoutPreparing(tx);
-  const folder = await lockTree(sql, { folder: uuid }, ({ folder }) =>
+/** False: it was restored meanwhile. */
+async function purgeExpired(tx: Tx, uuid: string, now: Date): Promise<boolean> {
+  const folder = await lockTree(tx, { folder: uuid }, ({ folder }) =>
     folder?.expiresAt && folder.expiresAt <= now && folder.trashedWith === null ? folder : null,
   );
-  if (folder === null) return;
-  await purgeTree(sql, folder, now);
-  await clearCaches(tx);
+  if (folder === null) return false;
+  await purgeTree(tx, folder, now);
+  return true;
 }
-
-/** A worker's connections serve many tenants, so they prepare nothing. */
-export const withoutPreparing = (tx: Sql): Pick<Executor, 'query' | 'prepared'> => ({
-  query: tx.query.bind(tx),
-  prepared: <T>(_name: string, text: string, params?: readonly unknown[]) => tx.query<T>(text, params),
-});
-
-/** Used bytes and folders are cached. */
-export const clearCaches = (tx: Sql): Promise<void> =>
-  insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [USERS_TAG, FOLDERS_TAG] } });

@@ -1,7 +1,5 @@
-import { processor } from '../../api/processor.ts';
+import { processor } from '../../events/processor.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
-import { insertJob } from '../../store/postgres/job-store.ts';
-import { CLEAR_CACHES } from '../../store/redis/tagged-cache.ts';
 import { deleteExpiredVersions, lockFilesWithExpired } from './expired-versions.sql.ts';
 import { EXPIRE_VERSIONS } from './versions.jobs.ts';
 
@@ -19,7 +17,7 @@ export const expireVersions = processor({
   job: EXPIRE_VERSIONS,
   create:
     ({ clock }) =>
-    async ({ transaction, signal }, { keep, days }) => {
+    async ({ transaction, cache, signal }, { keep, days }) => {
       const limits = { keep, replacedBefore: days === null ? null : new Date(clock.now().getTime() - days * DAY_MS) };
       for (let after: number | null = 0; after !== null;) {
         signal.throwIfAborted();
@@ -29,7 +27,7 @@ export const expireVersions = processor({
           if (files.length === 0) return null;
           await deleteExpiredVersions(tx, limits, files);
           // Used bytes are cached.
-          await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [USERS_TAG] } });
+          cache.invalidate(tx, USERS_TAG);
           return next;
         });
       }

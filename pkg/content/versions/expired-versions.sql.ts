@@ -1,5 +1,5 @@
 import type { Sql } from '../../store/postgres/pool.ts';
-import { KEYS_PER_JOB, PURGE_OBJECTS } from '../objects/objects.jobs.ts';
+import { purgeRows } from '../objects/objects.jobs.ts';
 
 /** What of a file's versions is kept. */
 export interface VersionLimits {
@@ -41,12 +41,10 @@ const DELETE = `
     UPDATE users u SET storage_used = u.storage_used - s.bytes, entries = greatest(0, u.entries - s.later)
     FROM (SELECT owner_id, sum(size) AS bytes, count(*) FILTER (WHERE version_number > 1) AS later FROM expired GROUP BY owner_id) s WHERE u.id = s.owner_id
   ), unnamed AS (
-    SELECT DISTINCT e.blob_name FROM expired e WHERE NOT EXISTS (
+    SELECT e.blob_name FROM expired e WHERE NOT EXISTS (
       SELECT FROM file_versions v WHERE v.file_id = e.file_id AND v.blob_name = e.blob_name AND v.id NOT IN (SELECT id FROM expired))
   )
-  INSERT INTO carrel.work (kind, payload, line)
-  SELECT '${PURGE_OBJECTS.kind}', jsonb_build_object('keys', jsonb_agg(k.blob_name)), '${PURGE_OBJECTS.queue}'
-  FROM (SELECT blob_name, (row_number() OVER () - 1) / ${KEYS_PER_JOB} AS job FROM unnamed) k GROUP BY k.job`;
+  ${purgeRows('SELECT blob_name FROM unnamed')}`;
 
 /** Deletes versions of locked files, frees the quota of their owners, and requests that objects which no version has are deleted. One statement. */
 export const deleteExpiredVersions = (tx: Sql, { keep, replacedBefore }: VersionLimits, files: readonly number[]): Promise<unknown> =>

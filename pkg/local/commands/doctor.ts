@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { describeFault } from '../../content/integrity/faults.ts';
 import { type Checked, checkIntegrity, type CheckOptions } from '../../content/integrity/integrity-check.ts';
 import { guardedSockets } from '../../net/guarded-sockets.ts';
@@ -9,9 +10,11 @@ import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { parseSealingKeys, SealError, Sealer, type SealingKey } from '../../runtime/sealing.ts';
+import { insertJob } from '../../store/postgres/job-store.ts';
 import { SqlPool } from '../../store/postgres/pool.ts';
 import { tenantRole } from '../../store/postgres/provisioning.ts';
 import { Registry } from '../../store/postgres/registry.ts';
+import { CLEAR_CACHES } from '../../store/redis/tagged-cache.ts';
 import { type TenantStorage, tenantStorage } from '../../store/tenant-resources.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { LocalError, messageOf } from '../errors.ts';
@@ -107,6 +110,15 @@ async function open(slug: string, access: Access, pools: ReadonlyMap<string, Sql
   const role = tenantRole(slug);
   return {
     transaction: (fn) => pool.transaction(fn, { role }),
+    // It has no Redis: the worker clears the caches.
+    recounting: (fn) =>
+      pool.transaction(
+        async (tx) => {
+          await fn(tx);
+          await insertJob(tx, { kind: CLEAR_CACHES, payload: { subjects: [USERS_TAG] } });
+        },
+        { role },
+      ),
     storage: await storageOf(slug, registry, registryPool as SqlPool, parseAllowedRanges(access.egressAllow)),
     now: systemClock.now(),
     signal: new AbortController().signal,

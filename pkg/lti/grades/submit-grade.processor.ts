@@ -1,10 +1,8 @@
 import { Counter, Histogram } from 'prom-client';
-import { type JobContext, LostLease, type Processor, processor, TryLater, type WorkerServices } from '../../api/processor.ts';
-import { writeEvents } from '../../events/events.ts';
+import { type JobContext, LostLease, type Processor, processor, TryLater, type WorkerServices } from '../../events/processor.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { retryAfterMs, retryDelayMs } from '../../api/retry-schedule.ts';
 import { SealError } from '../../runtime/sealing.ts';
-import { WAKE_CHANNEL } from '../../store/redis/redis.ts';
 import { privateKeyAssociatedData } from '../private-key.ts';
 import { SUBMIT_GRADE } from './grades.jobs.ts';
 import { SCORE_SCOPE } from './grades.schema.ts';
@@ -160,8 +158,8 @@ async function underLease(written: Promise<boolean>): Promise<void> {
 /** The grade and its event, once. */
 async function accept(deps: SubmitGradeDeps, context: JobContext, grade: Submission, note: string | null): Promise<void> {
   const at = deps.clock.now();
-  const isWanted = await context.transaction(async (tx) => {
-    if (!(await markSubmitted(tx, grade.uuid, at, note))) return false;
+  await context.transaction(async (tx) => {
+    if (!(await markSubmitted(tx, grade.uuid, at, note))) return;
     const data = {
       id: grade.uuid,
       launch_id: grade.launchId,
@@ -171,10 +169,8 @@ async function accept(deps: SubmitGradeDeps, context: JobContext, grade: Submiss
       timestamp: grade.timestamp.toISOString(),
       submitted_at: at.toISOString(),
     };
-    return writeEvents(tx, deps, 'grade.submitted', [data]);
+    await deps.events.emit(tx, 'grade.submitted', data);
   });
-  // A lost notification delays the delivery until the worker's next sweep.
-  if (isWanted) context.redis.publish(WAKE_CHANNEL, '').catch(() => undefined);
 }
 
 function gradeMetrics(metrics: Metrics) {

@@ -1,7 +1,6 @@
-import { processor } from '../../api/processor.ts';
-import { clearCaches, withoutPreparing } from '../../content/trash/empty-trash.processor.ts';
+import { processor } from '../../events/processor.ts';
+import { FOLDERS_TAG } from '../../content/content.tags.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { WAKE_CHANNEL } from '../../store/redis/redis.ts';
 import { COURSE_FOLDER, RENAME_COURSE, renameCourseFolder } from './course-folder.ts';
 
 interface Course {
@@ -18,22 +17,17 @@ interface Course {
 export const renameCourse = processor({
   job: RENAME_COURSE,
   create:
-    ({ clock }) =>
-    async ({ transaction, redis }, { group, former }) => {
-      const moved = await transaction(async (tx) => {
+    ({ clock, events }) =>
+    async ({ transaction, cache }, { group, former }) =>
+      transaction(async (tx) => {
         const course = await findCourse(tx, group);
-        if (!course) return undefined;
-        const renamed = await renameCourseFolder(withoutPreparing(tx), course.folder, {
-          title: course.title,
-          group,
-          former,
-          now: clock.now(),
-        });
-        if (renamed) await clearCaches(tx);
-        return renamed;
-      });
-      if (moved && moved.deliveries > 0) await redis.publish(WAKE_CHANNEL, '').catch(() => undefined);
-    },
+        if (!course) return;
+        const { title, folder } = course;
+        const renamed = await renameCourseFolder(tx, folder, { title, group, former, now: clock.now() });
+        if (!renamed) return;
+        cache.invalidate(tx, FOLDERS_TAG);
+        if (renamed.deliveries > 0) events.notifyAfterCommit(tx);
+      }),
 });
 
 async function findCourse(tx: Sql, group: string): Promise<Course | undefined> {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type Model, type ModelStatic, Sequelize, type Transaction } from 'sequelize';
+import { type Model, type ModelStatic, Sequelize, type Transaction, type TransactionOptions as SequelizeOptions } from 'sequelize';
 import type { Logger } from '../../runtime/log.ts';
 import { StoreUnavailableError } from '../unavailable.ts';
 import { isAbandoned, observedClient, types } from './client.ts';
@@ -17,7 +17,7 @@ import {
   type Sql,
   type TransactionOptions,
 } from './pool.ts';
-import { ModelTable, type Table } from './table.ts';
+import { ModelTable, type Table, TABLE_METHODS } from './table.ts';
 import { type Definitions, definitions } from './tables.ts';
 
 export type Tables = { readonly [K in keyof Definitions]: Table<RowOf<Definitions[K]>, NewOf<Definitions[K]>> };
@@ -51,6 +51,76 @@ const OLDEST_POSTGRES = '15.0.0';
 export class Database implements Sql {
   /** Each statement by itself. */
   readonly tables: Executor;
+  readonly #connections: Connections;
+  readonly #role: string | undefined;
+
+  /** `role`: as in `as`. */
+  constructor(of: ConnectionOptions | Connections, role?: string) {
+    this.#connections = of instanceof Connections ? of : new Connections(of);
+    this.#role = role;
+    this.tables = role === undefined ? this.#connections.executor() : executorOf((fn) => this.transaction(fn));
+  }
+
+  /**
+   * The same connections in a role: each transaction becomes that role (SET LOCAL ROLE), and each statement by itself is a transaction. `prepared`
+   * prepares nothing, since roles share connections. `close` closes all of them.
+   */
+  as(role: string): Database {
+    return new Database(this.#connections, role);
+  }
+
+  query<T = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<T[]> {
+    return this.tables.query(sql, params);
+  }
+
+  prepared<T>(name: string, sql: string, params?: readonly unknown[]): Promise<T[]> {
+    return this.tables.prepared(name, sql, params);
+  }
+
+  /**
+   * Commits when `fn` resolves, rolls back when it throws; then runs the `afterCommit` callbacks.
+   * Runs `fn` again after a deadlock or a serialization failure, so `fn` must have no effect outside the transaction.
+   */
+  async transaction<T>(fn: (tx: Tx) => Promise<T>, { role = this.#role }: Pick<TransactionOptions, 'role'> = {}): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#connections.transaction(fn, role);
+      } catch (error) {
+        // The other one has what it waited for by now, so there is nothing to wait for here.
+        if (!(error instanceof SerializationFailure) || attempt === TRANSACTION_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  close(): Promise<void> {
+    return this.#connections.close();
+  }
+}
+
+/** Each statement in a transaction of its own. */
+function executorOf(transaction: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T>): Executor {
+  const calls = (name: string) =>
+    TABLE_METHODS.map((method) => {
+      const call = (...args: readonly unknown[]) =>
+        transaction((tx) => (tx as unknown as AnyTables)[name]?.[method]?.(...args) as Promise<unknown>);
+      return [method, call] as const;
+    });
+  const tables = Object.keys(definitions).map((name) => [name, Object.fromEntries(calls(name))] as const);
+  const sql: Sql & Pick<Executor, 'prepared'> = {
+    query: (text, params) => transaction((tx) => tx.query(text, params)),
+    prepared: (name, text, params) => transaction((tx) => tx.prepared(name, text, params)),
+  };
+  return Object.assign(Object.fromEntries(tables), sql) as unknown as Executor;
+}
+
+type AnyTables = Readonly<Record<string, Readonly<Record<string, (...args: readonly unknown[]) => unknown>>>>;
+
+/** The pool of one or more Databases. */
+class Connections {
   readonly #sequelize: Sequelize;
   readonly #models: ReadonlyMap<string, ModelStatic<Model>>;
   readonly #log: Logger;
@@ -62,51 +132,29 @@ export class Database implements Sql {
     this.#log = options.log;
     this.#sequelize = connect(options, this.#closing.signal);
     this.#models = new Map(Object.entries(definitions).map(([name, definition]) => [name, define(this.#sequelize, name, definition)]));
-    this.tables = this.#executor();
   }
 
-  async query<T = Record<string, unknown>>(sql: string, params: readonly unknown[] = []): Promise<T[]> {
-    return this.#run<T>(undefined, { text: sql, values: [...params] });
+  /** Statements of the transaction; without one, each by itself. `prepares`: whether `prepared` does. */
+  executor(transaction?: Transaction, prepares = true): Executor {
+    const query: Sql['query'] = (text, params = []) => this.#run(transaction, { text, values: [...params] });
+    const named: Executor['prepared'] = (name, text, params = []) =>
+      this.#run(transaction, { name: this.#nameOf(name), text, values: [...params] });
+    const renewed: Executor['prepared'] = (name, text, params) => this.#renewing(name, () => named(name, text, params));
+    const prepared: Executor['prepared'] = prepares ? (transaction ? named : renewed) : (_name, text, params) => query(text, params);
+    const sql = { query, prepared };
+    const tables = Object.entries(definitions).map(([name, definition]) => {
+      const model = this.#models.get(name) as ModelStatic<Model>;
+      return [name, new ModelTable(definition, model, sql, transaction)] as const;
+    });
+    return Object.assign(Object.fromEntries(tables), sql) as unknown as Executor;
   }
 
-  async prepared<T>(name: string, sql: string, params: readonly unknown[] = []): Promise<T[]> {
-    const used = this.#nameOf(name);
-    try {
-      return await this.#run<T>(undefined, { name: used, text: sql, values: [...params] });
-    } catch (error) {
-      if (sqlState(error) !== STALE_PLAN) throw error;
-      // The statement stays stale on every connection that has it, so all of them get it again under another name.
-      if (this.#nameOf(name) === used) this.#renewals.set(name, (this.#renewals.get(name) ?? 0) + 1);
-      return this.#run<T>(undefined, { name: this.#nameOf(name), text: sql, values: [...params] });
-    }
-  }
-
-  #nameOf(statement: string): string {
-    return `${statement}.${this.#renewals.get(statement) ?? 0}`;
-  }
-
-  /**
-   * Commits when `fn` resolves, rolls back when it throws; then runs the `afterCommit` callbacks.
-   * Runs `fn` again after a deadlock or a serialization failure, so `fn` must have no effect outside the transaction.
-   */
-  async transaction<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#attempt(fn, options);
-      } catch (error) {
-        // The other one has what it waited for by now, so there is nothing to wait for here.
-        if (!(error instanceof SerializationFailure) || attempt === TRANSACTION_ATTEMPTS) throw error;
-      }
-    }
-  }
-
-  async #attempt<T>(fn: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
+  /** One attempt. */
+  async transaction<T>(fn: (tx: Tx) => Promise<T>, role: string | undefined): Promise<T> {
     const committed: (() => Promise<void> | void)[] = [];
-    const result = await this.#committed(async (transaction) => {
-      if (options.role !== undefined) await this.#run(transaction, { text: `SET LOCAL ROLE ${quoteIdentifier(options.role)}`, values: [] });
-      return fn(
-        Object.assign(this.#executor(transaction), { afterCommit: (work: () => Promise<void> | void) => void committed.push(work) }),
-      );
+    const result = await this.#committed(role, async (transaction) => {
+      const afterCommit = (work: () => Promise<void> | void): void => void committed.push(work);
+      return fn(Object.assign(this.executor(transaction, role === undefined), { afterCommit }));
     });
     for (const work of committed) {
       try {
@@ -118,19 +166,31 @@ export class Database implements Sql {
     return result;
   }
 
-  async ping(): Promise<void> {
-    await this.query('SELECT 1');
-  }
-
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#sequelize.close();
   }
 
-  async #committed<T>(fn: (transaction: Transaction) => Promise<T>): Promise<T> {
+  async #renewing<T>(name: string, run: () => Promise<T>): Promise<T> {
+    const used = this.#nameOf(name);
+    try {
+      return await run();
+    } catch (error) {
+      if (sqlState(error) !== STALE_PLAN) throw error;
+      // The statement stays stale on every connection that has it, so all of them get it again under another name.
+      if (this.#nameOf(name) === used) this.#renewals.set(name, (this.#renewals.get(name) ?? 0) + 1);
+      return run();
+    }
+  }
+
+  #nameOf(statement: string): string {
+    return `${statement}.${this.#renewals.get(statement) ?? 0}`;
+  }
+
+  async #committed<T>(role: string | undefined, fn: (transaction: Transaction) => Promise<T>): Promise<T> {
     let transaction: Transaction | undefined;
     try {
-      transaction = await this.#sequelize.transaction();
+      transaction = await this.#sequelize.transaction({ role } as SequelizeOptions);
       const result = await fn(transaction);
       if (isAbandoned(connectionOf(transaction)))
         throw new StoreUnavailableError('postgres', new Error('the connection was lost before the commit'));
@@ -144,20 +204,6 @@ export class Database implements Sql {
       else await transaction?.rollback().catch(() => {});
       throw translateError(error);
     }
-  }
-
-  #executor(transaction?: Transaction): Executor {
-    const sql: Sql & Pick<Executor, 'prepared'> = transaction
-      ? {
-          query: (text, params = []) => this.#run(transaction, { text, values: [...params] }),
-          prepared: (name, text, params = []) => this.#run(transaction, { name: this.#nameOf(name), text, values: [...params] }),
-        }
-      : { query: this.query.bind(this), prepared: this.prepared.bind(this) };
-    const tables = Object.entries(definitions).map(([name, definition]) => {
-      const model = this.#models.get(name) as ModelStatic<Model>;
-      return [name, new ModelTable(definition, model, sql, transaction)] as const;
-    });
-    return Object.assign(Object.fromEntries(tables), sql) as unknown as Executor;
   }
 
   /** Straight through node-postgres, on the transaction's connection or on one of the same pool. */
@@ -200,7 +246,7 @@ function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
   // In the same message as the beginning: no round trip of its own.
   const queries = (sequelize.getQueryInterface() as unknown as { queryGenerator: QueryGenerator }).queryGenerator;
   const start = queries.startTransactionQuery.bind(queries);
-  queries.startTransactionQuery = (transaction) => start(transaction) + setOrigin();
+  queries.startTransactionQuery = (transaction) => start(transaction) + setOrigin() + setRole(transaction);
   // Below the pool, so that whoever waits for a connection also gets one that another statement gives back.
   const logIn = manager._connect.bind(manager);
   const { nextPassword } = options;
@@ -211,6 +257,11 @@ function connect(options: ConnectionOptions, signal: AbortSignal): Sequelize {
     return whenFree(open, { limitMs: CONNECT_TIMEOUT_MS, signal });
   };
   return sequelize;
+}
+
+/** For `transaction` of Connections, whose `role` Sequelize hands on. */
+function setRole({ options: { role } }: RoleTransaction): string {
+  return role === undefined ? '' : ` SET LOCAL ROLE ${quoteIdentifier(role)};`;
 }
 
 const define = (sequelize: Sequelize, name: string, definition: TableDefinition): ModelStatic<Model> =>
@@ -224,8 +275,10 @@ interface ConnectionManager {
   releaseConnection(connection: pg.Client): void;
 }
 
+type RoleTransaction = Transaction & { readonly options: Pick<TransactionOptions, 'role'> };
+
 interface QueryGenerator {
-  startTransactionQuery(transaction: Transaction): string;
+  startTransactionQuery(transaction: RoleTransaction): string;
 }
 
 const connectionManager = (sequelize: Sequelize): ConnectionManager =>

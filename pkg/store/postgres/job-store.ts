@@ -18,25 +18,34 @@ export interface NewJob {
   readonly queue?: string;
   /** Default: now. */
   readonly dueAt?: Date;
+  /** Inserts none where the tenant has one of this kind with this payload, whatever became of it. */
+  readonly unlessPresent?: boolean;
+  /** The role of its tenant, for a program that acts for several; default: the role of the transaction. */
+  readonly tenant?: string;
 }
+
+/** The tenant's role may not name the column `tenant`. */
+const insert = (tenant: '' | 'tenant, ', value: '' | '$6, '): string => `
+  INSERT INTO carrel.work (${tenant}kind, payload, due_at, line) SELECT ${value}$1::text, $2::jsonb, coalesce($3::timestamptz, now()), $4::text
+  WHERE NOT ($5::boolean AND EXISTS (SELECT FROM carrel.work w WHERE w.tenant = current_user AND w.kind = $1::text AND w.payload = $2::jsonb))`;
+const INSERT = insert('', '');
+const INSERT_FOR = insert('tenant, ', '$6, ');
 
 /**
- * Inserts a job for the tenant whose role `tx` has: it is done if, and only if, the transaction commits. A worker that is notified by WAKE_CHANNEL
- * after the commit takes the job at once; otherwise its sweep finds it.
+ * Inserts a job, which is done if, and only if, the transaction commits. A worker that is notified by WAKE_CHANNEL after the commit takes the job at
+ * once; otherwise its sweep finds it. Features request jobs by JobRequests (pkg/events/job-requests.ts).
  */
-export async function insertJob(tx: Sql, { kind, payload, queue = DEFAULT_QUEUE, dueAt }: NewJob): Promise<void> {
-  await tx.query('INSERT INTO carrel.work (kind, payload, due_at, line) VALUES ($1, $2, coalesce($3, now()), $4)', [
-    kind,
-    JSON.stringify(payload),
-    dueAt ?? null,
-    queue,
-  ]);
+export async function insertJob(
+  tx: Sql,
+  { kind, payload, queue = DEFAULT_QUEUE, dueAt, unlessPresent = false, tenant }: NewJob,
+): Promise<void> {
+  const params = [kind, JSON.stringify(payload), dueAt ?? null, queue, unlessPresent];
+  await (tenant === undefined ? tx.query(INSERT, params) : tx.query(INSERT_FOR, [...params, tenant]));
 }
 
-/** The same by the operator, for the tenant of a role. */
-export async function insertJobFor(tenantRole: string, tx: Sql, { kind, payload }: Pick<NewJob, 'kind' | 'payload'>): Promise<void> {
-  await tx.query('INSERT INTO carrel.work (tenant, kind, payload) VALUES ($1, $2, $3)', [tenantRole, kind, JSON.stringify(payload)]);
-}
+/** For a statement that requests many jobs of a kind: inserts one with each payload (jsonb) that `source` gives. */
+export const jobRows = ({ kind, queue }: { readonly kind: string; readonly queue: string }, source: string): string =>
+  `INSERT INTO carrel.work (kind, payload, line) SELECT '${kind}', j.payload, '${queue}' FROM (${source}) AS j (payload)`;
 
 /** A leased row of carrel.work. */
 export interface JobRow extends Leased {

@@ -47,11 +47,16 @@ export interface TransactionOptions {
   readonly role?: string;
 }
 
+/** What runs statements, each by itself, and transactions: a pool or a Database. */
+export interface Transactions extends Sql {
+  transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
+}
+
 /**
  * Plain node-postgres, for programs that work across tenants (operator, worker, carrel). Holds no connection while idle.
  * Throws StoreUnavailableError and the errors of errors.ts.
  */
-export class SqlPool implements Sql {
+export class SqlPool implements Transactions {
   readonly #pool: pg.Pool;
   readonly #options: SqlPoolOptions;
   readonly #clients = new Set<pg.PoolClient>();

@@ -6,7 +6,7 @@ import { checkShard, type Claim, claimIn, type ClaimRequest, holdsAlready, isOwn
 import { BudgetUnknown, type ShardConnections, takeOverLimits } from './connections.ts';
 import { migrateUp, retryDdl } from './migrations/migration.ts';
 import { registryMigrations } from './migrations/registry/index.ts';
-import type { Sql, SqlPool } from './pool.ts';
+import type { Sql, Transactions } from './pool.ts';
 import { WORKER_ROLE } from './provisioning/base.ts';
 import { isShared, type KnownLocation, recordLocations, type StorageLocation, takeLocation } from './storage-locations.ts';
 import type { CredentialName, Owner, RegisteredTenant, TenantState } from './registered-tenant.ts';
@@ -39,13 +39,13 @@ export async function hasRegistry(sql: Sql): Promise<boolean> {
  * - A secret is generated once: later callers get the stored one.
  */
 export class Registry {
-  readonly #pool: SqlPool;
+  readonly #pool: Transactions;
   readonly #sealer: Sealer;
   readonly #time: { clock: Clock; random: Random };
   #installation: Promise<string> | undefined;
   readonly #takingOver = new Map<string, Promise<void>>();
 
-  constructor(deps: { pool: SqlPool; sealer: Sealer; clock: Clock; random: Random }) {
+  constructor(deps: { pool: Transactions; sealer: Sealer; clock: Clock; random: Random }) {
     this.#pool = deps.pool;
     this.#sealer = deps.sealer;
     this.#time = { clock: deps.clock, random: deps.random };

@@ -32,6 +32,17 @@ export interface Table<Row, New> {
   count(where: Where<Row>): Promise<number>;
 }
 
+export const TABLE_METHODS = [
+  'insert',
+  'insertIfAbsent',
+  'find',
+  'list',
+  'update',
+  'change',
+  'delete',
+  'count',
+] as const satisfies (keyof Table<unknown, unknown>)[];
+
 type Values = Record<string, unknown>;
 
 /** Validation is the database's, and there are no hooks: both cost more than the statement. */

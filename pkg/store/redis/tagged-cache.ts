@@ -142,14 +142,6 @@ const seconds = (clock: Clock): number => Math.floor(clock.now().getTime() / 100
 /** `c:` has the hashes of the release before. */
 const valueKey = (key: string): string => `v:${key}`;
 
-/** Gives tags new versions, so that no value cached under the old ones is served again. `keyPrefix` is the tenant's, for a client without one. */
-export async function invalidateTags(redis: Redis, random: Random, tags: readonly string[], keyPrefix = ''): Promise<void> {
-  if (tags.length === 0) return;
-  const keys = tags.map((tag) => `${keyPrefix}${versionKey(tag)}`);
-  for (const some of inPieces(keys))
-    await redis.call(RENEW.call(some, ['-', random.base64url(12), VERSION_TTL_SECONDS, seconds(systemClock)]));
-}
-
 const inPieces = (all: readonly string[], size = TAGS_AT_ONCE): string[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 
@@ -161,17 +153,20 @@ export class TaggedCache {
   readonly #random: Random;
   readonly #log: Logger;
   readonly #clock: Clock;
+  readonly #keyPrefix: string;
   readonly #invalidated = new WeakMap<Tx, Set<string>>();
   /** Names this process; with a count, a version. */
   readonly #series: string;
   #made = 0;
 
-  constructor(deps: { redis: Redis; random: Random; log: Logger; clock?: Clock }) {
+  /** `keyPrefix`: the tenant's, for a client without one. */
+  constructor(deps: { redis: Redis; random: Random; log: Logger; clock?: Clock; keyPrefix?: string }) {
     this.#redis = deps.redis;
     this.#random = deps.random;
     this.#series = deps.random.base64url(12);
     this.#log = deps.log;
     this.#clock = deps.clock ?? systemClock;
+    this.#keyPrefix = deps.keyPrefix ?? '';
   }
 
   /** A transaction that may `invalidate`. Costs one Redis round trip before the commit and one after it when it invalidated anything. */
@@ -213,6 +208,13 @@ export class TaggedCache {
     for (const tag of tags) invalidated.add(tag);
   }
 
+  /** Invalidates after the commit what `transaction` could not, since Redis did not answer. Throws StoreUnavailableError. */
+  async clear(tags: readonly string[]): Promise<void> {
+    const keys = tags.map((tag) => this.#versionKey(tag));
+    for (const some of inPieces(keys))
+      await this.#redis.call(RENEW.call(some, ['-', this.#fresh(), VERSION_TTL_SECONDS, seconds(this.#clock)]));
+  }
+
   /** One round trip. Never throws: without Redis, or with a full one, there is no cache. */
   async lookup(entry: CacheEntry): Promise<CacheLookup> {
     const [found = NO_CACHE] = await this.lookups([entry]);
@@ -232,7 +234,7 @@ export class TaggedCache {
   /** When each of these values was put or, where hits extend it, hit last; undefined: it is not cached. One round trip. Never throws. */
   async lastActivities(entries: readonly Pick<CacheEntry, 'key'>[]): Promise<(Date | undefined)[]> {
     try {
-      const stored = await this.#redis.mget(entries.map(({ key }) => valueKey(key)));
+      const stored = await this.#redis.mget(entries.map(({ key }) => this.#valueKey(key)));
       return stored.map((text) => (text === null ? undefined : new Date(text.slice(0, TIME_CHARACTERS))));
     } catch {
       return entries.map(() => undefined);
@@ -241,7 +243,10 @@ export class TaggedCache {
 
   /** Look-ups as one call, to be made with another; `read` takes the reply and gives the look-ups in the same order. */
   command(entries: readonly CacheEntry[]): { call: FunctionCall; read: (reply: Reply) => CacheLookup[] } {
-    const keys = [...entries.map(({ key }) => valueKey(key)), ...entries.flatMap(({ tags }) => tags.map(versionKey))];
+    const keys = [
+      ...entries.map(({ key }) => this.#valueKey(key)),
+      ...entries.flatMap(({ tags }) => tags.map((tag) => this.#versionKey(tag))),
+    ];
     const sizes = entries.flatMap((entry) => [entry.tags.length, entry.slideSeconds ?? 0]);
     const now = this.#clock.now().toISOString();
     return {
@@ -258,6 +263,14 @@ export class TaggedCache {
     return { value: found.slice(end + 1), put: (loaded, ttlSeconds) => this.#put(key, versions(), loaded, ttlSeconds) };
   }
 
+  #valueKey(key: string): string {
+    return this.#keyPrefix + valueKey(key);
+  }
+
+  #versionKey(tag: string): string {
+    return this.#keyPrefix + versionKey(tag);
+  }
+
   /** A version is no secret: it need only be unique. */
   #fresh(): string {
     this.#made += 1;
@@ -268,7 +281,7 @@ export class TaggedCache {
     if (ttlSeconds < 1 || Buffer.byteLength(value) > VALUE_BYTES_MAX) return;
     try {
       const stored = `${this.#clock.now().toISOString()} ${versions}\n${value}`;
-      await this.#redis.set(valueKey(key), stored, { ttlSeconds: Math.floor(ttlSeconds) });
+      await this.#redis.set(this.#valueKey(key), stored, { ttlSeconds: Math.floor(ttlSeconds) });
     } catch {
       // the value is loaded again next time
     }
@@ -282,7 +295,7 @@ export class TaggedCache {
 
   async #markOf(tags: readonly string[]): Promise<{ mark: string; keys: string[] } | undefined> {
     const mark = this.#random.base64url(9);
-    const keys = tags.map(versionKey);
+    const keys = tags.map((tag) => this.#versionKey(tag));
     try {
       for (const some of inPieces(keys)) await this.#redis.call(MARK.call(some, [mark, PENDING_SECONDS, seconds(this.#clock)]));
       return { mark, keys };

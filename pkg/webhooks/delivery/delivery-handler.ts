@@ -1,4 +1,4 @@
-import type { JobHandler, Unwritten } from '../../api/processor.ts';
+import type { JobHandler, Unwritten } from '../../events/processor.ts';
 import { EgressError } from '../../net/egress-error.ts';
 import type { GuardedClient } from '../../net/client.ts';
 import { sleepUnlessAborted } from '../../runtime/abort.ts';
@@ -8,7 +8,7 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import { SealError } from '../../runtime/sealing.ts';
 import { inSpan, markFailed, parseTraceparent, type SpanFacts } from '../../runtime/traces.ts';
-import type { SqlPool } from '../../store/postgres/pool.ts';
+import type { Database } from '../../store/postgres/database.ts';
 import { isError, StoreUnavailableError } from '../../store/unavailable.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
 import { isWorthRecording, isSuccess, recordHealth } from './endpoint.ts';
@@ -76,7 +76,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
     try {
       const endpoint = await this.#endpoints.of(delivery);
       if (!endpoint?.active) return { isSuccess: false, write: () => this.#end(delivery, 'canceled', null) };
-      const body = delivery.payload ?? (await deliveryPayload(this.#deps.pool, delivery));
+      const body = delivery.payload ?? (await deliveryPayload(this.#deps.db, delivery));
       const sent = body === undefined ? null : await this.#send(delivery, endpoint, body, signal);
       if (sent === null) return { isSuccess: false, write: () => this.#release(delivery) };
       if (sent.attempt.error !== null) await this.#holdSlot(signal);
@@ -173,7 +173,7 @@ export class DeliveryHandler implements JobHandler<Delivery> {
   async #noteHealth(delivery: Delivery, endpoint: OpenEndpoint, attempt: Attempt): Promise<void> {
     const health = attempt.error === null ? 'well' : attempt.status_code === GONE ? 'gone' : 'failing';
     if (!isWorthRecording(endpoint, health, attempt)) return;
-    await this.#deps.pool.transaction((tx) => recordHealth(tx, delivery, endpoint, health, attempt), { role: delivery.tenant });
+    await this.#deps.db.as(delivery.tenant).transaction((tx) => recordHealth(tx, delivery, endpoint, health, attempt));
     this.#endpoints.invalidate(delivery);
   }
 }
@@ -196,7 +196,7 @@ const delivering = ({ tenant, messageId, endpoint, sent, traceparent }: Delivery
 interface DeliveryHandlerDeps {
   readonly store: DeliveryStore;
   /** Of the same shard as the store. */
-  readonly pool: SqlPool;
+  readonly db: Database;
   readonly client: GuardedClient;
   readonly seals: PerTenant<TenantSeal>;
   /** How long a receiver may take to accept a delivery and answer. */

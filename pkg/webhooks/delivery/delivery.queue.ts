@@ -1,4 +1,4 @@
-import { perShard, type RowQueue } from '../../api/processor.ts';
+import { perShard, type RowQueue } from '../../events/processor.ts';
 import { DeliveryHandler } from './delivery-handler.ts';
 import { type Delivery, DeliveryStore } from './delivery-store.ts';
 import { deliveryMetrics } from './delivery-metrics.ts';
@@ -24,13 +24,13 @@ export const deliveryQueue = (settings: DeliverySettings): RowQueue<Delivery> =>
     const stores = perShard(services, ({ leasePool }) => new DeliveryStore(leasePool, services.clock));
     const metrics = deliveryMetrics(
       services.metrics,
-      perShard(services, ({ pool }) => new DeliveryStore(pool, services.clock)),
+      perShard(services, ({ db }) => new DeliveryStore(db, services.clock)),
     );
     return new Map(
       [...stores].map(([shard, store]) => {
-        const pool = services.shards.get(shard)?.pool;
-        if (!pool) throw new Error(`there is no shard ${shard}`);
-        return [shard, new DeliveryHandler({ ...services, ...settings, metrics, store, pool })];
+        const db = services.shards.get(shard)?.db;
+        if (!db) throw new Error(`there is no shard ${shard}`);
+        return [shard, new DeliveryHandler({ ...services, ...settings, metrics, store, db })];
       }),
     );
   },

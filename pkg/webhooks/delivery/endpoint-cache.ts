@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { WebhookSeal } from '../sealing.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { SqlPool } from '../../store/postgres/pool.ts';
+import type { Database } from '../../store/postgres/database.ts';
 import { type PerTenant, slugOf, type TenantSeal } from '../../store/tenant-resources.ts';
 import { type Endpoint, loadEndpoint, openEndpoint } from './endpoint.ts';
 import type { Delivery } from './delivery-store.ts';
@@ -17,10 +17,10 @@ export type OpenEndpoint = Endpoint & {
 
 /** The webhooks of one shard's tenants, each read in its tenant's role. */
 export class EndpointCache {
-  readonly #deps: { pool: SqlPool; seals: PerTenant<TenantSeal>; clock: Clock };
+  readonly #deps: { db: Database; seals: PerTenant<TenantSeal>; clock: Clock };
   readonly #cache: LRUCache<string, Promise<OpenEndpoint | null>>;
 
-  constructor(deps: { pool: SqlPool; seals: PerTenant<TenantSeal>; clock: Clock }) {
+  constructor(deps: { db: Database; seals: PerTenant<TenantSeal>; clock: Clock }) {
     this.#deps = deps;
     this.#cache = new LRUCache({ max: MAX_ENTRIES, ttl: TTL_MS, ttlResolution: 0, perf: { now: () => deps.clock.monotonic() } });
   }
@@ -53,8 +53,8 @@ export class EndpointCache {
   }
 
   async #load({ tenant, endpoint }: Delivery): Promise<OpenEndpoint | null> {
-    const { pool, seals } = this.#deps;
-    const row = await pool.transaction((tx) => loadEndpoint(tx, endpoint), { role: tenant });
+    const { db, seals } = this.#deps;
+    const row = await loadEndpoint(db.as(tenant), endpoint);
     if (!row) return null;
     let opened: ReturnType<OpenEndpoint['open']> | undefined;
     const open = async () => openEndpoint(new WebhookSeal(await seals.of(slugOf(tenant))), row);

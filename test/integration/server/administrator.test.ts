@@ -2,8 +2,9 @@ import { expect, test } from '@jest/globals';
 import { ensureAdministrator } from '../../../pkg/accounts/administrator.ts';
 import { Passwords } from '../../../pkg/accounts/passwords.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { CLEAR_CACHES, invalidateTags } from '../../../pkg/store/redis/tagged-cache.ts';
+import { CLEAR_CACHES, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 
 const tenant = serverSuite();
@@ -19,7 +20,8 @@ async function clearCaches(): Promise<void> {
   const work = await tenant.db.query<{ payload: { subjects: string[] } }>('SELECT payload FROM carrel.work WHERE kind = $1', [
     CLEAR_CACHES,
   ]);
-  for (const { payload } of work) await invalidateTags(tenant.redis, systemRandom, payload.subjects);
+  const cache = new TaggedCache({ redis: tenant.redis, random: systemRandom, log: silentLogger });
+  for (const { payload } of work) await cache.clear(payload.subjects);
 }
 
 test('the administrator of the Secret who was stripped and renamed is shown and let in as one again', async () => {

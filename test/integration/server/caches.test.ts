@@ -5,10 +5,10 @@ import { grantSource } from '../../../pkg/content/access/grants-of-user.sql.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { CLEAR_CACHES, invalidateTags, NO_CACHE, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
+import { CLEAR_CACHES, NO_CACHE, TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
 import type { FunctionCall } from '../../../pkg/store/redis/functions.ts';
 import { connectRedis, type Redis } from '../../../pkg/store/redis/redis.ts';
-import { CLEAR_CACHES as CLEAR_CACHES_JOB } from '../../../pkg/api/caches.jobs.ts';
+import { CLEAR_CACHES as CLEAR_CACHES_JOB } from '../../../pkg/events/caches.jobs.ts';
 import { range } from '../../support/wait.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 
@@ -182,9 +182,7 @@ describe('a cached value', () => {
       `SELECT kind, payload FROM carrel.work WHERE kind = $1 AND payload->'subjects' ? 'one'`,
       [CLEAR_CACHES],
     );
-    await invalidateTags(
-      tenant.redis,
-      systemRandom,
+    await new TaggedCache({ redis: tenant.redis, random: systemRandom, log: silentLogger }).clear(
       requested.flatMap(({ payload }) => payload.subjects),
     );
     await nowhere.close();

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { invalidateTags } from '../../../pkg/store/redis/tagged-cache.ts';
+import { TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
 import { ownStores, serverSuite } from '../../support/server-suite.ts';
 import { countBy, range, waitFor } from '../../support/wait.ts';
 
@@ -50,7 +51,8 @@ test('a session can be ended while Redis is frozen: nobody gets in by it then, n
   await waitFor('Redis is back', () => tenant.redis.ping().then(() => true));
 
   const work = await tenant.db.query<{ payload: { subjects: string[] } }>(`SELECT payload FROM carrel.work WHERE kind = 'cache.clear'`);
-  for (const { payload } of work) await invalidateTags(tenant.redis, systemRandom, payload.subjects);
+  const cache = new TaggedCache({ redis: tenant.redis, random: systemRandom, log: silentLogger });
+  for (const { payload } of work) await cache.clear(payload.subjects);
 
   expect([...replies, (await api.get('/users/me')).status]).toEqual([204, 401, 401]);
 });

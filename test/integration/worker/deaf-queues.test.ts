@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { clearCaches } from '../../../pkg/api/caches.jobs.ts';
+import { clearCaches } from '../../../pkg/events/caches.jobs.ts';
 import { bullName, QUEUE_PREFIX } from '../../../pkg/jobs/tenant-queue.ts';
 import { DEAF_AFTER_MS } from '../../../pkg/jobs/watchdog.ts';
 import { startWorker } from '../../../pkg/jobs/worker.ts';
@@ -11,6 +11,7 @@ import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
+import { Database } from '../../../pkg/store/postgres/database.ts';
 import { DEFAULT_QUEUE, insertJob, NAMED_STORES_QUEUE } from '../../../pkg/store/postgres/job-store.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
@@ -64,10 +65,11 @@ test('a queue of which nothing is taken is noticed in log and metric, begins ane
   let log = '';
   let ahead = 0;
   const pool = new SqlPool({ url: platform.workerUrl, poolSize: 2, log: silentLogger });
+  const db = new Database({ url: platform.workerUrl, poolSize: 2, log: silentLogger });
   const metrics = createMetrics('worker');
   const worker = startWorker(
     {
-      shards: new Map([['one', { pool, leasePool: pool }]]),
+      shards: new Map([['one', { db, leasePool: pool }]]),
       registry: platform.registryOn(pool),
       redisUrl: platform.stores.redis.adminUrl,
       queueRedisUrl: platform.stores.redis.queueUrl,
@@ -98,7 +100,7 @@ test('a queue of which nothing is taken is noticed in log and metric, begins ane
   expect(before).toBe(0);
   expect(log).toContain('none is taken: the queue begins anew');
   await worker.close();
-  await pool.close();
+  await Promise.all([pool.close(), db.close()]);
   await paused.close();
   connection.disconnect();
 });

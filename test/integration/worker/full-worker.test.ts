@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { JobHandler } from '../../../pkg/api/processor.ts';
+import type { JobHandler } from '../../../pkg/events/processor.ts';
 import { type JobQueue, startJobQueue } from '../../../pkg/jobs/job-queue.ts';
 import { queueMetrics } from '../../../pkg/jobs/metrics.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';

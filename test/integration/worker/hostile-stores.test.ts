@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { job } from '../../../pkg/api/job.ts';
-import { processor } from '../../../pkg/api/processor.ts';
+import { processor } from '../../../pkg/events/processor.ts';
 import { startWorker } from '../../../pkg/jobs/worker.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
@@ -9,6 +9,7 @@ import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
 import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
+import { Database } from '../../../pkg/store/postgres/database.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { fixture } from '../../support/fixture.ts';
 import { type Manners, startHostileStore } from '../../support/hostile-store.ts';
@@ -83,10 +84,11 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
   const late = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   const pool = new SqlPool({ url: platform.workerUrl, poolSize: 4, log: silentLogger });
+  const db = new Database({ url: platform.workerUrl, poolSize: 4, log: silentLogger });
   const metrics = createMetrics('worker');
   const limited = startWorker(
     {
-      shards: new Map([['one', { pool, leasePool: pool }]]),
+      shards: new Map([['one', { db, leasePool: pool }]]),
       registry: platform.registryOn(pool),
       redisUrl: platform.stores.redis.adminUrl,
       queueRedisUrl: platform.stores.redis.queueUrl,
@@ -130,7 +132,7 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
   await waitFor('the end of the next job', async () => (await rows()).length === 1);
   const left = await rows();
   await limited.close();
-  await pool.close();
+  await Promise.all([pool.close(), db.close()]);
 
   expect(done).toEqual(['aborted', 'quick']);
   expect(left).toEqual([{ kind: stuck.kind, isLater: true, leased_until: null, last_error: 'the attempt did not end within 0.3 s' }]);

@@ -27,6 +27,7 @@ async function check(tenant: TestTenant, { mend = false, inDays = 0 } = {}): Pro
   const found: Finding[] = [];
   const checked = {
     transaction: <T>(fn: Parameters<typeof tenant.db.transaction<T>>[0]) => tenant.db.transaction(fn),
+    recounting: (fn: Parameters<typeof tenant.db.transaction<void>>[0]) => tenant.db.transaction(fn),
     storage: { objects: tenant.objects, marker: `tenant ${tenant.tenantId} of a test` },
     now: new Date(Date.now() + inDays * DAY_MS),
     signal: new AbortController().signal,

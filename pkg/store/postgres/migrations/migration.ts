@@ -3,7 +3,7 @@ import { backOffMs } from '../../../runtime/backoff.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { LockTimeout, SerializationFailure, sqlState } from '../errors.ts';
-import { quoteIdentifier, type Sql, type SqlPool } from '../pool.ts';
+import { quoteIdentifier, type Sql, type Transactions } from '../pool.ts';
 
 /** One ordered change of a schema, with its way back: the statements of each, separated by semicolons. Names sort in the order they run. */
 export interface Migration<Context> {
@@ -18,7 +18,7 @@ export interface Migration<Context> {
 }
 
 export interface MigrationRun<Context> {
-  readonly pool: SqlPool;
+  readonly pool: Transactions;
   readonly migrations: readonly Migration<Context>[];
   readonly context: Context;
   /** The schema that holds what has been applied, in its table schema_migrations. */

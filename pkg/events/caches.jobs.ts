@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CLEAR_CACHES as KIND, CLEARED_MAX, invalidateTags } from '../store/redis/tagged-cache.ts';
-import { job } from './job.ts';
+import { CLEAR_CACHES as KIND, CLEARED_MAX } from '../store/redis/tagged-cache.ts';
+import { job } from '../api/job.ts';
 import { processor } from './processor.ts';
 
 /** Requested by TaggedCache in the transaction whose cached values Redis could not invalidate. */
@@ -13,7 +13,7 @@ export const CLEAR_CACHES = job({
 export const clearCaches = processor({
   job: CLEAR_CACHES,
   create:
-    ({ random }) =>
-    async ({ redis, keyPrefix }, { subjects }) =>
-      invalidateTags(redis, random, subjects, keyPrefix),
+    () =>
+    async ({ cache }, { subjects }) =>
+      cache.clear(subjects),
 });

@@ -6,10 +6,14 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Json } from '../store/postgres/job-store.ts';
 import type { Leased, LeasedRows } from '../store/postgres/leases.ts';
-import type { Sql, SqlPool } from '../store/postgres/pool.ts';
+import type { Database, Tx } from '../store/postgres/database.ts';
+import type { SqlPool } from '../store/postgres/pool.ts';
 import type { Redis } from '../store/redis/redis.ts';
+import type { TaggedCache } from '../store/redis/tagged-cache.ts';
 import type { PerTenant, TenantSeal, TenantStorage } from '../store/tenant-resources.ts';
-import type { Job } from './job.ts';
+import type { Job } from '../api/job.ts';
+import type { Events } from './events.ts';
+import type { JobRequests } from './job-requests.ts';
 
 /** What the worker gives to processors, queues and schedules when they are created. */
 export interface WorkerServices {
@@ -17,6 +21,9 @@ export interface WorkerServices {
   readonly shards: ReadonlyMap<string, WorkerShard>;
   /** The platform's own Redis user. */
   readonly redis: Redis;
+  /** For a transaction of any tenant, as a server's for those of its own. */
+  readonly events: Events;
+  readonly jobs: JobRequests;
   readonly storage: PerTenant<TenantStorage>;
   readonly seals: PerTenant<TenantSeal>;
   /** For addresses that tenants and LMSs name. */
@@ -29,8 +36,8 @@ export interface WorkerServices {
 
 export interface WorkerShard {
   /** Logs in as the worker's role. */
-  readonly pool: SqlPool;
-  /** A second pool, for leases and outcomes only: tenants whose statements wait for locks occupy connections of the first, and no lease may expire because of that. */
+  readonly db: Database;
+  /** A pool for leases and outcomes only: tenants whose statements wait for locks occupy connections of `db`, and no lease may expire because of that. */
   readonly leasePool: SqlPool;
 }
 
@@ -42,16 +49,17 @@ export interface JobContext {
   readonly lease: { readonly id: number; readonly fence: string };
   /** Aborted when the lease has passed to another worker, which does the rest, or when the attempt's time is over. */
   readonly signal: AbortSignal;
-  /** One transaction with the tenant's own role: its schema and rows, nothing else. */
-  transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
+  /** The tenant's database in the tenant's own role: its schema and rows, nothing else. It prepares nothing. */
+  readonly db: Database;
+  /** The tenant's cache, the same as its servers'. */
+  readonly cache: TaggedCache;
+  /** A transaction of `cache` and `db`: what takes a `Tx` of a server takes this one. */
+  transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /**
    * The tenant's bucket with the tenant's own key, until `signal` is aborted, and the marker of its objects. Call it before there is anything to
    * undo: throws OtherQueue where the tenant named the store, and the job is not in the queue of those.
    */
   storage(): Promise<TenantStorage>;
-  /** The platform's Redis; the tenant's keys begin with `keyPrefix`. */
-  readonly redis: Redis;
-  readonly keyPrefix: string;
 }
 
 /**
