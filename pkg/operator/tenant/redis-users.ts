@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { RedisUsers } from '../../store/redis/acl.ts';
 
-const CONNECTIONS_EVERY_MS = 10_000;
+const CONNECTIONS_EVERY_MS = 2_000;
 
 /**
  * The tenants' Redis users. Each is asserted once, again after each lost connection, since a restarted server may have lost its users, and

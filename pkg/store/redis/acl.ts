@@ -83,7 +83,8 @@ export class RedisUsers {
 
   /**
    * Once half of all connections are taken: ends those of tenants' users that have more than their share, and gives these users. Redis itself
-   * bounds only all of them, and whoever holds them keeps others out. Throws StoreUnavailableError.
+   * bounds only all of them, and whoever holds them keeps others out. Connections that have not signed in have a share together; Redis lists them as
+   * those of `default`, which is off. Throws StoreUnavailableError.
    */
   async endCrowds(): Promise<string[]> {
     return this.#guarded(async () => {
@@ -91,7 +92,7 @@ export class RedisUsers {
       const figure = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
       if (figure('connected_clients') < figure('maxclients') / 2) return [];
       const list = String(await this.#client.call('CLIENT', ['LIST']));
-      const byUser = Map.groupBy(list.matchAll(/ user=(tenant_\S+)/g), ([, user = '']) => user);
+      const byUser = Map.groupBy(list.matchAll(/ user=(tenant_\S+|default)/g), ([, user = '']) => user);
       const crowds = [...byUser].filter(([, { length }]) => length > figure('maxclients') * SHARE_OF_CONNECTIONS).map(([user]) => user);
       for (const user of crowds) await this.#client.call('CLIENT', ['KILL', 'USER', user]);
       return crowds;
