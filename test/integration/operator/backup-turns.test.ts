@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -58,12 +59,12 @@ async function filled(): Promise<{ key: ObjectKey; tenantId: string; size: numbe
   return { key, tenantId, size: length };
 }
 
-/** From now on the tenant's objects are looked for there. */
-async function storedAt(tenantId: string, endpoint: string): Promise<void> {
+/** From now on the tenant's objects are looked for there; `named`: as in a store that its Tenant names. */
+async function storedAt(tenantId: string, endpoint: string, named: object = {}): Promise<void> {
   const sealer = new Sealer(parseSealingKeys(stores.platformKeys), systemRandom);
   const registry = new Registry({ pool, sealer, clock: systemClock, random: systemRandom });
   const storage = JSON.parse((await registry.getSecret(tenantId, 'storage')) ?? '{}') as object;
-  await registry.setSecret(tenantId, 'storage', JSON.stringify({ ...storage, endpoint }));
+  await registry.setSecret(tenantId, 'storage', JSON.stringify({ ...storage, endpoint, ...named }));
 }
 
 test.each(['sends a byte and no more', 'sends nothing'])(
@@ -89,3 +90,37 @@ test.each(['sends a byte and no more', 'sends nothing'])(
     expect(all.stderr).toContain(`${slow.key.name}: not done within`);
   },
 );
+
+test('stores that Tenants name and that answer nothing come last, four at once, so that every other tenant has its backup first', async () => {
+  const named = await Promise.all(range(5).map(() => filled()));
+  const others = await Promise.all(range(6).map(() => readyTenant()));
+  const folder = await newFolder();
+  const asked = new Set<string>();
+  let atOnce = 0;
+  let before: string[] | undefined;
+  const open = new Map<object, string>();
+  const store = createServer((request, response) => {
+    before ??= others.map(({ name }) => name).filter((name) => existsSync(join(folder, name)) && hasManifest(join(folder, name)));
+    const [, bucket = ''] = new URL(request.url ?? '', 'http://store').pathname.split('/');
+    asked.add(bucket);
+    open.set(response, bucket);
+    atOnce = Math.max(atOnce, new Set(open.values()).size);
+    response.on('close', () => open.delete(response));
+  });
+  await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+  for (const { tenantId, key } of named) await storedAt(tenantId, endpoint, { bucket: key.name, prefix: '', guarded: 'true' });
+
+  const { stdout, stderr } = await backup([], folder, 2_000);
+  store.closeAllConnections();
+  store.close();
+
+  expect(others.filter(({ name }) => !stdout.includes(`${name}: backed up`))).toEqual([]);
+  expect(named.filter(({ key }) => !stderr.includes(`${key.name}: not done within`))).toEqual([]);
+  // The last three of the others may be under way still.
+  expect(before?.length).toBeGreaterThanOrEqual(others.length - 3);
+  expect(asked.size).toBe(named.length);
+  expect(atOnce).toBeGreaterThanOrEqual(4);
+});
+
+const hasManifest = (folder: string): boolean => readdirSync(folder).some((stamp) => existsSync(join(folder, stamp, 'manifest.json')));
