@@ -225,6 +225,18 @@ test('a page of docs/ that a comment cites exists, with the section that the com
   expect(dangling).toEqual([]);
 });
 
+test('each attack in docs/design/testing.md names a test that there is', () => {
+  const [, table = ''] = /<!-- attacks -->([\s\S]*?)<!-- \/attacks -->/.exec(allText) ?? [];
+  const attacks = [...table.matchAll(/\| (test\/\S+\.ts): (.+) \|$/gm)].map(([, file = '', sentence = '']) => ({ file, sentence }));
+  const dangling = attacks.filter(({ file, sentence }) => {
+    const lines = existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), 'utf8').split('\n') : [];
+    return !lines.some((line) => /^ *(?:test|\]\)\(|['"])/.test(line) && (line.includes(`'${sentence}`) || line.includes(`"${sentence}`)));
+  });
+
+  expect(attacks.length).toBe(table.split('\n').filter((line) => line.startsWith('| ')).length - 1);
+  expect(dangling).toEqual([]);
+});
+
 /** The anchors of a page, as GitHub makes them of its headings. */
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
