@@ -50,10 +50,7 @@ const RESTORE_MORE = restore(BELOW);
 export const restoreTree = (tx: Pick<Executor, 'query' | 'prepared'>, folder: FolderRecord, now: Date): Promise<number> =>
   inBatches(tx, ['content-restore', RESTORE], ['content-restore-more', RESTORE_MORE], folder, now, [folder.trashedWith ?? folder.id]);
 
-/**
- * $1, $2 and $3 as before. Files with their versions, links, tags and grants, what of them counts to people, and the work that deletes the objects. Links and
- * tags would go with their files, but file by file: each would change the row of whom it counts to.
- */
+/** $1, $2 and $3 as before. Files with their versions and grants, what of them counts to their owners, and the work that deletes the objects. */
 const purgeFiles = (batch: string): string => `
   ${batch}, version AS MATERIALIZED (
     SELECT v.blob_name, v.size, v.version_number, f.owner_id FROM batch b JOIN files f ON f.id = b.id JOIN file_versions v ON v.file_id = f.id
@@ -65,10 +62,6 @@ const purgeFiles = (batch: string): string => `
       SELECT owner_id, size, (version_number > 1)::int AS later FROM version UNION ALL
       SELECT f.owner_id, ${ENTRY_BYTES}, 0 FROM batch b JOIN files f ON f.id = b.id JOIN file_metadata m ON m.file_id = b.id
     ) w GROUP BY owner_id) s WHERE u.id = s.owner_id
-  ), unshared AS (
-    DELETE FROM shares s USING batch b WHERE s.file_id = b.id
-  ), untagged AS (
-    DELETE FROM file_tags l USING batch b WHERE l.file_id = b.id
   ), ungranted AS (
     DELETE FROM permissions p USING batch b WHERE p.resource_type = 'file' AND p.resource_id = b.id
   ), work AS (
