@@ -42,7 +42,7 @@ export const checkTenantIntegrity = processor({
           await fn(tx);
           cache.invalidate(tx, USERS_TAG);
         });
-      const checked = { transaction, recounting, storage: await storage(), now: clock.now(), signal };
+      const checked = { slug, transaction, recounting, storage: await storage(), now: clock.now(), signal };
       for await (const { fault, isMended } of checkIntegrity(checked, { mend: true, sample: SAMPLE })) {
         const count = counts.get(fault.kind) ?? { found: 0, mended: 0 };
         count.found += 1;

@@ -1,5 +1,5 @@
 /** What can be wrong. Never renamed: rows of carrel.integrity_faults, metrics and alerts have them. */
-export const FAULT_KINDS = ['missing_object', 'wrong_size', 'wrong_checksum', 'unowned_object', 'wrong_usage'] as const;
+export const FAULT_KINDS = ['missing_object', 'wrong_size', 'wrong_checksum', 'unowned_object', 'foreign_object', 'wrong_usage'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 interface OfVersion {
@@ -15,6 +15,8 @@ export type Fault =
   | ({ readonly kind: 'wrong_size'; readonly expected: number; readonly found: number } & OfVersion)
   | ({ readonly kind: 'wrong_checksum' } & OfVersion)
   | { readonly kind: 'unowned_object'; readonly key: string; readonly size: number }
+  /** In a bucket of the platform's. */
+  | { readonly kind: 'foreign_object'; readonly key: string; readonly size: number }
   /** Of a user (uuid): `counted` are the bytes in the row, `found` those of their versions. */
   | { readonly kind: 'wrong_usage'; readonly user: string; readonly counted: number; readonly found: number };
 
@@ -35,6 +37,8 @@ export function describeFault(fault: Fault): string {
       return `version ${fault.version} of file ${fault.file}: the bytes of its object ${fault.key} have another checksum`;
     case 'unowned_object':
       return `object ${fault.key} of ${fault.size} bytes belongs to no version`;
+    case 'foreign_object':
+      return `object ${JSON.stringify(fault.key)} of ${fault.size} bytes was not written by Carrel`;
     case 'wrong_usage':
       return `user ${fault.user}: ${fault.counted} bytes are counted, ${fault.found} are there`;
   }

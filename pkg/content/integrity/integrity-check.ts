@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../../store/postgres/pool.ts';
-import { isContentKey } from '../../store/s3/content-key.ts';
+import { bucketName } from '../../store/s3/admin.ts';
+import { isContentKey, MARKER_KEY } from '../../store/s3/content-key.ts';
 import { ObjectMissing, type Objects, type StoredObject } from '../../store/s3/objects.ts';
 import { markerOf } from '../../store/s3/owner-marker.ts';
 import { lastWriteOf } from '../../store/s3/upload-day.ts';
@@ -15,11 +16,12 @@ const USERS_AT_ONCE = 100;
 const FAULTS_MAX = 1_000;
 
 export interface Checked {
+  readonly slug: string;
   /** One transaction of the tenant's role. */
   transaction<T>(fn: (tx: Sql) => Promise<T>): Promise<T>;
   /** The same, and invalidates what is cached of users: their used bytes. */
   recounting(fn: (tx: Sql) => Promise<void>): Promise<void>;
-  readonly storage: Pick<TenantStorage, 'objects' | 'marker'>;
+  readonly storage: Pick<TenantStorage, 'objects' | 'marker' | 'isNamed'>;
   readonly now: Date;
   readonly signal: AbortSignal;
 }
@@ -39,7 +41,8 @@ export interface CheckOptions {
  * - A suspicion is looked at once more before it is a fault, since the tenant goes on meanwhile: an object comes before its row and goes after it, so
  *   an object that is not there while its row still is has been lost.
  * - An object of nobody counts only when no upload can be about to name it, and it is deleted only where the storage location is marked as the tenant's.
- * - Nothing else is deleted. A version without its object stays, so that the object can be put back.
+ * - Nothing else is deleted. A version without its object stays, so that the object can be put back. What Carrel did not write is a fault in a bucket of
+ *   the platform's, where only the tenant's own key can have put it; a bucket that a tenant named may hold something else.
  */
 export async function* checkIntegrity(checked: Checked, { mend, sample }: CheckOptions): AsyncGenerator<Finding> {
   yield* checkObjects(checked, mend);
@@ -124,11 +127,18 @@ class Unowned {
 
   async add(object: StoredObject): Promise<Finding[]> {
     const { key, lastModified } = object;
-    if (!isContentKey(key)) return [];
+    if (!isContentKey(key)) return this.#foreign(object);
     const until = lastWriteOf(key.slice(0, 8));
     // Later an object was put there by hand, and before that an upload may be about to name it.
     if (this.#checked.now < until || lastModified >= until) return [];
     return this.#batch.push(object) === KEYS_AT_ONCE ? this.end() : [];
+  }
+
+  #foreign({ key, size }: StoredObject): Finding[] {
+    const { slug, storage } = this.#checked;
+    const isPlatforms = !storage.isNamed && storage.objects.bucket === bucketName(slug);
+    if (!isPlatforms || key === MARKER_KEY) return [];
+    return this.#bound.atMost({ fault: { kind: 'foreign_object', key, size }, isMended: false });
   }
 
   async end(): Promise<Finding[]> {

@@ -109,6 +109,7 @@ async function open(slug: string, access: Access, pools: ReadonlyMap<string, Sql
   if (!pool) throw new LocalError(`the data of ${slug} are on shard ${tenant.shard}, which is not in CARREL_SHARDS_DIR`);
   const role = tenantRole(slug);
   return {
+    slug,
     transaction: (fn) => pool.transaction(fn, { role }),
     // It has no Redis: the worker clears the caches.
     recounting: (fn) =>

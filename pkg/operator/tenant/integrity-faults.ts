@@ -21,6 +21,7 @@ const WHAT: Readonly<Record<string, string>> = {
   wrong_size: 'objects have another size than their versions',
   wrong_checksum: 'objects have other bytes than were uploaded',
   unowned_object: 'objects belong to no version',
+  foreign_object: 'objects in its bucket were not written by Carrel',
   wrong_usage: 'users had a wrong count of used bytes',
 };
 

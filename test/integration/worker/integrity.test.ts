@@ -23,12 +23,13 @@ const DAY_MS = 24 * 3_600_000;
 const ALL = { versions: 'all', maxBytes: Number.MAX_SAFE_INTEGER } as const;
 
 /** As it is at that time, by the tenant's own role. */
-async function check(tenant: TestTenant, { mend = false, inDays = 0 } = {}): Promise<Finding[]> {
+async function check(tenant: TestTenant, { mend = false, inDays = 0, slug = '' } = {}): Promise<Finding[]> {
   const found: Finding[] = [];
   const checked = {
+    slug,
     transaction: <T>(fn: Parameters<typeof tenant.db.transaction<T>>[0]) => tenant.db.transaction(fn),
     recounting: (fn: Parameters<typeof tenant.db.transaction<void>>[0]) => tenant.db.transaction(fn),
-    storage: { objects: tenant.objects, marker: `tenant ${tenant.tenantId} of a test` },
+    storage: { objects: tenant.objects, marker: `tenant ${tenant.tenantId} of a test`, isNamed: false },
     now: new Date(Date.now() + inDays * DAY_MS),
     signal: new AbortController().signal,
   };
@@ -122,15 +123,29 @@ test('nothing is found while people upload, replace, restore and purge', async (
   expect(await check(tenant)).toEqual([]);
 });
 
+test('what the key of a tenant puts beside the objects of Carrel is found in a bucket of the platform’s, and stays', async () => {
+  const tenant = await platform.tenant();
+  await upload((await tenant.user()).api, 'own');
+  await tenant.objects.put('filled/1', Buffer.from('not of Carrel'));
+
+  const found = await check(tenant, { mend: true, inDays: 3, slug: tenant.objects.bucket.replace('carrel-', '') });
+
+  expect(found).toEqual([{ fault: { kind: 'foreign_object', key: 'filled/1', size: 13 }, isMended: false }]);
+  expect(await check(tenant, { mend: true, inDays: 3 })).toEqual([]);
+});
+
 test('five thousand versions are compared page by page, those of one object together', async () => {
   const tenant = await platform.tenant();
   const { api } = await tenant.user();
   const id = await upload(api, 'many');
-  await tenant.db.query(
-    `INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by)
-     SELECT v.file_id, n, v.size, v.checksum, v.blob_name, v.created_by FROM file_versions v JOIN files f ON f.id = v.file_id AND f.uuid = $1, generate_series(2, 5000) n`,
-    [id],
-  );
+  // In several statements: each version counts to the owner.
+  for (const first of [2, 1_002, 2_002, 3_002, 4_002])
+    await tenant.db.query(
+      `INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by)
+       SELECT v.file_id, n, v.size, v.checksum, v.blob_name, v.created_by
+       FROM file_versions v JOIN files f ON f.id = v.file_id AND f.uuid = $1, generate_series($2::int, least($2 + 999, 5000)) n WHERE v.version_number = 1`,
+      [id, first],
+    );
   await tenant.db.query('UPDATE users SET storage_used = 4 * 5000 WHERE storage_used = 4');
 
   expect(await check(tenant, { inDays: 3 })).toEqual([]);
@@ -151,11 +166,12 @@ describe('the worker', () => {
     await tenant.db.transaction((tx) => insertJob(tx, { kind: 'integrity.check', payload: {} }));
     const notes = (): Promise<unknown[]> =>
       platform.pool.query('SELECT kind, found, mended FROM carrel.integrity_faults WHERE tenant = $1 ORDER BY kind', [role]);
-    await waitFor('the notes of the check', async () => (await notes()).length === 5);
+    await waitFor('the notes of the check', async () => (await notes()).length === 6);
 
     expect(days).toBeGreaterThan(-0.01);
     expect(days).toBeLessThan(7);
     expect(await notes()).toEqual([
+      { kind: 'foreign_object', found: expect.any(Number), mended: 0 },
       { kind: 'missing_object', found: 1, mended: 0 },
       { kind: 'unowned_object', found: 0, mended: 0 },
       { kind: 'wrong_checksum', found: expect.any(Number), mended: 0 },
@@ -202,12 +218,13 @@ describe('carrel doctor', () => {
     const second = await doctor(['--tenant', tenant.slug, '--mend', '--sample', '0']);
 
     expect(first.code).toBe(1);
-    expect(first.out.trimEnd().split('\n')).toHaveLength(5);
+    expect(first.out.trimEnd().split('\n')).toHaveLength(6);
+    expect(first.out).toContain('object "somebody-elses/object" of 13 bytes was not written by Carrel\n');
     expect(first.out).toContain(`version 1 of file ${lost} has no object: ${keys.lost} is missing\n`);
     expect(first.out).toContain(`user ${user.id}: ${counted} bytes are counted, ${counted - 7} are there\n`);
-    expect(first.out).toMatch(new RegExp(`${tenant.slug}: 4 faults\\. Put right what leaves no choice by --mend; .*\\n$`));
+    expect(first.out).toMatch(new RegExp(`${tenant.slug}: 5 faults\\. Put right what leaves no choice by --mend; .*\\n$`));
     expect(second.code).toBe(1);
-    expect(second.out).toMatch(/are there; put right\n[^\n]*: 3 faults, 1 put right\. The rest needs a person: [^\n]*\n$/);
+    expect(second.out).toMatch(/are there; put right\n[^\n]*: 4 faults, 1 put right\. The rest needs a person: [^\n]*\n$/);
     expect(first.err + second.err).toBe('');
   });
 

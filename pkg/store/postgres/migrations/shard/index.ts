@@ -18,6 +18,7 @@ import { orderOfNames } from './0025-order-of-names.ts';
 import { countRows } from './0026-count-rows.ts';
 import { boundOutbox } from './0027-bound-outbox.ts';
 import { remainingOfTenant } from './0028-remaining-of-tenant.ts';
+import { foreignObjects } from './0029-foreign-objects.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -40,4 +41,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   countRows,
   boundOutbox,
   remainingOfTenant,
+  foreignObjects,
 ];
