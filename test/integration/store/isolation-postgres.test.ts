@@ -184,7 +184,7 @@ test('a tenant’s role fills the shared outbox and notes up to a bound, and wri
   const payload = `repeat('x', 200000)`;
   const large = `INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', ${payload} FROM generate_series(1, 1000)`;
   const byBytes = [await outcomeOf(as(tenant).query(large)), await outcomeOf(as(tenant).query(fill(1)))];
-  await trimFullOutboxes.run({ shards: new Map([['one', { pool: worker }]]), log } as never);
+  await trimFullOutboxes.run({ shards: new Map([['one', { db: worker }]]), log } as never);
   const after = [await count('events'), await outcomeOf(as(tenant).query(fill(1)))];
   const notes = await outcomeOf(
     as(tenant).query(
