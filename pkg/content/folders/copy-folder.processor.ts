@@ -1,21 +1,19 @@
 import { permissionSet } from '../../access/permission-sets.ts';
 import { Problem } from '../../api/problem.ts';
-import type { JobRequests } from '../../events/job-requests.ts';
 import type { JobContext, WorkerServices } from '../../events/processor.ts';
-import { isNotCommitted, LimitReached } from '../../store/postgres/errors.ts';
+import { LimitReached } from '../../store/postgres/errors.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Tx } from '../../store/postgres/database.ts';
-import { newContentKey } from '../../store/s3/content-key.ts';
-import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
-import { dayOf, lastWriteOf } from '../../store/s3/upload-day.ts';
-import { type HeldTask, requireRequester, TaskOver, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
+import { ObjectMissing } from '../../store/s3/objects.ts';
+import { type HeldTask, requireRequester, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
 import { type ItemEnd, planTo, type TaskItem } from '../../tasks/task-steps.sql.ts';
 import { grantsOf } from '../access/grants-of-user.sql.ts';
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
-import { copyObject } from '../objects/copy-object.ts';
-import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
-import { countInPlaceOf, releaseReservation, reserve } from '../uploads/quota-reservation.sql.ts';
+import { Blobs, type NewObjects } from '../uploads/blobs.ts';
+import { releaseReservation, reserveFitting } from '../uploads/quota-reservation.sql.ts';
+import { alreadyReserved } from '../uploads/upload.ts';
 import { UNKNOWN_TYPE } from '../uploads/uploads.schema.ts';
+import { countBytes } from '../uploads/uploads.sql.ts';
 import { COPY_FOLDER } from './copy-folder-task.ts';
 import {
   type Conditions,
@@ -57,14 +55,7 @@ type CopyableFile = SourceFile & { readonly key: string };
 /** Files of a step whose quota is reserved. */
 interface Batch {
   readonly copier: Copier;
-  /** Of the keys of the contents. */
-  readonly day: string;
   readonly files: readonly CopyableFile[];
-}
-
-/** The reservation had expired, and others have taken the quota. */
-class QuotaTaken extends Error {
-  override readonly name = 'QuotaTaken';
 }
 
 /**
@@ -100,7 +91,7 @@ export const copyFolder = taskProcessor({
 });
 
 /** A step without contents; or the files whose contents are to be copied next. */
-async function next({ clock, jobs }: WorkerServices, tx: Tx, task: Task): Promise<Batch | 'more' | 'ended'> {
+async function next({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Batch | 'more' | 'ended'> {
   const now = clock.now();
   const copier = await copierOf(tx, task, now);
   if (copier instanceof Problem) {
@@ -120,7 +111,7 @@ async function next({ clock, jobs }: WorkerServices, tx: Tx, task: Task): Promis
     await task.succeed();
     return 'ended';
   }
-  if (first.targetType === 'file') return reserved(jobs, tx, task, copier, items, now);
+  if (first.targetType === 'file') return reserved(tx, task, copier, items, now);
   await holdFolders(tx, parentsOf(items));
   const made = await copyFolders(tx, task.id, idsOf(items), copier.tree);
   await task.end(made.map(endOf));
@@ -145,21 +136,14 @@ async function copierOf(tx: Tx, task: Task, now: Date): Promise<Copier | Problem
 }
 
 /** The files of which contents can be copied, with as much quota reserved; those that cannot have ended. */
-async function reserved(
-  jobs: JobRequests,
-  tx: Tx,
-  task: Task,
-  copier: Copier,
-  items: readonly TaskItem[],
-  now: Date,
-): Promise<Batch | 'more'> {
+async function reserved(tx: Tx, task: Task, copier: Copier, items: readonly TaskItem[], now: Date): Promise<Batch | 'more'> {
   const found = await sourceFiles(tx, task.id, idsOf(items), copier.tree);
   const there = upTo(
     STEP_BYTES,
     found.filter((file): file is CopyableFile => file.key !== null && file.hasFolder),
   );
   const counted = there.map((file) => ({ file, size: file.size + file.metadataBytes }));
-  const files = (await reserve(tx, { id: task.uuid, ownerId: copier.userId, now }, counted)).map(({ file }) => file);
+  const files = (await reserveFitting(tx, { id: task.uuid, ownerId: copier.userId, now }, counted)).map(({ file }) => file);
   const fitting = new Set(files);
   await task.end([
     ...found
@@ -168,10 +152,7 @@ async function reserved(
     ...there.filter((file) => !fitting.has(file)).map(({ id }) => ({ id, ...OVER_QUOTA })),
   ]);
   if (files.length === 0) return 'more';
-  const day = dayOf(now);
-  // The day's objects are compared with the rows once it is over, also where a server has not requested that.
-  await jobs.schedule(tx, SWEEP_OBJECTS, { day }, lastWriteOf(day), { unlessPresent: true });
-  return { copier, day, files };
+  return { copier, files };
 }
 
 /** The first ones, one at least. */
@@ -181,51 +162,49 @@ function upTo<T extends { readonly size: number }>(bytes: number, files: readonl
 }
 
 /** Has the contents copied, and makes files of them. */
-async function copyBatch(services: WorkerServices, { context, step }: Steps, { copier, day, files }: Batch): Promise<void> {
+async function copyBatch(services: WorkerServices, { context, step }: Steps, { copier, files }: Batch): Promise<void> {
   const { objects } = await context.storage();
-  const blobs = files.map((file) => ({ ...file, from: file.key, key: newContentKey(day, services.random) }));
-  let isCommitting = false;
+  const blobs = new Blobs({ ...services, db: context.db, objects });
+  const contents: Content[] = [];
+  for (const file of files) contents.push({ ...file, from: file.key, key: await blobs.newKey() });
   try {
-    const copied = await copyContents(objects, context, copier, blobs);
-    isCommitting = true;
-    const used = await step((tx, task) => commit({ ...services, cache: context.cache }, tx, task, objects.bucket, blobs, copied));
-    await discard(
-      services,
-      objects,
-      blobs.filter(({ id }) => !used.has(id)),
-    );
+    await blobs.discardUnlessCommitted(async (into) => {
+      const copied = await copyContents(blobs, into, context.signal, copier, contents);
+      const used = await step((tx, task) => {
+        into.committing();
+        return commit({ ...services, cache: context.cache }, tx, task, objects.bucket, contents, copied);
+      });
+      await blobs.discard(contents.filter(({ id }) => !used.has(id)).map(({ key }) => key));
+    });
   } catch (error) {
-    // Where it is unknown whether the transaction was committed, the sweep compares objects and rows.
-    const isLost = !isCommitting || error instanceof TaskOver || error instanceof QuotaTaken || isNotCommitted(error);
-    if (isLost) await discard(services, objects, blobs);
     await context.transaction((tx) => releaseReservation(tx, copier.task)).catch(() => undefined); // else it expires
-    if (!(error instanceof QuotaTaken)) throw error;
+    // The reservation had expired, and others have taken the quota: what fits is looked for again.
+    if (!(error instanceof Problem && error.code === 'quota_exceeded')) throw error;
   }
 }
 
 /** A content before it is copied. */
-type NewBlob = Omit<CopiedBlob, 'isEncrypted'>;
+type Content = Omit<CopiedBlob, 'isEncrypted'> & Pick<SourceFile, 'copyIn'> & { readonly from: string };
 type Copied = ReadonlyMap<number, { readonly isEncrypted: boolean } | null>;
 
 /** Gives what the store says of the copies, by their items; null: the content is gone. */
 async function copyContents(
-  objects: Objects,
-  { signal }: JobContext,
-  { userUuid }: Copier,
-  blobs: readonly (NewBlob & { readonly from: string })[],
+  blobs: Blobs,
+  into: NewObjects,
+  signal: AbortSignal,
+  { task, userId, userUuid: uploader }: Copier,
+  contents: readonly Content[],
 ): Promise<Copied> {
+  const quota = { ownerId: userId, remainingBytes: Infinity, isOfTenant: false };
+  const reservation = alreadyReserved(task);
   const copied = new Map<number, { readonly isEncrypted: boolean } | null>();
-  const queue = blobs.values();
+  const queue = contents.values();
   const copyNext = async (): Promise<void> => {
-    for (const { id, from, size, key, mimeType } of queue) {
+    for (const { id, from, size, checksum, key, mimeType } of queue) {
       signal.throwIfAborted();
       try {
-        const stored = await copyObject(objects, { key: from, size }, key, {
-          signal,
-          contentType: mimeType ?? UNKNOWN_TYPE,
-          uploader: userUuid,
-        });
-        copied.set(id, stored);
+        const options = { into, quota, reservation, uploader, contentType: mimeType ?? UNKNOWN_TYPE, signal };
+        copied.set(id, await blobs.copy(key, { key: from, size, checksum }, options));
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
         copied.set(id, null);
@@ -245,7 +224,7 @@ async function commit(
   tx: Tx,
   task: Task,
   bucket: string,
-  blobs: readonly (NewBlob & Pick<SourceFile, 'copyIn'>)[],
+  contents: readonly Content[],
   copied: Copied,
 ): Promise<ReadonlySet<number>> {
   const now = clock.now();
@@ -254,26 +233,19 @@ async function commit(
     await releaseReservation(tx, task.uuid);
     return new Set();
   }
-  const stored = blobs.flatMap((blob) => {
-    const said = copied.get(blob.id);
-    return said ? [{ ...blob, ...said }] : [];
+  const stored = contents.flatMap((content) => {
+    const said = copied.get(content.id);
+    return said ? [{ ...content, isEncrypted: said.isEncrypted }] : [];
   });
   await holdFolders(tx, [...new Set(stored.map(({ copyIn }) => copyIn))]);
   const made = await copyFiles(tx, task.id, stored, copier.tree, { userId: copier.userId, bucket, now });
   const used = new Set(made.filter(({ isMade }) => isMade).map(({ id }) => id));
   const bytes = stored.reduce((sum, { id, size }) => (used.has(id) ? sum + size : sum), made[0]?.metadataBytes ?? 0);
-  if (!(await countInPlaceOf(tx, { id: task.uuid, ownerId: copier.userId, now }, bytes))) throw new QuotaTaken();
-  await task.end([...made.map(endOf), ...blobs.filter(({ id }) => !copied.get(id)).map(({ id }) => ({ id, ...GONE }))]);
+  await countBytes(tx, copier.userId, bytes, { now, reservation: task.uuid });
+  await task.end([...made.map(endOf), ...contents.filter(({ id }) => !copied.get(id)).map(({ id }) => ({ id, ...GONE }))]);
   cache.invalidate(tx, USERS_TAG);
   if (made[0] && made[0].deliveries > 0) events.notifyAfterCommit(tx);
   return used;
-}
-
-async function discard({ log }: WorkerServices, objects: Objects, blobs: readonly NewBlob[]): Promise<void> {
-  if (blobs.length === 0) return;
-  await objects
-    .delete(blobs.map(({ key }) => key))
-    .catch((error: unknown) => log.warn({ err: error }, 'could not delete contents that were copied for nothing; the sweep will'));
 }
 
 const parentsOf = (items: readonly TaskItem[]): string[] => [...new Set(items.flatMap(({ copyIn }) => (copyIn === null ? [] : [copyIn])))];

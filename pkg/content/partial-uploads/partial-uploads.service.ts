@@ -8,11 +8,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Database, Tx } from '../../store/postgres/database.ts';
-import { isNotCommitted } from '../../store/postgres/errors.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { requestPurge } from '../objects/objects.jobs.ts';
 import type { Transfers } from '../transfers/transfers.ts';
-import type { Blobs } from '../uploads/blobs.ts';
+import type { Blobs, NewObjects } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.service.ts';
 import { contentLength } from '../uploads/upload.ts';
 import { ChunkBody } from './chunk-body.ts';
@@ -56,12 +55,10 @@ interface Chunk {
 /** What one request has stored and no row names yet. */
 interface Pending {
   readonly segments: Segment[];
-  /** Keys of `segments`, and of one that is being sent. */
-  readonly keys: string[];
+  /** Of `segments`, and of one that is being sent. */
+  readonly into: NewObjects;
   /** The last segment before, whose bytes are in the first of `segments`. */
   replaced: Segment | undefined;
-  /** Whether a transaction that names them was begun. */
-  isCommitting: boolean;
 }
 
 /**
@@ -210,9 +207,9 @@ export class PartialUploads {
     const { body, checksum, length } = chunk;
     const isAddedAtOnce = checksum !== undefined || chunk.bytes === undefined;
     let upload = before;
-    let pending = nothing();
     let held = reservedFor(upload);
-    try {
+    const store = async (into: NewObjects): Promise<PartialUpload> => {
+      let pending = nothing(into);
       while (await body.isMore()) {
         const end = endOf(upload, pending);
         if (end >= (length ?? this.maxBytes)) throw tooLarge();
@@ -222,20 +219,21 @@ export class PartialUploads {
         if (isAddedAtOnce || endOf(upload, pending) === length) continue;
         signals.turn.throwIfAborted();
         upload = await this.#add(upload, pending, { reserved: held });
-        pending = nothing();
+        pending = nothing(into);
       }
       signals.turn.throwIfAborted();
       if (checksum !== undefined && (!body.isWhole || body.digest() !== checksum)) throw new Problem('checksum_mismatch');
       if (upload.file !== null) return upload;
       if (endOf(upload, pending) === length) {
         upload = await this.#complete(actor, { ...upload, length }, pending, signals.transfer);
-        await this.#discard(pending.keys);
+        await this.#blobs.discard(into.keys);
       } else if (pending.segments.length > 0 || (body.isWhole && length !== upload.length))
         upload = await this.#add(upload, pending, { length: body.isWhole ? length : upload.length });
       return upload;
+    };
+    try {
+      return await this.#blobs.discardUnlessCommitted(store);
     } catch (error) {
-      // Whether an unknown outcome was a commit the sweep decides by the rows.
-      if (!pending.isCommitting || error instanceof Problem || isNotCommitted(error)) await this.#discard(pending.keys);
       // Another request has joined it with its own bytes, completed the upload or deleted it.
       throw error instanceof ObjectMissing ? this.#moved() : error;
     } finally {
@@ -253,7 +251,7 @@ export class PartialUploads {
     const last = pending.segments.length === 0 ? (await segmentsOf(this.#db.tables, upload)).at(-1) : undefined;
     const joined = last !== undefined && last.size < LEAST_SEGMENT_BYTES ? last : undefined;
     const key = await this.#blobs.newKey();
-    pending.keys.push(key);
+    pending.into.keys.push(key);
     const bytes = Readable.from(this.#segment(joined, body.run(Math.min(most, SEGMENT_BYTES - (joined?.size ?? 0)))), {
       objectMode: false,
     });
@@ -270,12 +268,13 @@ export class PartialUploads {
   /** `length`: fixes it, where the request has said it and is whole; `reserved`: what the request goes on with. */
   async #add(upload: PartialUpload, pending: Pending, { length = upload.length, reserved = 0 }): Promise<PartialUpload> {
     const added = { ...upload, length, received: endOf(upload, pending), expiresAt: this.#expiresAt() };
-    pending.isCommitting = true;
+    pending.into.committing();
     await this.#db.transaction(async (tx) => {
       await reserveUpload(tx, added, exactly(Math.max(reservedFor(added), reserved)), this.#clock.now());
       if (!(await addSegments(tx, upload, added, pending.segments, pending.replaced))) throw this.#moved();
     });
-    if (pending.replaced) await this.#discard([pending.replaced.key]);
+    pending.into.committed();
+    if (pending.replaced) await this.#blobs.discard([pending.replaced.key]);
     return added;
   }
 
@@ -301,13 +300,6 @@ export class PartialUploads {
 
   async *#contentOf(segments: readonly Segment[], signal: AbortSignal): AsyncGenerator<Buffer> {
     for (const { key } of segments) yield* (await this.#objects.get(key, { signal })).body as AsyncIterable<Buffer>;
-  }
-
-  async #discard(keys: readonly string[]): Promise<void> {
-    if (keys.length === 0) return;
-    await this.#objects
-      .delete(keys)
-      .catch((error: unknown) => this.#log.warn({ err: error, keys }, 'could not delete segments of an upload; the sweep will'));
   }
 
   async #trim(upload: PartialUpload): Promise<void> {
@@ -336,7 +328,7 @@ export class PartialUploads {
   }
 }
 
-const nothing = (): Pending => ({ segments: [], keys: [], replaced: undefined, isCommitting: false });
+const nothing = (into: NewObjects): Pending => ({ segments: [], into, replaced: undefined });
 
 /** What the quota reserves of an upload that no request is sending bytes of. */
 const reservedFor = ({ length, received }: Pick<PartialUpload, 'length' | 'received'>): number => length ?? received;

@@ -1,6 +1,6 @@
-import { Problem } from '../../api/problem.ts';
-import type { Tx } from '../../store/postgres/database.ts';
+import type { Executor, Tx } from '../../store/postgres/database.ts';
 import type { Sql } from '../../store/postgres/pool.ts';
+import { releaseReservation, reserve, type WantedBytes } from '../uploads/quota-reservation.sql.ts';
 
 /** A part of an upload's content, an object of the bucket. */
 export interface Segment {
@@ -39,27 +39,13 @@ export async function findUpload(sql: Sql, uuid: string, userId: number): Promis
 export const segmentsOf = (sql: Sql, { id }: PartialUpload): Promise<Segment[]> =>
   sql.query<Segment>('SELECT key, size FROM partial_upload_segments WHERE upload_id = $1 ORDER BY number', [id]);
 
-/**
- * Reserves the quota of an upload until it expires, and so locks its owner's row: `wanted` bytes, or as many as are free. Gives how many. Throws
- * `quota_exceeded` where fewer than `needed` are.
- */
-export async function reserveUpload(
-  tx: Sql,
-  upload: Pick<PartialUpload, 'uuid' | 'userId' | 'expiresAt'>,
-  { needed, wanted }: { readonly needed: number; readonly wanted: number },
+/** Reserves the quota of an upload until it expires, as `reserve` does. */
+export const reserveUpload = (
+  sql: Executor,
+  { uuid, userId, expiresAt }: Pick<PartialUpload, 'uuid' | 'userId' | 'expiresAt'>,
+  bytes: WantedBytes,
   now: Date,
-): Promise<number> {
-  const [row] = await tx.query<{ held: number | null }>('SELECT carrel.reserve_storage($1, $2, $3, $4, $5, $6) AS held', [
-    upload.uuid,
-    upload.userId,
-    needed,
-    wanted,
-    now,
-    upload.expiresAt,
-  ]);
-  if (typeof row?.held !== 'number') throw new Problem('quota_exceeded');
-  return row.held;
-}
+): Promise<number> => reserve(sql, { id: uuid, ownerId: userId, now, until: expiresAt }, bytes);
 
 const TRIM = `
   WITH upload AS (SELECT uuid, coalesce(length, received) AS bytes FROM partial_uploads WHERE id = $1 AND file IS NULL),
@@ -132,12 +118,12 @@ export const completeUpload = async (tx: Tx, { id, received, length }: PartialUp
   (await tx.query(COMPLETE, [id, received, file, length])).length > 0;
 
 /** Deletes an upload and gives the keys of its segments. False: another request has deleted it. */
-export async function deleteUpload(tx: Sql, { id, uuid }: PartialUpload): Promise<string[]> {
+export async function deleteUpload(tx: Tx, { id, uuid }: PartialUpload): Promise<string[]> {
   // Its lock makes what is added meanwhile come before, and be seen.
   await tx.query('SELECT id FROM partial_uploads WHERE id = $1 FOR UPDATE', [id]);
   const segments = await tx.query<Segment>('DELETE FROM partial_upload_segments WHERE upload_id = $1 RETURNING key', [id]);
   await tx.query('DELETE FROM partial_uploads WHERE id = $1', [id]);
-  await tx.query('DELETE FROM storage_reservations WHERE id = $1', [uuid]);
+  await releaseReservation(tx, uuid);
   return segments.map(({ key }) => key);
 }
 

@@ -14,8 +14,33 @@ import { FIRST_BUFFER_BYTES } from '../../store/s3/upload.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { mediaTypeOf } from './media-type.ts';
 import type { QuotaReservation } from './quota-reservation.service.ts';
-import { copyObject } from '../objects/copy-object.ts';
 import { SWEEP_OBJECTS } from '../objects/objects.jobs.ts';
+
+/** What S3 copies in one request (S3 API, CopyObject). */
+const COPY_MAX_BYTES = 5 * 1024 ** 3;
+
+/** Objects that a request, or a step of a job, stores before a transaction names them. */
+export class NewObjects {
+  /** Keys that may have an object by now. */
+  readonly keys: string[] = [];
+  #isCommitting = false;
+
+  /** Whether rows may name them: the transaction has begun. */
+  get isCommitting(): boolean {
+    return this.#isCommitting;
+  }
+
+  /** The transaction that names them begins. */
+  committing(): void {
+    this.#isCommitting = true;
+  }
+
+  /** The transaction was committed. More objects may follow. */
+  committed(): void {
+    this.keys.length = 0;
+    this.#isCommitting = false;
+  }
+}
 
 /** An object in the bucket that no row refers to yet. */
 export interface StoredBlob {
@@ -43,6 +68,8 @@ const TENANT_IS_FULL =
   'This institution may not store as much more. Ask its administrator to delete something for ever, or whoever runs the platform to raise the limit.';
 
 export interface BlobOptions {
+  /** Of which the object is one. */
+  readonly into: NewObjects;
   /** More bytes than remain are refused with `quota_exceeded` as soon as they come. */
   readonly quota: RemainingQuota;
   /** Reserves quota for the bytes that are sent to the store. */
@@ -79,12 +106,12 @@ async function* continued(read: readonly Buffer[], chunks: AsyncIterator<Buffer,
 }
 
 /**
- * The objects of new content, from their first byte to the commit that adds their row.
+ * The objects of new content, from their first byte to the commit that adds their rows: of uploads, partial uploads and copies.
  *
  * Invariants:
- * - Before the first byte of a day's first object, a sweep of that day's keys is scheduled (once a day and process): it deletes objects that a
+ * - Before the first byte of a day's first object, a sweep of that day's keys is scheduled (once a day and instance): it deletes objects that a
  *   crash left without a row. So an upload needs no statement of its own for that.
- * - An object whose upload failed while it was sent (S3 refuses, the stream breaks) or whose commit was refused is deleted at once. If the outcome
+ * - Objects of what failed before its transaction (S3 refuses, the stream breaks), or whose commit was refused, are deleted at once. If the outcome
  *   of the commit is unknown, or the error may have come after it, the sweep decides by the rows.
  */
 export class Blobs {
@@ -94,8 +121,6 @@ export class Blobs {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
-  /** Keys that may have an object by now; before `stored` no row with the key is committed. */
-  readonly #begun = new Map<string, 'sending' | 'stored'>();
   #sweep: { day: string; asked: Promise<void> } | undefined;
 
   constructor(deps: { db: Database; objects: Objects; jobs: JobRequests; clock: Clock; random: Random; log: Logger }) {
@@ -110,7 +135,7 @@ export class Blobs {
   /** A random key that holds the day and no name. */
   async newKey(): Promise<string> {
     const day = dayOf(this.#clock.now());
-    await this.#scheduleSweep(day);
+    await this.#sweepLater(day);
     return newContentKey(day, this.#random);
   }
 
@@ -122,9 +147,8 @@ export class Blobs {
     const { content, head } = await smallOrStream(source);
     const mimeType = await mediaTypeOf(given.contentType, head);
     const options = { ...given, contentType: mimeType };
-    this.#begun.set(key, 'sending');
+    given.into.keys.push(key);
     const blob = await (Buffer.isBuffer(content) ? this.#storeSmall(key, content, options) : this.#storeStream(key, content, options));
-    this.#begun.set(key, 'stored');
     return { blob, mimeType };
   }
 
@@ -171,46 +195,53 @@ export class Blobs {
    * `quota_exceeded`.
    */
   async copy(key: string, from: Pick<StoredBlob, 'key' | 'size' | 'checksum'>, options: BlobOptions): Promise<StoredBlob> {
-    const { quota, reservation, signal, contentType, uploader } = options;
+    const { quota, reservation, signal, contentType, uploader, into } = options;
     const { size, checksum } = from;
     if (size > quota.remainingBytes) throw overQuota(quota);
     if (reservation.needsHold(size)) await reservation.hold(quota.ownerId, size);
-    this.#begun.set(key, 'sending');
-    const { isEncrypted } = await copyObject(this.#objects, from, key, { signal, contentType, uploader });
-    this.#begun.set(key, 'stored');
+    into.keys.push(key);
+    const { isEncrypted } = await this.#copy(key, from, { signal, contentType, owner: uploader });
     return { key, size, checksum, isEncrypted, reservation: reservation.id };
   }
 
-  /** Runs `upload`, which stores an object and commits its row; if it fails, deletes the object where the row is known not to be committed. */
-  async deletedUnlessCommitted<T>(key: string, upload: () => Promise<T>): Promise<T> {
+  async #copy(
+    key: string,
+    from: Pick<StoredBlob, 'key' | 'size'>,
+    options: { readonly signal: AbortSignal; readonly contentType: string; readonly owner: string },
+  ): Promise<Pick<StoredBlob, 'isEncrypted'>> {
+    if (from.size <= COPY_MAX_BYTES) return this.#objects.copy(from.key, key);
+    const { body } = await this.#objects.get(from.key, { signal: options.signal });
+    return this.#objects.put(key, body, { ...options, contentLength: from.size });
+  }
+
+  /** Runs `work`, which stores objects and commits rows that name them; if it fails, deletes those of which no row is known to be committed. */
+  async discardUnlessCommitted<T>(work: (into: NewObjects) => Promise<T>): Promise<T> {
+    const into = new NewObjects();
     try {
-      return await upload();
+      return await work(into);
     } catch (error) {
-      if (this.#begun.has(key)) await this.#undo(key, error);
+      // A Problem is thrown before the commit, and Postgres reports an error in its place.
+      const areLost = !into.isCommitting || error instanceof Problem || isNotCommitted(error);
+      const discarding = areLost ? this.discard(into.keys) : undefined;
+      // S3 is unavailable: one attempt, and the reply does not wait for it.
+      if (!(error instanceof StoreUnavailableError && error.store === 's3')) await discarding;
       throw error;
-    } finally {
-      this.#begun.delete(key);
     }
   }
 
-  async #undo(key: string, error: unknown): Promise<void> {
-    // S3 is unavailable: one attempt, and the reply does not wait for it.
-    if (error instanceof StoreUnavailableError && error.store === 's3') void this.#discard(key);
-    // A refusal of S3 or of ours comes before the commit, an error that Postgres reports in its place.
-    else if (this.#begun.get(key) === 'sending' || error instanceof Problem || isNotCommitted(error)) await this.#discard(key);
-  }
-
-  async #discard(key: string): Promise<void> {
+  /** Deletes objects that no row names; never throws: after a failure the sweep does it. */
+  async discard(keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
     try {
-      await this.#objects.delete([key]);
+      await this.#objects.delete(keys);
     } catch (error) {
-      this.#log.warn({ err: error, key }, 'could not delete orphaned object; the sweep will');
+      this.#log.warn({ err: error, keys }, 'could not delete orphaned objects; the sweep will');
     }
   }
 
-  async #scheduleSweep(day: string): Promise<void> {
+  async #sweepLater(day: string): Promise<void> {
     if (this.#sweep?.day !== day) {
-      const asked = this.#jobs.schedule(this.#db.tables, SWEEP_OBJECTS, { day }, lastWriteOf(day));
+      const asked = this.#jobs.schedule(this.#db, SWEEP_OBJECTS, { day }, lastWriteOf(day), { unlessPresent: true });
       this.#sweep = { day, asked };
       asked.catch(() => (this.#sweep = undefined));
     }

@@ -3,14 +3,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
+import { releaseReservation, RESERVATION_MS, reserve } from './quota-reservation.sql.ts';
 
 /**
  * An upload reserves its owner's quota in steps of this size while bytes flow. As large as a part of an S3 multipart upload: a smaller upload has
  * nothing in the store before its end, so it reserves nothing and costs no statement.
  */
 export const RESERVATION_STEP_BYTES = 8 * 1024 * 1024;
-/** A reservation expires this long after it was last renewed. A running upload renews it in time, since it is never silent for longer than 120 s. */
-export const RESERVATION_MS = 10 * 60 * 1000;
 const RENEW_AFTER_MS = RESERVATION_MS / 2;
 /** How long an upload waits for Postgres: a failover does not end it. */
 const UNAVAILABLE_LIMIT_MS = 60_000;
@@ -86,15 +85,7 @@ export class Reservation {
   async #tryReserve(ownerId: number, bytes: number): Promise<void> {
     const step = Math.ceil(bytes / RESERVATION_STEP_BYTES) * RESERVATION_STEP_BYTES;
     const wanted = Math.max(bytes, Math.min(step, this.#most));
-    const now = this.#clock.now();
-    const until = new Date(now.getTime() + RESERVATION_MS);
-    const [row] = await this.#sql.prepared<{ held: number | null }>(
-      'content-reserve-step',
-      'SELECT carrel.reserve_storage($1, $2, $3, $4, $5, $6) AS held',
-      [this.#uuid, ownerId, bytes, wanted, now, until],
-    );
-    if (typeof row?.held !== 'number') throw new Problem('quota_exceeded');
-    this.#held = row.held;
+    this.#held = await reserve(this.#sql, { id: this.#uuid, ownerId, now: this.#clock.now() }, { needed: bytes, wanted });
   }
 
   /** Releases the reservation; never throws. No statement if nothing was reserved. */
@@ -103,7 +94,7 @@ export class Reservation {
     if (this.#renewedAt === undefined) return;
     await this.#holding?.catch(() => undefined);
     try {
-      await this.#sql.prepared('content-release', 'DELETE FROM storage_reservations WHERE id = $1', [this.#uuid]);
+      await releaseReservation(this.#sql, this.#uuid);
     } catch (error) {
       this.#log.warn({ err: error }, 'could not release the reserved quota of an upload; it expires');
     }

@@ -1,27 +1,55 @@
-import type { Sql } from '../../store/postgres/pool.ts';
-import { RESERVATION_MS } from './quota-reservation.service.ts';
+import { Problem } from '../../api/problem.ts';
+import type { Executor } from '../../store/postgres/database.ts';
+
+/** A reservation expires this long after it was last renewed. A running upload renews it in time, since it is never silent for longer than 120 s. */
+export const RESERVATION_MS = 10 * 60 * 1000;
 
 /** Whose quota is reserved, under which id. */
 export interface ReservationOf {
   readonly id: string;
   readonly ownerId: number;
   readonly now: Date;
+  /** When it expires; default: in RESERVATION_MS. */
+  readonly until?: Date;
 }
 
-const RESERVE = 'SELECT carrel.reserve_storage($1, $2, $3, $4, $5, $6) AS held';
+export interface WantedBytes {
+  readonly needed: number;
+  readonly wanted: number;
+}
+
+/**
+ * Reserves `wanted` bytes in place of what the reservation had, or as many as are free, and locks the owner's row. Gives how many. Throws `quota_exceeded`
+ * where fewer than `needed` are. One statement.
+ */
+export async function reserve(sql: Executor, of: ReservationOf, bytes: WantedBytes): Promise<number> {
+  const held = await reserveIfFree(sql, of, bytes);
+  if (held === null) throw new Problem('quota_exceeded');
+  return held;
+}
+
+/** The same; null: fewer are free. */
+async function reserveIfFree(
+  sql: Executor,
+  { id, ownerId, now, until = new Date(now.getTime() + RESERVATION_MS) }: ReservationOf,
+  { needed, wanted }: WantedBytes,
+): Promise<number | null> {
+  const [row] = await sql.prepared<{ held: number | null }>(
+    'content-reserve-step',
+    'SELECT carrel.reserve_storage($1, $2, $3, $4, $5, $6) AS held',
+    [id, ownerId, needed, wanted, now, until],
+  );
+  return row?.held ?? null;
+}
 
 /** Reserves the quota of those of these contents that fit beside everything else, one after the other, and gives them. One or two statements. */
-export async function reserve<T extends { readonly size: number }>(tx: Sql, of: ReservationOf, contents: readonly T[]): Promise<T[]> {
-  const hold = async (needed: number, wanted: number): Promise<number | null> => {
-    const until = new Date(of.now.getTime() + RESERVATION_MS);
-    const [row] = await tx.query<{ held: number | null }>(RESERVE, [of.id, of.ownerId, needed, wanted, of.now, until]);
-    return row?.held ?? null;
-  };
+export async function reserveFitting<T extends { readonly size: number }>(
+  sql: Executor,
+  of: ReservationOf,
+  contents: readonly T[],
+): Promise<T[]> {
   if (contents.length === 0) return [];
-  const held = await hold(
-    0,
-    contents.reduce((sum, { size }) => sum + size, 0),
-  );
+  const held = await reserveIfFree(sql, of, { needed: 0, wanted: contents.reduce((sum, { size }) => sum + size, 0) });
   if (held === null) return [];
   let used = 0;
   const fitting: T[] = [];
@@ -30,20 +58,9 @@ export async function reserve<T extends { readonly size: number }>(tx: Sql, of: 
     used += content.size;
     fitting.push(content);
   }
-  if (used < held) await hold(used, used);
+  if (used < held) await reserveIfFree(sql, of, { needed: used, wanted: used });
   return fitting;
 }
 
-/** Counts bytes in place of what was reserved for them. False: the reservation had expired, and the quota cannot hold them. One statement. */
-export async function countInPlaceOf(tx: Sql, of: ReservationOf, bytes: number): Promise<boolean> {
-  const [row] = await tx.query<{ counted: boolean }>('SELECT carrel.count_storage($1, $2, $3, $4) AS counted', [
-    of.id,
-    of.ownerId,
-    bytes,
-    of.now,
-  ]);
-  return row?.counted ?? false;
-}
-
-export const releaseReservation = (tx: Sql, id: string): Promise<unknown> =>
-  tx.query('DELETE FROM storage_reservations WHERE id = $1', [id]);
+export const releaseReservation = (sql: Executor, id: string): Promise<unknown> =>
+  sql.prepared('content-release', 'DELETE FROM storage_reservations WHERE id = $1', [id]);

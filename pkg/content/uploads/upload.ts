@@ -1,5 +1,5 @@
 import type { RequestInfo } from '../../api/endpoint.ts';
-import type { StoredBlob } from './blobs.ts';
+import type { NewObjects, StoredBlob } from './blobs.ts';
 import type { QuotaReservation } from './quota-reservation.service.ts';
 import type { UploadTarget } from './uploads.sql.ts';
 
@@ -15,6 +15,7 @@ export interface Upload {
 /** The key of the new object, and the reservation of its owner's quota. */
 export interface UploadDestination {
   readonly key: string;
+  readonly into: NewObjects;
   readonly reservation: QuotaReservation;
   /** All of the content is reserved already, so that it need not be compared with what remains. */
   readonly isReserved?: boolean;

@@ -161,13 +161,14 @@ export class Uploads {
     return this.#upload(
       actor,
       request,
-      async ({ key, reservation, signal }) => {
+      async ({ key, into, reservation, signal }) => {
         const mimeType = source.mimeType ?? UNKNOWN_TYPE;
         const from = { key: source.blobName, size: source.size, checksum: source.checksum };
-        const options = { quota: target, reservation, contentType: mimeType, uploader: actor.userUuid, signal };
+        const options = { into, quota: target, reservation, contentType: mimeType, uploader: actor.userUuid, signal };
         const blob = await this.#blobs.copy(key, from, options).catch((error: unknown) => {
           throw error instanceof ObjectMissing ? new Problem('not_found', undefined, { cause: error }) : error;
         });
+        into.committing();
         const now = await this.#reauthenticate(actor);
         return this.#transactions.run(now, async (tx, granted) => {
           const present = await findFile(tx, id);
@@ -198,8 +199,8 @@ export class Uploads {
    */
   async createReserved(actor: Actor, part: FilePart, reservation: string, also: (tx: Tx, file: string) => Promise<void>): Promise<string> {
     const key = await this.#blobs.newKey();
-    return this.#blobs.deletedUnlessCommitted(key, async () => {
-      const destination = { key, reservation: alreadyReserved(reservation), isReserved: true, signal: part.signal };
+    return this.#blobs.discardUnlessCommitted(async (into) => {
+      const destination = { key, into, reservation: alreadyReserved(reservation), isReserved: true, signal: part.signal };
       const upload = await this.#receive(actor, destination, part);
       const fields = uploadFields(part.fields);
       const now = await this.#reauthenticate(actor);
@@ -234,7 +235,7 @@ export class Uploads {
     const [sql, uuid] = [this.#db.tables, this.#random.uuid()];
     const reservation = new Reservation({ sql, uuid, most, clock: this.#clock, log: this.#log });
     try {
-      return await this.#blobs.deletedUnlessCommitted(key, () => run({ key, reservation }));
+      return await this.#blobs.discardUnlessCommitted((into) => run({ key, into, reservation }));
     } catch (error) {
       const released = reservation.release();
       if (!(error instanceof StoreUnavailableError)) await released;
@@ -284,14 +285,16 @@ export class Uploads {
     return { name, claimed, target };
   }
 
-  #store(
+  async #store(
     actor: Actor,
-    { key, reservation }: UploadDestination,
-    part: FilePart,
+    { key, ...to }: UploadDestination,
+    { stream, signal }: FilePart,
     contentType: string,
     quota: UploadTarget,
   ): Promise<Pick<Upload, 'blob' | 'mimeType'>> {
-    return this.#blobs.store(key, part.stream, { quota, reservation, contentType, uploader: actor.userUuid, signal: part.signal });
+    const stored = await this.#blobs.store(key, stream, { ...to, quota, contentType, uploader: actor.userUuid, signal });
+    to.into.committing();
+    return stored;
   }
 
   /** A new file by the one statement that it shares with other uploads. Null: the transaction decides, and says what is wrong. */

@@ -199,8 +199,9 @@ describe('the object of an upload that fails', () => {
     const { blobs, options } = blobsOfTenant();
     const key = await blobs.newKey();
 
-    const upload = blobs.deletedUnlessCommitted(key, async () => {
-      await blobs.store(key, Readable.from([Buffer.from('x')]), options);
+    const upload = blobs.discardUnlessCommitted(async (into) => {
+      await blobs.store(key, Readable.from([Buffer.from('x')]), { ...options, into });
+      into.committing();
       return fail();
     });
     await upload.catch(() => undefined);
@@ -218,10 +219,25 @@ describe('the object of an upload that fails', () => {
       throw new TypeError('not bytes');
     };
 
-    const upload = blobs.deletedUnlessCommitted(key, () => blobs.store(key, Readable.from(broken()), options));
+    const upload = blobs.discardUnlessCommitted((into) => blobs.store(key, Readable.from(broken()), { ...options, into }));
 
     await expect(upload).rejects.toThrow('not bytes');
     expect(await isStored(key)).toBe(false);
+  });
+
+  test('before the transaction of several objects, whatever the error, leaves none of them', async () => {
+    const { blobs, options } = blobsOfTenant();
+    const [first, second] = [await blobs.newKey(), await blobs.newKey()];
+
+    const step = blobs.discardUnlessCommitted(async (into) => {
+      await blobs.store(first, Readable.from([Buffer.from('x')]), { ...options, into });
+      await blobs.copy(second, { key: first, size: 1, checksum: '' }, { ...options, into });
+      expect([await isStored(first), await isStored(second)]).toEqual([true, true]);
+      throw new TypeError('no transaction');
+    });
+
+    await expect(step).rejects.toThrow('no transaction');
+    expect([await isStored(first), await isStored(second)]).toEqual([false, false]);
   });
 
   async function isStored(key: string): Promise<boolean> {
