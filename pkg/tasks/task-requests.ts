@@ -12,6 +12,8 @@ import { presentTask } from './tasks.view.ts';
 
 /** Tasks of one person that have not ended. */
 export const UNFINISHED_TASKS_MAX = 10;
+/** Items of one person's tasks that are still there: a copy of a folder finds them before it can be refused. */
+export const TASK_ITEMS_MAX = 1_000_000;
 /** After its request a task is deleted; one that has not ended by then a day later. */
 const TASK_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
@@ -27,19 +29,19 @@ export class TaskRequests {
     this.#random = deps.random;
   }
 
-  /** Five statements, three where it joins one that has not ended. Throws `conflict` where the person has too many. */
+  /** Five statements, three where it joins one that has not ended. Throws `conflict` where the person has too many, or too many items. */
   async request<Arguments extends z.ZodType>(
     tx: Tx,
     kind: TaskKind<Arguments>,
     userId: number,
     { arguments: taskArguments, result = null }: { arguments: z.input<Arguments> & Json; result?: TaskView['result'] },
   ): Promise<TaskView> {
-    await lockRequestsOf(tx, userId);
+    const items = await lockRequestsOf(tx, userId);
     const unfinished = await unfinishedOf(tx, userId);
     const present = kind.isSingle ? unfinished.find((task) => task.isSingle && task.kind === kind.name) : undefined;
     const joined = present && (await joinTask(tx, present.id, taskArguments));
     if (joined) return presentTask(joined);
-    requireFewer(unfinished);
+    requireFewer(unfinished, kind.isSingle ? 0 : items);
     const [uuid, createdAt] = [this.#random.uuid(), this.#clock.now()];
     const { name, isSingle } = kind;
     const row = await insertTask(tx, { uuid, kind: name, userId, arguments: taskArguments, isSingle, result, createdAt });
@@ -49,11 +51,11 @@ export class TaskRequests {
   /** A task of the same person for the failed items of one that has ended; the one that there is while that has not ended. */
   async retry(tx: Tx, kind: TaskKind, { id, userId }: TaskRow): Promise<TaskView> {
     if (userId === null) throw new Problem('not_found');
-    await lockRequestsOf(tx, userId);
+    const items = await lockRequestsOf(tx, userId);
     const unfinished = await unfinishedOf(tx, userId);
     if (unfinished.some(({ retryOf }) => retryOf === id))
       throw new Problem('conflict', 'The failed items of this job are being tried again already.');
-    requireFewer(unfinished);
+    requireFewer(unfinished, kind.isSingle ? 0 : items);
     return this.#requested(tx, kind, await insertRetry(tx, id, this.#random.uuid(), this.#clock.now()));
   }
 
@@ -65,7 +67,9 @@ export class TaskRequests {
   }
 }
 
-function requireFewer(unfinished: readonly unknown[]): void {
+function requireFewer(unfinished: readonly unknown[], items: number): void {
+  if (items >= TASK_ITEMS_MAX)
+    throw new Problem('conflict', `Your jobs of the last 30 days had ${TASK_ITEMS_MAX} items; wait until older ones are deleted.`);
   if (unfinished.length >= UNFINISHED_TASKS_MAX)
     throw new Problem('conflict', `You have ${UNFINISHED_TASKS_MAX} jobs that have not ended; wait for one, or cancel one.`);
 }

@@ -74,9 +74,18 @@ export async function findTask(sql: Sql, uuid: string): Promise<TaskRow | null> 
   return row ?? null;
 }
 
-/** Requests of one person wait for each other from here to the end of their transactions. */
-export const lockRequestsOf = (tx: Tx, userId: number): Promise<unknown> =>
-  tx.query('INSERT INTO task_requesters (user_id) VALUES ($1) ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id', [userId]);
+const LOCK_REQUESTS = `
+  WITH lock AS (INSERT INTO task_requesters (user_id) VALUES ($1) ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id)
+  SELECT coalesce(sum(t.total), 0)::bigint AS items FROM tasks t WHERE t.user_id = $1 AND NOT t.is_single`;
+
+/**
+ * Requests of one person wait for each other from here to the end of their transactions. Gives how many items their tasks have that are still there, but for
+ * those of which there is one at a time. One statement.
+ */
+export async function lockRequestsOf(tx: Tx, userId: number): Promise<number> {
+  const [row] = await tx.query<{ items: number }>(LOCK_REQUESTS, [userId]);
+  return row?.items ?? 0;
+}
 
 /** What somebody requested that has not ended. */
 export const unfinishedOf = (

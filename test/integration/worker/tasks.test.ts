@@ -193,6 +193,18 @@ describe('a folder that is copied', () => {
     expect(await faultsOf(tenant)).toEqual([]);
   });
 
+  test('is not begun while the jobs of the copier have a million items; their trash can be emptied all the same', async () => {
+    const { bob, src } = await shared();
+    const job = await copy(bob, src);
+    await endOf(bob.api, job.id);
+    await tenant.db.query('UPDATE tasks SET total = 1000000 WHERE uuid = $1', [job.id]);
+
+    const replies = [await bob.api.post(`/folders/${src}/copy`, { name: 'again' }), await bob.api.delete('/trash')];
+
+    expect(replies.map(({ status }) => status)).toEqual([409, 202]);
+    expect(replies[0]?.body.message).toContain('had 1000000 items');
+  });
+
   test('fills the copier’s quota exactly, and what did not fit is copied when it is tried again', async () => {
     const { ada, bob, src } = await shared();
     for (const [name, content] of Object.entries({ a: '333', b: '4444', c: '22' })) await upload(ada, src, name, content);
