@@ -76,10 +76,10 @@ export const usageAfter = (sql: Sql, id: number, most: number): Promise<CountedU
 
 /**
  * Counts a user's bytes and entries again. The row is locked first: whoever adds or removes a row that counts changes that row in the same transaction,
- * so the statement after the lock sees all that was counted.
+ * so the statement after the lock sees all that was counted. Limits refuse nothing: what is counted is there.
  */
 export async function recount(tx: Sql, id: number): Promise<void> {
-  await tx.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  await tx.query(`SELECT set_config('carrel.recounting', 'on', true) FROM users WHERE id = $1 FOR NO KEY UPDATE`, [id]);
   await tx.query(`UPDATE users SET storage_used = ${BYTES_OF('$1')}, entries = ${ENTRIES_OF('$1')} WHERE id = $1`, [id]);
 }
 

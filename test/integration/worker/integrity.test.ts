@@ -123,6 +123,20 @@ test('nothing is found while people upload, replace, restore and purge', async (
   expect(await check(tenant)).toEqual([]);
 });
 
+test('usage is counted again also where it is more than the limits allow', async () => {
+  const tenant = await platform.tenant();
+  const { api, user } = await tenant.user();
+  for (const name of ['one', 'two']) await upload(api, name);
+  await tenant.db.query('UPDATE users SET storage_used = 0, entries = 0 WHERE uuid = $1', [user.id]);
+  await platform.pool.query('UPDATE carrel.tenants SET storage_limit = 1, files_limit = 1 WHERE role = $1', [tenantRole(tenant.slug)]);
+
+  const found = await check(tenant, { mend: true });
+
+  expect(found).toEqual([{ fault: { kind: 'wrong_usage', user: user.id, counted: 0, found: 6 }, isMended: true }]);
+  expect(await check(tenant)).toEqual([]);
+  expect((await api.post('/folders', { name: 'more' })).status).toBe(507);
+});
+
 test('what the key of a tenant puts beside the objects of Carrel is found in a bucket of the platform’s, and stays', async () => {
   const tenant = await platform.tenant();
   await upload((await tenant.user()).api, 'own');

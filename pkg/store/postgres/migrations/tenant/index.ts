@@ -39,6 +39,7 @@ import { auditOfSystem } from './0073-audit-of-system.ts';
 import { keysInNfc } from './0080-keys-in-nfc.ts';
 import { namesInOrder } from './0081-names-in-order.ts';
 import { countRows } from './0082-count-rows.ts';
+import { recountBeyondLimits } from './0083-recount-beyond-limits.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -81,4 +82,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   keysInNfc,
   namesInOrder,
   countRows,
+  recountBeyondLimits,
 ];
