@@ -180,6 +180,7 @@ export class Storages {
           isTerminal: true,
         },
       );
+    requireSendable(named, name);
     const { bucket = '', prefix = '' } = tenant.spec.storage;
     // A store on a file system would read `./a/` as `a/`, which may be another tenant's.
     if (prefix.split('/').some((segment) => segment === '.' || segment === '..'))
@@ -235,6 +236,22 @@ function isEndpoint(text: string): boolean {
   if (text.length > MAX_ENDPOINT_LENGTH || !URL.canParse(text)) return false;
   const { protocol, username, password, search, hash } = new URL(text);
   return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
+}
+
+/** What each value of a Secret may be, so that a request can carry it. */
+const SENDABLE = [
+  ['accessKeyId', /^[!-~]+$/, 'letters, digits and signs of ASCII alone, and no space or second line end'],
+  ['secretAccessKey', /^\P{Cc}+$/u, 'no control characters, such as a second line end'],
+  ['region', /^(?:\*|(?!-)[A-Za-z0-9-]{1,63}(?<!-))$/, 'letters, digits and hyphens alone, since it is a part of a host'],
+] as const;
+
+/** The client would fail with nothing but the name of an error. Throws ConditionError. */
+function requireSendable(named: SecretData, secret: string): void {
+  for (const [key, pattern, what] of SENDABLE) {
+    const value = named[key];
+    if (value !== undefined && !pattern.test(value))
+      throw new ConditionError('SecretInvalid', `spec.storage: ${key} in Secret ${secret} may hold ${what}`, { isTerminal: true });
+  }
 }
 
 const same = (a: SecretData | undefined, b: SecretData): boolean =>

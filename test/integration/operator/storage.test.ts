@@ -44,6 +44,35 @@ test('storage of a person’s own is used once its key opens the bucket, and is 
   expect(await new StorageAdmin(s3).ensureBucketWithUser(own)).toEqual({ changed: false });
 });
 
+test('a value of the Secret that no request can carry is named by the condition, with what it may hold', async () => {
+  const namespace = await newNamespace(cluster);
+  const key = { namespace, name: unique() };
+  const secret = { namespace, name: 'my-storage' };
+  const good = { accessKeyId: 'key', secretAccessKey: 'secret', region: 'us-east-1' };
+  await cluster.of(children.SECRET).create({ metadata: secret, stringData: { ...good, accessKeyId: 'key\r\nX-Other: 1' } });
+  const storage = { credentialsSecretRef: { name: secret.name }, bucket: unique('own') };
+  await cluster.tenants.create(tenantOf(namespace, key.name, { storage }));
+  const said = (text: string) =>
+    waitFor(`a condition that says ${text}`, async () =>
+      conditionOf(await cluster.tenants.find(key), 'StorageReady')?.message.includes(`${text} in Secret my-storage`),
+    );
+
+  const refused = await condition(cluster.tenants, key, 'StorageReady', 'False', 'SecretInvalid');
+  for (const [name, value] of [
+    ['accessKeyId', 'key\0'],
+    ['secretAccessKey', 'two ends\n\n'],
+    ['region', '../x'],
+  ] as const) {
+    await cluster.of(children.SECRET).patch(secret, { stringData: { ...good, [name]: value } });
+    await said(name);
+  }
+
+  expect(conditionOf(refused, 'StorageReady')?.message).toBe(
+    'spec.storage: accessKeyId in Secret my-storage may hold letters, digits and signs of ASCII alone, and no space or second line end',
+  );
+  await cluster.tenants.delete(key);
+});
+
 test('a changed storage location is used only once the files are there; until then the tenant keeps the former one', async () => {
   const namespace = await newNamespace(cluster);
   const key = { namespace, name: unique() };
