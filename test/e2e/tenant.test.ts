@@ -15,7 +15,7 @@ const tenant = async (spec: object = {}) => {
 
 afterAll(() => kubectlOk(where, ['delete', 'namespace', '--wait=false', '--ignore-not-found', ...namespaces]));
 
-test('a Tenant with its LtiRegistration and Webhook, applied together in a new namespace, becomes Ready and serves', async () => {
+test('a Tenant with its LtiRegistration and Webhook, applied together in a new namespace, becomes Ready and serves by its name', async () => {
   const namespace = uniqueName('faculty');
   namespaces.push(namespace);
   await apply(
@@ -48,6 +48,8 @@ test('a Tenant with its LtiRegistration and Webhook, applied together in a new n
   expect((await admin.get('/users/me')).status).toBe(200);
   expect((await anonymous.get('/users/me')).status).toBe(401);
   expect((await secretValues(where, namespace, 'archive-webhook')).secret).toMatch(/^whsec_/);
+  expect((await anonymous.get('/openapi.json')).body.info.title).toContain('Biology');
+  expect(await kubectlOk(where, ['get', 'tn', 'biology', '-n', namespace, '-o', 'wide'])).toMatch(/DISPLAY NAME[^]*\bBiology\b/);
 });
 
 test('the router speaks for routes at its own Gateways alone, and says when a Service is missing', async () => {
