@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Permission, permissionsOf, type Role } from '../api/actor.ts';
+import { type Actor, type Permission, permissionsOf } from '../api/actor.ts';
 import type { ProblemCode } from '../api/error-catalogue.ts';
 import { Problem } from '../api/problem.ts';
 import { type JobContext, NextTurn, type Processor, processor, type WorkerServices } from '../events/processor.ts';
@@ -107,18 +107,16 @@ async function stepOf<Arguments extends z.ZodType, T>(
   });
 }
 
-/** Whoever requested a task, as they are now. */
-export interface Requester {
-  readonly userId: number;
-  readonly userUuid: string;
-}
+/** Whoever requested a task, as they are now: with all that their account may do, and without a session. */
+export type Requester = Omit<Actor, 'permissionSet'>;
 
 /** One statement. Throws `forbidden` where they may no longer do any such thing. */
 export async function requireRequester(tx: Tx, { userId }: Pick<RunningTask, 'userId'>, permission: Permission): Promise<Requester> {
-  const [user] = await tx.query<{ uuid: string; roles: readonly Role[] }>('SELECT uuid, roles FROM users WHERE id = $1 AND is_active', [
-    userId,
-  ]);
-  if (userId === null || !user || !permissionsOf(user.roles).has(permission))
-    throw new Problem('forbidden', `Requires the permission ${permission}.`);
-  return { userId, userUuid: user.uuid };
+  const [user] = await tx.query<Omit<Requester, 'permissions' | 'sessionId'>>(
+    `SELECT id AS "userId", uuid AS "userUuid", email, roles, tenant_id::text AS "tenantId" FROM users WHERE id = $1 AND is_active`,
+    [userId],
+  );
+  const permissions = permissionsOf(user?.roles ?? []);
+  if (!user || !permissions.has(permission)) throw new Problem('forbidden', `Requires the permission ${permission}.`);
+  return { ...user, permissions, sessionId: '' };
 }

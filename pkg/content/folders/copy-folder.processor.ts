@@ -1,14 +1,13 @@
-import { permissionSet } from '../../access/permission-sets.ts';
 import { Problem } from '../../api/problem.ts';
 import type { JobContext, WorkerServices } from '../../events/processor.ts';
 import { LimitReached } from '../../store/postgres/errors.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import { ObjectMissing } from '../../store/s3/objects.ts';
-import { type HeldTask, requireRequester, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
+import { type HeldTask, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
 import { type ItemEnd, planTo, type TaskItem } from '../../tasks/task-steps.sql.ts';
-import { grantsOf } from '../access/grants-of-user.sql.ts';
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
+import { requesterOf } from '../access/requester.ts';
 import { Blobs, type NewObjects } from '../uploads/blobs.ts';
 import { releaseReservation, reserveFitting } from '../uploads/quota-reservation.sql.ts';
 import { alreadyReserved } from '../uploads/upload.ts';
@@ -121,14 +120,13 @@ async function next({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Batc
 /** Four statements. A Problem: they may not, or one of the two folders is not there. */
 async function copierOf(tx: Tx, task: Task, now: Date): Promise<Copier | Problem> {
   try {
-    const requester = await requireRequester(tx, task, 'write:files');
-    const granted = permissionSet((await grantsOf(tx, requester.userId, now)).entries);
+    const { actor, granted } = await requesterOf(tx, task, 'write:files', now);
     const [source, copy] = [await findFolder(tx, task.arguments.source), await findFolder(tx, task.arguments.copy)];
     if (!source) throw new Problem('not_found', 'The folder is not there any more.');
     if (!copy) throw new Problem('not_found', 'The folder of the copy is not there any more.');
-    requireLevel(levelOn('folder', requester, source, granted), 'read');
-    requireLevel(levelOn('folder', requester, copy, granted), 'write');
-    return { ...requester, task: task.uuid, tree: { source, copy } };
+    requireLevel(levelOn('folder', actor, source, granted), 'read');
+    requireLevel(levelOn('folder', actor, copy, granted), 'write');
+    return { userId: actor.userId, userUuid: actor.userUuid, task: task.uuid, tree: { source, copy } };
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;

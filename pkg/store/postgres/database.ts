@@ -17,6 +17,7 @@ import {
   type Sql,
   type TransactionOptions,
 } from './pool.ts';
+import { inSavepoint } from './savepoint.ts';
 import { ModelTable, type Table, TABLE_METHODS } from './table.ts';
 import { type Definitions, definitions } from './tables.ts';
 
@@ -29,7 +30,10 @@ export interface Executor extends Tables, Sql {
 }
 
 export interface Tx extends Executor {
-  /** Runs once this is committed, never when it is rolled back. Awaited; a failure is logged and not thrown. */
+  /**
+   * Runs once this is committed, never when it is rolled back; also where what asked for it was rolled back to a savepoint. Awaited; a failure is logged
+   * and not thrown.
+   */
   afterCommit(fn: () => Promise<void> | void): void;
 }
 
@@ -53,12 +57,14 @@ export class Database implements Sql {
   readonly tables: Executor;
   readonly #connections: Connections;
   readonly #role: string | undefined;
+  readonly #within: Tx | undefined;
 
-  /** `role`: as in `as`. */
-  constructor(of: ConnectionOptions | Connections, role?: string) {
+  /** `role`, `within`: as in `as` and `within`. */
+  constructor(of: ConnectionOptions | Connections, { role, within }: { role?: string | undefined; within?: Tx } = {}) {
     this.#connections = of instanceof Connections ? of : new Connections(of);
     this.#role = role;
-    this.tables = role === undefined ? this.#connections.executor() : executorOf((fn) => this.transaction(fn));
+    this.#within = within;
+    this.tables = within ?? (role === undefined ? this.#connections.executor() : executorOf((fn) => this.transaction(fn)));
   }
 
   /**
@@ -66,7 +72,15 @@ export class Database implements Sql {
    * prepares nothing, since roles share connections. `close` closes all of them.
    */
   as(role: string): Database {
-    return new Database(this.#connections, role);
+    return new Database(this.#connections, { role });
+  }
+
+  /**
+   * This database as one of its transactions sees it, for services that open transactions of their own: their statements are of `tx`, and each of their
+   * transactions is a savepoint, of which nothing is left where it throws.
+   */
+  within(tx: Tx): Database {
+    return new Database(this.#connections, { role: this.#role, within: tx });
   }
 
   query<T = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<T[]> {
@@ -82,6 +96,8 @@ export class Database implements Sql {
    * Runs `fn` again after a deadlock or a serialization failure, so `fn` must have no effect outside the transaction.
    */
   async transaction<T>(fn: (tx: Tx) => Promise<T>, { role = this.#role }: Pick<TransactionOptions, 'role'> = {}): Promise<T> {
+    const tx = this.#within;
+    if (tx) return inSavepoint(tx, () => fn(tx));
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#connections.transaction(fn, role);

@@ -169,10 +169,14 @@ export class TaggedCache {
     this.#keyPrefix = deps.keyPrefix ?? '';
   }
 
-  /** A transaction that may `invalidate`. Costs one Redis round trip before the commit and one after it when it invalidated anything. */
+  /**
+   * A transaction that may `invalidate`. Costs one Redis round trip before the commit and one after it when it invalidated anything. One within another
+   * (`Database.within`) invalidates at the commit of that.
+   */
   async transaction<T>(db: Database, fn: (tx: Tx) => Promise<T>): Promise<T> {
     let marked: { mark: string; keys: string[] } | undefined;
     const result = await db.transaction(async (tx) => {
+      if (this.#invalidated.has(tx)) return fn(tx);
       const tags = new Set<string>();
       this.#invalidated.set(tx, tags);
       const value = await fn(tx);
@@ -184,7 +188,7 @@ export class TaggedCache {
   }
 
   /**
-   * Runs a statement that is a transaction of its own and changes values that have these tags. One Redis round trip before it and one after it.
+   * Runs a statement that is a transaction of its own, not one within another, and changes values that have these tags. One Redis round trip before it and one after it.
    * Undefined: Redis does not answer, so the statement was not run; `transaction` has the caches cleared later.
    */
   async statement<T>(tags: readonly string[], run: () => Promise<T>): Promise<T | undefined> {

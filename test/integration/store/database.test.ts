@@ -173,3 +173,22 @@ test('jsonb, lists and score numbers go in and come out as they are', async () =
   expect(await db.query('SELECT 12.50::numeric(5,2) AS score, count(*) AS n FROM tags')).toEqual([{ score: 12.5, n: 0 }]);
   await expect(db.query('SELECT 9007199254740993::bigint AS id')).rejects.toThrow('above 2^53-1');
 });
+
+test('of a transaction within another nothing is left where it throws; what remains is committed with the outer one, or not at all', async () => {
+  const insert = (inner: Database, name: string) => inner.transaction((tx) => tx.files.insert(newFile(name)));
+  const fill = (fails: boolean) =>
+    db.transaction(async (tx) => {
+      const inner = db.within(tx);
+      await insert(inner, 'inner.txt');
+      await expect(insert(inner, 'inner.txt')).rejects.toThrow(UniqueViolation);
+      await expect(inner.transaction(() => insert(inner, 'inner.txt'))).rejects.toThrow(UniqueViolation);
+      expect(await db.tables.files.count({ name: 'inner.txt' })).toBe(0);
+      expect(await inner.tables.files.count({ name: 'inner.txt' })).toBe(1);
+      if (fails) throw new Error('refused');
+    });
+
+  await expect(fill(true)).rejects.toThrow('refused');
+  expect(await db.tables.files.count({ name: 'inner.txt' })).toBe(0);
+  await fill(false);
+  expect(await db.tables.files.count({ name: 'inner.txt' })).toBe(1);
+});

@@ -1,6 +1,9 @@
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { job } from '../../../pkg/api/job.ts';
+import { requesterOf } from '../../../pkg/content/access/requester.ts';
+import { Folders } from '../../../pkg/content/folders/folders.service.ts';
+import type { Problem } from '../../../pkg/api/problem.ts';
 import { type JobContext, processor, type WorkerServices } from '../../../pkg/events/processor.ts';
 import { startWorker } from '../../../pkg/jobs/worker.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
@@ -187,4 +190,45 @@ test('a job that is scheduled unless it is present is there once, for each paylo
     { payload: { number: 7 }, due: dueAt },
     { payload: { number: 8 }, due: dueAt },
   ]);
+});
+
+test('services of endpoints run in a step, with the rights of whoever requested it; of what they refuse nothing is left', async () => {
+  const [{ api: mine, user: me }, { api: theirs }] = [await tenant.user(), await tenant.user()];
+  const [own, other] = [(await mine.post('/folders', { name: 'own' })).body.id, (await theirs.post('/folders', { name: 'other' })).body.id];
+  const [row] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [me.id]);
+  const before = await mine.get('/folders');
+  const ended: unknown[] = [];
+
+  const thrown = await runStep(async (services, { transaction, cache, db }) =>
+    transaction(async (tx) => {
+      const { actor } = await requesterOf(tx, { userId: row?.id ?? null }, 'write:folders', services.clock.now());
+      const folders = new Folders({ ...services, cache, db: db.within(tx) });
+      for (const input of [{ name: 'new' }, { name: 'own' }, { name: 'new', parent_id: other }, { name: 'below', parent_id: own }]) {
+        const item = folders.create(actor, { on_conflict: 'fail', ...input });
+        ended.push(await item.then(({ folder }) => folder.name).catch((error: unknown) => (error as Problem).code));
+      }
+    }),
+  );
+
+  expect(thrown).toEqual([]);
+  expect(ended).toEqual(['new', 'name_conflict', 'not_found', 'below']);
+  expect(before.body.data.map(({ name }: { name: string }) => name)).toEqual(['own']);
+  const after = await mine.get('/folders?sort=name');
+  expect(after.body.data.map(({ name }: { name: string }) => name)).toEqual(['below', 'new', 'own']);
+});
+
+test('nothing of a step is left that throws after services have changed something in it', async () => {
+  const { api, user } = await tenant.user();
+  const [row] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [user.id]);
+
+  const thrown = await runStep(async (services, { transaction, cache, db }) =>
+    transaction(async (tx) => {
+      const { actor } = await requesterOf(tx, { userId: row?.id ?? null }, 'write:folders', services.clock.now());
+      await new Folders({ ...services, cache, db: db.within(tx) }).create(actor, { name: 'new', on_conflict: 'fail' });
+      throw new Error('refused');
+    }),
+  );
+
+  expect(thrown).toEqual([new Error('refused')]);
+  expect((await api.get('/folders')).body.data).toEqual([]);
 });

@@ -1,0 +1,22 @@
+import { permissionSet } from '../../access/permission-sets.ts';
+import type { Actor, Permission, PermissionSet } from '../../api/actor.ts';
+import type { Tx } from '../../store/postgres/database.ts';
+import { requireRequester } from '../../tasks/task-processor.ts';
+import type { RunningTask } from '../../tasks/task-steps.sql.ts';
+import { grantsOf } from './grants-of-user.sql.ts';
+
+/**
+ * Whoever requested a task, with their rights as they are now: a step hands both to what takes an endpoint's actor. Two statements. Throws `forbidden`
+ * where they may no longer do any such thing.
+ */
+export async function requesterOf(
+  tx: Tx,
+  task: Pick<RunningTask, 'userId'>,
+  permission: Permission,
+  now: Date,
+): Promise<{ readonly actor: Actor; readonly granted: PermissionSet }> {
+  const requester = await requireRequester(tx, task, permission);
+  const { entries } = await grantsOf(tx, requester.userId, now);
+  const granted = permissionSet([...requester.permissions, ...entries]);
+  return { actor: { ...requester, permissionSet: () => Promise.resolve(granted) }, granted };
+}
