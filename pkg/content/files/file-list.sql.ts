@@ -72,7 +72,8 @@ export function filesOf(rows: readonly PageRow[]): ListedFile[] {
 
 const IN_NONE = { folder: null, ancestors: [] };
 
-const OF_UUIDS = `
+/** The statement of listedFiles; wants an array of uuids. */
+export const OF_UUIDS = `
     WITH picked AS MATERIALIZED (SELECT ${LISTED_NAMES} FROM files f WHERE f.uuid = ANY ($1::uuid[]))
     SELECT ${LISTED_COLUMNS}, ${AROUND} AS around FROM picked f`;
 
@@ -113,7 +114,7 @@ const WAY_MAX = PAGE_LIMIT_MAX + 1;
 const GUEST = 'ARRAY[f.folder_id, f.owner_id]';
 
 /** Who has files in the folders of `seen`: from one pair in the index of guests to the next, so that the number of their files costs nothing. */
-const GUESTS = `guests (folder_id, owner_id) AS (
+export const GUESTS = `guests (folder_id, owner_id) AS (
       SELECT seen.id, 0::bigint FROM seen
       UNION ALL
       SELECT g.folder_id, next.owner_id FROM guests g CROSS JOIN LATERAL (

@@ -1,7 +1,7 @@
 import { integerKey, keyset, type KeysetRequest, Parameters, type Statement } from '../../store/postgres/keyset.ts';
-import { mimeMatches } from '../files/file-list.sql.ts';
+import { GUESTS, mimeMatches } from '../files/file-list.sql.ts';
 import { seenFrom } from '../folders/folders.sql.ts';
-import { nameContains } from '../names/names.sql.ts';
+import { foldedName, nameContains } from '../names/names.sql.ts';
 import { taggedFiles } from '../tags/tag-filter.sql.ts';
 import type { SearchQuery } from './search.schema.ts';
 
@@ -47,7 +47,8 @@ const BETWEEN = String.raw`\s!-/:-@\[-${'`'}{-~`;
 /**
  * The one statement of a page. Candidates are read in three ways, as in a list of files: what is the searcher's, what is granted to them, and what others have
  * in folders that they see; and the folders that they see. The first 1,000 of them are ranked. By a part of three characters or more an index finds them
- * where that is less than to read what they see; when all parts are shorter, the 50,000 newest of each way are read.
+ * where that is less than to read what they see; when all parts are shorter, the 50,000 newest of each way are read, and folders
+ * in which nobody else has a file are not read for others' files.
  */
 export function searchPage(
   searcher: Searcher,
@@ -61,16 +62,17 @@ export function searchPage(
   const named = words.map((word) => params.add(word));
   const location = query.folder_id === undefined ? undefined : params.add(query.folder_id);
   const ofFilesAlone = [query.mime_type, query.size_min, query.size_max, query.tag].some((value) => value !== undefined);
+  const isIndexed = words.some((word) => Array.from(word).length >= INDEXED_PART);
   const ways = [
     ...(query.type === 'file' || ofFilesAlone ? [] : [foldersFound(named, query, params)]),
-    ...(query.type === 'folder' ? [] : filesFound(searcher, { words, named, me }, query, params)),
+    ...(query.type === 'folder' ? [] : filesFound(searcher, { isIndexed, named, me }, query, params)),
   ];
   const after = FOUND.after(request, params);
   const sql = `
-    WITH seen AS MATERIALIZED (
+    WITH RECURSIVE seen AS MATERIALIZED (
       SELECT DISTINCT b.id FROM folders r JOIN folders b ON b.ancestry <@ r.ancestry
       WHERE ${seenFrom(me, folders)}${location === undefined ? '' : ` AND b.ancestry <@ (SELECT t.ancestry FROM folders t WHERE t.uuid = ${location})`}
-    ), candidate AS MATERIALIZED (
+    ), ${isIndexed ? '' : `${GUESTS}, `}candidate AS MATERIALIZED (
       SELECT * FROM (${ways.length === 0 ? NOTHING : ways.join(' UNION ALL ')}) c LIMIT ${CANDIDATES_MAX}
     ), ranked AS (
       SELECT c.kind, c.uuid, c.id, ${named.map(pointsOf).join(' + ')} + ${LENGTH_MAX} - least(length(c.folded), ${LENGTH_MAX}) AS score
@@ -94,7 +96,7 @@ function pointsOf(word: string): string {
 }
 
 function foldersFound(named: readonly string[], query: SearchQuery, params: Parameters): string {
-  const folded = 'carrel.fold(d.name)';
+  const folded = foldedName('d.name');
   return `(SELECT 'folder' AS kind, d.uuid, d.id * 2 + 1 AS id, ${folded} AS folded FROM folders d
     WHERE d.id IN (TABLE seen) AND ${conditionsOf('d', folded, named, query, params).join(' AND ')} LIMIT ${CANDIDATES_MAX})`;
 }
@@ -102,12 +104,11 @@ function foldersFound(named: readonly string[], query: SearchQuery, params: Para
 /** Files in the three ways. */
 function filesFound(
   { files }: Searcher,
-  { words, named, me }: { readonly words: readonly string[]; readonly named: readonly string[]; readonly me: string },
+  { isIndexed, named, me }: { readonly isIndexed: boolean; readonly named: readonly string[]; readonly me: string },
   query: SearchQuery,
   params: Parameters,
 ): string[] {
   const granted = files.length === 0 ? undefined : `${params.add(files)}::uuid[]`;
-  const isIndexed = words.some((word) => Array.from(word).length >= INDEXED_PART);
   const conditions = [
     ...conditionsOf('f', 'f.name_search', named, query, params),
     ...(query.mime_type === undefined ? [] : [mimeMatches(query.mime_type, params)]),
@@ -118,10 +119,11 @@ function filesFound(
   ].join(' AND ');
   const newest = (way: string): string =>
     `(SELECT * FROM files f WHERE ${way} ORDER BY f.updated_at DESC, f.id DESC LIMIT ${UNINDEXED_MAX}) f WHERE`;
+  const hasGuests = isIndexed ? '' : `EXISTS (SELECT FROM guests g WHERE g.owner_id NOT IN (0, ${me})) AND `;
   return [
     `f.owner_id = ${me}`,
     ...(granted ? [`f.uuid = ANY (${granted}) AND f.owner_id <> ${me}`] : []),
-    `f.folder_id IN (TABLE seen) AND f.owner_id <> ${me}${granted ? ` AND f.uuid <> ALL (${granted})` : ''}`,
+    `${hasGuests}f.folder_id IN (TABLE seen) AND f.owner_id <> ${me}${granted ? ` AND f.uuid <> ALL (${granted})` : ''}`,
   ].map(
     (way) =>
       `(SELECT 'file' AS kind, f.uuid, f.id * 2 AS id, f.name_search AS folded

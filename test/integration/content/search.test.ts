@@ -1,6 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { pageRequest } from '../../../pkg/api/paging.ts';
+import { FOUND, searchPage } from '../../../pkg/content/search/search.sql.ts';
+import { fillWithFiles } from '../../bench/filled.ts';
 import type { Api, ApiReply } from '../../support/api.ts';
+import { testBackends } from '../../support/backends.ts';
 import { serverSuite } from '../../support/server-suite.ts';
 
 const tenant = serverSuite();
@@ -157,6 +161,40 @@ test('pages show each item once; the first 1,000 of many are ranked, in three st
   expect(await names(api, 'budget', { limit: 1 })).toEqual(['budget']);
   expect(await names(api, 'bud 1499')).toEqual(['budget 1499']);
 });
+
+test('a search of two characters does not read files twice where nobody else has any, and finds what others have in folders of the searcher', async () => {
+  const FILES = 2_000;
+  const [ada, bob] = [await tenant.user(), await tenant.user()];
+  await fillWithFiles(testBackends().stores, tenant, ada.user.email, [[1, FILES]]);
+  const [row] = await tenant.db.query<{ id: number }>('SELECT id FROM users WHERE uuid = $1', [ada.user.id]);
+  const readFor = async (q: string): Promise<number> => {
+    const request = pageRequest({ limit: 10 }, FOUND.order);
+    const { sql, params } = searchPage({ userId: row?.id ?? 0, files: [], folders: [] }, [q], { q, limit: 10 }, request);
+    const [plan] = await tenant.db.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, params);
+    return rowsRead(plan?.['QUERY PLAN'][0].Plan as PlanNode);
+  };
+
+  expect(await readFor('zq')).toBeLessThan(2 * FILES);
+  const shared = await folder(ada.api, 'shared');
+  await ada.api.post(`/folders/${shared.id}/permissions`, { permission_level: 'write', user_id: bob.user.id });
+  await upload(bob.api, 'zq of bob.txt', { folder_id: shared.id });
+
+  expect(await names(ada.api, 'zq')).toEqual(['zq of bob.txt']);
+});
+
+interface PlanNode {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Rows of files that a plan's nodes read. */
+function rowsRead(node: PlanNode): number {
+  const own = node['Relation Name'] === 'files' ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'] : 0;
+  return (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan), own);
+}
 
 test.each([
   ['', 'q'],
