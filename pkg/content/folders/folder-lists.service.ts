@@ -7,7 +7,7 @@ import type { KeysetRequest, Statement } from '../../store/postgres/keyset.ts';
 import { type Granted, grantedAtLeast, levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { listedRecordOf } from '../files/files.sql.ts';
 import { fileSeenBy, presentFile } from '../files/files.view.ts';
-import { type ChildFile, filesIn, folderList, FOLDERS, foldersIn, type FolderSort } from './folder-list.sql.ts';
+import { type ChildFile, filesIn, folderAndFolders, folderList, FOLDERS, foldersInRoot, type FolderSort } from './folder-list.sql.ts';
 import { findFolder, type FolderRecord } from './folders.sql.ts';
 import { folderSeenBy, presentFolder } from './folders.view.ts';
 import type { Child, ChildQuery, FolderQuery, FolderView } from './folders.schema.ts';
@@ -38,21 +38,32 @@ export class FolderLists {
   }
 
   /**
-   * What is in a folder, or with null in the actor's root: folders first, then files. Three statements at most, one less in a root, and one less where the page
-   * has folders alone or files alone. Throws `not_found`.
+   * What is in a folder, or with null in the actor's root: folders first, then files. Two statements at most, and one where the page has folders alone, or in a
+   * root files alone. Throws `not_found`.
    */
   async children(actor: Actor, id: Uuid | null, query: ChildQuery): Promise<Page<Child>> {
     const request = childRequest(query);
     const granted = await actor.permissionSet();
-    const folder = id === null ? null : await this.#open(actor, granted, id, 'read');
-    const location = folder === null ? { ownerId: actor.userId } : { folderId: folder.id };
     // Prepared is the usual order without filters: planning takes longer than the page.
     const isUsual = query.q === undefined && query.sort === undefined;
-    const nameOf = (kind: string): string | undefined => (isUsual ? `${kind}-${folder === null ? 'root' : 'folder'}` : undefined);
-    const folders = await this.#rows<FolderRecord>(nameOf('folders'), request.folders, (of) => foldersIn(location, query.q, of));
+    const run = <Row>(kind: string, of: KeysetRequest<FolderSort> | null, { sql, params }: Statement): Promise<Row[]> => {
+      if (!isUsual) return this.#db.query<Row>(sql, params);
+      const part = of === null ? 'none' : of.after ? 'next' : 'first';
+      return this.#db.prepared<Row>(`content-children-${id === null ? 'root' : 'folder'}-${kind}-${part}`, sql, params);
+    };
+    const of = request.folders;
+    const rows =
+      id !== null
+        ? await run<FolderRecord>('folders', of, folderAndFolders(id, query.q, of))
+        : of === null
+          ? []
+          : await run<FolderRecord>('folders', of, foldersInRoot(actor.userId, query.q, of));
+    const folder = id === null ? null : requireFolder(actor, granted, rows[0], 'read');
+    const folders = id === null ? rows : rows.slice(1);
+    const location = folder === null ? { ownerId: actor.userId } : { folderId: folder.id };
     const missing = request.limit + 1 - folders.length;
-    const rest = missing > 0 ? request.files(missing) : null;
-    const files = await this.#rows<ChildFile>(nameOf('files'), rest, (of) => filesIn(location, query.q, of));
+    const rest = request.files(missing);
+    const files = missing > 0 ? await run<ChildFile>('files', rest, filesIn(location, query.q, rest)) : [];
     const ancestors = folder?.ancestors ?? [];
     const items = [
       ...folders.map((row) => ({ row, child: { type: 'folder' as const, ...presentFolder(folderSeenBy(actor, granted, row)) } })),
@@ -69,24 +80,17 @@ export class FolderLists {
     );
   }
 
-  async #rows<Row>(
-    name: string | undefined,
-    request: KeysetRequest<FolderSort> | null,
-    statement: (of: KeysetRequest<FolderSort>) => Statement,
-  ): Promise<readonly Row[]> {
-    if (request === null) return [];
-    const { sql, params } = statement(request);
-    if (name === undefined) return this.#db.query<Row>(sql, params);
-    return this.#db.prepared<Row>(`content-children-${name}-${request.after ? 'next' : 'first'}`, sql, params);
-  }
-
   /** A live folder on which the actor has this level. One statement. Throws `not_found`, `forbidden`. */
   async #open(actor: Actor, granted: Granted, id: Uuid, wanted: Level): Promise<FolderRecord> {
-    const folder = await findFolder(this.#db.tables, id);
-    if (!folder) throw new Problem('not_found');
-    requireLevel(levelOn('folder', actor, folder, granted), wanted);
-    return folder;
+    return requireFolder(actor, granted, await findFolder(this.#db.tables, id), wanted);
   }
+}
+
+/** Throws `not_found`, `forbidden`. */
+function requireFolder(actor: Actor, granted: Granted, folder: FolderRecord | null | undefined, wanted: Level): FolderRecord {
+  if (!folder) throw new Problem('not_found');
+  requireLevel(levelOn('folder', actor, folder, granted), wanted);
+  return folder;
 }
 
 /** Folders come before files, in whatever order each is. */
