@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isoTime } from '../../store/postgres/client.ts';
 import type { Executor } from '../../store/postgres/database.ts';
 import type { Ancestor } from '../access/inherited-access.policy.ts';
 
@@ -63,15 +64,15 @@ export type OwnRow = RowOf<typeof OWN>;
 const { blobName: _blobName, ...LISTED } = OWN;
 type ListedRecord = JsonOf<typeof LISTED>;
 
-/** What a list reads of a file: the table's own columns and the folder's internal id. */
-export type ListedRow = RowOf<typeof LISTED> & { readonly folderId: number | null };
+/** What a list reads of a file: the table's own columns, times as Postgres writes them, and the folder's internal id. */
+export type ListedRow = ListedRecord & { readonly folderId: number | null };
 
 /** A file of a list. */
 export type ListedFile = Omit<FileRecord, 'blobName'>;
 
-const columnsOf = (fields: Fields): string =>
+const columnsOf = (fields: Fields, castOfTimes = ''): string =>
   Object.entries(fields)
-    .map(([name, { sql }]) => `${sql} AS "${name}"`)
+    .map(([name, { sql, isTime }]) => `${sql}${isTime ? castOfTimes : ''} AS "${name}"`)
     .join(', ');
 
 /** The columns of an OwnRow; wants `files f`. */
@@ -91,7 +92,7 @@ export const ancestorsOf = (alias: string): string => `(
 
 /** The columns of a ListedRow by the table's own names, for a common table expression, and as the row names them; both want `files f`. */
 export const LISTED_NAMES = [...Object.values<Field<unknown>>(LISTED).map(({ sql }) => sql), 'f.folder_id'].join(', ');
-export const LISTED_COLUMNS = `${columnsOf(LISTED)}, f.folder_id AS "folderId"`;
+export const LISTED_COLUMNS = `${columnsOf(LISTED, '::text')}, f.folder_id AS "folderId"`;
 
 /**
  * Whether row `alias`, which the statement locks, is as it was when the statement began. Where it was changed while the lock was waited for, Postgres
@@ -114,7 +115,13 @@ function withTimes(row: object): Record<string, unknown> {
   return record;
 }
 
-export const listedRecordOf = (row: Omit<ListedRow, 'folderId'>): ListedRecord => withTimes(row) as ListedRecord;
+/** Beside whatever else the row has. */
+export const listedRecordOf = (row: ListedRecord): ListedRecord => ({
+  ...row,
+  createdAt: isoTime(row.createdAt),
+  updatedAt: isoTime(row.updatedAt),
+  deletedAt: row.deletedAt && isoTime(row.deletedAt),
+});
 export const ownRecordOf = (row: OwnRow): OwnRecord => withTimes(row) as OwnRecord;
 export const recordOf = (row: FileRow): FileRecord => ({ ...(withTimes(row) as FileRecord), ancestors: row.ancestors ?? [] });
 

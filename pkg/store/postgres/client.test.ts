@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pg from 'pg';
-import { parseTime } from './client.ts';
+import { isoTime, parseTime } from './client.ts';
 
 const TIMESTAMPTZ = 1184;
 
@@ -17,4 +17,15 @@ test.each([
   'infinity',
 ])('the time %j is what node-postgres takes it for', (text) => {
   expect(parseTime(text)).toEqual(pg.types.getTypeParser(TIMESTAMPTZ)(text));
+});
+
+test.each([
+  ['2026-01-31 12:00:00+00', '2026-01-31T12:00:00.000Z'],
+  ['2026-01-31 12:00:00.5+00', '2026-01-31T12:00:00.500Z'],
+  ['2026-01-31 12:00:00.123+00', '2026-01-31T12:00:00.123Z'],
+  ['2026-01-31 12:00:00.123456+00', '2026-01-31T12:00:00.123Z'],
+  ['2026-01-31 12:00:00.1-03:30', '2026-01-31T15:30:00.100Z'],
+  ['12026-01-31 12:00:00+00', '+012026-01-31T12:00:00.000Z'],
+])('the time %j is %j in ISO 8601', (text, iso) => {
+  expect(isoTime(text)).toBe(iso);
 });

@@ -7,6 +7,8 @@
  * - Nulls come last in ascending and first in descending order, as in Postgres. A key that may be null says so.
  */
 
+import { isoTime } from './client.ts';
+
 export type KeyValue = string | number | null;
 
 /** A sort key of rows R. */
@@ -31,10 +33,13 @@ export const nameKey = <R>(column: string, value: (row: R) => string | null): Ke
   operand: (p) => `${p}::text`,
 });
 export const integerKey = <R>(sql: string, value: (row: R) => number | null): Key<R> => ({ sql, value, operand: (p) => `${p}::bigint` });
-/** Of a column with whole milliseconds: a cursor holds no more. */
-export const timeKey = <R>(sql: string, value: (row: R) => Date | null): Key<R> => ({
+/** Of a column with whole milliseconds: a cursor holds no more. `value` may give a text as Postgres writes it. */
+export const timeKey = <R>(sql: string, value: (row: R) => Date | string | null): Key<R> => ({
   sql,
-  value: (row) => value(row)?.toISOString() ?? null,
+  value: (row) => {
+    const time = value(row);
+    return typeof time === 'string' ? isoTime(time) : (time?.toISOString() ?? null);
+  },
   operand: (p) => `${p}::timestamptz`,
 });
 /** Text without regard to case. Postgres folds both sides, since JavaScript folds otherwise (ς, i̇). */
