@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Agent, request } from 'undici';
+import type { Statement } from '../../pkg/store/postgres/keyset.ts';
 import { startServerProcess } from '../faults/server-process.ts';
 import { Api } from '../support/api.ts';
 import { freePort } from '../support/ports.ts';
@@ -19,7 +20,13 @@ const DEEP_PAGE = 5_000;
 /** The last one of the page before the deep page, by age. */
 const LAST_BEFORE = MANY - (DEEP_PAGE - 1) * LIMIT + 1;
 
-/** Pages of a list a second: of few files beside the same SELECT by node-postgres and JSON.stringify; of a folder beside that list; deep in many files beside the first page. */
+/** Searched for: what all names of `fillWithFiles` have, and two characters that one in 34 has. */
+const SEARCHES = ['txt', '12'];
+
+/**
+ * Pages a second: of few files, of a folder and of a search beside the same SELECTs by node-postgres and JSON.stringify; of a folder beside the list of few
+ * files; deep in many files beside the first page.
+ */
 export async function lists(stores: TestStores): Promise<Line[]> {
   const tenant = await startTenant({ stores });
   const port = await freePort();
@@ -38,10 +45,10 @@ export async function lists(stores: TestStores): Promise<Line[]> {
   };
   const fill = ({ email }: { email: string }, ...spans: Span[]): Promise<void> => fillWithFiles(stores, tenant, email, spans);
   const pages =
-    (api: Api, cursor?: string, path = '/files') =>
+    (api: Api, path = '/files?') =>
     (): Promise<number> =>
       perSecond(range(REQUESTS), AT_ONCE, async () => {
-        const url = `${api.url}${path}?limit=${LIMIT}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
+        const url = `${api.url}${path}&limit=${LIMIT}`;
         const reply = await request(url, {
           dispatcher: agent,
           headers: { authorization: `Bearer ${api.token}` },
@@ -54,15 +61,25 @@ export async function lists(stores: TestStores): Promise<Line[]> {
   try {
     const few = await owner();
     await fill(few, [1, 1_000]);
-    const select = await selectOf(few.id);
-    const list = await byTurns(pages(few.api), async () =>
-      perSecond(range(REQUESTS), AT_ONCE, async () => void JSON.stringify((await pool.query(select.sql, [...select.params])).rows)),
-    );
+    const bare = (statements: readonly Statement[]) => (): Promise<number> =>
+      perSecond(range(REQUESTS), AT_ONCE, async () => {
+        const rows: unknown[] = [];
+        for (const { sql, params } of statements) rows.push((await pool.query(sql, [...params])).rows);
+        JSON.stringify(rows);
+      });
+    const list = await byTurns(pages(few.api), bare(await listOf(few.id)));
 
     const tidy = await owner();
     await fill(tidy, [1, IN_FOLDERS]);
     const folder = (await tidy.api.get('/folders', { query: { q: 'folder 1', limit: 1 } })).body.data[0].id as string;
-    const children = await byTurns(pages(tidy.api, undefined, `/folders/${folder}/children`), pages(few.api), { own: true });
+    const inFolder = pages(tidy.api, `/folders/${folder}/children?`);
+    const children = await byTurns(inFolder, bare(await childrenOf(pool, folder)));
+    const besideList = await byTurns(inFolder, pages(few.api), { own: true });
+    const searches: Line[] = [];
+    for (const q of SEARCHES) {
+      const measured = await byTurns(pages(tidy.api, `/search?q=${q}`), bare(await foundBy(pool, tidy.id, q)));
+      searches.push(rateLine(`GET search for ${q}, ${LIMIT} of ${IN_FOLDERS} files`, measured, 'the same SELECTs by pg + JSON', 0.5));
+    }
 
     const many = await owner();
     progress(`writing ${MANY} files`);
@@ -70,10 +87,12 @@ export async function lists(stores: TestStores): Promise<Line[]> {
     await fill(many, [LAST_BEFORE - 1, LAST_BEFORE]);
     const cursor = (await many.api.get('/files', { query: { limit: 1 } })).body.pagination.next_cursor as string;
     await fill(many, [1, LAST_BEFORE - 2], [LAST_BEFORE + 1, MANY]);
-    const deep = await byTurns(pages(many.api, cursor), pages(many.api), { own: true });
+    const deep = await byTurns(pages(many.api, `/files?cursor=${cursor}`), pages(many.api), { own: true });
     return [
       rateLine(`GET files, ${LIMIT} of 1,000`, list, 'the same SELECT by pg + JSON', 0.5),
-      rateLine(`GET children of a folder, ${LIMIT} of ${IN_FOLDERS / 10}`, children, 'GET files', 1),
+      rateLine(`GET children of a folder, ${LIMIT} of ${IN_FOLDERS / 10}`, children, 'the same SELECTs by pg + JSON', 0.5),
+      rateLine(`GET children of a folder, ${LIMIT} of ${IN_FOLDERS / 10}`, besideList, 'GET files', 1),
+      ...searches,
       rateLine(`GET files, page ${DEEP_PAGE} of ${MANY} files`, deep, 'page 1', 0.8),
     ];
   } finally {
@@ -82,9 +101,28 @@ export async function lists(stores: TestStores): Promise<Line[]> {
   }
 }
 
-/** The statement of a first page. Loaded here, because another commit, which does not run the control, need not have it. */
-async function selectOf(userId: number): Promise<{ sql: string; params: readonly unknown[] }> {
+/** What a first page reads. Loaded here, because another commit, which does not run the controls, need not have it. */
+async function listOf(userId: number): Promise<Statement[]> {
+  const [{ pageRequest }, { FILES, fileList }] = [
+    await import('../../pkg/api/paging.ts'),
+    await import('../../pkg/content/files/file-list.sql.ts'),
+  ];
+  return [fileList({ userId, files: [], folders: [], known: [] }, { limit: LIMIT }, pageRequest({ limit: LIMIT }, FILES.order))];
+}
+
+async function childrenOf(pool: pg.Pool, folder: string): Promise<Statement[]> {
   const { pageRequest } = await import('../../pkg/api/paging.ts');
-  const { FILES, fileList } = await import('../../pkg/content/files/file-list.sql.ts');
-  return fileList({ userId, files: [], folders: [], known: [] }, { limit: LIMIT }, pageRequest({ limit: LIMIT }, FILES.order));
+  const { filesIn, folderAndFolders, FOLDERS } = await import('../../pkg/content/folders/folder-list.sql.ts');
+  const request = pageRequest({ limit: LIMIT }, FOLDERS.order);
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM folders WHERE uuid = $1', [folder]);
+  return [folderAndFolders(folder, undefined, request), filesIn({ folderId: Number(rows[0]?.id) }, undefined, request)];
+}
+
+async function foundBy(pool: pg.Pool, userId: number, q: string): Promise<Statement[]> {
+  const { pageRequest } = await import('../../pkg/api/paging.ts');
+  const { FOUND, searchPage } = await import('../../pkg/content/search/search.sql.ts');
+  const { OF_UUIDS } = await import('../../pkg/content/files/file-list.sql.ts');
+  const found = searchPage({ userId, files: [], folders: [] }, [q], { q, limit: LIMIT }, pageRequest({ limit: LIMIT }, FOUND.order));
+  const { rows } = await pool.query<{ uuid: string }>(found.sql, [...found.params]);
+  return [found, { sql: OF_UUIDS, params: [rows.slice(0, LIMIT).map(({ uuid }) => uuid)] }];
 }
