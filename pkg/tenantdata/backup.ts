@@ -5,9 +5,9 @@ import type { Objects } from '../store/s3/objects.ts';
 import { copyObjects, MOST_FAULTS, type Progress, readUnknown } from './copy-objects.ts';
 import { type Manifest, names, stampOf, stampsIn, writeManifest, isFinished } from './manifest.ts';
 import { absentAmong, keptObjects, listedObjects } from './object-list.ts';
-import type { Repository } from './repository/repository.ts';
+import { type Repository, RepositoryError } from './repository/repository.ts';
 import { takeSnapshot } from './snapshot.ts';
-import { requireFiles } from './verify.ts';
+import { openBackup, requireFiles } from './verify.ts';
 
 /** A tenant whose data are read. */
 export interface BackupSource {
@@ -95,15 +95,21 @@ async function freeStamp({ repository, clock }: BackupOptions, slug: string): Pr
 }
 
 /**
- * Deletes all but the newest `keep` finished backups of a tenant, those that were cut off long ago, and objects that none of the others names.
+ * Deletes what is older than the newest `keep` finished backups of a tenant, those that were cut off long ago, and objects that none of the others names.
  * Gives the names of those that it deleted.
+ *
+ * Only backups that `keys` signed are counted: whoever may add files to the repository must not crowd out those that can be restored.
  */
-export async function prune(repository: Repository, slug: string, { keep, now }: { keep: number; now: Date }): Promise<string[]> {
+export async function prune(
+  repository: Repository,
+  slug: string,
+  { keep, keys, now }: { keep: number; keys: readonly SealingKey[]; now: Date },
+): Promise<string[]> {
   const stamps = await stampsIn(repository, slug);
   const finished = [...stamps].filter(([, files]) => isFinished(files)).map(([stamp]) => stamp);
-  const newest = new Set(finished.slice(-keep));
+  const oldestKept = await oldestOfNewest(repository, slug, finished, { keep, keys });
   const oldest = stampOf(new Date(now.getTime() - UNFINISHED_MS));
-  const outdated = [...stamps.keys()].filter((stamp) => (finished.includes(stamp) ? !newest.has(stamp) : stamp < oldest));
+  const outdated = [...stamps.keys()].filter((stamp) => stamp < (finished.includes(stamp) ? oldestKept : oldest));
   // The manifest first: what is deleted half-way is no backup any more.
   for (const stamp of outdated) {
     await repository.delete([names(slug).manifest(stamp)]);
@@ -116,6 +122,25 @@ export async function prune(repository: Repository, slug: string, { keep, now }:
     lists.map(([stamp]) => stamp),
   );
   return outdated;
+}
+
+/** Of the newest `keep` that are signed; '' where there are fewer. */
+async function oldestOfNewest(
+  repository: Repository,
+  slug: string,
+  finished: readonly string[],
+  { keep, keys }: { keep: number; keys: readonly SealingKey[] },
+): Promise<string> {
+  let left = keep;
+  for (const stamp of finished.toReversed()) {
+    const opened = await openBackup(repository, { slug, stamp }, keys).catch((error: unknown) => {
+      if (!(error instanceof RepositoryError)) throw error;
+      return undefined; // of another tenant, or it cannot be read
+    });
+    if (opened && opened.doubt === undefined) left -= 1;
+    if (left === 0) return stamp;
+  }
+  return '';
 }
 
 const KEYS_AT_ONCE = 500;

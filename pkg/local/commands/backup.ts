@@ -101,7 +101,7 @@ async function backUpOne(
   );
   process.stdout.write(`${slug}: ${describe(backup, repository)}\n`);
   if (keep !== undefined) {
-    const deleted = await prune(repository, slug, { keep, now: systemClock.now() });
+    const deleted = await prune(repository, slug, { keep, keys: access.platformKeys, now: systemClock.now() });
     if (deleted.length > 0) process.stdout.write(`${slug}: deleted ${deleted.join(', ')}; the newest ${keep} are kept.\n`);
   }
   return reportMissing(slug, backup.manifest.missing);

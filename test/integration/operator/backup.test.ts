@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../../../pkg/runtime/clock.ts';
@@ -280,6 +280,26 @@ test('what a tenant deletes for good while it is backed up is in the backup neit
   expect([snapshots, manifest.tables.find(({ name }) => name === 'files')?.rows]).toEqual([2, 2]);
 });
 
+test('backups that nobody signed do not crowd out those that are signed, nor are they counted as kept', async () => {
+  const tenant = await filled();
+  const folder = await newFolder();
+  await backup([tenant.slug], folder);
+  const own = join(folder, tenant.slug);
+  const [first = ''] = await readdir(own);
+  for (const forged of ['20000101T000000Z', '20980101T000000Z', '20990101T000000Z'])
+    await cp(join(own, first), join(own, forged), { recursive: true });
+
+  const manifests = async (): Promise<string[]> =>
+    (await readdir(own, { recursive: true })).filter((name) => name.endsWith('/manifest.json')).map((name) => name.split('/')[0] ?? '');
+
+  const second = await backup([tenant.slug], folder, undefined, 1);
+  const verified = await backups(tenant.slug, folder, true);
+
+  expect(second.stdout).toContain(`${tenant.slug}: deleted 20000101T000000Z, ${first}; the newest 1 are kept.`);
+  expect((await manifests()).toSorted()).toEqual([expect.stringMatching(/^202/), '20980101T000000Z', '20990101T000000Z']);
+  expect(verified.stdout).toMatch(/^(?!2098|2099)\d{8}T\d{6}Z  \d+ rows, 4 objects/m);
+});
+
 test('a backup that is cut off is none and is gone a day later, and the next one uses the objects that it copied', async () => {
   const tenant = await filled();
   const folder = await newFolder();
@@ -290,8 +310,12 @@ test('a backup that is cut off is none and is gone a day later, and the next one
   await expect(backUp(sourceOf(tenant), options(full))).rejects.toThrow('no space left');
   const unfinished = await backups(tenant.slug, folder);
   const next = await backUp(sourceOf(tenant), options(new FolderRepository(folder)));
-  const early = await prune(new FolderRepository(folder), tenant.slug, { keep: 5, now: new Date() });
-  const late = await prune(new FolderRepository(folder), tenant.slug, { keep: 5, now: new Date(Date.now() + 25 * 3_600_000) });
+  const early = await prune(new FolderRepository(folder), tenant.slug, { keep: 5, keys: [platformKey], now: new Date() });
+  const late = await prune(new FolderRepository(folder), tenant.slug, {
+    keep: 5,
+    keys: [platformKey],
+    now: new Date(Date.now() + 25 * 3_600_000),
+  });
 
   expect(unfinished.stdout).toMatch(/^\d{8}T\d{6}Z  unfinished/);
   expect(next.copied.objects).toBeLessThan(4);
