@@ -5,7 +5,14 @@ import { Client } from 'pg';
 import { trimFullOutboxes } from '../../../pkg/events/retention.ts';
 import { silentLogger as log } from '../../../pkg/runtime/log.ts';
 import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
-import { databaseBytesOf, dropTenant, ensureShard, ensureTenantDatabase } from '../../../pkg/store/postgres/provisioning.ts';
+import {
+  databaseBytesOf,
+  dropTenant,
+  ensureShard,
+  ensureTenantDatabase,
+  schemaVersion,
+  tenantRole,
+} from '../../../pkg/store/postgres/provisioning.ts';
 import { REVOKE_PUBLIC_RIGHTS } from '../../../pkg/store/postgres/provisioning/public-rights.ts';
 import { ROOT } from '../../support/backends.ts';
 import { atEnd } from '../../support/fixture.ts';
@@ -184,7 +191,9 @@ test('a tenant’s role fills the shared outbox and notes up to a bound, and wri
   const payload = `repeat('x', 200000)`;
   const large = `INSERT INTO carrel.events (uuid, event, payload) SELECT gen_random_uuid(), 'file.created', ${payload} FROM generate_series(1, 1000)`;
   const byBytes = [await outcomeOf(as(tenant).query(large)), await outcomeOf(as(tenant).query(fill(1)))];
-  await trimFullOutboxes.run({ shards: new Map([['one', { db: worker }]]), log } as never);
+  await trimFullOutboxes.run({ shards: new Map([['one', { db: worker }]]), log } as never, (error) => {
+    throw error;
+  });
   const after = [await count('events'), await outcomeOf(as(tenant).query(fill(1)))];
   const notes = await outcomeOf(
     as(tenant).query(
@@ -314,6 +323,38 @@ test('a tenant that owns large objects, default privileges and things in another
   expect(await pool.query('SELECT FROM pg_roles WHERE rolname = $1', [tenant.role])).toEqual([]);
   expect([await superuser.query(LARGE_OBJECTS), await elsewhere.query(LARGE_OBJECTS)]).toEqual([[{ left: 0 }], [{ left: 0 }]]);
   expect(await dropTenant(shard, tenant.slug)).toBe(true);
+});
+
+/** What docs/operate.md has people run for a slug. */
+async function removeByHand(slug: string): Promise<void> {
+  const page = readFileSync(join(ROOT, 'docs/operate.md'), 'utf8');
+  const [, sql = ''] = /^### Remove what another tenant has left on a shard\n[^]*?```sql\n([^]*?)```/m.exec(page) ?? [];
+  await pool.query(sql.replaceAll('tenant_biology', tenantRole(slug)));
+}
+
+test.each([
+  ['a dropped tenant’s rows', (slug: string) => dropTenant(shard, slug)],
+  ['the rows of a tenant that a person removes by hand', removeByHand],
+])('%s go from every table that tenants share, one of a later release too, and no other’s', async (_what, drop) => {
+  const [tenant, other] = [await newTenant(running, shard), await newTenant(running, shard)];
+  // A table that refers to another one, and comes before it by name.
+  await pool.query(`CREATE TABLE carrel.additions (
+    tenant name NOT NULL, event_id bigint NOT NULL, FOREIGN KEY (tenant, event_id) REFERENCES carrel.events (tenant, id))`);
+  for (const { role } of [tenant, other])
+    await pool.query(
+      `WITH event AS (INSERT INTO carrel.events (tenant, uuid, event, payload) VALUES ($1, gen_random_uuid(), 'file.created', '{}') RETURNING id)
+       INSERT INTO carrel.additions SELECT $1, id FROM event`,
+      [role],
+    );
+
+  await drop(tenant.slug);
+  const left = await pool.query('SELECT tenant FROM carrel.additions');
+  await pool.query('DROP TABLE carrel.additions');
+
+  expect(left).toEqual([{ tenant: other.role }]);
+  expect(await pool.query('SELECT FROM carrel.events WHERE tenant = $1', [tenant.role])).toEqual([]);
+  expect(await pool.query('SELECT FROM carrel.tenants WHERE role = $1', [tenant.role])).toEqual([]);
+  expect(await schemaVersion(shard, tenant.slug)).toBeNull();
 });
 
 test('a deletion that cannot reach what a role owns in another database names role and database', async () => {
