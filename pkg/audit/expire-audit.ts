@@ -6,12 +6,10 @@ import { tenantRoles } from '../store/postgres/tenant-roles.ts';
 export const deleteExpiredAudit: Schedule = {
   name: 'delete expired audit entries',
   everyMs: 24 * 3_600_000,
-  run: async ({ shards, log }) => {
+  run: async ({ shards }, onFailure) => {
     for (const [shard, { db }] of shards) {
       for (const role of await tenantRoles(db, { having: 'audit_entries' })) {
-        await deleteExpired(db.as(role)).catch((error: unknown) =>
-          log.warn({ err: error, shard, role }, 'could not delete expired audit entries; retrying tomorrow'),
-        );
+        await deleteExpired(db.as(role)).catch((error: unknown) => onFailure(error, { shard, role }));
       }
     }
   },

@@ -168,7 +168,8 @@ export interface JobHandler<Row extends Leased = Leased> {
 export interface Schedule {
   readonly name: string;
   readonly everyMs: number;
-  run(services: WorkerServices): Promise<void>;
+  /** `onFailure`: what failed of the run, for one shard or tenant; the others go on. A run that failed, or failed in part, is repeated soon. */
+  run(services: WorkerServices, onFailure: (error: unknown, of: { readonly shard: string; readonly role?: string }) => void): Promise<void>;
 }
 
 /** One value for each shard, by the shard's name. */

@@ -10,12 +10,8 @@ const EVENTS_PER_STATEMENT = 1_000;
 export const deleteExpiredEvents: Schedule = {
   name: 'delete expired events',
   everyMs: 3_600_000,
-  run: async ({ shards, log }) => {
-    for (const [shard, { db }] of shards) {
-      await deleteExpired(db).catch((error: unknown) =>
-        log.warn({ err: error, shard }, 'could not delete expired events; retrying in an hour'),
-      );
-    }
+  run: async ({ shards }, onFailure) => {
+    for (const [shard, { db }] of shards) await deleteExpired(db).catch((error: unknown) => onFailure(error, { shard }));
   },
 };
 
@@ -35,11 +31,11 @@ async function deleteExpired(sql: Sql): Promise<void> {
 export const trimFullOutboxes: Schedule = {
   name: 'trim full outboxes',
   everyMs: 60_000,
-  run: async ({ shards, log }) => {
+  run: async ({ shards, log }, onFailure) => {
     for (const [shard, { db }] of shards) {
       await trimFull(db, (tenant, events) =>
         log.warn({ shard, tenant, events }, 'a tenant had more events than it may have; the oldest that were sent are deleted'),
-      ).catch((error: unknown) => log.warn({ err: error, shard }, 'could not make full outboxes smaller; retrying in a minute'));
+      ).catch((error: unknown) => onFailure(error, { shard }));
     }
   },
 };

@@ -1,5 +1,6 @@
 import type { Schedule, WorkerServices } from '../events/processor.ts';
 import { sleepUnlessAborted, whenAborted } from '../runtime/abort.ts';
+import { type BackOff, backOffMs } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Redis, WAKE_CHANNEL } from '../store/redis/redis.ts';
 
@@ -22,13 +23,21 @@ export async function onNotification(redis: Redis, wake: (message: string) => vo
   }
 }
 
-/** Runs the schedule now and at its interval, until `signal`. */
+/** A worker that starts while Postgres is unavailable does not wait for the next day. */
+const FAILED_RUN: BackOff = { baseMs: 10_000, maxMs: 600_000, jitter: 0.5 };
+
+/** Runs the schedule now and at its interval, and after a failure soon, until `signal`. */
 export async function runSchedule({ name, everyMs, run }: Schedule, services: WorkerServices, signal: AbortSignal): Promise<void> {
-  const { clock, log } = services;
+  const { clock, log, random } = services;
+  let failures = 0;
   while (!signal.aborted) {
-    await run(services).catch((error: unknown) =>
-      log.warn({ err: error, schedule: name }, 'scheduled run failed; it is repeated at the next time'),
-    );
-    await sleepUnlessAborted(clock, everyMs, signal);
+    let isWhole = true;
+    const onFailure = (error: unknown, of: object = {}): void => {
+      isWhole = false;
+      log.warn({ err: error, schedule: name, ...of }, 'scheduled run failed; it is repeated soon');
+    };
+    await run(services, onFailure).catch(onFailure);
+    failures = isWhole ? 0 : failures + 1;
+    await sleepUnlessAborted(clock, isWhole ? everyMs : Math.min(everyMs, backOffMs(FAILED_RUN, failures, random)), signal);
   }
 }

@@ -12,13 +12,13 @@ const EVERY_DAYS = 7;
 export const scheduleIntegrityChecks: Schedule = {
   name: 'schedule integrity checks',
   everyMs: DAY_MS,
-  run: async ({ shards, jobs, clock, random, log }) => {
+  run: async ({ shards, jobs, clock, random }, onFailure) => {
     for (const [shard, { db }] of shards) {
       for (const role of await tenantRoles(db)) {
         const dueAt = new Date(clock.now().getTime() + random.fraction() * EVERY_DAYS * DAY_MS);
         await jobs
           .schedule(db.as(role), CHECK_INTEGRITY, {}, dueAt, { unlessPresent: true })
-          .catch((error: unknown) => log.warn({ err: error, shard, role }, 'could not schedule an integrity check; retrying tomorrow'));
+          .catch((error: unknown) => onFailure(error, { shard, role }));
       }
     }
   },
