@@ -223,6 +223,7 @@ export const FIELDS: Readonly<Record<string, readonly string[]>> = {
     'status.usage.bytes',
     'status.usage.entries',
     'status.usage.databaseBytes',
+    'status.usage.readOnlyFromBytes',
   ],
   Webhook: [
     'spec.tenantRef',

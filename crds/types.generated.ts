@@ -368,6 +368,8 @@ export interface TenantStatus {
     entries?: number;
     /** Bytes of its tables with their indexes. */
     databaseBytes?: number;
+    /** What databaseBytes was when the tenant could first only be read, while it is beyond spec.limits.database. */
+    readOnlyFromBytes?: number;
   };
 }
 

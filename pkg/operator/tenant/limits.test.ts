@@ -1,22 +1,27 @@
 import { expect, test } from '@jest/globals';
 import type { ObservedTenant } from '../kinds.ts';
-import { accessOf, withinLimits } from './limits.ts';
+import { accessOf, usageStatus, withinLimits } from './limits.ts';
 
 const GIB = 1024 ** 3;
-const tenant = (database: string) => ({ spec: { limits: { database } } }) as Pick<ObservedTenant, 'spec'>;
+type Limited = Pick<ObservedTenant, 'spec' | 'status'>;
+const tenant = (database: string, readOnlyFromBytes?: number): Limited =>
+  ({ spec: { limits: { database } }, status: { usage: readOnlyFromBytes === undefined ? {} : { readOnlyFromBytes } } }) as Limited;
 
 test.each([
-  ['50Gi', 0, 'write'],
-  ['50Gi', 50 * GIB, 'write'],
-  ['50Gi', 50 * GIB + 1, 'read'],
-  ['50Gi', 62.5 * GIB, 'read'],
-  ['50Gi', 62.5 * GIB + 1, 'none'],
-  ['0', 1, 'read'],
-  ['0', GIB, 'read'],
-  ['0', GIB + 1, 'none'],
-])('with a limit of %s, tables of %d bytes let the role %s', (limit, databaseBytes, access) => {
-  expect(accessOf(tenant(limit), { databaseBytes })).toBe(access);
-  expect(withinLimits(tenant(limit), { databaseBytes })).toMatchObject({
+  ['50Gi', undefined, 0, 'write'],
+  ['50Gi', undefined, 50 * GIB, 'write'],
+  ['50Gi', undefined, 50 * GIB + 1, 'read'],
+  ['50Gi', undefined, 500 * GIB, 'read'],
+  ['50Gi', 51 * GIB, 63.5 * GIB, 'read'],
+  ['50Gi', 51 * GIB, 63.5 * GIB + 1, 'none'],
+  ['50Gi', 500 * GIB, 513 * GIB, 'none'],
+  ['50Gi', 51 * GIB, 50 * GIB, 'write'],
+  ['60Gi', 51 * GIB, 75 * GIB, 'read'],
+  ['0', 1, GIB + 1, 'read'],
+  ['0', 1, GIB + 2, 'none'],
+])('with a limit of %s, once only read at %s bytes, tables of %d bytes let the role %s', (limit, from, databaseBytes, access) => {
+  expect(accessOf(tenant(limit, from), { databaseBytes })).toBe(access);
+  expect(withinLimits(tenant(limit, from), { databaseBytes })).toMatchObject({
     status: access === 'write' ? 'True' : 'False',
     reason: access === 'write' ? 'HasRoom' : 'OverLimit',
   });
@@ -24,4 +29,13 @@ test.each([
 
 test('a tenant that was never measured may write', () => {
   expect(accessOf(tenant('0'), undefined)).toBe('write');
+});
+
+test('the status keeps the size at which a tenant could first only be read, until it may write again', () => {
+  const counts = { users: 1, files: 0, bytes: 0, entries: 0 };
+  const over = usageStatus(tenant('1Gi'), { ...counts, databaseBytes: 2 * GIB });
+  const grown = usageStatus(tenant('1Gi', 2 * GIB), { ...counts, databaseBytes: 3 * GIB });
+
+  expect([over?.readOnlyFromBytes, grown?.readOnlyFromBytes]).toEqual([2 * GIB, 2 * GIB]);
+  expect(usageStatus(tenant('4Gi', 2 * GIB), { ...counts, databaseBytes: 3 * GIB })).toEqual({ ...counts, databaseBytes: 3 * GIB });
 });

@@ -8,7 +8,7 @@ import { selectorText } from '../names.ts';
 import { fieldsIgnoredOfTenant } from '../unsupported.policy.ts';
 import type { AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess } from './database.ts';
-import { withinLimits } from './limits.ts';
+import { usageStatus, withinLimits } from './limits.ts';
 import { changedAt, credentialsOf } from './rotation/rotation.policy.ts';
 import type { FollowedRequest } from './rotation/rotations.ts';
 import type { Workload } from './workload.ts';
@@ -45,7 +45,7 @@ function factsOf(tenant: ObservedTenant, { accepted, database, workload, rotatio
       credentials: credentialStates(tenant, accepted.value),
     }),
     ...rotation?.value,
-    ...(usage && { usage: { ...usage } }),
+    ...((usage ?? tenant.status?.usage) && { usage: usageStatus(tenant, usage) }),
     ...(database.value && { schemaVersion: database.value.schemaVersion }),
     ...(workload.value && { image: workload.value.image, replicas, readyReplicas, selector: selectorText(tenant) }),
   };

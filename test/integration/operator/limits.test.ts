@@ -41,15 +41,18 @@ test('a tenant whose tables are larger than spec.limits.database can only be rea
   const outcomes = [await write()];
   await database('0');
   await condition(cluster.tenants, key, 'WithinLimits', 'False', 'OverLimit');
+  const from = [(await cluster.tenants.get(key)).status?.usage?.readOnlyFromBytes];
   await sql.query('SELECT FROM users').catch(() => undefined); // its session was ended
   const read = await sql.query<{ users: number }>('SELECT count(*) AS users FROM users');
   outcomes.push(await write());
   await database('1Gi');
   await condition(cluster.tenants, key, 'WithinLimits', 'True', 'HasRoom');
+  from.push((await cluster.tenants.get(key)).status?.usage?.readOnlyFromBytes);
   await sql.query('SELECT FROM users').catch(() => undefined);
   outcomes.push(await write());
   await sql.close();
 
   expect(outcomes).toEqual(['written', expect.stringContaining('read-only transaction'), 'written']);
   expect(read[0]?.users).toBeGreaterThan(0);
+  expect(from).toEqual([expect.any(Number), undefined]);
 });
