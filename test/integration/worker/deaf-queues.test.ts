@@ -40,19 +40,21 @@ test('jobs that are asked for some seconds after a script of 7 s in the Redis of
   await done('the first job');
   const url = platform.stores.redis.queueUrl;
   const [busy, admin] = [new Redis(url, { retryStrategy: () => null }), new Redis(url, { retryStrategy: () => null })];
+  // Connected before Redis answers nobody.
+  await Promise.all([busy.ping(), admin.ping()]);
 
   const script = busy.eval('while true do end', 0).catch((error: Error) => error.message);
   await since(performance.now(), 7_000);
   await admin.script('KILL');
   const ended = performance.now();
-  // An earlier job would end a silence. Each queue has a connection of its own, so each tries one time.
+  // An earlier job would end a silence. Each queue has a connection of its own, so each tries one time. The watchdog would take 20 s.
   for (const [queue, afterMs] of [
     [NAMED_STORES_QUEUE, 8_000],
     [DEFAULT_QUEUE, 9_500],
   ] as const) {
     await since(ended, afterMs);
     await ask(queue);
-    await done(`the job of the queue ${queue}`, 5_000);
+    await done(`the job of the queue ${queue}`, 15_000);
   }
 
   expect(await script).toContain('killed');
