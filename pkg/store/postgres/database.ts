@@ -18,6 +18,7 @@ import {
   type TransactionOptions,
 } from './pool.ts';
 import { inSavepoint } from './savepoint.ts';
+import { statements } from './statements.ts';
 import { ModelTable, type Table, TABLE_METHODS } from './table.ts';
 import { type Definitions, definitions } from './tables.ts';
 
@@ -119,21 +120,17 @@ export class Database implements Sql {
 
 /** Each statement in a transaction of its own. */
 function executorOf(transaction: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T>): Executor {
-  const calls = (name: string) =>
-    TABLE_METHODS.map((method) => {
-      const call = (...args: readonly unknown[]) =>
-        transaction((tx) => (tx as unknown as AnyTables)[name]?.[method]?.(...args) as Promise<unknown>);
-      return [method, call] as const;
-    });
-  const tables = Object.keys(definitions).map((name) => [name, Object.fromEntries(calls(name))] as const);
-  const sql: Sql & Pick<Executor, 'prepared'> = {
-    query: (text, params) => transaction((tx) => tx.query(text, params)),
-    prepared: (name, text, params) => transaction((tx) => tx.prepared(name, text, params)),
-  };
-  return Object.assign(Object.fromEntries(tables), sql) as unknown as Executor;
+  const query: Executor['query'] = (text, params) => transaction((tx) => tx.query(text, params));
+  const prepared: Executor['prepared'] = (name, text, params) => transaction((tx) => tx.prepared(name, text, params));
+  return statements({ query, prepared }, (name) => {
+    const table = (tx: Tx) => tx[name] as unknown as Record<string, (...args: readonly unknown[]) => Promise<unknown>>;
+    const call =
+      (method: string) =>
+      (...args: readonly unknown[]) =>
+        transaction((tx) => table(tx)[method]?.(...args) ?? Promise.resolve());
+    return Object.fromEntries(TABLE_METHODS.map((method) => [method, call(method)]));
+  }) as Executor;
 }
-
-type AnyTables = Readonly<Record<string, Readonly<Record<string, (...args: readonly unknown[]) => unknown>>>>;
 
 /** The pool of one or more Databases. */
 class Connections {
@@ -158,11 +155,10 @@ class Connections {
     const renewed: Executor['prepared'] = (name, text, params) => this.#renewing(name, () => named(name, text, params));
     const prepared: Executor['prepared'] = prepares ? (transaction ? named : renewed) : (_name, text, params) => query(text, params);
     const sql = { query, prepared };
-    const tables = Object.entries(definitions).map(([name, definition]) => {
-      const model = this.#models.get(name) as ModelStatic<Model>;
-      return [name, new ModelTable(definition, model, sql, transaction)] as const;
-    });
-    return Object.assign(Object.fromEntries(tables), sql) as unknown as Executor;
+    return statements(
+      sql,
+      (name) => new ModelTable(definitions[name], this.#models.get(name) as ModelStatic<Model>, sql, transaction),
+    ) as Executor;
   }
 
   /** One attempt. */
