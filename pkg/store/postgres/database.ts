@@ -84,6 +84,10 @@ export class Database implements Sql {
     return new Database(this.#connections, { role: this.#role, within: tx });
   }
 
+  get isWithin(): boolean {
+    return this.#within !== undefined;
+  }
+
   query<T = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<T[]> {
     return this.tables.query(sql, params);
   }

@@ -177,6 +177,8 @@ export class TaggedCache {
     let marked: { mark: string; keys: string[] } | undefined;
     const result = await db.transaction(async (tx) => {
       if (this.#invalidated.has(tx)) return fn(tx);
+      // Else it would release the tags before the commit.
+      if (db.isWithin) throw new TypeError('a transaction within another needs that to be one of TaggedCache.transaction()');
       const tags = new Set<string>();
       this.#invalidated.set(tx, tags);
       const value = await fn(tx);

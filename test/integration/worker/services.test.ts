@@ -232,3 +232,11 @@ test('nothing of a step is left that throws after services have changed somethin
   expect(thrown).toEqual([new Error('refused')]);
   expect((await api.get('/folders')).body.data).toEqual([]);
 });
+
+test('a service does not run within a transaction that would invalidate nothing at its commit', async () => {
+  const thrown = await runStep(async (_services, { cache, db }) =>
+    db.transaction((tx) => cache.transaction(db.within(tx), async (inner) => cache.invalidate(inner, 'one'))),
+  );
+
+  expect(thrown).toEqual([new TypeError('a transaction within another needs that to be one of TaggedCache.transaction()')]);
+});
