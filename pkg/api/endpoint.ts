@@ -121,8 +121,8 @@ export interface EndpointDeclaration<P, Q, B, C extends Caller> {
   readonly cached?: { readonly tags: readonly string[] };
   /** A GET whose 200 is a stream of server-sent events, each with the reply's JSON as its data, where `Accept` names EVENT_STREAM. */
   readonly followed?: boolean;
-  /** A GET of a list whose 200 is all of the list, an item a line, where `Accept` names NDJSON. */
-  readonly exported?: boolean;
+  /** A GET of a list whose 200 is all of the list, an item a line, where `Accept` names one of these media types, NDJSON or CSV. */
+  readonly exported?: readonly string[];
   /** For a GET that is not `cached`, with a token: what its handler reads from the cache, looked up in the request's first round trip to Redis. */
   readonly record?: (params: Out<P>) => CacheEntry;
   readonly handle: (request: {
@@ -167,7 +167,7 @@ export interface Endpoint {
   readonly counts?: 'login' | 'refresh' | ((params: unknown) => string | undefined);
   readonly cached?: { readonly tags: readonly string[] };
   readonly followed?: boolean;
-  readonly exported?: boolean;
+  readonly exported?: readonly string[];
   readonly record?: (params: unknown) => CacheEntry;
   readonly handle: (request: {
     actor: Actor | undefined;
@@ -208,14 +208,19 @@ export const EVENT_STREAM = 'text/event-stream';
 /** The media type of JSON values, one a line. */
 export const NDJSON = 'application/x-ndjson';
 
+/** The media type of a table (RFC 4180). */
+export const CSV = 'text/csv';
+
 type Asked = Pick<RequestInfo, 'method' | 'headers'>;
 const accepts = ({ method, headers }: Asked, type: string): boolean =>
   method === 'GET' && (headers['accept'] ?? '').split(',').some((range) => range.split(';')[0]?.trim().toLowerCase() === type);
 
 /** Whether the client asks for server-sent events. */
 export const wantsEvents = (request: Asked): boolean => accepts(request, EVENT_STREAM);
-/** Whether the client asks for all of a list, an item a line. */
+/** Whether the client asks for all of a list, a JSON value a line. */
 export const wantsLines = (request: Asked): boolean => accepts(request, NDJSON);
+/** Whether the client asks for all of a list as a table. */
+export const wantsTable = (request: Asked): boolean => accepts(request, CSV);
 
 /** What any endpoint may answer. */
 export const COMMON_ERRORS: readonly ProblemCode[] = [

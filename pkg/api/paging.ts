@@ -121,6 +121,33 @@ export interface List<R, F extends string, T> {
   readonly present: (row: R) => T;
 }
 
+/** Rows of one statement of `allOf`. */
+const ROWS_AT_ONCE = 1_000;
+
+/**
+ * All that a query matches, in pieces: a statement for each 1,000 rows, when the reader has taken those before; its limit and cursor mean nothing. Throws
+ * `validation_failed` for a sort that is not of this list.
+ */
+export function allOf<R, F extends string, T>(
+  sql: Sql,
+  { sort }: { sort?: string | undefined },
+  list: List<R, F, T>,
+): AsyncGenerator<readonly T[]> {
+  return pieces(sql, pageRequest({ limit: ROWS_AT_ONCE, sort }, list.keyset.order), list);
+}
+
+async function* pieces<R, F extends string, T>(sql: Sql, request: KeysetRequest<F>, list: List<R, F, T>): AsyncGenerator<readonly T[]> {
+  for (let { after } = request, isMore = true; isMore;) {
+    const statement = selectPage(list.keyset, { ...request, after }, list);
+    const rows = (await sql.query<R>(statement.sql, statement.params)).slice(0, request.limit);
+    const last = rows.at(-1);
+    isMore = rows.length === request.limit;
+    if (!last) return;
+    after = list.keyset.valuesOf(request, last);
+    yield rows.map(list.present);
+  }
+}
+
 /** The page that a query asks for. One statement. Throws `validation_failed` for a sort or a cursor that is not of this list. */
 export async function listPage<R, F extends string, T>(
   sql: Sql,

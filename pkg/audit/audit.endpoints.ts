@@ -12,7 +12,7 @@ export const auditEndpoints = (log: AuditLog): Endpoint[] => [
     caller: { permission: 'read:audit' },
     query: AuditQuery,
     replies: { 200: AuditPage },
-    exported: true,
+    exported: [NDJSON],
     handle: async ({ query, request }) =>
       wantsLines(request) ? reply(200, log.export(query, request.signal), { 'content-type': NDJSON }) : reply(200, await log.list(query)),
   }),

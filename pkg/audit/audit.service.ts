@@ -1,14 +1,11 @@
-import { Readable } from 'node:stream';
-import { listPage, type List, type Page, pageRequest } from '../api/paging.ts';
+import type { Readable } from 'node:stream';
+import { ndjson } from '../api/exports.ts';
+import { allOf, listPage, type List, type Page } from '../api/paging.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { type KeysetRequest, selectPage } from '../store/postgres/keyset.ts';
 import type { AUDIT_SORT_FIELDS, AuditEntry, AuditQuery } from './audit.schema.ts';
 import { AUDIT_COLUMNS, type AuditRow, ENTRIES, matching } from './audit.sql.ts';
 
 type SortField = (typeof AUDIT_SORT_FIELDS)[number] | 'id';
-
-/** Of one statement of an export: about 300 KB. */
-const ENTRIES_AT_ONCE = 1_000;
 
 /**
  * The audit log, which triggers write (migration 0045).
@@ -34,21 +31,7 @@ export class AuditLog {
    * `validation_failed` for a sort that is not of this list.
    */
   export(query: AuditQuery, signal: AbortSignal): Readable {
-    const { cursor: _, ...all } = query;
-    const request = { ...pageRequest(all, ENTRIES.order), limit: ENTRIES_AT_ONCE };
-    return Readable.from(this.#lines(query, request), { objectMode: false, signal });
-  }
-
-  async *#lines(query: AuditQuery, request: KeysetRequest<SortField>): AsyncGenerator<string> {
-    for (let after: KeysetRequest<SortField>['after'], isMore = true; isMore;) {
-      const { sql, params } = selectPage(ENTRIES, { ...request, after }, entriesOf(query));
-      const rows = (await this.#db.query<AuditRow>(sql, params)).slice(0, request.limit);
-      const last = rows.at(-1);
-      isMore = rows.length === request.limit;
-      if (!last) return;
-      after = ENTRIES.valuesOf(request, last);
-      yield rows.map((row) => `${JSON.stringify(present(row))}\n`).join('');
-    }
+    return ndjson(allOf(this.#db, query, entriesOf(query)), signal);
   }
 }
 

@@ -1,16 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor } from '../api/actor.ts';
-import {
-  type Endpoint,
-  EVENT_STREAM,
-  NDJSON,
-  problemsOf,
-  type Reply,
-  type ReplyHeaders,
-  type RequestInfo,
-  type Traffic,
-} from '../api/endpoint.ts';
+import { type Endpoint, EVENT_STREAM, problemsOf, type Reply, type ReplyHeaders, type RequestInfo, type Traffic } from '../api/endpoint.ts';
 import { noneMatchHits, parseEntityTags } from '../api/etag.ts';
 import { foreignCursor } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
@@ -237,7 +228,7 @@ function requireDeclared(endpoint: Endpoint, reply: Reply): void {
       : 'stream' in shape
         ? !isBytes(reply.body) && reply.body !== undefined
         : !(endpoint.followed && isStreamOf(EVENT_STREAM, reply)) &&
-          !(endpoint.exported && isStreamOf(NDJSON, reply)) &&
+          !endpoint.exported?.some((type) => isStreamOf(type, reply)) &&
           !isShape(shape, reply.body)
   )
     throw new TypeError(`${endpoint.path}: the body of its ${reply.status} is not what it declares`);

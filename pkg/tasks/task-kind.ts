@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Job, job } from '../api/job.ts';
 import type { BackOff } from '../runtime/backoff.ts';
-import type { TaskKindName } from './tasks.schema.ts';
+import type { TaskKindName, TaskView } from './tasks.schema.ts';
 
 /** The queue of jobs that people request: they may take minutes, and purges and caches never wait behind them. */
 export const TASK_QUEUE = 'tasks';
@@ -17,13 +17,16 @@ export interface TaskKind<Arguments extends z.ZodType = z.ZodType> {
   readonly arguments: Arguments;
   /** A person has one at a time that has not ended: a further request joins it. */
   readonly isSingle: boolean;
+  /** The result that a retry begins with, by that of the task which it retries. */
+  resultOfRetry(result: TaskView['result']): TaskView['result'];
   readonly job: Job<typeof TaskPayload>;
 }
 
 export const taskKind = <Arguments extends z.ZodType>(
-  declaration: Omit<TaskKind<Arguments>, 'job' | 'isSingle'> & { readonly isSingle?: boolean },
+  declaration: Pick<TaskKind<Arguments>, 'name' | 'arguments'> & Partial<Pick<TaskKind<Arguments>, 'isSingle' | 'resultOfRetry'>>,
 ): TaskKind<Arguments> => ({
   isSingle: false,
+  resultOfRetry: (result) => result,
   ...declaration,
   job: job({ kind: `tasks.${declaration.name}`, queue: TASK_QUEUE, payload: TaskPayload, retry: RETRY }),
 });

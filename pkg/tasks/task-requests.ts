@@ -48,15 +48,18 @@ export class TaskRequests {
     return this.#requested(tx, kind, row);
   }
 
-  /** A task of the same person for the failed items of one that has ended; the one that there is while that has not ended. */
-  async retry(tx: Tx, kind: TaskKind, { id, userId }: TaskRow): Promise<TaskView> {
+  /** A task of the same person for the failed items, those with these codes, of one that has ended. Throws `conflict`. */
+  async retry(tx: Tx, kind: TaskKind, { id, userId, result }: TaskRow, codes?: readonly string[]): Promise<TaskView> {
     if (userId === null) throw new Problem('not_found');
     const items = await lockRequestsOf(tx, userId);
     const unfinished = await unfinishedOf(tx, userId);
     if (unfinished.some(({ retryOf }) => retryOf === id))
       throw new Problem('conflict', 'The failed items of this job are being tried again already.');
     requireFewer(unfinished, kind.isSingle ? 0 : items);
-    return this.#requested(tx, kind, await insertRetry(tx, id, this.#random.uuid(), this.#clock.now()));
+    const anew = { uuid: this.#random.uuid(), result: kind.resultOfRetry(result), codes, createdAt: this.#clock.now() };
+    const row = await insertRetry(tx, id, anew);
+    if (row === null) throw new Problem('conflict', 'Nothing of this job failed in that way.');
+    return this.#requested(tx, kind, row);
   }
 
   async #requested(tx: Tx, kind: TaskKind, row: TaskRow | null): Promise<TaskView> {

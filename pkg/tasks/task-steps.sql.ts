@@ -1,6 +1,7 @@
 import type { ProblemCode } from '../api/error-catalogue.ts';
 import type { Json } from '../store/postgres/job-store.ts';
 import type { Sql } from '../store/postgres/pool.ts';
+import type { SkipReason } from './tasks.schema.ts';
 
 /** A task as its processor sees it. */
 export interface RunningTask {
@@ -24,11 +25,14 @@ export interface TaskItem {
   readonly copyIn: string | null;
 }
 
-/** What became of an item; `code` null: it succeeded. */
+/** What became of an item; `code` null: it succeeded, or it is skipped. */
 export interface ItemEnd {
   readonly id: number;
   readonly code: ProblemCode | null;
   readonly message?: string;
+  readonly skipped?: SkipReason;
+  /** What came of it, for its requester. */
+  readonly result?: Json;
 }
 
 /** False: it has ended, or is gone. */
@@ -97,17 +101,21 @@ export const nextItems = (tx: Sql, id: number, { files, folders }: StepSize): Pr
  * the items of a task that it has not seen lately, and would compare each of them with each outcome.
  */
 export async function endItems(tx: Sql, taskId: number, items: readonly ItemEnd[]): Promise<void> {
-  for (const [first, ...others] of Map.groupBy(items, ({ code, message }) => `${code} ${message}`).values()) {
+  for (const [first, ...others] of Map.groupBy(items, ({ code, message, skipped, result }) =>
+    JSON.stringify([code, message, skipped, result]),
+  ).values()) {
     if (!first) continue;
     const ids = [first, ...others].map(({ id }) => id);
     await tx.query(
       `WITH ended AS (
-         UPDATE task_items SET state = CASE WHEN $3::text IS NULL THEN 'succeeded' ELSE 'failed' END, error_code = $3, error_message = left($4, 1000)
+         UPDATE task_items SET error_code = $3::text, error_message = left($4, 1000), reason = $5::text, result = $6::jsonb,
+           state = CASE WHEN $5::text IS NOT NULL THEN 'skipped' WHEN $3::text IS NULL THEN 'succeeded' ELSE 'failed' END
          WHERE task_id = $1 AND id = ANY ($2::bigint[]) AND state = 'queued' RETURNING id
        )
-       UPDATE tasks t SET done = t.done + c.count, failed = t.failed + CASE WHEN $3::text IS NULL THEN 0 ELSE c.count END
+       UPDATE tasks t SET done = t.done + c.count, failed = t.failed + CASE WHEN $3::text IS NULL THEN 0 ELSE c.count END,
+         skipped = t.skipped + CASE WHEN $5::text IS NULL THEN 0 ELSE c.count END
        FROM (SELECT count(*)::int AS count FROM ended) c WHERE t.id = $1`,
-      [taskId, ids, first.code, first.message ?? null],
+      [taskId, ids, first.code, first.message ?? null, first.skipped ?? null, first.result ? JSON.stringify(first.result) : null],
     );
   }
 }

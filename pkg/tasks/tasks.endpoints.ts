@@ -1,12 +1,26 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint, EVENT_STREAM, reply, wantsEvents } from '../api/endpoint.ts';
+import { CSV, type Endpoint, endpoint, EVENT_STREAM, NDJSON, reply, wantsEvents, wantsLines, wantsTable } from '../api/endpoint.ts';
+import { csv, ndjson } from '../api/exports.ts';
 import { Uuid } from '../api/schemas.ts';
 import type { TaskFollowers } from './task-followers.ts';
-import { TaskItemPage, TaskItemQuery, TaskPage, TaskQuery, TaskView } from './tasks.schema.ts';
+import { TaskItemPage, TaskItemQuery, type TaskItemView, TaskPage, TaskQuery, TaskRetry, TaskView } from './tasks.schema.ts';
 import type { Tasks } from './tasks.service.ts';
 
 const ById = z.object({ id: Uuid });
 const OWN = { tag: 'jobs', caller: 'user' } as const;
+
+/** The columns of an item in a table. */
+const ITEM_FIELDS: Readonly<Record<string, (item: TaskItemView) => string | null>> = {
+  id: ({ id }) => id,
+  type: ({ target }) => target.type,
+  target_id: ({ target }) => target.id,
+  name: ({ target }) => target.name,
+  state: ({ state }) => state,
+  reason: ({ reason }) => reason,
+  code: ({ error }) => error?.code ?? null,
+  message: ({ error }) => error?.message ?? null,
+  url: ({ result }) => result?.url ?? null,
+};
 
 export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[] => [
   endpoint({
@@ -42,12 +56,19 @@ export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[
     method: 'get',
     path: '/jobs/{id}/items',
     operationId: 'listJobItems',
-    summary: 'List what a job does one by one, with what became of each',
+    summary: 'List what a job does one by one, with what became of each; all of it as lines of JSON or a table',
     params: ById,
     query: TaskItemQuery,
     replies: { 200: TaskItemPage },
+    exported: [NDJSON, CSV],
     errors: ['not_found'],
-    handle: async ({ actor, params, query }) => reply(200, await tasks.items(actor, params.id, query)),
+    handle: async ({ actor, params, query, request }) => {
+      const isTable = wantsTable(request);
+      if (!isTable && !wantsLines(request)) return reply(200, await tasks.items(actor, params.id, query));
+      const all = await tasks.allItems(actor, params.id, query);
+      const stream = isTable ? csv(all, ITEM_FIELDS, request.signal) : ndjson(all, request.signal);
+      return reply(200, stream, { 'content-type': isTable ? CSV : NDJSON });
+    },
   }),
   endpoint({
     ...OWN,
@@ -66,11 +87,12 @@ export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[
     method: 'post',
     path: '/jobs/{id}/retry',
     operationId: 'retryJob',
-    summary: 'Try the failed items of a job again, as another job',
+    summary: 'Try the failed items of a job again, or those with given codes, as another job',
     params: ById,
+    body: TaskRetry,
     replies: { 202: TaskView },
     errors: ['not_found', 'conflict'],
     idempotent: true,
-    handle: async ({ actor, params }) => reply(202, await tasks.retry(actor, params.id)),
+    handle: async ({ actor, params, body }) => reply(202, await tasks.retry(actor, params.id, body)),
   }),
 ];

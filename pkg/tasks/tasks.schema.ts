@@ -1,16 +1,40 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
-import { queryBoolean, Timestamp, Uuid } from '../api/schemas.ts';
+import { Bytes, queryBoolean, text, Timestamp, Uuid } from '../api/schemas.ts';
 
 /** What people may request; the feature that does it declares it (`taskKind`). */
-export const TASK_KINDS = ['empty_trash', 'copy_folder'] as const;
+export const TASK_KINDS = ['empty_trash', 'copy_folder', 'batch'] as const;
 export type TaskKindName = (typeof TASK_KINDS)[number];
+
+/** What POST /batch does with each item. */
+export const BATCH_OPERATIONS = [
+  'delete',
+  'purge',
+  'restore',
+  'move',
+  'tag',
+  'untag',
+  'set_metadata',
+  'remove_metadata',
+  'grant',
+  'revoke',
+  'share',
+] as const;
+export type BatchOperation = (typeof BATCH_OPERATIONS)[number];
 
 export const TASK_STATES = ['queued', 'running', 'succeeded', 'failed', 'canceled'] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
-const ITEM_STATES = ['queued', 'succeeded', 'failed'] as const;
+const ITEM_STATES = ['queued', 'succeeded', 'failed', 'skipped'] as const;
 export type ItemState = (typeof ITEM_STATES)[number];
+
+/** Why there was nothing to do for an item. */
+export const SKIP_REASONS = ['with_folder'] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+const ErrorCode = text(1, 50)
+  .regex(/^[a-z_]+$/, 'is a code of the catalogue of errors')
+  .meta({ example: 'name_conflict' });
 
 const TaskError = z
   .object({
@@ -19,29 +43,41 @@ const TaskError = z
   })
   .meta({ id: 'JobError' });
 
-/** docs/design/records.md, Job. */
-export const TaskView = z
-  .object({
-    id: Uuid,
-    kind: z.enum(TASK_KINDS),
-    state: z.enum(TASK_STATES).describe('succeeded: each item has ended, some of them perhaps in failure; failed: it could not begin'),
-    progress: z.object({
-      done: z.int().min(0).meta({ description: 'items that have ended, failed ones included', example: 3 }),
-      total: z.int().min(0).meta({ description: 'items so far: it grows until all are found', example: 4 }),
-      failed: z.int().min(0).meta({ example: 0 }),
+const TaskOfAnyKind = z.object({
+  id: Uuid,
+  state: z.enum(TASK_STATES).describe('succeeded: each item has ended, some of them perhaps in failure; failed: it could not begin'),
+  progress: z.object({
+    done: z.int().min(0).meta({ description: 'items that have ended, failed and skipped ones included', example: 3 }),
+    total: z.int().min(0).meta({ description: 'items so far: it grows until all are found', example: 4 }),
+    failed: z.int().min(0).meta({ example: 0 }),
+    skipped: z.int().min(0).meta({ description: 'for which there was nothing to do', example: 0 }),
+  }),
+  created_at: Timestamp,
+  started_at: Timestamp.nullable(),
+  ended_at: Timestamp.nullable(),
+  error: TaskError.nullable().describe('why it failed'),
+  cancelable: z.boolean(),
+  retry_of: Uuid.nullable().describe('the job whose failed items this one tries again'),
+});
+
+const EmptyTrashTask = TaskOfAnyKind.extend({ kind: z.literal('empty_trash'), result: z.null() }).meta({ id: 'EmptyTrashJob' });
+const CopyFolderTask = TaskOfAnyKind.extend({
+  kind: z.literal('copy_folder'),
+  result: z.object({ folder_id: Uuid }).describe('the copy, which is there from the beginning'),
+}).meta({ id: 'CopyFolderJob' });
+const BatchTask = TaskOfAnyKind.extend({
+  kind: z.literal('batch'),
+  result: z.object({
+    operation: z.enum(BATCH_OPERATIONS),
+    dry_run: z.boolean().describe('true: it changes nothing, and its items end as they would'),
+    bytes: Bytes.meta({
+      description: 'of all versions of what delete and purge took; those of delete become free when they leave the trash',
     }),
-    created_at: Timestamp,
-    started_at: Timestamp.nullable(),
-    ended_at: Timestamp.nullable(),
-    result: z
-      .object({ folder_id: Uuid })
-      .nullable()
-      .describe('of copy_folder: the copy, which is there from the beginning; of others null'),
-    error: TaskError.nullable().describe('why it failed'),
-    cancelable: z.boolean(),
-    retry_of: Uuid.nullable().describe('the job whose failed items this one tries again'),
-  })
-  .meta({ id: 'Job' });
+  }),
+}).meta({ id: 'BatchJob' });
+
+/** docs/design/records.md, Job. */
+export const TaskView = z.discriminatedUnion('kind', [EmptyTrashTask, CopyFolderTask, BatchTask]).meta({ id: 'Job' });
 export type TaskView = z.output<typeof TaskView>;
 
 export const TaskPage = pageOf(TaskView).meta({ id: 'JobPage' });
@@ -54,16 +90,31 @@ export const TaskQuery = z.object({
 });
 export type TaskQuery = z.output<typeof TaskQuery>;
 
+const ItemResult = z
+  .object({
+    share_id: Uuid,
+    url: z.url().meta({
+      description: 'the page for people',
+      example: 'https://files.example.org/s/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    }),
+  })
+  .meta({ id: 'JobItemResult' });
+
 export const TaskItemView = z
   .object({
     id: Uuid,
     target: z.object({
       type: z.enum(['file', 'folder']),
       id: Uuid,
-      name: z.string().meta({ description: 'as it was when the item was found', example: 'thesis.pdf' }),
+      name: z
+        .string()
+        .nullable()
+        .meta({ description: 'as it was when the item was found; null: of what one may not know', example: 'thesis.pdf' }),
     }),
     state: z.enum(ITEM_STATES),
     error: TaskError.nullable(),
+    reason: z.enum(SKIP_REASONS).nullable().describe('of one that is skipped; with_folder: it went with a folder of the same job'),
+    result: ItemResult.nullable().describe('of share: the link that was made'),
   })
   .meta({ id: 'JobItem' });
 export type TaskItemView = z.output<typeof TaskItemView>;
@@ -73,5 +124,18 @@ export const TASK_ITEM_SORT_FIELDS = ['position'] as const;
 export const TaskItemQuery = z.object({
   ...pageQueryOf(TASK_ITEM_SORT_FIELDS),
   state: z.enum(ITEM_STATES).optional(),
+  code: ErrorCode.optional().describe('of the error of a failed item'),
 });
 export type TaskItemQuery = z.output<typeof TaskItemQuery>;
+
+export const TaskRetry = z
+  .strictObject({
+    codes: z
+      .array(ErrorCode)
+      .min(1)
+      .max(50)
+      .optional()
+      .meta({ description: 'left out: all that failed', example: ['name_conflict'] }),
+  })
+  .meta({ id: 'JobRetry' });
+export type TaskRetry = z.output<typeof TaskRetry>;

@@ -1,13 +1,13 @@
 import type { Actor } from '../api/actor.ts';
-import { listPage, type Page } from '../api/paging.ts';
+import { allOf, type List, listPage, type Page } from '../api/paging.ts';
 import { Problem } from '../api/problem.ts';
 import type { Uuid } from '../api/schemas.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { TaskKind } from './task-kind.ts';
 import type { TaskRequests } from './task-requests.ts';
-import type { TaskItemQuery, TaskItemView, TaskQuery, TaskView } from './tasks.schema.ts';
-import { cancelTask, findTask, TASK_COLUMNS, TASK_ITEM_COLUMNS, TASK_ITEMS, type TaskRow, TASKS } from './tasks.sql.ts';
+import type { TASK_ITEM_SORT_FIELDS, TaskItemQuery, TaskItemView, TaskQuery, TaskRetry, TaskView } from './tasks.schema.ts';
+import { cancelTask, findTask, TASK_COLUMNS, TASK_ITEM_COLUMNS, TASK_ITEMS, type TaskItemRow, type TaskRow, TASKS } from './tasks.sql.ts';
 import { presentTask, presentTaskItem } from './tasks.view.ts';
 
 /**
@@ -53,18 +53,15 @@ export class Tasks {
   }
 
   /** Two statements. Throws `not_found`. */
-  async items(actor: Actor, id: Uuid, { state, ...query }: TaskItemQuery): Promise<Page<TaskItemView>> {
+  async items(actor: Actor, id: Uuid, query: TaskItemQuery): Promise<Page<TaskItemView>> {
     const task = await this.#find(actor, id);
-    return listPage(this.#db, query, {
-      keyset: TASK_ITEMS,
-      columns: TASK_ITEM_COLUMNS,
-      from: 'task_items i',
-      where: (params) => [
-        `i.task_id = ${params.add(task.id)}`,
-        ...(state === undefined ? [] : [`i.state = '${state}'`]), // a literal: the index of the failed ones has it as its condition
-      ],
-      present: presentTaskItem,
-    });
+    return listPage(this.#db, query, itemsOf(task, query));
+  }
+
+  /** All of them, in pieces: one statement, and one for each piece when the reader has taken those before. Throws `not_found`. */
+  async allItems(actor: Actor, id: Uuid, query: TaskItemQuery): Promise<AsyncGenerator<readonly TaskItemView[]>> {
+    const task = await this.#find(actor, id);
+    return allOf(this.#db, query, itemsOf(task, query));
   }
 
   /** What it has done stays done; it does no further item once this is committed. Two statements. Throws `not_found`, `conflict`. */
@@ -75,14 +72,14 @@ export class Tasks {
     return presentTask(canceled);
   }
 
-  /** The failed items, as another task. Throws `not_found`, `conflict` (it has not ended, nothing failed, is tried already, too many tasks). */
-  async retry(actor: Actor, id: Uuid): Promise<TaskView> {
+  /** The failed items, or those with these codes, as another task. Throws `not_found`, `conflict` (it has not ended, nothing failed, is tried already, too many tasks). */
+  async retry(actor: Actor, id: Uuid, { codes }: TaskRetry): Promise<TaskView> {
     return this.#db.transaction(async (tx) => {
       const task = required(actor, await findTask(tx, id), {});
       if (task.endedAt === null) throw new Problem('conflict', 'The job has not ended.');
       const kind = this.#kinds.find(({ name }) => name === task.kind);
       if (task.failed === 0 || !kind) throw new Problem('conflict', 'Nothing of this job failed that could be tried again.');
-      return this.#requests.retry(tx, kind, task);
+      return this.#requests.retry(tx, kind, task, codes);
     });
   }
 
@@ -90,6 +87,22 @@ export class Tasks {
     return required(actor, await findTask(this.#db, id), by);
   }
 }
+
+const itemsOf = (
+  { id }: TaskRow,
+  { state, code }: TaskItemQuery,
+): List<TaskItemRow, (typeof TASK_ITEM_SORT_FIELDS)[number], TaskItemView> => ({
+  keyset: TASK_ITEMS,
+  columns: TASK_ITEM_COLUMNS,
+  from: 'task_items i',
+  where: (params) => [
+    `i.task_id = ${params.add(id)}`,
+    // Literals: the index of the failed ones has it as its condition.
+    ...(state === undefined ? [] : [`i.state = '${state}'`]),
+    ...(code === undefined ? [] : [`i.state = 'failed' AND i.error_code = ${params.add(code)}`]),
+  ],
+  present: presentTaskItem,
+});
 
 /** Administrators are those who manage users. */
 const isAdministrator = (actor: Actor): boolean => actor.permissions.has('write:users');

@@ -5,8 +5,10 @@ import { originParameter, withOrigin } from '../store/postgres/origin.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 import {
   type ItemState,
+  type SkipReason,
   TASK_ITEM_SORT_FIELDS,
   TASK_SORT_FIELDS,
+  type TaskItemView,
   type TaskKindName,
   type TaskState,
   type TaskView,
@@ -21,6 +23,7 @@ export interface TaskRow {
   readonly total: number;
   readonly done: number;
   readonly failed: number;
+  readonly skipped: number;
   readonly result: TaskView['result'];
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
@@ -31,7 +34,7 @@ export interface TaskRow {
 }
 
 /** The columns of a TaskRow; wants `t` of tasks. */
-export const TASK_COLUMNS = `t.id, t.uuid, t.kind, t.user_id AS "userId", t.state, t.total, t.done, t.failed, t.result, t.error_code AS "errorCode",
+export const TASK_COLUMNS = `t.id, t.uuid, t.kind, t.user_id AS "userId", t.state, t.total, t.done, t.failed, t.skipped, t.result, t.error_code AS "errorCode",
   t.error_message AS "errorMessage", (SELECT r.uuid FROM tasks r WHERE r.id = t.retry_of) AS "retryOf", t.created_at AS "createdAt",
   t.started_at AS "startedAt", t.ended_at AS "endedAt"`;
 
@@ -55,11 +58,13 @@ export interface TaskItemRow {
   readonly state: ItemState;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+  readonly reason: SkipReason | null;
+  readonly result: TaskItemView['result'];
 }
 
 /** The columns of a TaskItemRow; wants `i` of task_items. */
 export const TASK_ITEM_COLUMNS = `i.id, i.uuid, i.target_type AS "targetType", i.target, i.target_name AS "targetName", i.state,
-  i.error_code AS "errorCode", i.error_message AS "errorMessage"`;
+  i.error_code AS "errorCode", i.error_message AS "errorMessage", i.reason, i.result`;
 
 export const TASK_ITEMS = keyset<TaskItemRow, (typeof TASK_ITEM_SORT_FIELDS)[number]>({
   keys: { position: integerKey('i.id', ({ id }) => id) },
@@ -132,20 +137,31 @@ export async function insertTask(tx: Tx, task: NewTask): Promise<TaskRow | null>
   return row ?? null;
 }
 
+const RETRIED = `i.task_id = $1 AND i.state = 'failed' AND ($5::text[] IS NULL OR i.error_code = ANY ($5::text[]))`;
+
 const RETRY = `
   WITH retried AS (
     INSERT INTO tasks AS t (uuid, kind, user_id, arguments, is_planned, total, result, retry_of, created_at)
-    SELECT $2, r.kind, r.user_id, r.arguments, true, r.failed, r.result, r.id, $3 FROM tasks r WHERE r.id = $1 RETURNING t.*
+    SELECT $2, r.kind, r.user_id, r.arguments, true, c.count, $4::jsonb, r.id, $3
+    FROM tasks r, (SELECT count(*)::int AS count FROM task_items i WHERE ${RETRIED}) c WHERE r.id = $1 AND c.count > 0 RETURNING t.*
   ), item AS (
     INSERT INTO task_items (task_id, rank, target_type, target, target_name, copy, copy_in)
     SELECT t.id, i.rank, i.target_type, i.target, i.target_name, i.copy, i.copy_in
-    FROM retried t JOIN task_items i ON i.task_id = $1 AND i.state = 'failed' ORDER BY i.id
+    FROM retried t JOIN task_items i ON ${RETRIED} ORDER BY i.id
   )
   SELECT ${TASK_COLUMNS} FROM retried t`;
 
-/** A task that tries the failed items of another, which has ended, again. One statement. */
-export async function insertRetry(tx: Tx, id: number, uuid: string, createdAt: Date): Promise<TaskRow | null> {
-  const [row] = await tx.query<TaskRow>(RETRY, [id, uuid, createdAt]);
+export interface NewRetry {
+  readonly uuid: string;
+  readonly result: TaskView['result'];
+  /** Undefined: whatever they failed by. */
+  readonly codes: readonly string[] | undefined;
+  readonly createdAt: Date;
+}
+
+/** A task that tries failed items of another, which has ended, again; null: there are none. One statement. */
+export async function insertRetry(tx: Tx, id: number, { uuid, result, codes, createdAt }: NewRetry): Promise<TaskRow | null> {
+  const [row] = await tx.query<TaskRow>(RETRY, [id, uuid, createdAt, result === null ? null : JSON.stringify(result), codes ?? null]);
   return row ?? null;
 }
 

@@ -1,25 +1,29 @@
 import type { TaskItemView, TaskView } from './tasks.schema.ts';
 import type { TaskItemRow, TaskRow } from './tasks.sql.ts';
 
-export const presentTask = (task: TaskRow): TaskView => ({
-  id: task.uuid,
-  kind: task.kind,
-  state: task.state,
-  progress: { done: task.done, total: task.total, failed: task.failed },
-  created_at: task.createdAt.toISOString(),
-  started_at: task.startedAt?.toISOString() ?? null,
-  ended_at: task.endedAt?.toISOString() ?? null,
-  result: task.result,
-  error: errorOf(task),
-  cancelable: task.endedAt === null,
-  retry_of: task.retryOf,
-});
+/** `kind` and `result` belong together as their writers have them. */
+export const presentTask = (task: TaskRow): TaskView =>
+  ({
+    id: task.uuid,
+    kind: task.kind,
+    state: task.state,
+    progress: { done: task.done, total: task.total, failed: task.failed, skipped: task.skipped },
+    created_at: task.createdAt.toISOString(),
+    started_at: task.startedAt?.toISOString() ?? null,
+    ended_at: task.endedAt?.toISOString() ?? null,
+    result: task.result,
+    error: errorOf(task),
+    cancelable: task.endedAt === null,
+    retry_of: task.retryOf,
+  }) as TaskView;
 
 export const presentTaskItem = (item: TaskItemRow): TaskItemView => ({
   id: item.uuid,
-  target: { type: item.targetType, id: item.target, name: item.targetName },
+  target: { type: item.targetType, id: item.target, name: item.targetName === '' ? null : item.targetName },
   state: item.state,
   error: errorOf(item),
+  reason: item.reason,
+  result: item.result,
 });
 
 const errorOf = ({ errorCode, errorMessage }: Pick<TaskRow, 'errorCode' | 'errorMessage'>): TaskView['error'] =>

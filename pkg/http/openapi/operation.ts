@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Endpoint, EVENT_STREAM, isStream, isStreamBody, NDJSON, problemsOf, type ReplyShape } from '../../api/endpoint.ts';
+import { CSV, type Endpoint, EVENT_STREAM, isStream, isStreamBody, NDJSON, problemsOf, type ReplyShape } from '../../api/endpoint.ts';
 import { ENTITY_TAGS_PATTERN } from '../../api/etag.ts';
 import { CATALOGUE, type ProblemCode } from '../../api/error-catalogue.ts';
 import { IDEMPOTENCY_KEY_PATTERN } from '../idempotency.ts';
@@ -139,7 +139,7 @@ function successes(endpoint: Endpoint, schemas: SchemaBook, readable: boolean): 
               content: {
                 ...contentOf(shape, schemas),
                 ...(endpoint.followed && status === '200' ? { [EVENT_STREAM]: { schema: EVENTS } } : {}),
-                ...(endpoint.exported && status === '200' ? { [NDJSON]: { schema: LINES } } : {}),
+                ...(status === '200' ? Object.fromEntries((endpoint.exported ?? []).map((type) => [type, { schema: EXPORTS[type] }])) : {}),
               },
             }),
       },
@@ -152,6 +152,13 @@ const contentOf = (shape: NonNullable<ReplyShape>, schemas: SchemaBook): Json =>
 
 const EVENTS = { type: 'string', description: 'Events without a name, each with this JSON as its data. It ends with the last one.' };
 const LINES = { type: 'string', description: 'All items of the list, each as one line of JSON; `limit` and `cursor` mean nothing.' };
+const TABLE = {
+  type: 'string',
+  description:
+    'All items of the list, each as one line of a table with a first line of names (RFC 4180, UTF-8); `limit` and `cursor` mean nothing. Text that a ' +
+    'spreadsheet would take for a formula has an apostrophe in front.',
+};
+const EXPORTS: Readonly<Record<string, Json>> = { [NDJSON]: LINES, [CSV]: TABLE };
 const BYTES = { type: 'string', format: 'binary' };
 const jsonContent = (schema: Json, schemas: SchemaBook): Json => ({ 'application/json': { schema, example: schemas.example(schema) } });
 

@@ -83,7 +83,7 @@ test('an own trash that is emptied while the worker is killed is empty in the en
   await worker.start();
 
   expect(joined.id).toBe(id);
-  expect((await endOf(api, id)).progress).toEqual({ done: 31, total: 31, failed: 0 });
+  expect((await endOf(api, id)).progress).toEqual({ done: 31, total: 31, failed: 0, skipped: 0 });
   expect(await tenant.db.query('SELECT FROM folders WHERE owner_id = (SELECT id FROM users WHERE uuid = $1)', [user.id])).toEqual([]);
 });
 

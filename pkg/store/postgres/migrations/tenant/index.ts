@@ -40,6 +40,7 @@ import { keysInNfc } from './0080-keys-in-nfc.ts';
 import { namesInOrder } from './0081-names-in-order.ts';
 import { countRows } from './0082-count-rows.ts';
 import { recountBeyondLimits } from './0083-recount-beyond-limits.ts';
+import { skippedItems } from './0120-skipped-items.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -83,4 +84,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   namesInOrder,
   countRows,
   recountBeyondLimits,
+  skippedItems,
 ];
