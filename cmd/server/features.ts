@@ -1,5 +1,6 @@
 import { accountsFeature } from '../../pkg/accounts/accounts.ts';
 import { audit } from '../../pkg/audit/audit.ts';
+import { BATCH } from '../../pkg/content/batch/batch-task.ts';
 import { contentFeature } from '../../pkg/content/content.ts';
 import { COPY_FOLDER } from '../../pkg/content/folders/copy-folder-task.ts';
 import { metadata } from '../../pkg/content/metadata/metadata.ts';
@@ -15,7 +16,7 @@ import { webhooks } from '../../pkg/webhooks/webhooks.ts';
 /** What a tenant's server does. A new feature is one line here (docs/architecture.md, "Add a feature"). A deleted user's tasks go before their content, and tags are copied while the files are still theirs. */
 export const FEATURES: readonly Feature[] = [
   accountsFeature(),
-  tasksFeature([EMPTY_OWN_TRASH, COPY_FOLDER]),
+  tasksFeature([EMPTY_OWN_TRASH, COPY_FOLDER, BATCH]),
   tags,
   contentFeature(),
   metadata,

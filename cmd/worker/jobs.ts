@@ -1,5 +1,6 @@
 import { clearCaches } from '../../pkg/events/caches.jobs.ts';
 import { deleteExpiredAudit } from '../../pkg/audit/expire-audit.ts';
+import { batch } from '../../pkg/content/batch/batch.processor.ts';
 import { copyFolder } from '../../pkg/content/folders/copy-folder.processor.ts';
 import { expireUploads } from '../../pkg/content/partial-uploads/expire-uploads.processor.ts';
 import { purgeObjects } from '../../pkg/content/objects/purge-objects.processor.ts';
@@ -32,6 +33,7 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     submitGrade({ retrySeconds: config.CARREL_GRADE_RETRY_SECONDS }),
     emptyOwnTrash,
     copyFolder,
+    batch,
     renameCourse,
     expireTask,
   ],

@@ -1,6 +1,8 @@
 import { archiveEndpoints } from './archives/archives.endpoints.ts';
 import { FolderArchives } from './archives/folder-archives.service.ts';
 import { grantSource } from './access/grants-of-user.sql.ts';
+import { batchEndpoints } from './batch/batch.endpoints.ts';
+import { Batches } from './batch/batch.service.ts';
 import type { Feature } from '../feature/feature.ts';
 import { downloadEndpoints } from './downloads/downloads.endpoints.ts';
 import { Downloads } from './downloads/downloads.service.ts';
@@ -55,6 +57,7 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
     const deps = { ...services, tenantId: tenant.id, apiUrl, bucket: settings.bucket };
     const tasks = new TaskRequests(services);
     const files = new Files(deps);
+    const search = new Search(deps);
     const blobs = new Blobs(deps);
     const transfers = new Transfers({ ...deps, limits });
     const schedule = new VersionSchedule(deps);
@@ -90,7 +93,8 @@ export const contentFeature = (limits: Partial<TransferLimits> = {}): Feature =>
           trash: new FolderTrash(deps),
           copies: new FolderCopies({ ...deps, tasks }),
         }),
-        ...searchEndpoints(new Search(deps)),
+        ...searchEndpoints(search),
+        ...batchEndpoints(new Batches({ ...deps, tasks, files, search, passwords, appUrl: addresses.appUrl })),
         ...trashEndpoints({ ...services, tasks }),
         ...grantEndpoints(new Grants(deps), new AccessLists(deps)),
         ...shareEndpoints(new Shares({ ...deps, passwords, appUrl: addresses.appUrl })),

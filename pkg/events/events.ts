@@ -95,6 +95,11 @@ export class Events {
     this.#random = deps.random;
   }
 
+  /** For many calls in one transaction: what they emit is written by `flush`, many events in one statement. */
+  buffered(): BufferedEvents {
+    return new BufferedEvents({ notifier: this.#notifier, clock: this.#clock, random: this.#random });
+  }
+
   /** One statement, whether a webhook is subscribed to the event or not. Throws ZodError where `data` is not of the catalogue's shape. */
   async emit<Name extends EventName>(tx: Tx, event: Name, data: EventData<Name>): Promise<void> {
     await this.emitAll(tx, event, [data]);
@@ -135,5 +140,43 @@ export class Events {
       deliveries += written?.deliveries ?? 0;
     }
     if (deliveries > 0) this.#notifier.notifyAfterCommit(tx);
+  }
+}
+
+type Emitted = { [Name in EventName]: readonly [Name, EventData<Name>] }[EventName];
+
+/** Events of one transaction, which `flush` writes. */
+export class BufferedEvents extends Events {
+  #emitted: Emitted[] = [];
+
+  get count(): number {
+    return this.#emitted.length;
+  }
+
+  /** No statement. */
+  override async emitAll<Name extends EventName>(_tx: Tx, event: Name, all: readonly EventData<Name>[]): Promise<void> {
+    this.#emitted.push(...all.map((data) => [event, data] as const as Emitted));
+  }
+
+  /** All but the first so many are not to be written. */
+  dropAfter(count: number): void {
+    this.#emitted.length = count;
+  }
+
+  /** Writes them in their order: one statement for each run of events of one kind. */
+  async flush(tx: Tx): Promise<void> {
+    const emitted = this.#emitted;
+    this.#emitted = [];
+    for (let at = 0; at < emitted.length;) {
+      const name = emitted[at]?.[0] as EventName;
+      const end = emitted.findIndex(([other], index) => index > at && other !== name);
+      const run = emitted.slice(at, end === -1 ? emitted.length : end);
+      await super.emitAll(
+        tx,
+        name,
+        run.map(([, data]) => data as EventData<typeof name>),
+      );
+      at += run.length;
+    }
   }
 }

@@ -29,6 +29,8 @@ export class Values {
     if ('const' in schema) return fc.constant(schema.const);
     if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));
     if (Array.isArray(schema.anyOf)) return fc.oneof(...(schema.anyOf as Schema[]).map((each) => this.of(each)));
+    if (Array.isArray(schema.oneOf) && schema.type === undefined)
+      return fc.oneof(...(schema.oneOf as Schema[]).map((each) => this.of(each)));
     if (schema.type === 'boolean') return fc.boolean();
     if (schema.type === 'null') return fc.constant(null);
     if (schema.type === 'integer') return fc.integer(bounds(schema));

@@ -81,9 +81,11 @@ export class Files {
     events: Events;
     clock: Clock;
     settings: Pick<TenantSettings, 'trashRetentionMs'>;
+    /** Left out: one of its own. */
+    trash?: TrashSchedule;
   }) {
     this.#db = deps.db;
-    this.#schedule = new TrashSchedule(deps);
+    this.#schedule = deps.trash ?? new TrashSchedule(deps);
     this.#cache = deps.cache;
     this.#transactions = authorizedTransactions(deps);
     this.#jobs = deps.jobs;

@@ -46,13 +46,15 @@ export class FolderTrash {
     clock: Clock;
     jobs: JobRequests;
     settings: Pick<TenantSettings, 'trashRetentionMs'>;
+    /** Left out: one of its own. */
+    trash?: TrashSchedule;
   }) {
     this.#transactions = authorizedTransactions(deps);
     this.#cache = deps.cache;
     this.#events = deps.events;
     this.#clock = deps.clock;
     this.#moves = new FolderMoves(deps);
-    this.#schedule = new TrashSchedule(deps);
+    this.#schedule = deps.trash ?? new TrashSchedule(deps);
   }
 
   /** Four statements. Throws `not_found` (also where it is in the trash already), `forbidden`, `precondition_failed`. */

@@ -16,7 +16,7 @@ import { type AuthorizedTransactions, authorizedTransactions } from '../access/a
 import { type FileRecord, findFile } from '../files/files.sql.ts';
 import { findFolder, type FolderRecord } from '../folders/folders.sql.ts';
 import { endOfGrant, keptEnd, requireNotOwnGrant, requireSharing } from './grants.policy.ts';
-import { GRANT_COLUMNS, GRANT_TABLES, type GrantRow, lockGrant, type Resource } from './grants.sql.ts';
+import { GRANT_COLUMNS, GRANT_TABLES, type Grantee, type GrantRow, lockGrant, lockGrantOf, type Resource } from './grants.sql.ts';
 import { grantEtag, presentGrant } from './grants.view.ts';
 import { type GrantChanges, type NewGrant, GRANT_SORT_FIELDS, type GrantQuery, type GrantView } from './grants.schema.ts';
 
@@ -145,11 +145,25 @@ export class Grants {
    * Revokes a grant and those that depend on it. Throws `forbidden` if the actor is admin by that very grant and it is not theirs alone, and
    * `precondition_failed`.
    */
-  async revoke(actor: Actor, resource: Resource, grantId: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
+  revoke(actor: Actor, resource: Resource, grantId: string, ifMatch: RequestInfo['ifMatch']): Promise<void> {
+    return this.#revoke(actor, resource, (tx, { kind, id }) => lockGrant(tx, grantId, kind, id), ifMatch);
+  }
+
+  /** The same of the grant that a person or group has there. */
+  revokeOf(actor: Actor, resource: Resource, grantee: Grantee): Promise<void> {
+    return this.#revoke(actor, resource, (tx, { kind, id }) => lockGrantOf(tx, grantee, kind, id), undefined);
+  }
+
+  async #revoke(
+    actor: Actor,
+    resource: Resource,
+    lock: (tx: Tx, target: GrantTarget) => Promise<GrantRow | null>,
+    ifMatch: RequestInfo['ifMatch'],
+  ): Promise<void> {
     await this.#transactions.run(actor, async (tx, granted) => {
       const target = await requireShared(tx, actor, granted, resource, true);
-      const grant = await lockGrant(tx, grantId, resource.kind, target.id);
-      if (!grant) throw new Problem('not_found');
+      const grant = await lock(tx, target);
+      if (!grant) throw new Problem('not_found', 'There is no such grant.');
       requireMatch(ifMatch, grantEtag(grant));
       if (grant.userId !== actor.userUuid) await this.#source(tx, actor, target, grant.id);
       this.#cache.invalidate(tx, ...(await peopleConcerned(tx, [grant.id])).map(grantsTag));

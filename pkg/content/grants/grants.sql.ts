@@ -1,5 +1,6 @@
 import type { Level } from '../../api/actor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
+import type { NewGrant } from './grants.schema.ts';
 
 /** The resource of a grant, by kind and uuid. */
 export type Resource = { readonly kind: 'file' | 'folder'; readonly uuid: string };
@@ -19,6 +20,23 @@ export interface GrantRow {
 export const GRANT_COLUMNS = `p.id, p.uuid, u.uuid AS "userId", g.uuid AS "groupId", p.permission_level AS level, b.uuid AS "grantedBy",
   p.granted_at AS "grantedAt", p.expires_at AS "expiresAt"`;
 export const GRANT_TABLES = `permissions p JOIN users b ON b.id = p.granted_by LEFT JOIN users u ON u.id = p.user_id LEFT JOIN groups g ON g.id = p.group_id`;
+
+/** Whom a grant is for. */
+export type Grantee = Pick<NewGrant, 'user_id' | 'group_id'>;
+
+const OF_GRANTEE = `SELECT ${GRANT_COLUMNS} FROM ${GRANT_TABLES}
+  WHERE p.resource_type = $1 AND p.resource_id = $2 AND (u.uuid = $3 OR g.uuid = $4) FOR UPDATE OF p`;
+
+/** The grant of a person or group on a file or folder, as `lockGrant`. One statement. */
+export async function lockGrantOf(
+  tx: Tx,
+  { user_id, group_id }: Grantee,
+  kind: Resource['kind'],
+  resourceId: number,
+): Promise<GrantRow | null> {
+  const [row] = await tx.query<GrantRow>(OF_GRANTEE, [kind, resourceId, user_id ?? null, group_id ?? null]);
+  return row ?? null;
+}
 
 const FIND = `SELECT ${GRANT_COLUMNS} FROM ${GRANT_TABLES} WHERE p.uuid = $1 AND p.resource_type = $2 AND p.resource_id = $3 FOR UPDATE OF p`;
 

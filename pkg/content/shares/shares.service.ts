@@ -19,6 +19,8 @@ import type { NewShare, ShareChanges, ShareQuery, ShareView } from './shares.sch
 
 const TOKEN_BYTES = 32;
 
+export type HashedShare = Omit<NewShare, 'password'> & { readonly passwordHash: string | null };
+
 /**
  * Share links: a token of 64 characters opens one file to anybody who has it.
  *
@@ -46,9 +48,13 @@ export class Shares {
   }
 
   /** Two statements. Throws `not_found`, `forbidden`, and `validation_failed` for an end that is past. */
-  async create(actor: Actor, fileId: Uuid, input: NewShare): Promise<ShareView> {
+  async create(actor: Actor, fileId: Uuid, { password, ...input }: NewShare): Promise<ShareView> {
+    return this.createHashed(actor, fileId, { ...input, passwordHash: (await this.#hash(password)) ?? null });
+  }
+
+  /** The same with the hash of a password; null: none. */
+  async createHashed(actor: Actor, fileId: Uuid, { passwordHash, ...input }: HashedShare): Promise<ShareView> {
     const expiresAt = this.#end(input.expires_at) ?? null;
-    const passwordHash = (await this.#hash(input.password)) ?? null;
     return this.#transactions.run(actor, async (tx, granted) => {
       const file = await requireShared(tx, actor, granted, { kind: 'file', uuid: fileId }, true);
       const row = await insertShare(tx, {

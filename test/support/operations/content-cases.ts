@@ -1,5 +1,7 @@
 import { byBob, file, folder, NOBODY, of, plus, readFile, readFolder, versions, type Cases, type Make, type Request } from './case.ts';
-import type { World } from './world.ts';
+import { UNFINISHED_TASKS_MAX } from '../../../pkg/tasks/task-requests.ts';
+import { range } from '../wait.ts';
+import { made, type World } from './world.ts';
 
 /** By somebody whose space ends with a small file. */
 const full =
@@ -119,6 +121,31 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
   retryJob: {
     success: (w) => w.failedJob(),
     errors: { conflict: (w) => w.job() },
+  },
+  createBatch: {
+    success: async (w) => ({ by: (await w.person()).api, body: { operation: 'delete', items: [{ type: 'file', id: NOBODY }] } }),
+    stranger: 'same',
+    isOpen: true,
+    errors: {
+      not_found: () => ({ body: { operation: 'delete', filter: { folder_id: NOBODY } } }),
+      forbidden: async (w) => ({
+        by: (await w.person(['viewer'])).api,
+        body: { operation: 'delete', items: [{ type: 'file', id: NOBODY }] },
+      }),
+      conflict: async (w) => {
+        const { api } = await w.person();
+        const body = { operation: 'delete', items: [{ type: 'file', id: NOBODY }] };
+        for (const _ of range(UNFINISHED_TASKS_MAX)) await made(api.post('/batch', body));
+        return { by: api, body };
+      },
+      value_type_mismatch: () => ({
+        body: {
+          operation: 'set_metadata',
+          items: [{ type: 'file', id: NOBODY }],
+          arguments: { key: 'k', value: 'x', value_type: 'number' },
+        },
+      }),
+    },
   },
 
   listTags: { success: () => ({}), stranger: 'same' },

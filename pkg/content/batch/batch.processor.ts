@@ -1,0 +1,181 @@
+import { type Actor, type Permission } from '../../api/actor.ts';
+import { Problem } from '../../api/problem.ts';
+import { NestedServices } from '../../events/nested-services.ts';
+import type { JobContext, WorkerServices } from '../../events/processor.ts';
+import type { Tx } from '../../store/postgres/database.ts';
+import { LimitReached, LockTimeout, SerializationFailure, StatementTimeout, TooManyJobs } from '../../store/postgres/errors.ts';
+import { StoreUnavailableError } from '../../store/unavailable.ts';
+import { type HeldTask, taskProcessor } from '../../tasks/task-processor.ts';
+import type { ItemEnd, TaskItem } from '../../tasks/task-steps.sql.ts';
+import { Files } from '../files/files.service.ts';
+import { FolderTrash } from '../folders/folder-trash.service.ts';
+import { Folders } from '../folders/folders.service.ts';
+import { Grants } from '../grants/grants.service.ts';
+import { Metadata } from '../metadata/metadata.service.ts';
+import { Search } from '../search/search.service.ts';
+import { Shares } from '../shares/shares.service.ts';
+import { Tags } from '../tags/tags.service.ts';
+import { TrashSchedule } from '../trash/trash-schedule.ts';
+import { BATCH, type BatchArguments } from './batch-task.ts';
+import { addBytes, bytesOf, coveredOf, lockFilesOf } from './batch.sql.ts';
+import { type BatchServices, type Operation, OPERATIONS } from './operations.ts';
+import { planMatches, planNamed } from './plan-batch.ts';
+import { batchRequester } from './requester.ts';
+
+/** Of a step: after so long it ends with the item that it is at, so nobody waits longer for what it holds, nor a cancellation. */
+const STEP_MS = 200;
+const STEP = { files: 100, folders: 1 };
+
+type Task = HeldTask<BatchArguments>;
+
+/**
+ * Does one operation with many files and folders, by the services of the endpoints of single ones.
+ *
+ * Invariants:
+ * - Each item is a savepoint of its step: what it changes, its events and its state are there together or not at all, and one that fails changes nothing.
+ * - The requester's roles and grants are read at each step. What they may not do fails, item by item, with the code that the endpoint answers.
+ * - A dry run changes nothing: each item ends as it would by itself, and is undone.
+ * - What is below a folder that the same job has deleted, moved or restored is skipped: it went with the folder.
+ */
+export const batch = taskProcessor({
+  kind: BATCH,
+  create: (services) => async (steps) => {
+    const { context } = steps;
+    const { operation, trashRetentionMs } = await steps.step(async (_tx, task) => task.arguments);
+    const schedule = new TrashSchedule({ ...services, db: context.db, settings: { trashRetentionMs } });
+    for (let more = true; more;) {
+      steps.yieldTurn();
+      if (operation === 'delete') await schedule.ensure(); // outside of a step, which would wait for a second connection
+      more = await steps.step((tx, task) => next(services, context, tx, task, schedule));
+    }
+  },
+});
+
+/** False: the task has ended. */
+async function next(services: WorkerServices, context: JobContext, tx: Tx, task: Task, schedule: TrashSchedule): Promise<boolean> {
+  const operation = OPERATIONS[task.arguments.operation] as Operation;
+  const actor = await requester(services, tx, task);
+  if (actor === null) return false;
+  const nested = new NestedServices(services, context, tx);
+  if (!task.isPlanned) {
+    if (task.arguments.filter === null) await planNamed(tx, task, operation, actor);
+    else await planMatches(tx, task, operation, actor, listsOf(services, nested, task, schedule));
+    return true;
+  }
+  const items = await task.next(STEP);
+  if (items.length === 0) {
+    await task.succeed();
+    return false;
+  }
+  await runStep(services, context, { tx, task, operation, actor, nested, items, schedule });
+  return true;
+}
+
+/** Null: they may no longer do anything, so the task has ended. */
+async function requester({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Actor | null> {
+  try {
+    return await batchRequester(tx, task, task.arguments.permissions, clock.now());
+  } catch (error) {
+    if (!(error instanceof Problem) || !task.isPlanned) throw error;
+    await task.endRest({ code: error.code, message: error.message });
+    await task.succeed();
+    return null;
+  }
+}
+
+interface Step {
+  readonly tx: Tx;
+  readonly task: Task;
+  readonly operation: Operation;
+  readonly actor: Actor;
+  readonly nested: NestedServices;
+  readonly items: readonly TaskItem[];
+  readonly schedule: TrashSchedule;
+}
+
+async function runStep(services: WorkerServices, context: JobContext, step: Step): Promise<void> {
+  const { tx, task, operation, nested, items, schedule } = step;
+  const { clock } = services;
+  const until = clock.monotonic() + STEP_MS;
+  const targets = items.map(({ target }) => target);
+  if (items[0]?.targetType === 'file') {
+    const { folder_id: destination } = task.arguments.given;
+    await lockFilesOf(tx, targets, typeof destination === 'string' ? destination : null);
+  }
+  const covered = operation.folders === 'first' ? await coveredOf(tx, task.id, targets) : new Set();
+  const bytes = operation.counts && (await bytesOf(tx, targets, operation.counts === 'any'));
+  const single = singleServices(services, nested, task, schedule);
+  const ended: ItemEnd[] = [];
+  let taken = 0;
+  for (const item of items) {
+    if (ended.length > 0 && (clock.monotonic() > until || context.signal.aborted)) break;
+    const end: ItemEnd = covered.has(item.target)
+      ? { id: item.id, code: null, skipped: 'with_folder' }
+      : await endOf(services, step, single, item);
+    ended.push(end);
+    if (end.code === null && !end.skipped) taken += bytes?.get(item.target) ?? 0;
+  }
+  await nested.flush();
+  await task.end(ended);
+  if (taken > 0) await addBytes(tx, task.id, taken);
+}
+
+/** Does it, and gives what became of it. */
+async function endOf(
+  services: WorkerServices,
+  { tx, task, operation, actor: before, nested }: Step,
+  single: BatchServices,
+  item: TaskItem,
+): Promise<ItemEnd> {
+  const { id, target, targetType } = item;
+  const does = operation[targetType];
+  const permission: Permission | undefined = operation.permissions[targetType];
+  const { dryRun } = task.arguments;
+  try {
+    const actor = operation.changesRights ? await batchRequester(tx, task, task.arguments.permissions, services.clock.now()) : before;
+    if (!does || !permission) throw new Problem('validation_failed', `This cannot be done with a ${targetType}.`);
+    if (!actor.permissions.has(permission)) throw new Problem('forbidden', `Requires the permission ${permission}.`);
+    const done = () => does(single, actor, target, task.arguments.given as never);
+    const given = await nested.call(done, { undone: dryRun });
+    return { id, code: null, ...(dryRun || !operation.resultOf ? {} : { result: operation.resultOf(given) }) };
+  } catch (error) {
+    return { id, ...faultOf(services, error) };
+  }
+}
+
+/** What one item has failed by; what the whole step has failed by is thrown. */
+function faultOf({ log }: WorkerServices, error: unknown): Pick<ItemEnd, 'code' | 'message'> {
+  if (error instanceof Problem) return { code: error.code, message: error.message };
+  if (error instanceof LimitReached) return { code: 'quota_exceeded', message: error.message };
+  if (error instanceof LockTimeout || error instanceof StatementTimeout)
+    return { code: 'unavailable', message: 'It took too long; try it again.' };
+  if (error instanceof StoreUnavailableError || error instanceof SerializationFailure || error instanceof TooManyJobs) throw error;
+  log.error({ err: error }, 'an item of a batch failed');
+  return { code: 'internal', message: 'This failed here; the operators can see why.' };
+}
+
+function singleServices(services: WorkerServices, nested: NestedServices, task: Task, trash: TrashSchedule): BatchServices {
+  const { db, cache, events } = nested;
+  const { trashRetentionMs, appUrl } = task.arguments;
+  const deps = { ...services, db, cache, events, settings: { trashRetentionMs }, trash };
+  const files = new Files(deps);
+  return {
+    files,
+    folders: new Folders(deps),
+    folderTrash: new FolderTrash(deps),
+    tags: new Tags({ ...deps, files }),
+    metadata: new Metadata({ ...deps, files }),
+    grants: new Grants(deps),
+    shares: new Shares({ ...deps, passwords: unused, appUrl }),
+  };
+}
+
+/** The server hashes passwords. */
+const unused = (): never => {
+  throw new TypeError('a batch hashes no password');
+};
+
+const listsOf = (services: WorkerServices, nested: NestedServices, task: Task, schedule: TrashSchedule) => ({
+  files: singleServices(services, nested, task, schedule).files,
+  search: new Search(nested),
+});

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { NamedTime, Uuid } from '../../api/schemas.ts';
+import { FileQuery, MimeFilter, NamePart } from '../files/files.schema.ts';
+import { NewGrant } from '../grants/grants.schema.ts';
+import { MetadataKey, NewMetadata } from '../metadata/metadata.schema.ts';
+import { NewShare } from '../shares/shares.schema.ts';
+import { SearchQuery } from '../search/search.schema.ts';
+
+const ITEMS_MAX = 10_000;
+
+const { limit: _limit, cursor: _cursor, sort: _sort, include: _include, trashed: _trashed, ...ofFiles } = FileQuery.shape;
+
+/** The query of GET /files as JSON. */
+const FileFilter = z
+  .strictObject({
+    search: z.literal(false).optional(),
+    ...ofFiles,
+    trashed: z.boolean().optional().describe('true: the soft-deleted, of those one may write'),
+  })
+  .meta({ id: 'BatchFileFilter' });
+
+const Size = z.int().min(0).optional().meta({ description: 'bytes; files alone', example: 1_048_576 });
+const { limit: _searchLimit, cursor: _searchCursor, ...ofSearch } = SearchQuery.shape;
+
+/** The query of GET /search as JSON. */
+const SearchFilter = z
+  .strictObject({
+    search: z.literal(true),
+    ...ofSearch,
+    q: NamePart.describe('words that all occur in the name; case and accents do not matter').meta({ example: 'thesis draft' }),
+    mime_type: MimeFilter.optional().describe('files alone'),
+    created_after: NamedTime.optional(),
+    created_before: NamedTime.optional(),
+    size_min: Size,
+    size_max: Size,
+  })
+  .meta({ id: 'BatchSearchFilter' });
+
+export const BatchFilter = z.union([SearchFilter, FileFilter]);
+export type BatchFilter = z.output<typeof BatchFilter>;
+
+const FileItem = z.strictObject({ type: z.literal('file'), id: Uuid }).meta({ id: 'BatchFile' });
+const AnyItem = z.strictObject({ type: z.enum(['file', 'folder']), id: Uuid }).meta({ id: 'BatchItem' });
+export type BatchItem = z.output<typeof AnyItem>;
+
+const NONE = z.strictObject({}).optional();
+const Destination = z
+  .strictObject({
+    folder_id: Uuid.nullable().describe('where to; null: to the root of the owner'),
+    on_conflict: z.enum(['fail', 'rename']).default('fail').describe('where a name is taken: the item fails, or gets another name'),
+  })
+  .meta({ id: 'BatchDestination' });
+const TagArguments = z.strictObject({ tag_id: Uuid.describe("one of one's own") }).meta({ id: 'BatchTag' });
+const MetadataArguments = z.strictObject({ key: MetadataKey, ...NewMetadata.shape }).meta({ id: 'BatchMetadata' });
+const KeyArguments = z.strictObject({ key: MetadataKey }).meta({ id: 'BatchMetadataKey' });
+
+const GranteeArguments = z
+  .strictObject({ user_id: Uuid.optional(), group_id: Uuid.optional() })
+  .refine(({ user_id, group_id }) => (user_id === undefined) !== (group_id === undefined), {
+    path: ['user_id'],
+    message: 'give either user_id or group_id',
+  })
+  .meta({
+    id: 'BatchGrantee',
+    example: { user_id: '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11' },
+    oneOf: [{ required: ['user_id'] }, { required: ['group_id'] }],
+  });
+
+const EITHER = { oneOf: [{ required: ['items'] }, { required: ['filter'] }] };
+
+function request<const Name extends string, Arguments extends z.ZodType, Item extends typeof FileItem | typeof AnyItem>(
+  operation: Name,
+  item: Item,
+  given: Arguments,
+) {
+  return z
+    .strictObject({
+      operation: z.literal(operation),
+      items: z.array(item).min(1).max(ITEMS_MAX).optional().describe('an id that comes again counts once'),
+      filter: BatchFilter.optional().describe('what GET /files finds with this query, or GET /search with `search: true`'),
+      arguments: given,
+      dry_run: z.boolean().default(false).describe('true: nothing changes, and the items end as they would, each by itself'),
+    })
+    .refine(({ items, filter }) => (items === undefined) !== (filter === undefined), {
+      path: ['items'],
+      message: 'give either items or filter',
+    })
+    .meta({
+      ...EITHER,
+      id: `${pascal(operation)}Batch`,
+      example: { operation, items: [{ type: 'file', id: EXAMPLE }], ...EXAMPLES[operation] },
+    });
+}
+
+/** `set_metadata` as `SetMetadata`. */
+const pascal = (name: string): string => name.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
+const EXAMPLE = '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11';
+const EXAMPLES: Readonly<Record<string, object>> = {
+  move: { arguments: { folder_id: EXAMPLE } },
+  tag: { arguments: { tag_id: EXAMPLE } },
+  untag: { arguments: { tag_id: EXAMPLE } },
+  set_metadata: { arguments: { key: 'course', value: 'History 1' } },
+  remove_metadata: { arguments: { key: 'course' } },
+  grant: { arguments: { permission_level: 'read', user_id: EXAMPLE } },
+  revoke: { arguments: { user_id: EXAMPLE } },
+};
+
+export const BatchRequest = z
+  .discriminatedUnion('operation', [
+    request('delete', AnyItem, NONE),
+    request('purge', AnyItem, NONE),
+    request('restore', AnyItem, NONE),
+    request('move', AnyItem, Destination),
+    request('tag', FileItem, TagArguments),
+    request('untag', FileItem, TagArguments),
+    request('set_metadata', FileItem, MetadataArguments),
+    request('remove_metadata', FileItem, KeyArguments),
+    request('grant', AnyItem, NewGrant),
+    request('revoke', AnyItem, GranteeArguments),
+    request('share', FileItem, NewShare.strict().optional()),
+  ])
+  .meta({ id: 'Batch' });
+export type BatchRequest = z.output<typeof BatchRequest>;
+
+/** What an operation needs to know, by its name. */
+export type ArgumentsOf<Name extends BatchRequest['operation']> = NonNullable<Extract<BatchRequest, { operation: Name }>['arguments']>;

@@ -1,0 +1,84 @@
+import type { Passwords } from '../../accounts/passwords.ts';
+import type { Actor } from '../../api/actor.ts';
+import { Problem } from '../../api/problem.ts';
+import type { TenantSettings } from '../../feature/services.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import type { Json } from '../../store/postgres/job-store.ts';
+import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
+import type { TaskRequests } from '../../tasks/task-requests.ts';
+import type { TaskView } from '../../tasks/tasks.schema.ts';
+import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
+import type { Files } from '../files/files.service.ts';
+import { storedValue } from '../metadata/metadata.policy.ts';
+import type { NewShare } from '../shares/shares.schema.ts';
+import type { HashedShare } from '../shares/shares.service.ts';
+import type { Search } from '../search/search.service.ts';
+import { BATCH } from './batch-task.ts';
+import type { BatchFilter, BatchRequest } from './batch.schema.ts';
+import { nameItems } from './batch.sql.ts';
+import { filterPage } from './filter.ts';
+import { OPERATIONS } from './operations.ts';
+
+/** Requests batches; batch.processor.ts does what they ask for. */
+export class Batches {
+  readonly #transactions: AuthorizedTransactions;
+  readonly #tasks: TaskRequests;
+  readonly #lists: { readonly files: Files; readonly search: Search };
+  readonly #settings: Pick<TenantSettings, 'trashRetentionMs'>;
+  readonly #passwords: () => Passwords;
+  readonly #appUrl: string;
+
+  constructor(deps: {
+    db: Database;
+    cache: TaggedCache;
+    tasks: TaskRequests;
+    files: Files;
+    search: Search;
+    settings: Pick<TenantSettings, 'trashRetentionMs'>;
+    passwords: () => Passwords;
+    appUrl: string;
+  }) {
+    this.#transactions = authorizedTransactions(deps);
+    this.#tasks = deps.tasks;
+    this.#lists = deps;
+    this.#settings = deps.settings;
+    this.#passwords = deps.passwords;
+    this.#appUrl = deps.appUrl;
+  }
+
+  /**
+   * Six statements, and with a filter those of one page. Throws `forbidden` for what the actor's roles never allow, `not_found` for a folder of a filter,
+   * `value_type_mismatch`, `validation_failed`, `conflict` for too many jobs.
+   */
+  async request(actor: Actor, request: BatchRequest): Promise<TaskView> {
+    const { operation, items, filter, dry_run: dryRun } = request;
+    const permissions = Object.values(OPERATIONS[operation].permissions);
+    if (!permissions.some((permission) => actor.permissions.has(permission)))
+      throw new Problem('forbidden', `Requires the permission ${permissions[0]}.`);
+    if (request.operation === 'set_metadata') storedValue(request.arguments);
+    if (filter) await filterPage(this.#lists, actor, filter, { limit: 1 });
+    const given = request.operation === 'share' ? await this.#hashed(request.arguments) : { ...request.arguments };
+    return this.#transactions.run(actor, async (tx) => {
+      const task = await this.#tasks.request(tx, BATCH, actor.userId, {
+        arguments: {
+          operation,
+          given: given as { [key: string]: Json },
+          filter: (filter ?? null) as BatchFilter & Json,
+          dryRun,
+          permissions: [...actor.permissions],
+          trashRetentionMs: this.#settings.trashRetentionMs,
+          appUrl: this.#appUrl,
+        },
+        result: { operation, dry_run: dryRun, bytes: 0 },
+      });
+      if (!items) return task;
+      const total = await nameItems(tx, task.id, items);
+      return { ...task, progress: { ...task.progress, total } };
+    });
+  }
+
+  /** A password is never stored as it is. */
+  async #hashed({ password, ...share }: NewShare = {}): Promise<HashedShare> {
+    return { ...share, passwordHash: password === undefined ? null : await this.#passwords().hash(password) };
+  }
+}

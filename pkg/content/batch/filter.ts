@@ -1,0 +1,32 @@
+import type { Actor } from '../../api/actor.ts';
+import type { Files } from '../files/files.service.ts';
+import type { Search } from '../search/search.service.ts';
+import type { BatchFilter, BatchItem } from './batch.schema.ts';
+
+/** What a filter matches, with its name, and how many folders it is below of those that the actor may see. */
+export interface Match extends BatchItem {
+  readonly name: string;
+  readonly depth: number;
+}
+
+/**
+ * A page of what a filter matches: files in the order of their creation, so that none is missed for a change; or what a search finds, the best first. Throws
+ * `not_found` for a folder that the actor may not see.
+ */
+export async function filterPage(
+  { files, search }: { readonly files: Pick<Files, 'list'>; readonly search: Pick<Search, 'find'> },
+  actor: Actor,
+  filter: BatchFilter,
+  page: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<{ matches: Match[]; next: string | null }> {
+  if (filter.search === true) {
+    const { search: _, ...query } = filter;
+    const { data, pagination } = await search.find(actor, { ...query, ...page });
+    return { matches: data.map(({ type, id, name, path }) => ({ type, id, name, depth: depthOf(path) })), next: pagination.next_cursor };
+  }
+  const { search: _, ...query } = filter;
+  const { data, pagination } = await files.list(actor, { ...query, ...page, sort: 'created_at' });
+  return { matches: data.map(({ id, name, path }) => ({ type: 'file', id, name, depth: depthOf(path) })), next: pagination.next_cursor };
+}
+
+const depthOf = (path: string): number => path.split('/').length - 2;

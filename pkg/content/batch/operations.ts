@@ -1,0 +1,136 @@
+import type { Actor, Permission } from '../../api/actor.ts';
+import { Problem } from '../../api/problem.ts';
+import type { BatchOperation } from '../../tasks/tasks.schema.ts';
+import type { Files } from '../files/files.service.ts';
+import type { FolderTrash } from '../folders/folder-trash.service.ts';
+import type { Folders } from '../folders/folders.service.ts';
+import type { Grants } from '../grants/grants.service.ts';
+import type { Json } from '../../store/postgres/job-store.ts';
+import type { HashedShare, Shares } from '../shares/shares.service.ts';
+import type { ShareView } from '../shares/shares.schema.ts';
+import type { Metadata } from '../metadata/metadata.service.ts';
+import { alternativeName, NAME_ATTEMPTS } from '../names/names.policy.ts';
+import type { Tags } from '../tags/tags.service.ts';
+import type { ArgumentsOf } from './batch.schema.ts';
+
+/** The services that serve the endpoints of single files and folders. */
+export interface BatchServices {
+  readonly files: Files;
+  readonly folders: Folders;
+  readonly folderTrash: FolderTrash;
+  readonly tags: Tags;
+  readonly metadata: Metadata;
+  readonly grants: Grants;
+  readonly shares: Shares;
+}
+
+/** Of a share the server has hashed the password. */
+type Given<Name extends BatchOperation> = Name extends 'share' ? HashedShare : ArgumentsOf<Name>;
+type Does<Name extends BatchOperation> = (services: BatchServices, actor: Actor, id: string, given: Given<Name>) => Promise<unknown>;
+
+/** What an operation does with a file, and with a folder where it takes folders: what the endpoint of one of them does. */
+export interface Operation<Name extends BatchOperation = BatchOperation> {
+  /** What the endpoints require; of files alone where it takes no folders. */
+  readonly permissions: { readonly file: Permission; readonly folder?: Permission };
+  /** Whether folders go first, the highest before those below, or last; what is below one that went is not done again. */
+  readonly folders?: 'first' | 'last';
+  /** Whether its bytes are counted, and also those that are in the trash already. */
+  readonly counts?: 'live' | 'any';
+  /** Whether it may change what the requester may do next: their rights are read again before each item. */
+  readonly changesRights?: boolean;
+  /** What an item's result is, of what the service gives. */
+  readonly resultOf?: (given: unknown) => Json;
+  readonly file: Does<Name>;
+  readonly folder?: Does<Name>;
+}
+
+const SHARES = { file: 'share:files', folder: 'share:files' } as const;
+const WRITES = { file: 'write:files', folder: 'write:folders' } as const;
+
+export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } = {
+  delete: {
+    permissions: WRITES,
+    folders: 'first',
+    counts: 'live',
+    file: ({ files }, actor, id) => files.trash(actor, id, undefined),
+    folder: ({ folderTrash }, actor, id) => folderTrash.trash(actor, id, undefined),
+  },
+  purge: {
+    permissions: WRITES,
+    folders: 'last',
+    counts: 'any',
+    file: ({ files }, actor, id) => files.purge(actor, id, undefined),
+    folder: ({ folderTrash }, actor, id) => folderTrash.purge(actor, id, undefined),
+  },
+  restore: {
+    permissions: WRITES,
+    folders: 'first',
+    file: ({ files }, actor, id) => files.restore(actor, id, { on_conflict: 'fail' }, undefined),
+    folder: ({ folderTrash }, actor, id) => folderTrash.restore(actor, id, { on_conflict: 'fail' }, undefined),
+  },
+  move: {
+    permissions: WRITES,
+    folders: 'first',
+    file: ({ files }, actor, id, { folder_id, on_conflict }) =>
+      orRenamed(
+        on_conflict,
+        (name) => files.change(actor, id, { folder_id, ...name }, undefined),
+        async () => (await files.read(actor, id)).name,
+      ),
+    folder: ({ folders }, actor, id, { folder_id: parent_id, on_conflict }) =>
+      orRenamed(
+        on_conflict,
+        (name) => folders.change(actor, id, { parent_id, ...name }, undefined),
+        async () => (await folders.read(actor, id)).name,
+      ),
+  },
+  tag: { permissions: { file: 'read:files' }, file: ({ tags }, actor, id, { tag_id }) => tags.link(actor, id, tag_id) },
+  untag: { permissions: { file: 'read:files' }, file: ({ tags }, actor, id, { tag_id }) => tags.unlink(actor, id, tag_id) },
+  set_metadata: {
+    permissions: { file: 'write:files' },
+    file: ({ metadata }, actor, id, { key, ...value }) => metadata.put(actor, id, key, value, undefined),
+  },
+  remove_metadata: {
+    permissions: { file: 'write:files' },
+    file: ({ metadata }, actor, id, { key }) => metadata.remove(actor, id, key, undefined),
+  },
+  grant: {
+    permissions: SHARES,
+    changesRights: true,
+    file: ({ grants }, actor, uuid, given) => grants.grant(actor, { kind: 'file', uuid }, given),
+    folder: ({ grants }, actor, uuid, given) => grants.grant(actor, { kind: 'folder', uuid }, given),
+  },
+  revoke: {
+    permissions: SHARES,
+    changesRights: true,
+    file: ({ grants }, actor, uuid, given) => grants.revokeOf(actor, { kind: 'file', uuid }, given),
+    folder: ({ grants }, actor, uuid, given) => grants.revokeOf(actor, { kind: 'folder', uuid }, given),
+  },
+  share: {
+    permissions: { file: 'share:files' },
+    file: ({ shares }, actor, id, given) => shares.createHashed(actor, id, given),
+    resultOf: (share) => {
+      const { id, url } = share as ShareView;
+      return { share_id: id, url };
+    },
+  },
+};
+
+/** With `rename`, again with other names while the one that it has is taken. Throws what `change` throws. */
+async function orRenamed(
+  onConflict: 'fail' | 'rename',
+  change: (name: { name?: string }) => Promise<unknown>,
+  nameOf: () => Promise<string>,
+): Promise<void> {
+  let name: string | undefined;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await change(name === undefined ? {} : { name: alternativeName(name, attempt) });
+      return;
+    } catch (error) {
+      const isTaken = error instanceof Problem && error.code === 'name_conflict';
+      if (!isTaken || onConflict === 'fail' || attempt === NAME_ATTEMPTS) throw error;
+      name ??= await nameOf();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { range, waitFor } from '../../support/wait.ts';
+import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+
+const { platform, worker } = workerSuite();
+const tenant = platformTenant(platform);
+const COUNT = 600;
+
+type Person = Awaited<ReturnType<typeof tenant.user>>;
+
+/** As many files of somebody as rows. */
+const filesOf = async ({ user }: Person): Promise<{ type: 'file'; id: string }[]> => {
+  const rows = await tenant.db.query<{ id: string }>(
+    `INSERT INTO files (uuid, name, path, owner_id, size, mime_type, extension)
+     SELECT gen_random_uuid(), 'n' || n, '/n' || n, u.id, 0, 'text/plain', '' FROM users u, generate_series(1, ${COUNT}) n WHERE u.uuid = $1
+     RETURNING uuid AS id`,
+    [user.id],
+  );
+  return rows.map(({ id }) => ({ type: 'file', id }));
+};
+
+const jobOf = async ({ api }: Person, id: string) => (await api.get(`/jobs/${id}`)).body;
+test('no item begins after a batch is cancelled, wherever it was, and the counts are exact; those left are tried by no retry', async () => {
+  for (const after of [0, 1, 100, 350]) {
+    const person = await tenant.user();
+    const { body: job } = await person.api.post('/batch', { operation: 'delete', items: await filesOf(person) });
+    await waitFor('so many items', async () => (await jobOf(person, job.id)).progress.done >= after);
+    const canceled = await person.api.post(`/jobs/${job.id}/cancel`);
+    const at = await trashedOf(person);
+
+    expect(canceled).toMatchObject({ status: 202, body: { state: 'canceled', progress: { done: at, failed: 0, skipped: 0 } } });
+    await waitFor('the worker to be idle', async () => (await waiting()).length === 0);
+    expect([await trashedOf(person), (await jobOf(person, job.id)).progress.done]).toEqual([at, at]);
+    expect((await person.api.post(`/jobs/${job.id}/cancel`)).status).toBe(409);
+    expect((await person.api.post(`/jobs/${job.id}/retry`)).status).toBe(409);
+  }
+});
+
+test('a batch whose worker is killed at some of its items goes on with the one that it was on, and does none twice', async () => {
+  const person = await tenant.user();
+  const items = await filesOf(person);
+  const { body: tag } = await person.api.post('/tags', { name: 'once' });
+  const { body: job } = await person.api.post('/batch', { operation: 'tag', items, arguments: { tag_id: tag.id } });
+  for (const after of range(3).map((n) => 50 + n * 150)) {
+    await waitFor('so many items', async () => (await jobOf(person, job.id)).progress.done >= after);
+    await worker.end('SIGKILL');
+    const { progress } = await jobOf(person, job.id);
+    expect((await person.api.get(`/tags/${tag.id}`)).body.files_count).toBe(progress.done);
+    await worker.start();
+  }
+  await waitFor('the end of the batch', async () => (await jobOf(person, job.id)).ended_at !== null);
+
+  expect(await jobOf(person, job.id)).toMatchObject({
+    state: 'succeeded',
+    progress: { done: COUNT, total: COUNT, failed: 0, skipped: 0 },
+  });
+  expect((await person.api.get(`/tags/${tag.id}`)).body.files_count).toBe(COUNT);
+});
+
+const trashedOf = async ({ user }: Person): Promise<number> => {
+  const [row] = await tenant.db.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM files f JOIN users u ON u.id = f.owner_id WHERE u.uuid = $1 AND f.deleted_at IS NOT NULL',
+    [user.id],
+  );
+  return row?.count ?? -1;
+};
+const waiting = () => tenant.db.query("SELECT FROM carrel.work WHERE kind = 'tasks.batch'");
