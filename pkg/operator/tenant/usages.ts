@@ -45,6 +45,7 @@ interface Counted {
  *
  * Invariants:
  * - A tenant is counted by its first reconcile that ends with a schema, and then once an hour, spread over the hour; a reconcile writes what changed.
+ * - With `spec.limits` of bytes or files it is counted with each change of its spec and every 5 minutes too, so that its condition is not an hour late.
  * - Its tables are measured every 5 minutes too, and a reconcile is due where that changes what its role may do.
  * - Where nothing changed, nothing is written.
  */
@@ -71,10 +72,12 @@ export class Usages {
     );
   }
 
-  /** The newest count; of a tenant that has none in its status, it is made now. Undefined: the status keeps what it has. */
+  /** The newest count; of a tenant that has none in its status, or whose limits may be others now, it is made now. Undefined: the status keeps what it has. */
   async of(tenant: ObservedTenant): Promise<Usage | undefined> {
-    const counted = this.#counted.get(tenant.metadata.uid)?.usage;
-    return counted ?? (tenant.status?.usage ? undefined : this.#count(tenant));
+    const { metadata, status } = tenant;
+    const isChanged = metadata.generation !== status?.observedGeneration;
+    if (isChanged && isLimited(tenant)) return this.#count(tenant);
+    return this.#counted.get(metadata.uid)?.usage ?? (status?.usage ? undefined : this.#count(tenant));
   }
 
   /** The newest count, the status's where there is no newer one. No statement. */
@@ -98,7 +101,7 @@ export class Usages {
         if (counted === undefined) {
           const [dueAt, measureAt] = [now + everyMs * random.fraction(), now + measureMs * random.fraction()];
           this.#counted.set(tenant.metadata.uid, { dueAt, measureAt });
-        } else if (counted.dueAt <= now) {
+        } else if (counted.dueAt <= now || (counted.measureAt <= now && isLimited(tenant))) {
           if (isOther(await this.#count(tenant), tenant)) onChange(keyOf(tenant));
         } else if (counted.measureAt <= now) {
           await this.#measure(tenant, counted);
@@ -144,6 +147,8 @@ export class Usages {
     for (const uid of this.#counted.keys()) if (!present.has(uid)) this.#counted.delete(uid);
   }
 }
+
+const isLimited = ({ spec: { limits } }: ObservedTenant): boolean => limits.storage !== undefined || limits.files !== undefined;
 
 const isOther = (usage: Usage | undefined, { status }: ObservedTenant): boolean =>
   usage !== undefined && (Object.keys(usage) as (keyof Usage)[]).some((field) => usage[field] !== status?.usage?.[field]);

@@ -28,6 +28,19 @@ test("spec.limits bounds what a tenant's people have together, with the tenant's
   expect(before).toMatchObject({ status: 'True', reason: 'HasRoom' });
 });
 
+test('a limit that is set below what a tenant has is reached at once, by a count of that moment', async () => {
+  const key = await readyTenant();
+  const sql = new SqlPool({ url: await databaseUrl(key), poolSize: 1, log: silentLogger });
+  await sql.query('UPDATE users SET storage_used = storage_used + 1000, entries = entries + 3 WHERE NOT is_system');
+  await sql.close();
+
+  await cluster.tenants.patch(key, { spec: { limits: { files: 2 } } });
+  const reached = await condition(cluster.tenants, key, 'WithinLimits', 'False', 'LimitReached');
+
+  expect(conditionOf(reached, 'WithinLimits')?.message).toContain('there are 3 of 2 files, folders');
+  expect(reached.status?.usage).toMatchObject({ bytes: 1_000, entries: 3 });
+});
+
 test('a tenant whose tables are larger than spec.limits.database can only be read, and written to again once the limit is raised', async () => {
   const key = await readyTenant();
   const sql = new SqlPool({ url: await databaseUrl(key), poolSize: 1, log: silentLogger });
