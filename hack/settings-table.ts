@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isMap, parseDocument, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { z } from 'zod';
+import { helpersConfigSchema } from '../cmd/helpers/config.ts';
 import { operatorConfigSchema } from '../cmd/operator/config.ts';
 import { serverConfigSchema } from '../cmd/server/config.ts';
 import { workerConfigSchema } from '../cmd/worker/config.ts';
@@ -58,6 +59,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'settings:worker': table(workerConfigSchema.shape),
     'settings:server': table(serverConfigSchema.shape),
   },
+  'docs/helper-services.md': { 'settings:helpers': table(helpersConfigSchema.shape) },
   'docs/use-the-api.md': { errors: errorTable },
   'docs/chart-values.md': { values: valuesTable() },
 };

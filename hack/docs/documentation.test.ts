@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { helpersConfigSchema } from '../../cmd/helpers/config.ts';
 import { operatorConfigSchema } from '../../cmd/operator/config.ts';
 import { serverConfigSchema } from '../../cmd/server/config.ts';
 import { workerConfigSchema } from '../../cmd/worker/config.ts';
@@ -36,7 +37,9 @@ const INTERNAL_SETTINGS = [
 ];
 
 test('every setting of a program and of the command line is documented, and the documentation names no other', () => {
-  const inSchemas = [operatorConfigSchema, workerConfigSchema, serverConfigSchema].flatMap((schema) => Object.keys(schema.shape));
+  const inSchemas = [operatorConfigSchema, workerConfigSchema, serverConfigSchema, helpersConfigSchema].flatMap((schema) =>
+    Object.keys(schema.shape),
+  );
   const inCode = [...new Set([...inSchemas, ...wordsOf(allCode, SETTING)])].filter((name) => !INTERNAL_SETTINGS.includes(name));
 
   expect(wordsOf(allText, SETTING)).toEqual(inCode.toSorted());

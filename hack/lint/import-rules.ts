@@ -6,7 +6,7 @@ const FEATURES = ['pkg/webhooks', 'pkg/groups', 'pkg/audit', 'pkg/lti'];
 /** From top to bottom. A package imports only packages of lower layers, and itself. */
 export const LAYERS: readonly (readonly string[])[] = [
   ['cmd'],
-  ['pkg/operator', 'pkg/http', 'pkg/jobs', 'pkg/local'],
+  ['pkg/operator', 'pkg/http', 'pkg/jobs', 'pkg/local', 'pkg/helpers'],
   ['pkg/tenantdata'],
   FEATURES,
   ['pkg/content'],
@@ -32,6 +32,7 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
 /** Packages that know no feature, and the packages that they may import besides themselves. */
 export const FEATURELESS: Readonly<Record<string, readonly string[]>> = {
   'pkg/jobs': ['pkg/events', 'pkg/api', 'pkg/store', 'pkg/net', 'pkg/runtime'],
+  'pkg/helpers': ['pkg/runtime'],
 };
 
 /** Folders outside of pkg/ and cmd/: the rules do not say who may use them. */

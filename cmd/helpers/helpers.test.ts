@@ -1,0 +1,255 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { createService } from '../../pkg/helpers/service.ts';
+import { Slots } from '../../pkg/helpers/slots.ts';
+import { Translator } from '../../pkg/helpers/translator/translator.ts';
+import { systemClock } from '../../pkg/runtime/clock.ts';
+import { readConfig } from '../../pkg/runtime/config.ts';
+import { silentLogger } from '../../pkg/runtime/log.ts';
+import { createMetrics } from '../../pkg/runtime/metrics.ts';
+import { listen } from '../../pkg/runtime/ops-server.ts';
+import { type Fault, startTranslationService } from '../../test/support/translation-services.ts';
+import { helpersConfigSchema } from './config.ts';
+import { configuredProviders } from './providers.ts';
+
+interface Helpers extends AsyncDisposable {
+  readonly url: string;
+  translate(body: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>;
+}
+
+async function startHelpers(settings: Record<string, string> = {}): Promise<Helpers> {
+  const config = readConfig('helpers', helpersConfigSchema, settings);
+  const metrics = createMetrics('helpers');
+  const server = createService({
+    translator: new Translator({ providers: configuredProviders(config), clock: systemClock, log: silentLogger, metrics }),
+    texts: new Slots({ running: 1, waiting: 1 }),
+    tokens: config.CARREL_HELPERS_TOKEN,
+    timeoutMs: config.CARREL_HELPERS_TIMEOUT_SECONDS * 1000,
+    metrics,
+    log: silentLogger,
+  });
+  await listen(server, 0, '127.0.0.1');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    async translate(body, headers = {}) {
+      const reply = await fetch(`${url}/translate`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+      return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Record<string, unknown> };
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+test.each([
+  ['en', 'es', 'The teacher reads a book.', 'El profesor lee un libro.'],
+  ['en', 'es', 'HELLO, my friend!', 'HOLA, mi amigo!'],
+  ['en', 'es', 'The library closes at ten.', 'El biblioteca cierra en diez.'],
+  ['en', 'es', 'Xyzzy has 3 dogs\nand a cat.', 'Xyzzy tiene 3 perros\ny un gato.'],
+  ['es', 'en', 'La calle es largo.', 'The street is long.'],
+  ['es', 'en', 'Los estudiantes y el profesor.', 'The students and the teacher.'],
+])('the dictionary translates from %s into %s: %s', async (source, target, text, expected) => {
+  await using helpers = await startHelpers();
+
+  const { body } = await helpers.translate({ text, target_language: target });
+
+  expect(body).toEqual({ text: expected, source_language: source, provider: 'dictionary' });
+});
+
+const CLOUDS = [
+  ['google', (url: string) => ({ CARREL_GOOGLE_TRANSLATE_KEY: 'key-1', CARREL_GOOGLE_TRANSLATE_URL: url }), 'x-goog-api-key', 'key-1'],
+  [
+    'azure',
+    (url: string) => ({ CARREL_AZURE_TRANSLATOR_KEY: 'key-2', CARREL_AZURE_TRANSLATOR_URL: url }),
+    'ocp-apim-subscription-key',
+    'key-2',
+  ],
+  ['deepl', (url: string) => ({ CARREL_DEEPL_KEY: 'key-3', CARREL_DEEPL_URL: url }), 'authorization', 'DeepL-Auth-Key key-3'],
+  ['libretranslate', (url: string) => ({ CARREL_LIBRETRANSLATE_URL: url }), 'content-type', 'application/json'],
+] as const;
+
+test.each(CLOUDS)('%s translates by its documented API, with its key, and the reply names it', async (name, settings, header, value) => {
+  await using service = await startTranslationService(name);
+  await using helpers = await startHelpers(settings(service.url));
+
+  const { body } = await helpers.translate({ text: 'Good  morning.\n', target_language: 'ES-mx', source_language: 'auto' });
+
+  expect(body).toEqual({ text: 'GOOD  MORNING.\n', source_language: 'en', provider: name });
+  expect(service.seen.at(-1)?.headers[header]).toBe(value);
+});
+
+test.each(CLOUDS)('%s gets a long text in requests that its API allows, and the parts fit together', async (...[name, settings]) => {
+  await using service = await startTranslationService(name);
+  await using helpers = await startHelpers(settings(service.url));
+  const text = 'One sentence of an article. 😀 Another one!\n'.repeat(1_100).slice(0, 48_000);
+
+  const { body } = await helpers.translate({ text, target_language: 'es' });
+
+  expect(body['text']).toBe(text.toUpperCase());
+  expect(Math.max(...service.seen.map(({ body: sent }) => JSON.stringify(sent ?? '').length))).toBeLessThan(128 * 1024);
+});
+
+const FAULTS: Fault[] = ['refuses', 'breaks', 'truncates', 'redirects', 'sends garbage', 'sends too few', 'never ends'];
+
+test.each(FAULTS)('a service that %s is passed over, and the next one answers', async (fault) => {
+  await using deepl = await startTranslationService('deepl');
+  await using libre = await startTranslationService('libretranslate');
+  deepl.fault = fault;
+  await using helpers = await startHelpers({
+    CARREL_DEEPL_KEY: 'key',
+    CARREL_DEEPL_URL: deepl.url,
+    CARREL_LIBRETRANSLATE_URL: libre.url,
+  });
+
+  const first = await helpers.translate({ text: 'Hello', target_language: 'es' });
+  const asked = deepl.seen.length;
+  const second = await helpers.translate({ text: 'Hello', target_language: 'es' });
+
+  expect([first.body['provider'], second.body['provider']]).toEqual(['libretranslate', 'libretranslate']);
+  expect(deepl.seen).toHaveLength(asked); // it goes last for a while
+});
+
+test('without a translator that works the reply is 503 with Retry-After', async () => {
+  await using deepl = await startTranslationService('deepl');
+  deepl.fault = 'refuses';
+  await using helpers = await startHelpers({
+    CARREL_HELPERS_PROVIDERS: 'deepl',
+    CARREL_DEEPL_KEY: 'key',
+    CARREL_DEEPL_URL: deepl.url,
+  });
+
+  const { status, body, headers } = await helpers.translate({ text: 'Hello', target_language: 'es' });
+
+  expect([status, body['error'], headers.get('retry-after')]).toEqual([503, 'unavailable', '10']);
+});
+
+test.each([
+  ['zh-TW', 'azure'],
+  ['de-AT', 'google'],
+])('%s is served by the first translator that knows it: %s', async (target, expected) => {
+  await using google = await startTranslationService('google');
+  await using azure = await startTranslationService('azure');
+  await using helpers = await startHelpers({
+    CARREL_GOOGLE_TRANSLATE_KEY: 'key',
+    CARREL_GOOGLE_TRANSLATE_URL: google.url,
+    CARREL_AZURE_TRANSLATOR_KEY: 'key',
+    CARREL_AZURE_TRANSLATOR_URL: azure.url,
+  });
+
+  expect((await helpers.translate({ text: 'Hello', target_language: target })).body['provider']).toBe(expected);
+});
+
+test('a variant that DeepL wants is chosen for who names none', async () => {
+  await using deepl = await startTranslationService('deepl');
+  await using helpers = await startHelpers({ CARREL_DEEPL_KEY: 'key', CARREL_DEEPL_URL: deepl.url });
+
+  await helpers.translate({ text: 'Hola', target_language: 'en', source_language: 'ES' });
+
+  expect(deepl.seen.at(-1)?.body).toEqual({ text: ['Hola'], target_lang: 'EN-US', source_lang: 'ES' });
+});
+
+test.each([
+  ['no JSON', '{', 400, 'validation_failed'],
+  ['no text', { text: '', target_language: 'es' }, 400, 'validation_failed'],
+  ['no target', { text: 'Hello' }, 400, 'validation_failed'],
+  ['a target that is no tag', { text: 'Hello', target_language: 'en_US' }, 400, 'language_unknown'],
+  ['a target that nobody knows', { text: 'Hello', target_language: 'tlh' }, 400, 'language_unknown'],
+  ['a source that nobody knows', { text: 'Hello', target_language: 'es', source_language: 'ja' }, 400, 'language_unknown'],
+  ['a text of no language', { text: '42', target_language: 'es' }, 400, 'source_language_unclear'],
+  ['50,001 characters', { text: 'a'.repeat(50_001), target_language: 'es' }, 413, 'payload_too_large'],
+  ['a megabyte', { text: 'a'.repeat(1 << 20), target_language: 'es' }, 413, 'payload_too_large'],
+])('a request with %s is refused in words', async (_, body, status, code) => {
+  await using helpers = await startHelpers();
+
+  const reply = await helpers.translate(body);
+
+  expect([reply.status, reply.body['error']]).toEqual([status, code]);
+  expect(reply.body['message']).toMatch(/\w+ \w+/);
+});
+
+test('a wrong type is 415, another method 405, another address 404', async () => {
+  await using helpers = await startHelpers();
+
+  expect((await helpers.translate('x', { 'content-type': 'text/plain' })).status).toBe(415);
+  expect((await fetch(`${helpers.url}/translate`)).status).toBe(405);
+  expect((await fetch(`${helpers.url}/elsewhere`)).status).toBe(404);
+});
+
+test('with a token set, requests need it; two are accepted while it is exchanged', async () => {
+  await using helpers = await startHelpers({ CARREL_HELPERS_TOKEN: 'old-token,new-token' });
+  const status = async (headers: Record<string, string>) =>
+    (await helpers.translate({ text: 'Hello', target_language: 'es' }, headers)).status;
+
+  expect(await status({})).toBe(401);
+  expect(await status({ authorization: 'Bearer old-token2' })).toBe(401);
+  expect(await status({ authorization: 'Bearer old-token' })).toBe(200);
+  expect(await status({ authorization: 'Bearer new-token' })).toBe(200);
+});
+
+test('the languages are those of all translators that answer', async () => {
+  await using azure = await startTranslationService('azure');
+  await using helpers = await startHelpers({
+    CARREL_AZURE_TRANSLATOR_KEY: 'key',
+    CARREL_AZURE_TRANSLATOR_URL: azure.url,
+    CARREL_LIBRETRANSLATE_URL: 'http://127.0.0.1:9',
+  });
+
+  expect(await (await fetch(`${helpers.url}/languages`)).json()).toEqual({
+    sources: ['de', 'en', 'es', 'zh-Hant'],
+    targets: ['de', 'en', 'es', 'zh-Hant'],
+    providers: ['azure', 'dictionary'],
+  });
+});
+
+test('one request more than run and wait is 503 with Retry-After, and a task that is given up leaves the queue', async () => {
+  const slots = new Slots({ running: 1, waiting: 1 });
+  const gate = Promise.withResolvers<void>();
+  const never = new AbortController();
+  const first = slots.run(never.signal, () => gate.promise);
+  const givenUp = new AbortController();
+  const second = slots.run(givenUp.signal, async () => 'second');
+
+  await expect(slots.run(never.signal, async () => 'third')).rejects.toMatchObject({ code: 'busy', retryAfter: 5 });
+  givenUp.abort(new Error('the client left'));
+  await expect(second).rejects.toThrow('the client left');
+  const fourth = slots.run(never.signal, async () => 'fourth');
+  gate.resolve();
+
+  await first;
+  expect(await fourth).toBe('fourth');
+  expect([slots.running, slots.waiting]).toEqual([0, 0]);
+});
+
+test('the helper of docs/helper-services.md runs, and has at most 30 lines', async () => {
+  const [, code = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('docs/helper-services.md', 'utf8')) ?? [];
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    env: { PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const port = /\d+/.exec(line.toString())?.[0];
+    const ask = async (body: string): Promise<unknown[]> => {
+      const reply = await fetch(`http://127.0.0.1:${port}/translate`, { method: 'POST', body });
+      return [reply.status, await reply.json()];
+    };
+
+    expect(await ask(JSON.stringify({ text: 'stop', target_language: 'x-reversed' }))).toEqual([
+      200,
+      { text: 'pots', provider: 'reversed' },
+    ]);
+    expect((await ask(JSON.stringify({ text: 'stop', target_language: 'fr' })))[0]).toBe(400);
+    expect(code.trim().split('\n').length).toBeLessThanOrEqual(30);
+  } finally {
+    child.kill();
+  }
+});

@@ -1,0 +1,55 @@
+import type { z } from 'zod';
+
+const TIMEOUT_MS = 15_000;
+const MAX_REPLY_BYTES = 4 << 20;
+
+/** A service that refused, was silent, or answered something else. The message is for the log: it may repeat the service's words. */
+export class ServiceFailure extends Error {
+  override readonly name = 'ServiceFailure';
+}
+
+/**
+ * Asks a translation service and reads its JSON by `schema`. Within 15 s; no redirect is followed, since the request carries a key;
+ * at most 4 MiB. Throws ServiceFailure, or the signal's reason.
+ */
+export async function ask<S extends z.ZodType>(
+  url: string | URL,
+  schema: S,
+  { signal, headers = {}, body }: { signal: AbortSignal; headers?: Record<string, string>; body?: unknown },
+): Promise<z.output<S>> {
+  const host = new URL(url).host;
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  try {
+    const response = await fetch(url, {
+      redirect: 'error',
+      signal: bounded,
+      ...(body === undefined
+        ? { headers }
+        : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }),
+    });
+    const text = await readBounded(response);
+    if (!response.ok) throw new ServiceFailure(`${host} answers ${response.status}: ${text.slice(0, 200)}`);
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ServiceFailure) throw error;
+    throw new ServiceFailure(`${host} does not answer as documented: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** fetch hides the reason in the cause of the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message.slice(0, 300);
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_REPLY_BYTES) throw new ServiceFailure(`more than ${MAX_REPLY_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,165 @@
+import { Histogram } from 'prom-client';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { canonicalTag, type Languages, lookUp } from '../languages.ts';
+import { Refusal } from '../refusal.ts';
+import type { Provider } from './provider.ts';
+import { batchesOf, segmentsOf } from './segments.ts';
+
+export interface Translation {
+  readonly text: string;
+  /** Canonical (BCP 47); null where nobody knows. */
+  readonly source: string | null;
+  /** Who translated. */
+  readonly provider: string;
+}
+
+/** How long a provider that failed goes last, and how long its list of languages is cached. */
+const LAST_AFTER_FAILURE_MS = 30_000;
+const LANGUAGES_MS = 3_600_000;
+const RETRY_SECONDS = 10;
+
+interface Route {
+  readonly source: string | null;
+  readonly target: string;
+}
+
+/**
+ * Translates by the first provider, in the configured order, that knows the languages and works.
+ *
+ * Invariants:
+ * - Whoever translated is named; parts of one text never come from two providers.
+ * - A provider that fails costs no later request its time-out: it goes last for 30 s.
+ */
+export class Translator {
+  readonly #providers: readonly Provider[];
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #seconds: Histogram;
+  readonly #failed = new Map<Provider, number>();
+  readonly #languages = new Map<Provider, { until: number; languages: Languages }>();
+
+  constructor(deps: { providers: readonly Provider[]; clock: Clock; log: Logger; metrics: Metrics }) {
+    this.#providers = deps.providers;
+    this.#clock = deps.clock;
+    this.#log = deps.log;
+    this.#seconds = new Histogram({
+      name: 'carrel_helper_provider_seconds',
+      help: 'Requests to translation providers, by provider and outcome (ok, failed)',
+      labelNames: ['provider', 'outcome'],
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
+      registers: [deps.metrics],
+    });
+  }
+
+  /** Canonical tags of all providers that answer, sorted. */
+  async languages(signal: AbortSignal): Promise<{ sources: string[]; targets: string[]; providers: string[] }> {
+    const known = await Promise.all(
+      this.#providers.map(async (provider) => ({ provider, languages: await this.#tryLanguages(provider, signal) })),
+    );
+    const answering = known.flatMap(({ provider, languages }) => (languages ? [{ name: provider.name, languages }] : []));
+    const tags = (side: 'sources' | 'targets'): string[] =>
+      [...new Set(answering.flatMap(({ languages }) => languages[side].map((tag) => canonicalTag(tag, side))))].toSorted();
+    return { sources: tags('sources'), targets: tags('targets'), providers: answering.map(({ name }) => name) };
+  }
+
+  /**
+   * `source` null: it is detected. Throws `language_unknown`, `source_language_unclear`, `unavailable`, or the signal's reason.
+   */
+  async translate(text: string, languages: { source: string | null; target: string }, signal: AbortSignal): Promise<Translation> {
+    const target = canonicalTag(languages.target, 'target_language');
+    const source = languages.source === null ? null : canonicalTag(languages.source, 'source_language');
+    let hasFailed = false;
+    let unclear: Refusal | undefined;
+    for (const provider of this.#inOrder()) {
+      const known = await this.#tryLanguages(provider, signal);
+      hasFailed ||= known === undefined;
+      const route = known && routeOf(known, source, target);
+      if (!route) continue;
+      try {
+        const translated = await this.#by(provider, text, route, signal);
+        return { ...translated, provider: provider.name };
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof Refusal) unclear = error;
+        else hasFailed = this.#noteFailure(provider, error);
+      }
+    }
+    if (hasFailed) throw new Refusal('unavailable', undefined, RETRY_SECONDS);
+    if (unclear) throw unclear;
+    const { sources, targets } = await this.languages(signal);
+    const pair = source === null ? `into ${target}` : `from ${source} into ${target}`;
+    throw new Refusal(
+      'language_unknown',
+      `No translator here translates ${pair}. From: ${sources.join(', ')}. Into: ${targets.join(', ')}.`,
+    );
+  }
+
+  async #by(provider: Provider, text: string, route: Route, signal: AbortSignal): Promise<{ text: string; source: string | null }> {
+    const parts: string[] = [];
+    let { source } = route;
+    for (const batch of batchesOf(segmentsOf(text, provider.most.characters), provider.most)) {
+      const end = this.#seconds.startTimer({ provider: provider.name });
+      try {
+        // Spaces around a part belong to the text, and services do away with them.
+        const translated = await provider.translate(
+          batch.map((part) => part.trim()),
+          source,
+          route.target,
+          signal,
+        );
+        if (translated.texts.length !== batch.length) throw new Error(`${translated.texts.length} translations of ${batch.length} texts`);
+        parts.push(...translated.texts.map((part, index) => spacedAs(batch[index] ?? '', part)));
+        // The whole text has the language that its beginning has.
+        source ??= translated.source;
+        end({ outcome: 'ok' });
+      } catch (error) {
+        if (!signal.aborted && !(error instanceof Refusal)) end({ outcome: 'failed' });
+        throw error;
+      }
+    }
+    return { text: parts.join(''), source: source === null ? null : canonicalTag(source, 'source_language') };
+  }
+
+  #inOrder(): Provider[] {
+    const now = this.#clock.now().getTime();
+    const isLast = (provider: Provider): boolean => (this.#failed.get(provider) ?? 0) > now;
+    return [...this.#providers.filter((each) => !isLast(each)), ...this.#providers.filter(isLast)];
+  }
+
+  async #tryLanguages(provider: Provider, signal: AbortSignal): Promise<Languages | undefined> {
+    const now = this.#clock.now().getTime();
+    const cached = this.#languages.get(provider);
+    if (cached && cached.until > now) return cached.languages;
+    try {
+      const languages = await provider.languages(signal);
+      this.#languages.set(provider, { until: now + LANGUAGES_MS, languages });
+      return languages;
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#noteFailure(provider, error);
+      return cached?.languages;
+    }
+  }
+
+  #noteFailure(provider: Provider, error: unknown): true {
+    this.#failed.set(provider, this.#clock.now().getTime() + LAST_AFTER_FAILURE_MS);
+    this.#log.warn({ err: error, provider: provider.name }, 'translation provider failed');
+    return true;
+  }
+}
+
+function routeOf(known: Languages, source: string | null, target: string): Route | undefined {
+  const to = lookUp(target, known.targets);
+  if (to === undefined) return undefined;
+  if (source === null) return known.detects ? { source: null, target: to } : undefined;
+  const from = lookUp(source, known.sources);
+  return from === undefined || known.allows?.(from, to) === false ? undefined : { source: from, target: to };
+}
+
+function spacedAs(original: string, translated: string): string {
+  if (original.trim() === '') return original;
+  const lead = original.slice(0, original.length - original.trimStart().length);
+  return `${lead}${translated.trim()}${original.slice(original.trimEnd().length)}`;
+}
