@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageOf, pageQueryOf } from '../api/paging.ts';
-import { Bytes, queryBoolean, text, Timestamp, Uuid } from '../api/schemas.ts';
+import { Bytes, queryBoolean, Timestamp, Uuid } from '../api/schemas.ts';
 
 /** What people may request; the feature that does it declares it (`taskKind`). */
 export const TASK_KINDS = ['empty_trash', 'copy_folder', 'batch'] as const;
@@ -32,8 +32,9 @@ export type ItemState = (typeof ITEM_STATES)[number];
 export const SKIP_REASONS = ['with_folder'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
-const ErrorCode = text(1, 50)
-  .regex(/^[a-z_]+$/, 'is a code of the catalogue of errors')
+const ErrorCode = z
+  .string()
+  .regex(/^[a-z_]{1,50}$/, 'is a code of the catalogue of errors')
   .meta({ example: 'name_conflict' });
 
 const TaskError = z
