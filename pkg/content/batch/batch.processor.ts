@@ -105,19 +105,46 @@ async function runStep(services: WorkerServices, context: JobContext, step: Step
   const covered = operation.folders === 'first' ? await coveredOf(tx, task.id, targets) : new Set();
   const bytes = operation.counts && (await bytesOf(tx, targets, operation.counts === 'any'));
   const single = singleServices(services, nested, task, schedule);
-  const ended: ItemEnd[] = [];
-  let taken = 0;
-  for (const item of items) {
-    if (ended.length > 0 && (clock.monotonic() > until || context.signal.aborted)) break;
-    const end: ItemEnd = covered.has(item.target)
-      ? { id: item.id, code: null, skipped: 'with_folder' }
-      : await endOf(services, step, single, item);
-    ended.push(end);
-    if (end.code === null && !end.skipped) taken += bytes?.get(item.target) ?? 0;
-  }
+  const skipped = items.filter(({ target }) => covered.has(target));
+  const others = items.filter(({ target }) => !covered.has(target));
+  const ended = (await endsOfAll(services, step, single, others)) ?? [];
+  if (ended.length === 0)
+    for (const item of others) {
+      if (ended.length > 0 && (clock.monotonic() > until || context.signal.aborted)) break;
+      ended.push(await endOf(services, step, single, item));
+    }
+  const done = new Set(ended.filter(({ code }) => code === null).map(({ id }) => id));
+  const taken = others.reduce((sum, { id, target }) => sum + (done.has(id) ? (bytes?.get(target) ?? 0) : 0), 0);
   await nested.flush();
-  await task.end(ended);
+  await task.end([...skipped.map(({ id }): ItemEnd => ({ id, code: null, skipped: 'with_folder' })), ...ended]);
   if (taken > 0) await addBytes(tx, task.id, taken);
+}
+
+/** Does it with all of them at once; null: that cannot be, and each is tried by itself. */
+async function endsOfAll(
+  services: WorkerServices,
+  { task, operation, actor, nested }: Step,
+  single: BatchServices,
+  items: readonly TaskItem[],
+): Promise<ItemEnd[] | null> {
+  const { files, permissions } = operation;
+  if (!files || items[0]?.targetType !== 'file' || !actor.permissions.has(permissions.file)) return null;
+  try {
+    const all = () =>
+      files(
+        single,
+        actor,
+        items.map(({ target }) => target),
+      );
+    const refused = await nested.call(all, { undone: task.arguments.dryRun });
+    return items.map(({ id, target }) => {
+      const problem = refused.get(target);
+      return problem ? { id, code: problem.code, message: problem.message } : { id, code: null };
+    });
+  } catch (error) {
+    faultOf(services, error);
+    return null;
+  }
 }
 
 /** Does it, and gives what became of it. */

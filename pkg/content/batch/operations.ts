@@ -40,6 +40,8 @@ export interface Operation<Name extends BatchOperation = BatchOperation> {
   readonly changesRights?: boolean;
   /** What an item's result is, of what the service gives. */
   readonly resultOf?: (given: unknown) => Json;
+  /** The same as `file` with all files of a step in a few statements; gives what refused each that it did nothing with. */
+  readonly files?: (services: BatchServices, actor: Actor, ids: readonly string[]) => Promise<ReadonlyMap<string, Problem>>;
   readonly file: Does<Name>;
   readonly folder?: Does<Name>;
 }
@@ -52,6 +54,7 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
     permissions: WRITES,
     folders: 'first',
     counts: 'live',
+    files: ({ files }, actor, ids) => files.trashAll(actor, ids),
     file: ({ files }, actor, id) => files.trash(actor, id, undefined),
     folder: ({ folderTrash }, actor, id) => folderTrash.trash(actor, id, undefined),
   },
