@@ -130,12 +130,8 @@ async function endsOfAll(
   const { files, permissions } = operation;
   if (!files || items[0]?.targetType !== 'file' || !actor.permissions.has(permissions.file)) return null;
   try {
-    const all = () =>
-      files(
-        single,
-        actor,
-        items.map(({ target }) => target),
-      );
+    const targets = items.map(({ target }) => target);
+    const all = () => files(single, actor, targets, task.arguments.given as never);
     const refused = await nested.call(all, { undone: task.arguments.dryRun });
     return items.map(({ id, target }) => {
       const problem = refused.get(target);

@@ -41,7 +41,12 @@ export interface Operation<Name extends BatchOperation = BatchOperation> {
   /** What an item's result is, of what the service gives. */
   readonly resultOf?: (given: unknown) => Json;
   /** The same as `file` with all files of a step in a few statements; gives what refused each that it did nothing with. */
-  readonly files?: (services: BatchServices, actor: Actor, ids: readonly string[]) => Promise<ReadonlyMap<string, Problem>>;
+  readonly files?: (
+    services: BatchServices,
+    actor: Actor,
+    ids: readonly string[],
+    given: Given<Name>,
+  ) => Promise<ReadonlyMap<string, Problem>>;
   readonly file: Does<Name>;
   readonly folder?: Does<Name>;
 }
@@ -87,8 +92,16 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
         async () => (await folders.read(actor, id)).name,
       ),
   },
-  tag: { permissions: { file: 'read:files' }, file: ({ tags }, actor, id, { tag_id }) => tags.link(actor, id, tag_id) },
-  untag: { permissions: { file: 'read:files' }, file: ({ tags }, actor, id, { tag_id }) => tags.unlink(actor, id, tag_id) },
+  tag: {
+    permissions: { file: 'read:files' },
+    files: ({ tags }, actor, ids, { tag_id }) => tags.linkAll(actor, ids, tag_id),
+    file: ({ tags }, actor, id, { tag_id }) => tags.link(actor, id, tag_id),
+  },
+  untag: {
+    permissions: { file: 'read:files' },
+    files: ({ tags }, actor, ids, { tag_id }) => tags.unlinkAll(actor, ids, tag_id),
+    file: ({ tags }, actor, id, { tag_id }) => tags.unlink(actor, id, tag_id),
+  },
   set_metadata: {
     permissions: { file: 'write:files' },
     file: ({ metadata }, actor, id, { key, ...value }) => metadata.put(actor, id, key, value, undefined),

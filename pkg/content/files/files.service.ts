@@ -107,6 +107,11 @@ export class Files {
     return fileSeenBy(actor, granted, file);
   }
 
+  /** Live files that the actor may read, and what refused the others, by their ids. One statement. */
+  async readAll(actor: Actor, ids: readonly string[]): Promise<Decided> {
+    return decided(actor, await actor.permissionSet(), ids, await findFiles(this.#db.tables, ids), 'read');
+  }
+
   /** The same with the fields that `include` names, for one statement more, and the entity tag of all of it. Throws `not_found`. */
   async show(
     actor: Actor,
@@ -185,12 +190,7 @@ export class Files {
     await this.#schedule.ensure();
     return this.#transactions.run(actor, async (tx, granted) => {
       await tx.query(LOCK_ALL, [ids]);
-      const refused = new Map<string, Problem>();
-      const files = (await findFiles(tx, ids)).filter((file, at): file is FileRecord => {
-        const problem = refusalOf(() => requireFile(actor, granted, file, 'write', {}));
-        if (problem) refused.set(ids[at] as string, problem);
-        return problem === null;
-      });
+      const { files, refused } = decided(actor, granted, ids, await findFiles(tx, ids), 'write');
       const deletedAt = this.#clock.now();
       const changes = { deletedAt, expiresAt: this.#schedule.expiryOf(deletedAt) };
       if (files.length > 0) await tx.files.update({ id: files.map(({ id }) => id) }, changes);
@@ -334,6 +334,22 @@ function requireFile(
   requireLevel(level, wanted);
   requireMatch(ifMatch, fileEtag(fileSeenBy(actor, granted, file)));
   return file;
+}
+
+interface Decided {
+  readonly files: readonly FileRecord[];
+  readonly refused: ReadonlyMap<string, Problem>;
+}
+
+/** Which of the live files `found`, in the order of `ids`, the actor has this level on. */
+function decided(actor: Actor, granted: Granted, ids: readonly string[], found: readonly (FileRecord | null)[], wanted: Level): Decided {
+  const refused = new Map<string, Problem>();
+  const files = found.filter((file, at): file is FileRecord => {
+    const problem = refusalOf(() => requireFile(actor, granted, file, wanted, {}));
+    if (problem) refused.set(ids[at] as string, problem);
+    return problem === null;
+  });
+  return { files, refused };
 }
 
 /** The Problem that is thrown; null: none is. */

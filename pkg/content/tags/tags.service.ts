@@ -91,10 +91,29 @@ export class Tags {
     await this.#set(UNLINK, actor, fileId, tagId);
   }
 
+  /** The same of many files; gives what refused each that it did nothing with, by its id. Two statements. Throws `not_found` where there is no such tag. */
+  linkAll(actor: Actor, fileIds: readonly Uuid[], tagId: Uuid): Promise<ReadonlyMap<string, Problem>> {
+    return this.#setAll(LINK, actor, fileIds, tagId);
+  }
+
+  /** As `linkAll`. */
+  unlinkAll(actor: Actor, fileIds: readonly Uuid[], tagId: Uuid): Promise<ReadonlyMap<string, Problem>> {
+    return this.#setAll(UNLINK, actor, fileIds, tagId);
+  }
+
+  async #setAll(statement: string, actor: Actor, fileIds: readonly Uuid[], tagId: Uuid): Promise<ReadonlyMap<string, Problem>> {
+    const { files, refused } = await this.#files.readAll(actor, fileIds);
+    await this.#write(statement, actor, files, tagId);
+    return refused;
+  }
+
   async #set(statement: string, actor: Actor, fileId: Uuid, tagId: Uuid): Promise<void> {
-    const file = await this.#files.read(actor, fileId);
+    await this.#write(statement, actor, [await this.#files.read(actor, fileId)], tagId);
+  }
+
+  async #write(statement: string, actor: Actor, files: readonly { readonly id: number }[], tagId: Uuid): Promise<void> {
     try {
-      const [tag] = await this.#db.query(statement, [tagId, actor.userId, file.id]);
+      const [tag] = await this.#db.query(statement, [tagId, actor.userId, files.map(({ id }) => id)]);
       if (!tag) throw new Problem('not_found', 'There is no such tag.');
     } catch (error) {
       throw error instanceof ForeignKeyViolation ? new Problem('not_found', undefined, { cause: error }) : error;

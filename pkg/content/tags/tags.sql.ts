@@ -66,13 +66,13 @@ export function selectTags(owner: TagOwner, wanted: WantedTags): Statement {
 
 const OWN_TAG = 'SELECT t.id FROM tags t WHERE t.uuid = $1 AND t.owner_id = $2';
 
-/** Gives no row where the tag is not there. Parameters: uuid and owner of the tag, internal id of the file. */
+/** Gives no row where the tag is not there. Parameters: uuid and owner of the tag, internal ids of the files. */
 export const LINK = `
   WITH tag AS (${OWN_TAG} FOR KEY SHARE),
-  linked AS (INSERT INTO file_tags (file_id, tag_id) SELECT $3, tag.id FROM tag ON CONFLICT DO NOTHING)
+  linked AS (INSERT INTO file_tags (file_id, tag_id) SELECT f.id, tag.id FROM tag, unnest($3::bigint[]) f (id) ORDER BY f.id ON CONFLICT DO NOTHING)
   SELECT id FROM tag`;
 export const UNLINK = `
-  WITH tag AS (${OWN_TAG}), unlinked AS (DELETE FROM file_tags l USING tag WHERE l.tag_id = tag.id AND l.file_id = $3)
+  WITH tag AS (${OWN_TAG}), unlinked AS (DELETE FROM file_tags l USING tag WHERE l.tag_id = tag.id AND l.file_id = ANY ($3::bigint[]))
   SELECT id FROM tag`;
 
 /** Of one user's tags on their own files; a tag that the other has in any case of letters is that one. */
