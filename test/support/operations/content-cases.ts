@@ -63,6 +63,10 @@ const TOO_LARGE = 'of a folder with more files and folders than a test of all op
 
 /** A tag is of a person: on what they may read, they put their own. */
 const tagged: Cases = { success: async (w) => ({ params: { id: (await w.file()).id, tag_id: (await w.tag()).id } }) };
+const taggedByFull: Make = async (w) => {
+  const { api, file: id, tag: tag_id } = await w.fullWithFile();
+  return { by: api, params: { id, tag_id } };
+};
 const tagChanges: Cases = {
   success: async (w) => ({ ...of(await w.tag()), body: { name: w.name() } }),
   errors: { name_conflict: async (w) => ({ ...of(await w.tag()), body: { name: (await w.tag()).name } }) },
@@ -152,14 +156,17 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
   createTag: {
     success: (w) => ({ body: { name: w.name() } }),
     stranger: 'same',
-    errors: { name_conflict: async (w) => ({ body: { name: (await w.tag()).name } }) },
+    errors: {
+      name_conflict: async (w) => ({ body: { name: (await w.tag()).name } }),
+      quota_exceeded: async (w) => ({ by: (await w.fullOfEntries()).api, body: { name: w.name() } }),
+    },
   },
   getTag: { success: async (w) => of(await w.tag()) },
   putTag: tagChanges,
   updateTag: tagChanges,
   deleteTag: { success: async (w) => of(await w.tag()) },
   listFileTags: { success: file },
-  tagFile: tagged,
+  tagFile: { ...tagged, errors: { quota_exceeded: taggedByFull } },
   untagFile: tagged,
 
   listFiles: {

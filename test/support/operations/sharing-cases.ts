@@ -13,6 +13,7 @@ const grants = (kind: 'file' | 'folder') => {
     create: {
       success: async (w: World) => ({ ...of(await w[kind]()), body: { ...level, user_id: w.bob.user.id } }),
       errors: { forbidden: async (w: World) => ({ ...(await reader(w)), body: { ...level, user_id: w.ada.user.id } }) },
+      unseen: { quota_exceeded: 'of somebody who has given more grants than a test of all operations makes' },
     },
     update: { success: plus(grant, { body: level }), errors: { forbidden: plus(own, { body: level }) } },
     remove: { success: grant, errors: { forbidden: async (w: World) => byBob(w, { params: await w.shared(kind) }) } },
@@ -68,7 +69,13 @@ export const SHARING_CASES: Readonly<Record<string, Cases>> = {
 
   createShare: {
     success: async (w) => ({ ...of(await w.file()), body: {} }),
-    errors: { forbidden: async (w) => ({ ...(await readFile(w)), body: {} }) },
+    errors: {
+      forbidden: async (w) => ({ ...(await readFile(w)), body: {} }),
+      quota_exceeded: async (w) => {
+        const { api, file: id } = await w.fullWithFile();
+        return { by: api, params: { id }, body: {} };
+      },
+    },
   },
   listFileShares: { success: file, errors: { forbidden: readFile } },
   listShares: { success: () => ({}), stranger: 'same' },

@@ -44,6 +44,15 @@ export class World {
     return { api, folder: id };
   };
 
+  /** A file and a tag of somebody who has as much as a person may have. */
+  fullWithFile = async (): Promise<{ api: Api; file: string; tag: string }> => {
+    const { api, user } = await this.person();
+    const { id: file } = await made(api.upload('/files', { file: Buffer.from('Hello.'), name: this.name() }));
+    const { id: tag } = await this.tag(api);
+    await this.tenant.db.query('UPDATE users SET entries = 500000 WHERE uuid = $1', [user.id]);
+    return { api, file, tag };
+  };
+
   file = (fields: { folder_id?: string; name?: string } = {}): Promise<Body> => {
     const { name = this.name(), ...rest } = fields;
     return made(this.ada.api.upload('/files', { file: Buffer.from('Hello.'), name, fields: rest }));
