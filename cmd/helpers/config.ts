@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { logLevel, wholeNumber } from '../../pkg/runtime/config.ts';
 import { trustedCertificatesFile } from '../../pkg/runtime/trusted-certificates.ts';
 
-const PROVIDERS = ['google', 'azure', 'deepl', 'libretranslate', 'dictionary'] as const;
+const PROVIDERS = ['google', 'azure', 'deepl', 'libretranslate', 'apertium', 'dictionary'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 const isProvider = (name: string): name is ProviderName => PROVIDERS.some((each) => each === name);
 
@@ -27,7 +27,9 @@ export const helpersConfigSchema = z.object({
     .transform(commaSeparated)
     .refine((names) => names.length > 0 && names.every(isProvider), `must be some of ${PROVIDERS.join(', ')}`)
     .transform((names) => names.filter(isProvider))
-    .describe(`translators in the order in which they are tried, of ${PROVIDERS.join(', ')}; one without its key or address is left out`),
+    .describe(
+      `translators in the order in which they are tried, of ${PROVIDERS.join(', ')}; one without its key, address or program is left out`,
+    ),
   CARREL_GOOGLE_TRANSLATE_KEY: key().describe('an API key of Google Cloud Translation'),
   CARREL_GOOGLE_TRANSLATE_URL: address().default('https://translation.googleapis.com').describe('the address of Google Cloud Translation'),
   CARREL_AZURE_TRANSLATOR_KEY: key().describe('a key of Azure Translator'),

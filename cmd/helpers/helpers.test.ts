@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
+import { runChild } from '../../pkg/helpers/child.ts';
 import { createService } from '../../pkg/helpers/service.ts';
 import { Slots } from '../../pkg/helpers/slots.ts';
 import { Translator } from '../../pkg/helpers/translator/translator.ts';
@@ -12,6 +13,7 @@ import { silentLogger } from '../../pkg/runtime/log.ts';
 import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { listen } from '../../pkg/runtime/ops-server.ts';
 import { type Fault, startTranslationService } from '../../test/support/translation-services.ts';
+import { waitFor } from '../../test/support/wait.ts';
 import { helpersConfigSchema } from './config.ts';
 import { configuredProviders } from './providers.ts';
 
@@ -21,7 +23,8 @@ interface Helpers extends AsyncDisposable {
 }
 
 async function startHelpers(settings: Record<string, string> = {}): Promise<Helpers> {
-  const config = readConfig('helpers', helpersConfigSchema, settings);
+  const all = { CARREL_HELPERS_PROVIDERS: 'google,azure,deepl,libretranslate,dictionary', ...settings };
+  const config = readConfig('helpers', helpersConfigSchema, all);
   const metrics = createMetrics('helpers');
   const server = createService({
     translator: new Translator({ providers: configuredProviders(config), clock: systemClock, log: silentLogger, metrics }),
@@ -227,6 +230,55 @@ test('one request more than run and wait is 503 with Retry-After, and a task tha
   await first;
   expect(await fourth).toBe('fourth');
   expect([slots.running, slots.waiting]).toEqual([0, 0]);
+});
+
+const withApertium = [spawnSync('apertium', ['-l'], { encoding: 'utf8' }).stdout].join().includes('eng-spa');
+
+test('Apertium translates where it is installed, and where it is not the dictionary does', async () => {
+  await using helpers = await startHelpers({ CARREL_HELPERS_PROVIDERS: 'apertium,dictionary' });
+  const text = 'Good morning.\n\nThe students read the book.\n\x1e $HOME \\ [x] ^y$';
+  const expected = withApertium
+    ? { text: 'Buenos días.\n\nEl alumnado leído el libro.\n  $Casa \\ [x] ^y$', source_language: 'en', provider: 'apertium' }
+    : { text: 'Bueno mañana.\n\nEl estudiantes leer el libro.\n\x1e $HOME \\ [x] ^y$', source_language: 'en', provider: 'dictionary' };
+
+  expect((await helpers.translate({ text, target_language: 'es' })).body).toEqual(expected);
+  expect((await helpers.translate({ text: 'Los libros.', target_language: 'es' })).body['text']).toBe('Los libros.');
+});
+
+const LIMITS = { ms: 10_000, memoryBytes: 256 << 20, outputBytes: 1_000 };
+/** How many processes have this argument. */
+const processesWith = (argument: string): number =>
+  readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`sleep\0${argument}\0`);
+    } catch {
+      return false; // ended meanwhile
+    }
+  }).length;
+const never = new AbortController().signal;
+
+test.each([
+  ['takes too long', { ...LIMITS, ms: 300 }, 'sleep 4101 | sleep 4101', /longer than 300 ms/],
+  ['writes too much', LIMITS, 'yes | sleep 0; yes', /more than 1000 bytes/],
+  ['takes too much memory', LIMITS, 'head -c 1000000000 /dev/zero | tail -c 900000000 > /dev/null; exit $?', /ended with/],
+  ['fails', LIMITS, 'exit 3', /ended with 3/],
+])('a child that %s is an error, and nothing of it is left', async (_, limits, script, error) => {
+  await expect(runChild(['sh', '-c', script], '', limits, never)).rejects.toThrow(error);
+
+  await waitFor('the end of the child', () => processesWith('4101') === 0);
+});
+
+test('a client that leaves ends the child with all that it started, and a child has none of our environment', async () => {
+  process.env['HELPERS_TEST_SECRET'] = 'secret';
+  expect(await runChild(['env'], '', LIMITS, never)).not.toContain('secret');
+  const left = new AbortController();
+  const running = runChild(['sh', '-c', 'sleep 4102 | sleep 4102'], '', LIMITS, left.signal);
+  await waitFor('the child', () => processesWith('4102') === 2);
+
+  left.abort(new Error('the client left'));
+
+  await expect(running).rejects.toThrow('the client left');
+  await waitFor('the end of the child', () => processesWith('4102') === 0);
 });
 
 test('the helper of docs/helper-services.md runs, and has at most 30 lines', async () => {

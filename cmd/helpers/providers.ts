@@ -1,3 +1,6 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { apertium } from '../../pkg/helpers/translator/apertium.ts';
 import { azure } from '../../pkg/helpers/translator/azure.ts';
 import { deepl } from '../../pkg/helpers/translator/deepl.ts';
 import { dictionary } from '../../pkg/helpers/translator/dictionary.ts';
@@ -19,6 +22,7 @@ export function configuredProviders(config: HelpersConfig): Provider[] {
       config.CARREL_LIBRETRANSLATE_URL
         ? libretranslate({ key: config.CARREL_LIBRETRANSLATE_KEY, url: config.CARREL_LIBRETRANSLATE_URL })
         : undefined,
+    apertium: () => (programOnPath('apertium') === undefined ? undefined : apertium),
     dictionary: () => dictionary,
   };
   return config.CARREL_HELPERS_PROVIDERS.flatMap((name) => make[name]() ?? []);
@@ -28,3 +32,17 @@ function azureOf(config: HelpersConfig): Provider | undefined {
   const { CARREL_AZURE_TRANSLATOR_KEY: key, CARREL_AZURE_TRANSLATOR_REGION: region, CARREL_AZURE_TRANSLATOR_URL: url } = config;
   return key ? azure({ key, region, url }) : undefined;
 }
+
+const programOnPath = (name: string): string | undefined =>
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });

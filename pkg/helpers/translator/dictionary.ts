@@ -1,13 +1,7 @@
-import { Refusal } from '../refusal.ts';
+import { detect } from './detect.ts';
+import { toEnglish, toSpanish } from './dictionary-words.ts';
 import type { Provider } from './provider.ts';
-import { WORDS } from './words.ts';
 
-const PAIRS = WORDS.trim()
-  .split(/\s+/)
-  .map((pair) => pair.replaceAll('_', ' ').split('=') as [english: string, spanish: string]);
-// The first translation of a word counts.
-const toSpanish = new Map(PAIRS.toReversed());
-const toEnglish = new Map(PAIRS.toReversed().map(([english, spanish]) => [spanish, english]));
 const KNOWN = ['en', 'es'];
 
 /**
@@ -24,14 +18,6 @@ export const dictionary: Provider = {
     return { texts: from === target ? texts : texts.map((text) => wordByWord(text, words)), source: from };
   },
 };
-
-/** The language of which a text has more words. Throws `source_language_unclear` where none is ahead. */
-function detect(text: string): string {
-  const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
-  const [english, spanish] = [toSpanish, toEnglish].map((known) => words.filter((word) => known.has(word)).length);
-  if (english === spanish) throw new Refusal('source_language_unclear');
-  return (english ?? 0) > (spanish ?? 0) ? 'en' : 'es';
-}
 
 const wordByWord = (text: string, words: ReadonlyMap<string, string>): string =>
   text.replaceAll(/\p{L}+/gu, (word) => {

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+
+export interface ChildLimits {
+  readonly ms: number;
+  /** Of the address space of each process. */
+  readonly memoryBytes: number;
+  readonly outputBytes: number;
+}
+
+/** What a child may have of our environment: where programs are. No secret of ours is in it. */
+const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C.UTF-8' });
+
+/**
+ * Runs a program with `input` and gives its standard output. The kernel ends a process that takes more memory or CPU time; its whole process group
+ * is killed after `ms`, at one byte of output too many, and when the signal is aborted. Throws what happened, or the signal's reason.
+ */
+export function runChild(command: readonly string[], input: string, limits: ChildLimits, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  const seconds = Math.ceil(limits.ms / 1000);
+  const bounds = `ulimit -c 0; ulimit -t ${seconds}; ulimit -v ${Math.floor(limits.memoryBytes / 1024)}`;
+  const [name = ''] = command;
+  // Node's pipe is a socket, which a script cannot open as /dev/stdin: `cat` makes a pipe of it.
+  const child = spawn('/bin/sh', ['-c', `${bounds}; cat | "$0" "$@"`, ...command], {
+    cwd: '/',
+    env: environment(),
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const end = (error: Error): void => {
+      reject(error);
+      killGroup(child.pid);
+    };
+    const onAbort = (): void => end(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(() => end(new Error(`${name} took longer than ${limits.ms} ms`)), limits.ms);
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > limits.outputBytes) end(new Error(`${name} wrote more than ${limits.outputBytes} bytes`));
+      else chunks.push(chunk);
+    });
+    child.once('error', reject);
+    child.once('close', (code, killedBy) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      killGroup(child.pid); // what a pipeline left
+      if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
+      else reject(new Error(`${name} ended with ${code ?? killedBy}`));
+    });
+    child.stdin.on('error', () => {}); // it ended before it read everything; its exit code says why
+    child.stdin.end(input);
+  });
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it has ended
+  }
+}

@@ -1,0 +1,55 @@
+import { type ChildLimits, runChild } from '../child.ts';
+import { canonicalTag } from '../languages.ts';
+import { Refusal } from '../refusal.ts';
+import { detect } from './detect.ts';
+import type { Provider } from './provider.ts';
+
+const LIMITS: ChildLimits = { ms: 30_000, memoryBytes: 1 << 30, outputBytes: 4 << 20 };
+/** Between texts: Apertium leaves the control character as it is, and the empty lines end a sentence. */
+const SEPARATOR = '\u001E';
+const BETWEEN = `\n\n${SEPARATOR}\n\n`;
+
+interface Pair {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Apertium on this machine, with the pairs of languages that are installed. */
+export const apertium: Provider = {
+  name: 'apertium',
+  most: { texts: 1_000, characters: 50_000 },
+  async languages(signal) {
+    const pairs = await installedPairs(signal);
+    return {
+      sources: [...new Set(pairs.map(({ from }) => from))],
+      targets: [...new Set(pairs.map(({ to }) => to))],
+      detects: true,
+      allows: (source, target) => pairs.some(({ from, to }) => from === source && to === target),
+    };
+  },
+  async translate(texts, source, target, signal) {
+    const from = source ?? detect(texts.join(' '));
+    if (from === target) return { texts, source: from };
+    const pair = (await installedPairs(signal)).find((each) => each.from === from && each.to === target);
+    if (!pair)
+      throw new Refusal(
+        'language_unknown',
+        `There is no pair from ${from} into ${target}. Name source_language if the text is of another.`,
+      );
+    const input = texts.map((text) => text.replaceAll(SEPARATOR, ' ')).join(BETWEEN);
+    const output = await runChild(['apertium', '-u', '-f', 'txt', pair.name], input, LIMITS, signal);
+    if (output.trim() === '') throw new Error('apertium wrote nothing');
+    return { texts: output.split(SEPARATOR), source: from };
+  },
+};
+
+/** `eng-spa` is a pair; a name with a variant, such as `spa-eng_US`, is one of its modes. */
+async function installedPairs(signal: AbortSignal): Promise<Pair[]> {
+  const list = await runChild(['apertium', '-l'], '', LIMITS, signal);
+  return [...list.matchAll(/^\s*(\w{2,3})-(\w{2,3})$/gm)].map(([name, from = '', to = '']) => ({
+    name: name.trim(),
+    from: canonicalTag(from, 'apertium'),
+    to: canonicalTag(to, 'apertium'),
+  }));
+}
