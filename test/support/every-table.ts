@@ -259,6 +259,8 @@ export const ROWS_OF_TENANT: Rows = {
       state: 'failed',
       error_code: 'conflict',
       error_message: 'is there',
+      reason: 'with_folder',
+      result: { share_id: uuid(50) },
     },
   ],
   partial_uploads: [{ uuid: uuid(110), user_id: 2, length: 9, received: 5, metadata: 'filename eA==', file: uuid(40), expires_at: LATER }],

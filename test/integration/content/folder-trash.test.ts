@@ -262,7 +262,7 @@ describe('a job', () => {
       id: job.id,
       kind: 'empty_trash',
       state: 'queued',
-      progress: { done: 0, total: 0, failed: 0 },
+      progress: { done: 0, total: 0, failed: 0, skipped: 0 },
       created_at: job.created_at,
       started_at: null,
       ended_at: null,

@@ -193,6 +193,11 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     const { body } = await tenant.admin.post('/folders', { name: 'copied' });
     return (key) => tenant.admin.post(`/folders/${body.id}/copy`, { name: 'copy' }, keyed(key));
   },
+  createBatch: async () => {
+    const { body } = await tenant.admin.post('/folders', { name: 'batched' });
+    const items = [{ type: 'folder', id: body.id }];
+    return (key) => tenant.admin.post('/batch', { operation: 'delete', items }, keyed(key));
+  },
   cancelJob: async () => {
     const { body } = await tenant.admin.delete('/trash');
     return (key) => tenant.admin.post(`/jobs/${body.id}/cancel`, undefined, keyed(key));
