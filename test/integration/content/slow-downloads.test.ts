@@ -5,7 +5,7 @@ import { startServerProcess } from '../../faults/server-process.ts';
 import { Api } from '../../support/api.ts';
 import { freePort } from '../../support/ports.ts';
 import { serverSuite } from '../../support/server-suite.ts';
-import { inParallel, range } from '../../support/wait.ts';
+import { inParallel, range, waitFor } from '../../support/wait.ts';
 
 const MIB = 1 << 20;
 const LINKS = 100;
@@ -58,7 +58,9 @@ test('100 links and as many slow readers as like neither end a server nor keep a
     expect(statuses['200']).toBeGreaterThanOrEqual(BY_LINKS);
     expect([download.status, download.bytes.toString()]).toEqual([200, 'small']);
     expect(performance.now() - started).toBeLessThan(5_000);
-    expect(memoryOf(server.pid) - before).toBeLessThan(100);
+    // Its pod has 512 MiB. What they only passed through it is garbage, which V8 collects when it has time.
+    expect(memoryOf(server.pid)).toBeLessThan(400);
+    await waitFor('a server that holds less than 100 MiB for them', () => memoryOf(server.pid) - before < 100);
   } finally {
     for (const socket of sockets) socket.destroy();
     await server.end('SIGTERM');
