@@ -29,6 +29,11 @@ export function runChild(command: readonly string[], input: string, limits: Chil
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      killGroup(child.pid); // what a pipeline left
+    };
     const end = (error: Error): void => {
       reject(error);
       killGroup(child.pid);
@@ -41,11 +46,12 @@ export function runChild(command: readonly string[], input: string, limits: Chil
       if (bytes > limits.outputBytes) end(new Error(`${name} wrote more than ${limits.outputBytes} bytes`));
       else chunks.push(chunk);
     });
-    child.once('error', reject);
+    child.once('error', (error) => {
+      settle(); // there is no `close` of what was never there
+      reject(error);
+    });
     child.once('close', (code, killedBy) => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      killGroup(child.pid); // what a pipeline left
+      settle();
       if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
       else reject(new Error(`${name} ended with ${code ?? killedBy}`));
     });
