@@ -166,5 +166,5 @@ const METRICS: Readonly<Record<keyof Usage, { readonly name: string; readonly he
     name: 'carrel_tenant_entries',
     help: 'Files and folders of a tenant with their versions after the first, share links and tags, counted once an hour.',
   },
-  databaseBytes: { name: 'carrel_tenant_database_bytes', help: "Bytes of a tenant's tables and indexes, measured once an hour." },
+  databaseBytes: { name: 'carrel_tenant_database_bytes', help: "Bytes of a tenant's tables and indexes, measured every 5 minutes." },
 };
