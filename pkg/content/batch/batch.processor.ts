@@ -7,6 +7,7 @@ import { LimitReached, LockTimeout, SerializationFailure, StatementTimeout, TooM
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { type HeldTask, taskProcessor } from '../../tasks/task-processor.ts';
 import type { ItemEnd, TaskItem } from '../../tasks/task-steps.sql.ts';
+import { requesterOf } from '../access/requester.ts';
 import { Files } from '../files/files.service.ts';
 import { FolderTrash } from '../folders/folder-trash.service.ts';
 import { Folders } from '../folders/folders.service.ts';
@@ -20,7 +21,6 @@ import { BATCH, type BatchArguments } from './batch-task.ts';
 import { addBytes, bytesOf, coveredOf, lockFilesOf } from './batch.sql.ts';
 import { type BatchServices, type Operation, OPERATIONS } from './operations.ts';
 import { planMatches, planNamed } from './plan-batch.ts';
-import { batchRequester } from './requester.ts';
 
 /** Of a step: after so long it ends with the item that it is at, so nobody waits longer for what it holds, nor a cancellation. */
 const STEP_MS = 200;
@@ -74,7 +74,7 @@ async function next(services: WorkerServices, context: JobContext, tx: Tx, task:
 /** Null: they may no longer do anything, so the task has ended. */
 async function requester({ clock }: WorkerServices, tx: Tx, task: Task): Promise<Actor | null> {
   try {
-    return await batchRequester(tx, task, task.arguments.permissions, clock.now());
+    return await actorOf(tx, task, clock.now());
   } catch (error) {
     if (!(error instanceof Problem) || !task.isPlanned) throw error;
     await task.endRest({ code: error.code, message: error.message });
@@ -82,6 +82,9 @@ async function requester({ clock }: WorkerServices, tx: Tx, task: Task): Promise
     return null;
   }
 }
+
+const actorOf = async (tx: Tx, task: Task, now: Date): Promise<Actor> =>
+  (await requesterOf(tx, task, 'read:files', now, task.arguments.permissions)).actor;
 
 interface Step {
   readonly tx: Tx;
@@ -155,7 +158,7 @@ async function endOf(
   const permission: Permission | undefined = operation.permissions[targetType];
   const { dryRun } = task.arguments;
   try {
-    const actor = operation.changesRights ? await batchRequester(tx, task, task.arguments.permissions, services.clock.now()) : before;
+    const actor = operation.changesRights ? await actorOf(tx, task, services.clock.now()) : before;
     if (!does || !permission) throw new Problem('validation_failed', `This cannot be done with a ${targetType}.`);
     if (!actor.permissions.has(permission)) throw new Problem('forbidden', `Requires the permission ${permission}.`);
     const done = () => does(single, actor, target, task.arguments.given as never);
