@@ -1,5 +1,6 @@
 import type { Sql } from '../../store/postgres/pool.ts';
 import type { TaskItem } from '../../tasks/task-steps.sql.ts';
+import { lockFiles } from '../files/files.sql.ts';
 import type { BatchItem } from './batch.schema.ts';
 
 /** Names the items of a task, by its uuid, each once; gives how many there are. One statement. */
@@ -76,7 +77,6 @@ const COVERED = `
 export const coveredOf = async (sql: Sql, taskId: number, targets: readonly string[]): Promise<ReadonlySet<string>> =>
   new Set((await sql.query<{ uuid: string }>(COVERED, [taskId, targets])).map(({ uuid }) => uuid));
 
-const LOCK_FILES = 'SELECT FROM files WHERE uuid = ANY ($1::uuid[]) ORDER BY id FOR UPDATE';
 const LOCK_FOLDERS = `
   SELECT FROM folders WHERE id IN (SELECT folder_id FROM files WHERE uuid = ANY ($1::uuid[]) UNION SELECT id FROM folders WHERE uuid = $2) ORDER BY id FOR SHARE`;
 
@@ -86,7 +86,7 @@ const LOCK_FOLDERS = `
  */
 export async function lockFilesOf(sql: Sql, targets: readonly string[], destination: string | null): Promise<void> {
   await sql.query(LOCK_FOLDERS, [targets, destination]);
-  await sql.query(LOCK_FILES, [targets]);
+  await lockFiles(sql, targets);
 }
 
 const BYTES = `

@@ -36,7 +36,7 @@ import { fileCreated, fileUpdated } from './files.events.ts';
 import { includedEtag, includedFields } from './file-includes.view.ts';
 import type { Include } from './file-includes.schema.ts';
 import { ENTRY_BYTES } from '../metadata/metadata-bytes.ts';
-import { type FileRecord, findFile, findFiles, cachedRecord, type ListedFile } from './files.sql.ts';
+import { type FileRecord, findFile, findFiles, cachedRecord, type ListedFile, lockFiles } from './files.sql.ts';
 import { fileEtag, fileSeenBy, presentFile, type SeenFile } from './files.view.ts';
 import type { FileChanges, FileQuery, FileRestoration, FileView, FileWithIncludes } from './files.schema.ts';
 import { TrashSchedule } from '../trash/trash-schedule.ts';
@@ -50,9 +50,6 @@ const FREE = `
   UPDATE users SET storage_used = greatest(0, storage_used - $2::bigint
     - (SELECT coalesce(sum(${ENTRY_BYTES}), 0) FROM file_metadata m WHERE m.file_id = $3)),
     entries = greatest(0, entries - (SELECT count(*) FROM file_versions v WHERE v.file_id = $3 AND v.version_number > 1)) WHERE id = $1`;
-
-/** In the order of their ids, so that two that lock several do not deadlock. */
-const LOCK_ALL = 'SELECT FROM files WHERE uuid = ANY ($1::uuid[]) ORDER BY id FOR UPDATE';
 
 /**
  * Files: reading, changing, trash.
@@ -189,7 +186,7 @@ export class Files {
   async trashAll(actor: Actor, ids: readonly string[]): Promise<ReadonlyMap<string, Problem>> {
     await this.#schedule.ensure();
     return this.#transactions.run(actor, async (tx, granted) => {
-      await tx.query(LOCK_ALL, [ids]);
+      await lockFiles(tx, ids);
       const { files, refused } = decided(actor, granted, ids, await findFiles(tx, ids), 'write');
       const deletedAt = this.#clock.now();
       const changes = { deletedAt, expiresAt: this.#schedule.expiryOf(deletedAt) };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isoTime } from '../../store/postgres/client.ts';
 import type { Executor } from '../../store/postgres/database.ts';
+import type { Sql } from '../../store/postgres/pool.ts';
 import type { Ancestor } from '../access/inherited-access.policy.ts';
 
 /** A field of a file: its SQL expression and its JSON schema. A time is a Date in a row and ISO 8601 in JSON. */
@@ -151,6 +152,10 @@ export async function findFile(sql: Executor, uuid: string, lock = false): Promi
   const [row] = await sql.prepared<FileRow>('content-file', FIND, [uuid]);
   return row ? recordOf(row) : null;
 }
+
+/** Locks files until the end of the transaction, in the order of their ids, so that two that lock several do not deadlock. One statement. */
+export const lockFiles = (tx: Sql, uuids: readonly string[]): Promise<unknown> =>
+  tx.query('SELECT FROM files WHERE uuid = ANY ($1::uuid[]) ORDER BY id FOR UPDATE', [uuids]);
 
 /** In the order of `uuids`, lower case; null where there is none. One statement. */
 export async function findFiles(sql: Executor, uuids: readonly string[]): Promise<(FileRecord | null)[]> {
