@@ -5,19 +5,14 @@ import { pino } from 'pino';
 import { clearCaches } from '../../../pkg/events/caches.jobs.ts';
 import { bullName, QUEUE_PREFIX } from '../../../pkg/jobs/tenant-queue.ts';
 import { DEAF_AFTER_MS } from '../../../pkg/jobs/watchdog.ts';
-import { startWorker } from '../../../pkg/jobs/worker.ts';
 import { systemClock } from '../../../pkg/runtime/clock.ts';
-import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
-import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
-import { Database } from '../../../pkg/store/postgres/database.ts';
 import { DEFAULT_QUEUE, insertJob, NAMED_STORES_QUEUE } from '../../../pkg/store/postgres/job-store.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { waitFor } from '../../support/wait.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 import { platformSuite, platformTenant } from '../../support/worker-suite.ts';
+import { workerInProcess } from '../../support/worker-in-process.ts';
 
 const platform = platformSuite();
 const tenant = platformTenant(platform);
@@ -66,23 +61,15 @@ test('jobs that are asked for some seconds after a script of 7 s in the Redis of
 test('a queue of which nothing is taken is noticed in log and metric, begins anew, and goes on once it can', async () => {
   let log = '';
   let ahead = 0;
-  const pool = new SqlPool({ url: platform.workerUrl, poolSize: 2, log: silentLogger });
-  const db = new Database({ url: platform.workerUrl, poolSize: 2, log: silentLogger });
   const metrics = createMetrics('worker');
-  const worker = startWorker(
+  const worker = workerInProcess(
+    platform,
+    { queues: [{ name: DEFAULT_QUEUE, perTenant: 1, concurrency: 1 }], processors: [clearCaches] },
     {
-      shards: new Map([['one', { db, leasePool: pool }]]),
-      registry: platform.registryOn(pool),
-      redisUrl: platform.stores.redis.adminUrl,
-      queueRedisUrl: platform.stores.redis.queueUrl,
-      platformKeys: parseSealingKeys(platform.platformKeys),
-      egressAllow: [],
       clock: { ...systemClock, monotonic: () => systemClock.monotonic() + ahead },
-      random: systemRandom,
       log: pino({}, { write: (line: string) => void (log += line) }),
       metrics,
     },
-    { queues: [{ name: DEFAULT_QUEUE, perTenant: 1, concurrency: 1 }], processors: [clearCaches], rowQueues: [], schedules: [] },
   );
   const restarts = async (): Promise<number> =>
     Number(/^carrel_queue_restarts_total\{queue="work"[^}]*\} (\d+)/m.exec(await metrics.metrics())?.[1]);
@@ -102,7 +89,6 @@ test('a queue of which nothing is taken is noticed in log and metric, begins ane
   expect(before).toBe(0);
   expect(log).toContain('none is taken: the queue begins anew');
   await worker.close();
-  await Promise.all([pool.close(), db.close()]);
   await paused.close();
   connection.disconnect();
 });

@@ -2,20 +2,15 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { job } from '../../../pkg/api/job.ts';
 import { processor } from '../../../pkg/events/processor.ts';
-import { startWorker } from '../../../pkg/jobs/worker.ts';
-import { systemClock } from '../../../pkg/runtime/clock.ts';
-import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
-import { Database } from '../../../pkg/store/postgres/database.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { fixture } from '../../support/fixture.ts';
 import { type Manners, startHostileStore } from '../../support/hostile-store.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
+import { workerInProcess } from '../../support/worker-in-process.ts';
 import { objectCount } from '../content/tenant-state.ts';
 
 const SOON_MS = 10_000;
@@ -83,22 +78,9 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
   const done: string[] = [];
   const late = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  const pool = new SqlPool({ url: platform.workerUrl, poolSize: 4, log: silentLogger });
-  const db = new Database({ url: platform.workerUrl, poolSize: 4, log: silentLogger });
   const metrics = createMetrics('worker');
-  const limited = startWorker(
-    {
-      shards: new Map([['one', { db, leasePool: pool }]]),
-      registry: platform.registryOn(pool),
-      redisUrl: platform.stores.redis.adminUrl,
-      queueRedisUrl: platform.stores.redis.queueUrl,
-      platformKeys: parseSealingKeys(platform.platformKeys),
-      egressAllow: [],
-      clock: systemClock,
-      random: systemRandom,
-      log: silentLogger,
-      metrics,
-    },
+  const limited = workerInProcess(
+    platform,
     {
       queues: [{ name: 'limited', perTenant: 1, concurrency: 1, timeLimitMs: 300 }],
       processors: [
@@ -114,9 +96,8 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
         }),
         processor({ job: quick, create: () => async () => void done.push('quick') }),
       ],
-      rowQueues: [],
-      schedules: [],
     },
+    { metrics },
   );
 
   await ordinary.db.transaction((tx) => insertJob(tx, { kind: stuck.kind, queue: stuck.queue, payload: {} }));
@@ -132,7 +113,6 @@ test('an attempt that does not end in time is abandoned: its signal is aborted, 
   await waitFor('the end of the next job', async () => (await rows()).length === 1);
   const left = await rows();
   await limited.close();
-  await Promise.all([pool.close(), db.close()]);
 
   expect(done).toEqual(['aborted', 'quick']);
   expect(left).toEqual([{ kind: stuck.kind, isLater: true, leased_until: null, last_error: 'the attempt did not end within 0.3 s' }]);

@@ -5,21 +5,16 @@ import { requesterOf } from '../../../pkg/content/access/requester.ts';
 import { Folders } from '../../../pkg/content/folders/folders.service.ts';
 import type { Problem } from '../../../pkg/api/problem.ts';
 import { type JobContext, processor, type WorkerServices } from '../../../pkg/events/processor.ts';
-import { startWorker } from '../../../pkg/jobs/worker.ts';
-import { systemClock } from '../../../pkg/runtime/clock.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
-import { createMetrics } from '../../../pkg/runtime/metrics.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
-import { parseSealingKeys } from '../../../pkg/runtime/sealing.ts';
-import { Database } from '../../../pkg/store/postgres/database.ts';
 import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
-import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
 import { connectRedis, type Redis, WAKE_CHANNEL } from '../../../pkg/store/redis/redis.ts';
 import { TaggedCache } from '../../../pkg/store/redis/tagged-cache.ts';
 import { atEnd } from '../../support/fixture.ts';
 import type { TestTenant } from '../../support/server.ts';
 import { waitFor } from '../../support/wait.ts';
 import { platformSuite } from '../../support/worker-suite.ts';
+import { workerInProcess } from '../../support/worker-in-process.ts';
 
 const platform = platformSuite();
 const STEP = job({ kind: 'test.step', queue: 'tests', payload: z.object({}) });
@@ -37,46 +32,27 @@ const numbers: number[] = [];
 const woken: string[] = [];
 
 beforeAll(async () => {
-  const url = platform.workerUrl;
-  const db = new Database({ url, poolSize: 2, log: silentLogger });
-  const leasePool = new SqlPool({ url, poolSize: 2, log: silentLogger });
   redis = connectRedis({ url: platform.stores.redis.adminUrl, prefix: '', log: silentLogger });
   await redis.subscribe(WAKE_CHANNEL, (message) => woken.push(message));
   const tried = async (services: WorkerServices, context: JobContext): Promise<void> => {
     await step(services, context).catch((error: unknown) => failures.push(error));
   };
-  const worker = startWorker(
-    {
-      shards: new Map([['one', { db, leasePool }]]),
-      registry: platform.registryOn(leasePool),
-      redisUrl: platform.stores.redis.adminUrl,
-      queueRedisUrl: platform.stores.redis.queueUrl,
-      platformKeys: parseSealingKeys(platform.platformKeys),
-      egressAllow: [],
-      clock: systemClock,
-      random: systemRandom,
-      log: silentLogger,
-      metrics: createMetrics('worker'),
-    },
-    {
-      queues: [{ name: 'tests', perTenant: 2, concurrency: 2 }],
-      processors: [
-        processor({ job: STEP, create: (services) => (context) => tried(services, context) }),
-        processor({
-          job: NEXT,
-          create:
-            () =>
-            async (_context, { number }) =>
-              void numbers.push(number),
-        }),
-      ],
-      rowQueues: [],
-      schedules: [],
-    },
-  );
+  const worker = workerInProcess(platform, {
+    queues: [{ name: 'tests', perTenant: 2, concurrency: 2 }],
+    processors: [
+      processor({ job: STEP, create: (services) => (context) => tried(services, context) }),
+      processor({
+        job: NEXT,
+        create:
+          () =>
+          async (_context, { number }) =>
+            void numbers.push(number),
+      }),
+    ],
+  });
   close = async () => {
     await worker.close();
-    await Promise.all([db, leasePool, redis].map((each) => each.close()));
+    await redis.close();
   };
 });
 atEnd(() => close?.());
