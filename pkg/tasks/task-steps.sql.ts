@@ -101,21 +101,22 @@ export const nextItems = (tx: Sql, id: number, { files, folders }: StepSize): Pr
  * the items of a task that it has not seen lately, and would compare each of them with each outcome.
  */
 export async function endItems(tx: Sql, taskId: number, items: readonly ItemEnd[]): Promise<void> {
-  for (const [first, ...others] of Map.groupBy(items, ({ code, message, skipped, result }) =>
-    JSON.stringify([code, message, skipped, result]),
-  ).values()) {
+  for (const alike of Map.groupBy(items, ({ code, message, skipped }) => JSON.stringify([code, message, skipped])).values()) {
+    const [first] = alike;
     if (!first) continue;
-    const ids = [first, ...others].map(({ id }) => id);
+    const ids = alike.map(({ id }) => id);
+    const results = alike.some(({ result }) => result) ? alike.map(({ result }) => (result ? JSON.stringify(result) : null)) : null;
     await tx.query(
       `WITH ended AS (
-         UPDATE task_items SET error_code = $3::text, error_message = left($4, 1000), reason = $5::text, result = $6::jsonb,
+         UPDATE task_items SET error_code = $3::text, error_message = left($4, 1000), reason = $5::text,
+           result = (($6::text[])[array_position($2::bigint[], id)])::jsonb,
            state = CASE WHEN $5::text IS NOT NULL THEN 'skipped' WHEN $3::text IS NULL THEN 'succeeded' ELSE 'failed' END
          WHERE task_id = $1 AND id = ANY ($2::bigint[]) AND state = 'queued' RETURNING id
        )
        UPDATE tasks t SET done = t.done + c.count, failed = t.failed + CASE WHEN $3::text IS NULL THEN 0 ELSE c.count END,
          skipped = t.skipped + CASE WHEN $5::text IS NULL THEN 0 ELSE c.count END
        FROM (SELECT count(*)::int AS count FROM ended) c WHERE t.id = $1`,
-      [taskId, ids, first.code, first.message ?? null, first.skipped ?? null, first.result ? JSON.stringify(first.result) : null],
+      [taskId, ids, first.code, first.message ?? null, first.skipped ?? null, results],
     );
   }
 }
