@@ -163,6 +163,7 @@ export const ROWS_OF_TENANT: Rows = {
       comment: 'first',
       created_by: 2,
       is_encrypted: true,
+      crc32: 4_294_967_295,
     },
   ],
   permissions: [

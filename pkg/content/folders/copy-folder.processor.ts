@@ -198,11 +198,11 @@ async function copyContents(
   const copied = new Map<number, { readonly isEncrypted: boolean } | null>();
   const queue = contents.values();
   const copyNext = async (): Promise<void> => {
-    for (const { id, from, size, checksum, key, mimeType } of queue) {
+    for (const { id, from, size, checksum, crc32, key, mimeType } of queue) {
       signal.throwIfAborted();
       try {
         const options = { into, quota, reservation, uploader, contentType: mimeType ?? UNKNOWN_TYPE, signal };
-        copied.set(id, await blobs.copy(key, { key: from, size, checksum }, options));
+        copied.set(id, await blobs.copy(key, { key: from, size, checksum, crc32 }, options));
       } catch (error) {
         if (!(error instanceof ObjectMissing)) throw error;
         copied.set(id, null);

@@ -111,6 +111,8 @@ export interface SourceFile {
   readonly size: number;
   /** Hex SHA-256. */
   readonly checksum: string;
+  /** Null: not known. */
+  readonly crc32: number | null;
   readonly mimeType: string | null;
   readonly copyIn: string;
   readonly hasFolder: boolean;
@@ -124,9 +126,10 @@ const BELOW_SOURCE = (ancestry: string): string =>
 /** One statement. */
 export const sourceFiles = (tx: Sql, taskId: number, items: readonly number[], { source }: CopiedTree): Promise<SourceFile[]> =>
   tx.query<SourceFile>(
-    `SELECT i.id, f.blob_name AS key, f.size, f.checksum, f.mime_type AS "mimeType", i.copy_in AS "copyIn", p.id IS NOT NULL AS "hasFolder",
+    `SELECT i.id, f.blob_name AS key, f.size, f.checksum, v.crc32, f.mime_type AS "mimeType", i.copy_in AS "copyIn", p.id IS NOT NULL AS "hasFolder",
        (SELECT coalesce(sum(${ENTRY_BYTES}), 0)::bigint FROM file_metadata m WHERE m.file_id = f.id) AS "metadataBytes"
      FROM task_items i LEFT JOIN files f ON f.uuid = i.target AND ${BELOW_SOURCE('$3')} LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
+       LEFT JOIN file_versions v ON v.file_id = f.id AND v.version_number = f.version_number
      WHERE i.task_id = $1 AND i.id = ANY ($2::bigint[]) ORDER BY i.id`,
     [taskId, items, source.ancestry],
   );
@@ -137,6 +140,7 @@ export interface CopiedBlob {
   readonly key: string;
   readonly size: number;
   readonly checksum: string;
+  readonly crc32: number | null;
   readonly mimeType: string | null;
   readonly isEncrypted: boolean;
 }
@@ -149,7 +153,7 @@ const COPY_FILES = `
   WITH candidate AS MATERIALIZED (
     SELECT b.*, i.copy, f.id AS source_id, f.name, f.extension, p.id AS folder_id, p.path || '/' || f.name AS path,
       char_length(p.path || '/' || f.name) <= ${PATH_MAX_CHARACTERS} AS fits
-    FROM jsonb_to_recordset($2::jsonb) AS b (id bigint, key text, size bigint, checksum text, "mimeType" text, "isEncrypted" boolean)
+    FROM jsonb_to_recordset($2::jsonb) AS b (id bigint, key text, size bigint, checksum text, crc32 bigint, "mimeType" text, "isEncrypted" boolean)
       JOIN task_items i ON i.task_id = $1 AND i.id = b.id AND i.id = ANY ($7::bigint[]) AND i.state = 'queued'
       LEFT JOIN files f ON f.uuid = i.target AND ${BELOW_SOURCE('$3')} LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
   ), file AS (
@@ -158,10 +162,10 @@ const COPY_FILES = `
     WHERE c.source_id IS NOT NULL AND c.folder_id IS NOT NULL AND c.fits ORDER BY c.id
     ON CONFLICT DO NOTHING RETURNING f.id, f.uuid, f.name, f.size, f.owner_id, f.created_at
   ), made AS (
-    SELECT f.id, c.source_id, c.size, c.checksum, c.key, c."isEncrypted" AS is_encrypted FROM file f JOIN candidate c ON c.copy = f.uuid
+    SELECT f.id, c.source_id, c.size, c.checksum, c.crc32, c.key, c."isEncrypted" AS is_encrypted FROM file f JOIN candidate c ON c.copy = f.uuid
   ), version AS (
-    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, is_encrypted)
-    SELECT m.id, 1, m.size, m.checksum, m.key, $4, m.is_encrypted FROM made m
+    INSERT INTO file_versions (file_id, version_number, size, checksum, crc32, blob_name, created_by, is_encrypted)
+    SELECT m.id, 1, m.size, m.checksum, m.crc32, m.key, $4, m.is_encrypted FROM made m
   ), tag AS (
     INSERT INTO file_tags (file_id, tag_id)
     SELECT m.id, l.tag_id FROM made m JOIN file_tags l ON l.file_id = m.source_id JOIN tags t ON t.id = l.tag_id WHERE t.owner_id = $4

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { bucketName } from '../../store/s3/admin.ts';
 import { isContentKey, MARKER_KEY } from '../../store/s3/content-key.ts';
@@ -7,7 +8,7 @@ import { markerOf } from '../../store/s3/owner-marker.ts';
 import { lastWriteOf } from '../../store/s3/upload-day.ts';
 import type { TenantStorage } from '../../store/tenant-resources.ts';
 import type { Finding } from './faults.ts';
-import { isNamed, namedAmong, recount, someVersions, type StoredVersion, usageAfter, versionsAfter } from './integrity.sql.ts';
+import { isNamed, namedAmong, recount, someVersions, type StoredVersion, usageAfter, versionsAfter, writeCrc } from './integrity.sql.ts';
 
 const ROWS_AT_ONCE = 1_000;
 const KEYS_AT_ONCE = 500;
@@ -41,12 +42,13 @@ export interface CheckOptions {
  * - A suspicion is looked at once more before it is a fault, since the tenant goes on meanwhile: an object comes before its row and goes after it, so
  *   an object that is not there while its row still is has been lost.
  * - An object of nobody counts only when no upload can be about to name it, and it is deleted only where the storage location is marked as the tenant's.
+ * - Of a content that is read and right, the CRC-32 is written down where it was not known, if the check may mend.
  * - Nothing else is deleted. A version without its object stays, so that the object can be put back. What Carrel did not write is a fault in a bucket of
  *   the platform's, where only the tenant's own key can have put it; a bucket that a tenant named may hold something else.
  */
 export async function* checkIntegrity(checked: Checked, { mend, sample }: CheckOptions): AsyncGenerator<Finding> {
   yield* checkObjects(checked, mend);
-  yield* checkBytes(checked, sample);
+  yield* checkBytes(checked, sample, mend);
   yield* checkUsage(checked, mend);
 }
 
@@ -157,7 +159,7 @@ class Unowned {
   }
 }
 
-async function* checkBytes(checked: Checked, { versions, maxBytes }: CheckOptions['sample']): AsyncGenerator<Finding> {
+async function* checkBytes(checked: Checked, { versions, maxBytes }: CheckOptions['sample'], mend: boolean): AsyncGenerator<Finding> {
   const { transaction, storage, signal } = checked;
   if (versions === 0) return;
   const bound = new Bound();
@@ -169,7 +171,11 @@ async function* checkBytes(checked: Checked, { versions, maxBytes }: CheckOption
     if (last?.key !== version.key) last = { key: version.key, read: await readWhole(storage.objects, version.key, signal) };
     const { read } = last;
     // What is missing or has another size is a fault of its own.
-    if (read === null || read.size !== version.size || read.checksum === version.checksum) continue;
+    if (read === null || read.size !== version.size) continue;
+    if (read.checksum === version.checksum) {
+      if (mend && !version.hasCrc) await transaction((tx) => writeCrc(tx, version.key, read.crc32));
+      continue;
+    }
     if (!(await transaction((tx) => isNamed(tx, version)))) continue;
     yield* bound.atMost({
       fault: { kind: 'wrong_checksum', file: version.file, version: version.version, key: version.key },
@@ -181,6 +187,7 @@ async function* checkBytes(checked: Checked, { versions, maxBytes }: CheckOption
 interface Read {
   /** Hex SHA-256. */
   readonly checksum: string;
+  readonly crc32: number;
   /** bytes */
   readonly size: number;
 }
@@ -190,12 +197,13 @@ async function readWhole(objects: Objects, key: string, signal: AbortSignal): Pr
   try {
     const { body } = await objects.get(key, { signal });
     const hash = createHash('sha256');
-    let size = 0;
+    let [size, crc] = [0, 0];
     for await (const chunk of body as AsyncIterable<Buffer>) {
       size += chunk.length;
       hash.update(chunk);
+      crc = crc32(chunk, crc);
     }
-    return { checksum: hash.digest('hex'), size };
+    return { checksum: hash.digest('hex'), crc32: crc, size };
   } catch (error) {
     if (error instanceof ObjectMissing) return null;
     throw error;

@@ -11,9 +11,10 @@ export interface StoredVersion {
   readonly size: number;
   /** Hex SHA-256. */
   readonly checksum: string;
+  readonly hasCrc: boolean;
 }
 
-const COLUMNS = 'f.uuid AS file, v.version_number AS version, v.blob_name AS key, v.size, v.checksum';
+const COLUMNS = 'f.uuid AS file, v.version_number AS version, v.blob_name AS key, v.size, v.checksum, v.crc32 IS NOT NULL AS "hasCrc"';
 
 /** Versions in the order of their keys' bytes, after a key. Several may share an object. */
 export const versionsAfter = (sql: Sql, key: string, most: number): Promise<StoredVersion[]> =>
@@ -31,6 +32,10 @@ export const isNamed = async (sql: Sql, { file, version, key }: StoredVersion): 
       [file, version, key],
     )
   ).length > 0;
+
+/** What was read of an object whose CRC-32 was not known, for all versions that have it. One statement. */
+export const writeCrc = (sql: Sql, key: string, crc: number): Promise<unknown> =>
+  sql.query('UPDATE file_versions SET crc32 = $2 WHERE blob_name COLLATE "C" = $1 AND crc32 IS NULL', [key, crc]);
 
 /** Of some keys those that a row names: a version, or a part of an upload. */
 export const namedAmong = async (sql: Sql, keys: readonly string[]): Promise<Set<string>> =>

@@ -1,5 +1,6 @@
 import { createHash, hash as sha256 } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import { Problem } from '../../api/problem.ts';
 import type { JobRequests } from '../../events/job-requests.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -49,6 +50,8 @@ export interface StoredBlob {
   readonly size: number;
   /** Hex SHA-256. */
   readonly checksum: string;
+  /** CRC-32; null: not known. */
+  readonly crc32: number | null;
   /** Whether the store encrypts it at rest. */
   readonly isEncrypted: boolean;
   /** Id of its reservation of quota, if it has one. */
@@ -155,13 +158,14 @@ export class Blobs {
   async #storeSmall(key: string, content: Buffer, { quota, reservation, contentType, signal }: BlobOptions): Promise<StoredBlob> {
     if (content.length > quota.remainingBytes) throw overQuota(quota);
     const { isEncrypted } = await this.#objects.put(key, content, { contentType, signal });
-    return { key, size: content.length, checksum: sha256('sha256', content), isEncrypted, reservation: reservation.id };
+    const sums = { checksum: sha256('sha256', content), crc32: crc32(content) };
+    return { key, size: content.length, ...sums, isEncrypted, reservation: reservation.id };
   }
 
   async #storeStream(key: string, content: AsyncIterable<Buffer>, options: BlobOptions): Promise<StoredBlob> {
     const { contentType, signal } = options;
     const hash = createHash('sha256');
-    let size = 0;
+    let [size, crc] = [0, 0];
     const { quota, reservation } = options;
     let refusal: unknown;
     const admit = async (): Promise<void> => {
@@ -178,13 +182,14 @@ export class Blobs {
         size += chunk.length;
         if (size > quota.remainingBytes || reservation.needsHold(size)) await admit();
         hash.update(chunk);
+        crc = crc32(chunk, crc);
         yield chunk;
       }
     };
     try {
       const body = Readable.from(measured(), { objectMode: false });
       const { isEncrypted } = await this.#objects.put(key, body, { contentType, signal, owner: options.uploader });
-      return { key, size, checksum: hash.digest('hex'), isEncrypted, reservation: reservation.id };
+      return { key, size, checksum: hash.digest('hex'), crc32: crc, isEncrypted, reservation: reservation.id };
     } catch (error) {
       throw refusal ?? error;
     }
@@ -194,14 +199,14 @@ export class Blobs {
    * Stores the content of another object, without the bytes coming here; what S3 does not copy at once is read and sent. Throws ObjectMissing, and
    * `quota_exceeded`.
    */
-  async copy(key: string, from: Pick<StoredBlob, 'key' | 'size' | 'checksum'>, options: BlobOptions): Promise<StoredBlob> {
+  async copy(key: string, from: Pick<StoredBlob, 'key' | 'size' | 'checksum' | 'crc32'>, options: BlobOptions): Promise<StoredBlob> {
     const { quota, reservation, signal, contentType, uploader, into } = options;
-    const { size, checksum } = from;
+    const { size, checksum, crc32: crc } = from;
     if (size > quota.remainingBytes) throw overQuota(quota);
     if (reservation.needsHold(size)) await reservation.hold(quota.ownerId, size);
     into.keys.push(key);
     const { isEncrypted } = await this.#copy(key, from, { signal, contentType, owner: uploader });
-    return { key, size, checksum, isEncrypted, reservation: reservation.id };
+    return { key, size, checksum, crc32: crc, isEncrypted, reservation: reservation.id };
   }
 
   async #copy(

@@ -163,7 +163,7 @@ export class Uploads {
       request,
       async ({ key, into, reservation, signal }) => {
         const mimeType = source.mimeType ?? UNKNOWN_TYPE;
-        const from = { key: source.blobName, size: source.size, checksum: source.checksum };
+        const from = { key: source.blobName, size: source.size, checksum: source.checksum, crc32: null };
         const options = { into, quota: target, reservation, contentType: mimeType, uploader: actor.userUuid, signal };
         const blob = await this.#blobs.copy(key, from, options).catch((error: unknown) => {
           throw error instanceof ObjectMissing ? new Problem('not_found', undefined, { cause: error }) : error;
@@ -181,7 +181,7 @@ export class Uploads {
             { name: input.name ?? source.name, nameField: 'name', mimeType, target, blob },
             fields,
           );
-          await copyFields(tx, present, file, { userId: now.userId, now: this.#clock.now() });
+          await copyFields(tx, { id: present.id, key: source.blobName }, file, { userId: now.userId, now: this.#clock.now() });
           return fileSeenBy(now, granted, file);
         });
       },

@@ -86,14 +86,14 @@ export interface NewFile extends Omit<NewContent, 'folderId'> {
 }
 
 /**
- * The function carrel.store_files (shard migration 0014) and the events of the files that it made. Where it is called, its own statements have seen what was
+ * The function carrel.store_files_with_crc (shard migration 0150) and the events of the files that it made. Where it is called, its own statements have seen what was
  * committed meanwhile; here nothing else is read but the webhooks.
  */
 const STORE = `
   WITH stored AS MATERIALIZED (
     SELECT f.* FROM (SELECT set_config('carrel.origins', $3, true) AS text) origins
       -- It names the setting, so that this is there before.
-      CROSS JOIN LATERAL carrel.store_files(CASE WHEN origins.text IS NOT NULL THEN $1::jsonb END, $2) made
+      CROSS JOIN LATERAL carrel.store_files_with_crc(CASE WHEN origins.text IS NOT NULL THEN $1::jsonb END, $2) made
       CROSS JOIN LATERAL jsonb_populate_record(NULL::files, made) f
   ), eventful AS (
     SELECT s.created_at, u.event_uuid, u.event_head, u.event_tail, u.event_traceparent
@@ -126,6 +126,7 @@ const columnsOf = ({ uuid, name, path, mimeType, ownerId, bucket, blob, folder, 
   mime_type: mimeType,
   size: blob.size,
   checksum: blob.checksum,
+  crc32: blob.crc32,
   owner_id: ownerId,
   folder_id: folder?.id ?? null,
   folder_path: folder?.path ?? null,
@@ -145,8 +146,8 @@ const INSERT = `
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING
     RETURNING ${OWN_COLUMNS}
   ), version AS (
-    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, is_encrypted)
-    SELECT id, 1, $6, $7, $11, $8, $12 FROM file
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, is_encrypted, crc32)
+    SELECT id, 1, $6, $7, $11, $8, $12, $13 FROM file
   )
   SELECT ${OWN_NAMES} FROM file`;
 
@@ -166,14 +167,15 @@ export async function insertFile(tx: Tx, file: NewContent): Promise<OwnRecord | 
     file.bucket,
     blob.key,
     blob.isEncrypted,
+    blob.crc32,
   ]);
   return row ? ownRecordOf(row) : null;
 }
 
 const ADD_VERSION = `
   WITH version AS (
-    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, comment, is_encrypted)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $9)
+    INSERT INTO file_versions (file_id, version_number, size, checksum, blob_name, created_by, comment, is_encrypted, crc32)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $9, $10)
   )
   UPDATE files f SET version_number = $2, size = $3, checksum = $4, blob_name = $5, mime_type = $8, is_encrypted = $9 WHERE f.id = $1
   RETURNING ${OWN_COLUMNS}`;
@@ -195,6 +197,7 @@ export async function insertVersion(
     content.comment,
     mimeType,
     blob.isEncrypted,
+    blob.crc32,
   ];
   const [row] = await tx.prepared<OwnRow>('content-add-version', ADD_VERSION, values);
   if (!row) throw new Problem('not_found');
@@ -208,17 +211,22 @@ const COPY_FIELDS = `
   ), entry AS (
     INSERT INTO file_metadata AS m (file_id, key, value, value_type)
     SELECT $2, m.key, m.value, m.value_type FROM file_metadata m WHERE m.file_id = $1 RETURNING ${ENTRY_BYTES} AS bytes
+  ), crc AS (
+    UPDATE file_versions n SET crc32 = v.crc32 FROM file_versions v WHERE n.file_id = $2 AND v.file_id = $1 AND v.blob_name = $5
   )
   SELECT CASE WHEN e.bytes > 0 THEN carrel.count_storage(gen_random_uuid(), $3, e.bytes, $4) ELSE true END AS counted
   FROM (SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM entry) e`;
 
-/** Gives a file of a person the metadata of another, and the tags that the person has on that. One statement. Throws `quota_exceeded`. */
+/**
+ * Gives a new copy of a person the metadata of its file, the tags that the person has on that, and what is known of the content, the object `key`.
+ * One statement. Throws `quota_exceeded`.
+ */
 export async function copyFields(
   tx: Tx,
-  from: { readonly id: number },
+  from: { readonly id: number; readonly key: string },
   to: { readonly id: number },
   by: { readonly userId: number; readonly now: Date },
 ): Promise<void> {
-  const [row] = await tx.query<{ counted: boolean }>(COPY_FIELDS, [from.id, to.id, by.userId, by.now]);
+  const [row] = await tx.query<{ counted: boolean }>(COPY_FIELDS, [from.id, to.id, by.userId, by.now, from.key]);
   if (!row?.counted) throw new Problem('quota_exceeded');
 }

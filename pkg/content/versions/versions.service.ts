@@ -105,9 +105,9 @@ export class Versions {
       if (file.version === number) return presentFile(fileSeenBy(actor, granted, file));
       const version = await findVersion(tx, file.id, number);
       if (!version) throw new Problem('not_found');
-      const { blobName: key, size, checksum, isEncrypted } = version;
+      const { blobName: key, size, checksum, crc32, isEncrypted } = version;
       const restored = await insertVersion(tx, file, {
-        blob: { key, size, checksum, isEncrypted },
+        blob: { key, size, checksum, crc32, isEncrypted },
         mimeType: file.mimeType,
         createdBy: actor.userId,
         comment: comment ?? null,

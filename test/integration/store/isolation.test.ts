@@ -107,6 +107,7 @@ test('a function that all tenants share acts for the caller’s role, whatever s
     `carrel.reserve_storage(gen_random_uuid(), 1, 1, 1, now(), now())`,
     `carrel.count_storage(NULL, 1, 1, now())`,
     `carrel.store_files('[]', now())`,
+    `carrel.store_files_with_crc('[]', now())`,
   ])
     await expect(asB((tx) => tx.query(`SELECT ${call}`))).rejects.toThrow(/permission denied|does not exist/);
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Finding } from '../../../pkg/content/integrity/faults.ts';
 import { checkIntegrity } from '../../../pkg/content/integrity/integrity-check.ts';
@@ -121,6 +122,28 @@ test('nothing is found while people upload, replace, restore and purge', async (
 
   expect(found).toEqual([]);
   expect(await check(tenant)).toEqual([]);
+});
+
+test('a CRC-32 that is not known is that of the content which was read, where this is right', async () => {
+  const tenant = await platform.tenant();
+  const { api } = await tenant.user();
+  const [right, other] = [await upload(api, 'right'), await upload(api, 'other')];
+  await api.upload(`/files/${right}`, { method: 'PUT', name: 'right', file: Buffer.from('second') });
+  await api.post(`/files/${right}/versions/1/restore`);
+  await tenant.objects.put(await keyOf(tenant, other), Buffer.from('OTHER'));
+  await tenant.db.query('UPDATE file_versions SET crc32 = NULL');
+
+  await check(tenant, { mend: true });
+
+  const crcs = await tenant.db.query(
+    'SELECT f.uuid, v.version_number AS version, v.crc32 AS crc FROM file_versions v JOIN files f ON f.id = v.file_id ORDER BY v.id',
+  );
+  expect(crcs).toEqual([
+    { uuid: right, version: 1, crc: crc32('right') },
+    { uuid: other, version: 1, crc: null },
+    { uuid: right, version: 2, crc: crc32('second') },
+    { uuid: right, version: 3, crc: crc32('right') },
+  ]);
 });
 
 test('usage is counted again also where it is more than the limits allow', async () => {

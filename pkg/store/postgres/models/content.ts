@@ -51,7 +51,7 @@ export const files = table('files', ['id'], {
   expiresAt: nullable(timestamp),
 });
 
-/** docs/design/records.md, Version. Immutable: the tenant's role may change `createdBy` alone (a deleted user's versions pass to the system user). */
+/** docs/design/records.md, Version. Immutable: the tenant's role may change `createdBy` (a deleted user's versions pass to the system user) and `crc32` alone. */
 export const fileVersions = table('file_versions', ['id'], {
   id: filled(bigint),
   fileId: bigint,

@@ -19,6 +19,7 @@ import { countRows } from './0026-count-rows.ts';
 import { boundOutbox } from './0027-bound-outbox.ts';
 import { remainingOfTenant } from './0028-remaining-of-tenant.ts';
 import { foreignObjects } from './0029-foreign-objects.ts';
+import { storeFilesWithCrc } from './0150-store-files-with-crc.ts';
 
 /** In their order. */
 export const shardMigrations: readonly Migration<object>[] = [
@@ -42,4 +43,5 @@ export const shardMigrations: readonly Migration<object>[] = [
   boundOutbox,
   remainingOfTenant,
   foreignObjects,
+  storeFilesWithCrc,
 ];

@@ -41,6 +41,7 @@ import { namesInOrder } from './0081-names-in-order.ts';
 import { countRows } from './0082-count-rows.ts';
 import { recountBeyondLimits } from './0083-recount-beyond-limits.ts';
 import { skippedItems } from './0120-skipped-items.ts';
+import { contentCrcs } from './0150-content-crcs.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -85,4 +86,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   countRows,
   recountBeyondLimits,
   skippedItems,
+  contentCrcs,
 ];
