@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { Agent } from 'undici';
@@ -7,6 +8,7 @@ import { inSpan, markFailed, type Span, type SpanFacts, traceparentOf } from '..
 import { guardedConnector, type OpenSocket } from './guarded-connector.ts';
 import { EgressError, egressErrorOf } from './egress-error.ts';
 import { type EgressReply, Exchange } from './exchange.ts';
+import { StreamedExchange, type StreamedReply } from './streamed-exchange.ts';
 import { type AllowedRange, literalPrivateAddress } from './private-address.ts';
 import type { Resolve } from './resolve.ts';
 
@@ -31,6 +33,20 @@ export interface EgressRequest {
   readonly firstByteMs?: number;
   /** From the call to the end of the reply, in milliseconds. */
   readonly timeoutMs?: number;
+}
+
+/** A POST whose two bodies stream. */
+export interface StreamedRequest extends Pick<EgressRequest, 'url' | 'headers' | 'sendsTrace' | 'signal'> {
+  /** Read as fast as the peer takes it, and not at all where there is no connection. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Bytes of it; the peer is told. */
+  readonly contentLength: number;
+  /** Limit of the reply's body, in bytes: one more is `reply_too_large`. */
+  readonly maxBytes: number;
+  /** How long the peer may take nothing and send nothing, in milliseconds. */
+  readonly silenceMs: number;
+  /** From the call to the end of the reply, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 export interface EgressLimits {
@@ -69,6 +85,11 @@ export interface GuardedClientOptions {
 export interface GuardedClient {
   /** Throws EgressError for every failure of the address, the network or the peer. */
   request(request: EgressRequest): Promise<EgressReply>;
+  /**
+   * The same for bodies of any size: it resolves when the reply's headers are here, and the reply's body fails by an EgressError, or by what the source of
+   * the request's body throws.
+   */
+  stream(request: StreamedRequest): Promise<StreamedReply>;
   /** Waits for running requests (each within its own time-out), then closes all connections. Later requests are `aborted`. */
   close(): Promise<void>;
 }
@@ -96,6 +117,7 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
   const targets = new Targets(options.allow);
   const bounds = { clock: options.clock, limits };
   const outcomes = outcomeCounter(options.metrics);
+  const outcomeOf = (error: unknown): string => (error instanceof EgressError ? error.code : 'internal_error');
   let closed: Promise<void> | undefined;
   return {
     async request(request) {
@@ -103,12 +125,23 @@ export function guardedClient(options: GuardedClientOptions): GuardedClient {
         const method = request.method ?? 'GET';
         const facts: SpanFacts = { kind: 'client', attributes: { 'http.request.method': method } };
         const reply = await inSpan(method, facts, (span) => send(agent, targets, bounds, request, span));
-        outcomes.inc({ outcome: `${Math.floor(reply.status / 100)}xx` });
+        outcomes.inc({ outcome: classOf(reply) });
         return reply;
       } catch (error) {
-        outcomes.inc({ outcome: error instanceof EgressError ? error.code : 'internal_error' });
+        outcomes.inc({ outcome: outcomeOf(error) });
         throw error;
       }
+    },
+    async stream(request) {
+      const facts: SpanFacts = { kind: 'client', attributes: { 'http.request.method': 'POST' } };
+      const { reply, over } = await inSpan('POST', facts, (span) => sendStream(agent, targets, options.clock, request, span)).catch(
+        (error: unknown) => {
+          outcomes.inc({ outcome: outcomeOf(error) });
+          throw error;
+        },
+      );
+      void over.then((failure) => outcomes.inc({ outcome: failure ? outcomeOf(failure) : classOf(reply) }));
+      return reply;
     },
     close: () => (closed ??= agent.close()),
   };
@@ -145,6 +178,8 @@ function outcomeCounter(metrics: Metrics): Counter<'outcome'> {
   return existing ?? new Counter({ name, help, labelNames: ['outcome'], registers: [metrics] });
 }
 
+const classOf = ({ status }: { readonly status: number }): string => `${Math.floor(status / 100)}xx`;
+
 interface Bounds {
   readonly clock: Clock;
   readonly limits: EgressLimits;
@@ -165,9 +200,7 @@ async function send(
   span: Span | undefined,
 ): Promise<EgressReply> {
   const { origin, host, path } = targets.of(request.url);
-  const headers = checkedHeaders(request.headers ?? {});
-  const traceparent = span && request.sendsTrace === true ? traceparentOf(span) : null;
-  if (traceparent !== null) headers.traceparent = traceparent;
+  const headers = headersOf(request, span);
   span?.setAttribute('server.address', host);
   const timeoutMs = request.timeoutMs ?? limits.timeoutMs;
   const firstByteMs = request.firstByteMs ?? Math.max(limits.firstByteMs, request.timeoutMs ?? 0);
@@ -203,6 +236,52 @@ async function send(
     isOver();
     hasBegun?.();
   }
+}
+
+async function sendStream(
+  agent: Agent,
+  targets: Targets,
+  clock: Clock,
+  request: StreamedRequest,
+  span: Span | undefined,
+): Promise<{ reply: StreamedReply; over: Promise<Error | undefined> }> {
+  const { origin, host, path } = targets.of(request.url);
+  const { maxBytes, silenceMs, timeoutMs, signal } = request;
+  const headers = { ...headersOf(request, span), 'content-length': String(request.contentLength) };
+  span?.setAttribute('server.address', host);
+  const exchange = new StreamedExchange({
+    clock,
+    maxBytes,
+    silenceMs,
+    tooLarge: () => new EgressError('reply_too_large', `${host} sent a reply of more than ${maxBytes} bytes`),
+    silent: () => new EgressError('timeout', `${host} was silent for ${silenceMs} ms`),
+    errorOf: (error, status) => egressErrorOf(error, host, status) as Error,
+  });
+  const isOver = clock.schedule(timeoutMs, () =>
+    exchange.fail(new EgressError('timeout', `${host} did not finish its reply within ${timeoutMs} ms`)),
+  );
+  const giveUp = (): void => exchange.fail(new EgressError('aborted', `the request to ${host} was given up`, { cause: signal?.reason }));
+  signal?.addEventListener('abort', giveUp);
+  void exchange.over.then(() => {
+    isOver();
+    signal?.removeEventListener('abort', giveUp);
+  });
+  if (signal?.aborted === true) giveUp();
+  // undici takes any async iterable; its types name Node's streams alone.
+  else agent.dispatch({ origin, path, method: 'POST', headers, body: exchange.sent(request.body) as unknown as Readable }, exchange);
+  const reply = await exchange.reply;
+  span?.setAttribute('http.response.status_code', reply.status);
+  if (span && reply.status >= 400) markFailed(span, String(reply.status));
+  return { reply, over: exchange.over };
+}
+
+function headersOf(
+  { headers = {}, sendsTrace }: Pick<EgressRequest, 'headers' | 'sendsTrace'>,
+  span: Span | undefined,
+): Record<string, string> {
+  const checked = checkedHeaders(headers);
+  const traceparent = span && sendsTrace === true ? traceparentOf(span) : null;
+  return traceparent === null ? checked : { ...checked, traceparent };
 }
 
 /** The targets of URLs that were used lately: a webhook's is checked once, not at each delivery. What a name leads to is checked whenever it is dialled. */

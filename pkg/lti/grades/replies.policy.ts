@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { EgressError, type EgressErrorCode } from '../../net/egress-error.ts';
+import { shownText } from '../../net/shown-text.ts';
 
 /** The result of an attempt to send a score to the LMS. */
 export type ScoreResult =
@@ -16,10 +17,6 @@ export type ScoreResult =
 
 /** What becomes of the grade after the attempt: submitted, failed for good, or sent again later. */
 export type AttemptOutcome = Extract<ScoreResult, { kind: 'submitted' | 'failed' | 'later' }>;
-
-const TEXT_MAX = 200;
-/** How much of a longer answer is examined. */
-const LOOKED_AT = 2_000;
 
 const FINAL = new Set<EgressErrorCode>(['address_refused', 'url_refused', 'plain_http_refused', 'request_refused']);
 /** Nothing of the request was sent. */
@@ -81,18 +78,4 @@ export function shownAnswer(
   const isStandard = statusText.toLowerCase() === STATUS_CODES[status]?.toLowerCase();
   const said = [isStandard ? '' : shownText(statusText, secrets), EMPTY.test(text) ? '' : shownText(text, secrets)];
   return shownText(said.filter((part) => part !== '').join(': '), secrets);
-}
-
-/** What another wrote, as a person may read it: one short line without markup, control characters or our secrets. */
-export function shownText(text: string, secrets: readonly string[]): string {
-  const clean = secrets
-    .reduce((all, secret) => all.replaceAll(secret, '…'), text)
-    .slice(0, LOOKED_AT)
-    .toWellFormed()
-    .replaceAll(/<(script|style)\b.*?(<\/\1>|$)/gis, ' ')
-    .replaceAll(/<[^<>]*>/g, ' ')
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s\uFFFD]+/gu, ' ')
-    .trim();
-  const characters = Array.from(clean);
-  return characters.length > TEXT_MAX ? `${characters.slice(0, TEXT_MAX).join('')}…` : clean;
 }
