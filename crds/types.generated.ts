@@ -264,7 +264,7 @@ export interface TenantSpec {
     /** Bytes of the largest file; no bound but the quota when left out. */
     maxUploadSize?: number | string;
   };
-  /** Helper services of the tenant. Not used yet. */
+  /** Helper services of the tenant: their base addresses, to which /translate and /optimize are added. Addresses in private networks need the allow-list of the installation (CARREL_EGRESS_ALLOW). */
   helpers?: {
     translateUrl?: string;
     pdfOptimizeUrl?: string;

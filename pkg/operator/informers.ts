@@ -74,7 +74,11 @@ export function createInformers(given: Deps, namespaces: readonly string[]): Inf
       kind: TENANT,
       indexes: {
         [BY_NAMED_SECRET]: (tenant) =>
-          named(tenant, [tenant.spec.admin?.passwordSecretRef?.name, tenant.spec.storage.credentialsSecretRef?.name]),
+          named(tenant, [
+            tenant.spec.admin?.passwordSecretRef?.name,
+            tenant.spec.storage.credentialsSecretRef?.name,
+            tenant.spec.helpers?.credentialsSecretRef?.name,
+          ]),
         [BY_GATEWAY]: (tenant) => {
           const gateway = gatewayOf(tenant);
           return gateway ? [keyText(gateway)] : [];

@@ -38,6 +38,7 @@ import { Acceptance } from './tenant/acceptance.ts';
 import { Databases, type OrphanRows } from './tenant/database.ts';
 import { reportIntegrityFaults } from './tenant/integrity-faults.ts';
 import { TenantFinalizer } from './tenant/finalizer.ts';
+import { HelperServices } from './tenant/helper-services.ts';
 import { GeneratedPassword } from './tenant/generated-password.ts';
 import { Keys } from './tenant/tenant-keys.ts';
 import { Migrations } from './tenant/migrations.ts';
@@ -222,7 +223,8 @@ export class Operator {
     const { settings, client, shards, redis, storage, platformKeys, random, clock, log, metrics } = this.#deps;
     const { tenants, namespaces, gateways, owned } = this.#informers;
     const events = this.#events;
-    const connect = guardedSockets({ allow: parseAllowedRanges(settings.egressAllow), clock });
+    const egressAllow = parseAllowedRanges(settings.egressAllow);
+    const connect = guardedSockets({ allow: egressAllow, clock });
     const applier = new Applier({ client, fieldManager: FIELD_MANAGER, annotationPrefix: PREFIX });
     const conditions = new ConditionWriter({ informer: tenants, events, clock });
     const acceptance = new Acceptance({ settings, shards, namespaces: namespaces.store, clock });
@@ -241,6 +243,7 @@ export class Operator {
       storages,
       redis: new RedisAccesses({ settings, secrets, password: passwordOf('redis'), redis }),
       keys: new Keys({ shards, secrets, administrators, platformKeys }),
+      helpers: new HelperServices({ secrets, platformKeys, egressAllow, random }),
       workloads: new Workloads({ settings, applier, owned, gateways: gateways.store, rollouts: this.#rollouts }),
       usages: this.#usages,
       rotations: new Rotations({ tenants: tenants.api, pods, shards, storages, events, platformKeys, random, clock }),

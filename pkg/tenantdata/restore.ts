@@ -202,10 +202,11 @@ async function hasRunningJobs(tx: Sql, role: string): Promise<boolean> {
   return running.length > 0;
 }
 
-/** Two tenants must not call the same receivers, or answer the same LMS. What a resource made is left to the resources of this tenant. */
+/** Two tenants must not call the same receivers and helpers, or answer the same LMS. What a resource made is left to the resources of this tenant. */
 async function silence(tx: Sql): Promise<void> {
   await tx.query('DELETE FROM webhooks WHERE managed_by IS NOT NULL');
   await tx.query('DELETE FROM lti_tools WHERE managed_by IS NOT NULL');
+  await tx.query('DELETE FROM helpers');
   await tx.query('UPDATE webhooks SET active = false WHERE active');
   await tx.query('UPDATE lti_tools SET is_active = false WHERE is_active');
 }

@@ -1,4 +1,6 @@
 import { WebhookSeal, type SealedColumn } from '../webhooks/sealing.ts';
+import type { HelperKind } from '../helper-services/helper.ts';
+import { openToken, sealToken } from '../helper-services/token-seal.ts';
 import { privateKeyAssociatedData } from '../lti/private-key.ts';
 import type { Random } from '../runtime/random.ts';
 import { SealError, type Sealer, type SealingKey, tenantSealer } from '../runtime/sealing.ts';
@@ -64,11 +66,20 @@ const keyColumn = (table: string, reference: string): Column => ({
   seal: ({ sealer, tenantId }, managedRef, plain) => sealer.seal(plain, privateKeyAssociatedData(tenantId, managedRef)),
 });
 
+const helperColumn: Column = {
+  table: 'helpers',
+  column: 'token',
+  reference: 'x.kind',
+  open: (of, kind, sealed) => openToken(of, kind as HelperKind, sealed),
+  seal: (of, kind, plain) => sealToken(of, kind as HelperKind, plain),
+};
+
 /** What else is sealed with a data key lives for minutes (logins, download links) or a day (replies to requests with an Idempotency-Key). */
 const COLUMNS: readonly Column[] = [
   webhookColumn('secret'),
   webhookColumn('previous_secret'),
   webhookColumn('headers'),
+  helperColumn,
   keyColumn('lti_tools', `coalesce(x.managed_ref, '')`),
   keyColumn('lti_tool_keys', `coalesce((SELECT t.managed_ref FROM %schema%.lti_tools t WHERE t.id = x.tool_id), '')`),
 ];

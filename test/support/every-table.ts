@@ -195,6 +195,7 @@ export const ROWS_OF_TENANT: Rows = {
   file_tags: [{ file_id: 1, tag_id: 1 }],
   file_metadata: [{ file_id: 1, key: 'author', value: 'Ada', revision: 2 }],
   storage_reservations: [{ id: uuid(80), user_id: 2, bytes: 7, expires_at: LATER }],
+  helpers: [{ kind: 'translate', url: 'https://translate.example.org', token: 'sealed' }],
   webhooks: [
     {
       uuid: uuid(90),

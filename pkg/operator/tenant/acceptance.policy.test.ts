@@ -70,7 +70,6 @@ test.each<[Parameters<typeof tenantWith>[0], string]>([
 });
 
 test.each<[Parameters<typeof tenantWith>[0], string]>([
-  [{ helpers: { translateUrl: 'http://translate.local' } }, 'spec.helpers'],
   [{ schedules: [{ name: 'a', job: 'trash', cron: '0 0 * * *' }] }, 'spec.schedules'],
 ])('%j is accepted and named as ignored', (spec, field) => {
   expect(refusal(spec)).toBeUndefined();

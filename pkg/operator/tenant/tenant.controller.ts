@@ -11,6 +11,7 @@ import { isTerminating } from '../namespaces.ts';
 import type { Acceptance, AcceptedTenant } from './acceptance.ts';
 import type { DatabaseAccess, Databases } from './database.ts';
 import type { TenantFinalizer } from './finalizer.ts';
+import type { HelperServices } from './helper-services.ts';
 import { accessOf } from './limits.ts';
 import type { Keys, KeysAccess } from './tenant-keys.ts';
 import type { RedisAccess, RedisAccesses } from './redis-access.ts';
@@ -26,6 +27,7 @@ type TenantStep =
   | 'StorageReady'
   | 'RedisReady'
   | 'KeysReady'
+  | 'HelpersReady'
   | 'WorkloadAvailable'
   | 'Exposed'
   | 'CredentialsReady';
@@ -43,6 +45,7 @@ interface Deps {
   readonly storages: Storages;
   readonly redis: RedisAccesses;
   readonly keys: Keys;
+  readonly helpers: HelperServices;
   readonly workloads: Workloads;
   readonly rotations: Rotations;
   readonly usages: Usages;
@@ -64,7 +67,7 @@ interface WorkloadNeeds {
  * Invariants:
  * - Nothing outside the cluster is created before the finalizer is set, so nothing is left behind.
  * - A Tenant that is not accepted keeps what it has, other slugs' hosts excepted: no other step runs.
- * - A pass that finds nothing to do is two SQL statements, no call of another store, and no write.
+ * - A pass that finds nothing to do is two SQL statements, one more of a tenant that has helper services, no call of another store, and no write.
  */
 export class TenantReconciler {
   readonly #deps: Deps;
@@ -84,6 +87,7 @@ export class TenantReconciler {
       storages,
       redis,
       keys,
+      helpers,
       workloads,
       rotations,
       usages,
@@ -108,6 +112,7 @@ export class TenantReconciler {
     const secrets = await steps.run('KeysReady', { accepted, database }, ({ accepted, database }) =>
       keys.ensure(tenant, accepted, database),
     );
+    await steps.run('HelpersReady', { accepted, database }, ({ accepted, database }) => helpers.ensure(tenant, accepted, database));
     const workload = await this.#workload(tenant, steps, { accepted, database, storage, cache, secrets });
     const rotation = await steps.run('CredentialsReady', { accepted, workload }, ({ accepted, workload }) =>
       rotations.advance(tenant, accepted, workload),

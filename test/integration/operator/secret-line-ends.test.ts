@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { Passwords } from '../../../pkg/accounts/passwords.ts';
+import { openToken } from '../../../pkg/helper-services/token-seal.ts';
 import { givenToolKey } from '../../../pkg/lti/registrations/tool-key.ts';
 import { silentLogger } from '../../../pkg/runtime/log.ts';
 import { systemRandom } from '../../../pkg/runtime/random.ts';
@@ -97,6 +98,19 @@ const READ: Record<string, (end: string) => Promise<void>> = {
     const keys = 'accessKeyId, endpoint, region, secretAccessKey';
     expect(await lineEndEvents(secret)).toEqual([eventOf('spec.storage.credentialsSecretRef', secret, keys)]);
   },
+  'tenants spec.helpers.credentialsSecretRef': async (end) => {
+    const secret = await createSecret(written({ token: 'open-sesame' }, end));
+    const { name } = await readyTenant({ helpers: { translateUrl: 'https://example.com', credentialsSecretRef: { name: secret } } });
+    const [row] = await rows<{ token: string }>(name, 'SELECT token FROM helpers');
+    const tenantId = (await cluster.tenants.get({ namespace, name })).status?.tenantId ?? '';
+    const { 'data.json': dataKeys = '' } = (await secretValues(cluster, namespace, `${name}-keys`)) ?? {};
+
+    expect(openToken({ tenantId, sealer: new Sealer(parseDataKeys(dataKeys), systemRandom) }, 'translate', row?.token ?? '')).toBe(
+      'open-sesame',
+    );
+    await waitFor('the Event', async () => (await lineEndEvents(secret)).length > 0);
+    expect(await lineEndEvents(secret)).toEqual([eventOf('spec.helpers.credentialsSecretRef', secret, 'token')]);
+  },
   'webhooks spec.secretRef': async (end) => {
     const { name } = await readyTenant();
     for (const value of ['plain words', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']) {
@@ -126,8 +140,8 @@ const READ: Record<string, (end: string) => Promise<void>> = {
   },
 };
 
-/** Fields whose Secrets others read, and those of nothing that exists yet. */
-const NOT_READ = ['tenants spec.exposure.tls.secretName', 'tenants spec.helpers.credentialsSecretRef', 'tenants spec.pod.imagePullSecrets'];
+/** Fields whose Secrets others read. */
+const NOT_READ = ['tenants spec.exposure.tls.secretName', 'tenants spec.pod.imagePullSecrets'];
 
 interface Schema {
   readonly properties?: Record<string, Schema>;

@@ -44,6 +44,7 @@ test('a Tenant of one line becomes Ready, with everything a client needs in its 
     'StorageReady=True',
     'RedisReady=True',
     'KeysReady=True',
+    'HelpersReady=True',
     'WorkloadAvailable=True',
     'CredentialsReady=True',
     'Exposed=True',
@@ -117,22 +118,17 @@ test('connections to Postgres follow the size of the Tenant, up to the bounds of
 test('a field that this release ignores is named in the condition, and the tenant is Ready without it', async () => {
   const key = { namespace, name: unique() };
   const schedules = [{ name: 'nightly', job: 'trash', cron: '0 0 * * *' }];
-  await cluster.tenants.create(
-    tenantOf(namespace, key.name, {
-      helpers: { translateUrl: 'http://translate.local' },
-      schedules,
-    }),
-  );
+  await cluster.tenants.create(tenantOf(namespace, key.name, { schedules }));
 
   const tenant = await ready(cluster.tenants, key);
   const note = await waitFor('the Event', async () => {
     const events = await cluster.of(children.EVENT).list({ namespace });
     return events.find(({ reason, regarding }) => reason === 'NotYetSupported' && regarding?.name === key.name);
   });
-  await cluster.tenants.patch(key, { spec: { helpers: null, schedules: null } });
+  await cluster.tenants.patch(key, { spec: { schedules: null } });
   const plain = await ready(cluster.tenants, key);
 
-  const message = 'not supported yet and ignored: spec.helpers; spec.schedules';
+  const message = 'not supported yet and ignored: spec.schedules';
   expect(conditionOf(tenant, 'FieldsIgnored')).toMatchObject({ status: 'True', reason: 'NotYetSupported', message });
   expect([note.type, note.note]).toEqual(['Warning', message]);
   expect(conditionOf(plain, 'FieldsIgnored')).toMatchObject({ status: 'False', reason: 'AllSupported' });

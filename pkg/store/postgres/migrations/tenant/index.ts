@@ -42,6 +42,7 @@ import { countRows } from './0082-count-rows.ts';
 import { recountBeyondLimits } from './0083-recount-beyond-limits.ts';
 import { skippedItems } from './0120-skipped-items.ts';
 import { contentCrcs } from './0150-content-crcs.ts';
+import { helpers } from './0160-helpers.ts';
 
 export const tenantMigrations: readonly TenantMigration[] = [
   people,
@@ -87,4 +88,5 @@ export const tenantMigrations: readonly TenantMigration[] = [
   recountBeyondLimits,
   skippedItems,
   contentCrcs,
+  helpers,
 ];
