@@ -1,4 +1,4 @@
-/** The helper services that a tenant may have (specification.md, Helper services). */
+/** The helper services that a tenant may have. */
 export const HELPER_KINDS = ['translate', 'pdf_optimize', 'pdf_translate'] as const;
 export type HelperKind = (typeof HELPER_KINDS)[number];
 

@@ -59,7 +59,7 @@ export interface TestHelper {
 const INSIDE = 'http://169.254.169.254/latest/meta-data/';
 
 /**
- * The three helper services on loopback, as specification.md has them: a text is translated into capitals, a PDF into the one that `answerWith` set.
+ * The three helper services on loopback: a text is translated into capitals, a PDF into the one that `answerWith` set.
  * Only what behaves badly on request is asked of it: the product's own helpers are cmd/helpers.
  */
 export async function startHelper(): Promise<TestHelper> {
