@@ -39,7 +39,7 @@ export interface EgressRequest {
 export interface StreamedRequest extends Pick<EgressRequest, 'url' | 'headers' | 'sendsTrace' | 'signal'> {
   /** Read as fast as the peer takes it, and not at all where there is no connection. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Bytes of it; the peer learns it. */
+  /** Bytes of it, which the peer learns beforehand. */
   readonly contentLength: number;
   /** Limit of the reply's body, in bytes: one more is `reply_too_large`. */
   readonly maxBytes: number;

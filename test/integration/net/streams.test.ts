@@ -113,7 +113,9 @@ test('a source that takes its time is no silence of the peer’s, and what it th
     yield Buffer.from('a');
     throw new Error('the store is unavailable');
   };
-  expect(await failure(net.client().stream(request(port, { body: broken(), contentLength: 2 })))).toEqual(new Error('the store is unavailable'));
+  expect(await failure(net.client().stream(request(port, { body: broken(), contentLength: 2 })))).toEqual(
+    new Error('the store is unavailable'),
+  );
 });
 
 test.each([
