@@ -16,6 +16,7 @@ import type { WorkerJobs } from '../../pkg/jobs/worker.ts';
 import { renameCourse } from '../../pkg/lti/launch/rename-course.processor.ts';
 import { submitGrade } from '../../pkg/lti/grades/submit-grade.processor.ts';
 import { expireTask } from '../../pkg/tasks/expire-task.processor.ts';
+import { replay } from '../../pkg/webhooks/replays/replay.processor.ts';
 import type { WorkerConfig } from './config.ts';
 import { QUEUES } from './queues.ts';
 
@@ -36,6 +37,7 @@ export const workerJobs = (config: WorkerConfig): WorkerJobs => ({
     batch,
     renameCourse,
     expireTask,
+    replay,
   ],
   rowQueues: [
     deliveryQueue({

@@ -103,9 +103,15 @@ export class TryLater extends Error {
   }
 }
 
-/** The job has more to do, and lets the tenant's others go first: it is due again at once. */
+/** The job has more to do, and lets the tenant's others go first: it is due again after `afterMs`. */
 export class NextTurn extends Error {
   override readonly name = 'NextTurn';
+  readonly afterMs: number;
+
+  constructor(message: string, afterMs = 0) {
+    super(message);
+    this.afterMs = afterMs;
+  }
 }
 
 /** The job belongs into another queue: it moves there, and is due at once. */

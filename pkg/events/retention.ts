@@ -2,7 +2,7 @@ import type { Schedule } from './processor.ts';
 import type { Sql } from '../store/postgres/pool.ts';
 
 /** docs/design/events-and-jobs.md, Retention. */
-const EVENT_RETENTION_DAYS = 30;
+export const EVENT_RETENTION_DAYS = 30;
 /** Events deleted in one statement, so that none takes long. */
 const EVENTS_PER_STATEMENT = 1_000;
 

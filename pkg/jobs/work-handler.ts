@@ -122,7 +122,7 @@ class WorkHandler implements JobHandler<JobRow> {
       jobs.notify();
       return 'moved';
     }
-    if (error instanceof NextTurn) return (await this.store.requeue(row)) ? 'continued' : 'lost_lease';
+    if (error instanceof NextTurn) return (await this.store.requeue(row, error.afterMs)) ? 'continued' : 'lost_lease';
     const message = error instanceof Error ? error.message : String(error);
     if (!job || error instanceof UnprocessableJob) {
       log.error({ err: error, tenant, id, kind }, 'job became a dead letter');

@@ -76,6 +76,19 @@ export const planTo = (tx: Sql, id: number, cursor: Json): Promise<unknown> =>
     cursor === null ? null : JSON.stringify(cursor),
   ]);
 
+/** Of a task without items, which counts by itself what it does: adds to `total` and `done`, and writes how far it has come. `total` is `done` at least. */
+export const advanceTask = (
+  tx: Sql,
+  id: number,
+  { total, done, cursor }: { readonly total: number; readonly done: number; readonly cursor: Json },
+): Promise<unknown> =>
+  tx.query('UPDATE tasks SET done = done + $3, total = greatest(total + $2, done + $3), cursor = $4::jsonb WHERE id = $1', [
+    id,
+    total,
+    done,
+    JSON.stringify(cursor),
+  ]);
+
 /** The columns of an item that a statement of `plan` inserts. */
 export const PLANNED_COLUMNS = 'task_id, rank, target_type, target, target_name';
 

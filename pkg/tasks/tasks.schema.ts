@@ -3,7 +3,7 @@ import { pageOf, pageQueryOf } from '../api/paging.ts';
 import { Bytes, queryBoolean, Timestamp, Uuid } from '../api/schemas.ts';
 
 /** What people may request; the feature that does it declares it (`taskKind`). */
-export const TASK_KINDS = ['empty_trash', 'copy_folder', 'batch'] as const;
+export const TASK_KINDS = ['empty_trash', 'copy_folder', 'batch', 'replay'] as const;
 export type TaskKindName = (typeof TASK_KINDS)[number];
 
 /** What POST /batch does with each item. */
@@ -77,8 +77,15 @@ const BatchTask = TaskOfAnyKind.extend({
   }),
 }).meta({ id: 'BatchJob' });
 
+const ReplayTask = TaskOfAnyKind.extend({
+  kind: z.literal('replay'),
+  result: z
+    .object({ webhook_id: Uuid, since: Timestamp, until: Timestamp })
+    .describe('what is delivered again; it has no items, but deliveries'),
+}).meta({ id: 'ReplayJob' });
+
 /** docs/design/records.md, Job. */
-export const TaskView = z.discriminatedUnion('kind', [EmptyTrashTask, CopyFolderTask, BatchTask]).meta({ id: 'Job' });
+export const TaskView = z.discriminatedUnion('kind', [EmptyTrashTask, CopyFolderTask, BatchTask, ReplayTask]).meta({ id: 'Job' });
 export type TaskView = z.output<typeof TaskView>;
 
 export const TaskPage = pageOf(TaskView).meta({ id: 'JobPage' });

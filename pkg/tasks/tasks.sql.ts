@@ -79,16 +79,19 @@ export async function findTask(sql: Sql, uuid: string): Promise<TaskRow | null> 
   return row ?? null;
 }
 
+/** What they do are no rows of task_items. */
+const WITHOUT_ITEMS: readonly TaskKindName[] = ['replay'];
+
 const LOCK_REQUESTS = `
   WITH lock AS (INSERT INTO task_requesters (user_id) VALUES ($1) ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id)
-  SELECT coalesce(sum(t.total), 0)::bigint AS items FROM tasks t WHERE t.user_id = $1 AND NOT t.is_single`;
+  SELECT coalesce(sum(t.total), 0)::bigint AS items FROM tasks t WHERE t.user_id = $1 AND NOT t.is_single AND t.kind <> ALL ($2::text[])`;
 
 /**
  * Requests of one person wait for each other from here to the end of their transactions. Gives how many items their tasks have that are still there, but for
- * those of which there is one at a time. One statement.
+ * those of which there is one at a time and those without items. One statement.
  */
 export async function lockRequestsOf(tx: Tx, userId: number): Promise<number> {
-  const [row] = await tx.query<{ items: number }>(LOCK_REQUESTS, [userId]);
+  const [row] = await tx.query<{ items: number }>(LOCK_REQUESTS, [userId, WITHOUT_ITEMS]);
   return row?.items ?? 0;
 }
 

@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, reply } from '../api/endpoint.ts';
 import { Uuid } from '../api/schemas.ts';
+import { TaskView } from '../tasks/tasks.schema.ts';
 import {
   DeliveryPage,
   DeliveryQuery,
   DeliveryView,
   DeliveryWithPayload,
+  NewReplay,
   ReplayedRange,
   ReplayRange,
   TestEvent,
 } from './deliveries.schema.ts';
 import type { Deliveries } from './deliveries.service.ts';
+import type { Replays } from './replays/replays.service.ts';
 
 const ById = z.object({ id: Uuid });
 const ByDelivery = z.object({ id: Uuid, delivery: Uuid });
@@ -19,7 +22,7 @@ const WRITE = { tag: 'webhooks', caller: { permission: 'write:webhooks' } } as c
 const SEND = { ...WRITE, method: 'post', errors: ['not_found', 'conflict'], idempotent: true } as const;
 
 /** Sending again and testing are no change: they are for webhooks of Kubernetes resources too. */
-export const deliveryEndpoints = (deliveries: Deliveries): Endpoint[] => [
+export const deliveryEndpoints = (deliveries: Deliveries, replays: Replays): Endpoint[] => [
   endpoint({
     ...READ,
     method: 'get',
@@ -61,6 +64,16 @@ export const deliveryEndpoints = (deliveries: Deliveries): Endpoint[] => [
     body: ReplayRange,
     replies: { 202: ReplayedRange },
     handle: async ({ params, body }) => reply(202, await deliveries.replayRange(params.id, body)),
+  }),
+  endpoint({
+    ...SEND,
+    path: '/webhooks/{id}/replays',
+    operationId: 'createReplay',
+    summary: 'Deliver again all that was not delivered in a time, or all that was, as a job that lets new events go on',
+    params: ById,
+    body: NewReplay,
+    replies: { 202: TaskView },
+    handle: async ({ actor, params, body }) => reply(202, await replays.request(actor, params.id, body)),
   }),
   endpoint({
     ...SEND,

@@ -45,14 +45,29 @@ export const DeliveryQuery = z.object({
 });
 export type DeliveryQuery = z.output<typeof DeliveryQuery>;
 
+/** What may be sent again. */
+export const REPLAYABLE_STATES = ['failed', 'canceled', 'delivered'] as const;
+type ReplayableState = (typeof REPLAYABLE_STATES)[number];
+
+/** Undefined: what did not arrive. */
+export const statesOf = (status: ReplayableState | undefined): ReplayableState[] =>
+  status === undefined ? ['failed', 'canceled'] : [status];
+
+const Replayed = {
+  since: NamedTime.describe('deliveries created at or after'),
+  until: NamedTime.optional().describe('and before; left out: now'),
+  status: z.enum(REPLAYABLE_STATES).optional().describe('left out: what did not arrive, failed or canceled'),
+};
+
+export const NewReplay = z.object(Replayed).meta({ id: 'NewReplay', example: { since: '2026-01-31T12:00:00Z', status: 'failed' } });
+export type NewReplay = z.output<typeof NewReplay>;
+
 /** Deliveries that one request replays at most. */
 export const REPLAY_MAX = 1_000;
 
 export const ReplayRange = z
   .object({
-    since: NamedTime.describe('deliveries created at or after'),
-    until: NamedTime.optional().describe('and before; left out: now'),
-    status: z.enum(['failed', 'canceled', 'delivered']).optional().describe('left out: what did not arrive, failed or canceled'),
+    ...Replayed,
     limit: z.int().min(1).max(REPLAY_MAX).default(REPLAY_MAX),
     cursor: z
       .string()

@@ -9,8 +9,17 @@ import { ForeignKeyViolation } from '../store/postgres/errors.ts';
 import type { Webhook } from '../store/postgres/tables.ts';
 import type { EventName } from '../events/catalogue.ts';
 import type { WorkerNotifier } from '../events/worker-notifier.ts';
-import type { DeliveryQuery, DeliveryView, DeliveryWithPayload, ReplayedRange, ReplayRange, TestEvent } from './deliveries.schema.ts';
-import { FIND, listDeliveries, REPLAY, REPLAY_RANGE, TEST } from './deliveries.sql.ts';
+import { requireActive } from './deliveries.policy.ts';
+import {
+  type DeliveryQuery,
+  type DeliveryView,
+  type DeliveryWithPayload,
+  type ReplayedRange,
+  type ReplayRange,
+  statesOf,
+  type TestEvent,
+} from './deliveries.schema.ts';
+import { FIND, listDeliveries, REPLAY, replayNext, TEST } from './deliveries.sql.ts';
 import { type DeliveryRow, presentDelivery } from './deliveries.view.ts';
 import { testPayload } from './test-payload.ts';
 
@@ -66,18 +75,15 @@ export class Deliveries {
 
   /** Throws `not_found`, `conflict`, `validation_failed` for an empty range. */
   async replayRange(webhook: Uuid, { since, status, limit, ...range }: ReplayRange): Promise<ReplayedRange> {
-    const [end, lastAt = null, lastId = null] =
-      range.cursor === undefined ? [range.until ?? this.#clock.now().toISOString()] : readCursor(range.cursor);
-    if (new Date(since) >= new Date(end)) throw invalid('since', 'must be before until');
-    const states = status === undefined ? ['failed', 'canceled'] : [status];
+    const [until, ...position] =
+      range.cursor === undefined ? ([range.until ?? this.#clock.now().toISOString(), since, 0] as const) : readCursor(range.cursor);
+    if (new Date(since) >= new Date(until)) throw invalid('since', 'must be before until');
     return this.#db.transaction(async (tx) => {
       requireActive(await lockWebhook(tx, webhook));
-      const [last] = await unlessExpired(
-        tx.query<{ count: number; createdAt: Date; id: number }>(REPLAY_RANGE, [webhook, states, since, end, lastAt, lastId, limit]),
-      );
+      const last = await unlessExpired(replayNext(tx, { webhook, states: statesOf(status), position, until, limit }));
       if (!last) return { replayed: 0, has_more: false, next_cursor: null };
       this.#notifier.notifyAfterCommit(tx);
-      const cursor = last.count < limit ? null : writeCursor([end, last.createdAt.toISOString(), last.id]);
+      const cursor = last.count < limit ? null : writeCursor([until, ...last.position]);
       return { replayed: last.count, has_more: cursor !== null, next_cursor: cursor };
     });
   }
@@ -105,10 +111,6 @@ async function lockWebhook(tx: Tx, uuid: Uuid): Promise<Webhook> {
   const webhook = await tx.webhooks.find({ uuid }, { lock: 'update' });
   if (!webhook) throw new Problem('not_found');
   return webhook;
-}
-
-function requireActive({ active }: { active: boolean }): void {
-  if (!active) throw new Problem('conflict', 'This webhook is not active; set `active` to true first.');
 }
 
 /** The worker deletes expired events, so an event may go while it is being replayed. */

@@ -1,7 +1,8 @@
 import { listPage, type Page } from '../api/paging.ts';
 import { integerKey, keyset, timeKey } from '../store/postgres/keyset.ts';
+import { isDue } from '../store/postgres/leases.ts';
 import type { Sql } from '../store/postgres/pool.ts';
-import { DELIVERY_SORT_FIELDS, type DeliveryQuery, type DeliveryView } from './deliveries.schema.ts';
+import { DELIVERY_SORT_FIELDS, type DeliveryQuery, type DeliveryState, type DeliveryView } from './deliveries.schema.ts';
 import { type DeliveryRow, presentDelivery } from './deliveries.view.ts';
 
 /** Of a delivery `d` and its event `e`. */
@@ -25,18 +26,58 @@ export const REPLAY = `
   FROM original o LEFT JOIN d ON true`;
 
 /** An event counts by its newest delivery to the endpoint, so an event is not replayed again before its replay has ended. */
-export const REPLAY_RANGE = `
+const REPLAYABLE = `
+  FROM carrel.deliveries d
+  WHERE d.tenant = current_user AND d.endpoint = $1 AND d.state <> 'pending' AND d.state = ANY ($2::text[])
+    AND (d.created_at, d.id) > ($3::timestamptz, $4::bigint) AND d.created_at < $5
+    AND NOT EXISTS (
+      SELECT FROM carrel.deliveries n WHERE n.tenant = current_user AND n.event_id = d.event_id AND n.endpoint = $1 AND n.id > d.id)`;
+
+const REPLAY_RANGE = `
   WITH chosen AS (
-    SELECT d.event_id, d.created_at, d.id FROM carrel.deliveries d
-    WHERE d.tenant = current_user AND d.endpoint = $1 AND d.state <> 'pending' AND d.state = ANY ($2::text[])
-      AND d.created_at >= $3 AND d.created_at < $4 AND ($5::timestamptz IS NULL OR (d.created_at, d.id) > ($5::timestamptz, $6::bigint))
-      AND NOT EXISTS (
-        SELECT FROM carrel.deliveries n WHERE n.tenant = current_user AND n.event_id = d.event_id AND n.endpoint = $1 AND n.id > d.id)
-    ORDER BY d.created_at, d.id LIMIT $7
+    SELECT d.event_id, d.created_at, d.id ${REPLAYABLE} ORDER BY d.created_at, d.id LIMIT $6
   ), replayed AS (
     INSERT INTO carrel.deliveries (event_id, endpoint) SELECT event_id, $1 FROM chosen ORDER BY created_at, id RETURNING id
   )
   SELECT (SELECT count(*) FROM replayed) AS count, c.created_at AS "createdAt", c.id FROM chosen c ORDER BY c.created_at DESC, c.id DESC LIMIT 1`;
+
+/** How far a replay has come: the time (ISO 8601) and id of the last delivery that it has read. Ids begin at 1. */
+export type Position = readonly [at: string, id: number];
+
+/** Deliveries of a webhook behind a position. */
+export interface ReplayedDeliveries {
+  readonly webhook: string;
+  readonly states: readonly DeliveryState[];
+  readonly position: Position;
+  /** Created before; ISO 8601. */
+  readonly until: string;
+}
+
+/** How many there are. One statement. */
+export async function countReplayable(sql: Sql, { webhook, states, position, until }: ReplayedDeliveries): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(`SELECT count(*)::int AS count ${REPLAYABLE}`, [webhook, states, ...position, until]);
+  return row?.count ?? 0;
+}
+
+/** Makes new deliveries of the oldest `limit` of them; gives how many, and the last one's position. Undefined: there were none. One statement. */
+export async function replayNext(
+  sql: Sql,
+  { webhook, states, position, until, limit }: ReplayedDeliveries & { readonly limit: number },
+): Promise<{ readonly count: number; readonly position: Position } | undefined> {
+  const params = [webhook, states, ...position, until, limit];
+  const [last] = await sql.query<{ count: number; createdAt: Date; id: number }>(REPLAY_RANGE, params);
+  return last && { count: last.count, position: [last.createdAt.toISOString(), last.id] };
+}
+
+/** How many deliveries of the webhook are due, at most `most`. One statement. */
+export async function dueOf(sql: Sql, webhook: string, most: number): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM (
+       SELECT FROM carrel.deliveries d WHERE d.tenant = current_user AND d.endpoint = $1 AND ${isDue('d')} LIMIT $2) d`,
+    [webhook, most],
+  );
+  return row?.count ?? 0;
+}
 
 export const TEST = `
   WITH e AS (INSERT INTO carrel.events (uuid, event, payload) VALUES ($2, $3, $4) RETURNING id, uuid, event),

@@ -1,6 +1,8 @@
 import type { Feature } from '../feature/feature.ts';
+import { TaskRequests } from '../tasks/task-requests.ts';
 import { deliveryEndpoints } from './deliveries.endpoints.ts';
 import { Deliveries } from './deliveries.service.ts';
+import { Replays } from './replays/replays.service.ts';
 import { WebhookSeal } from './sealing.ts';
 import { webhookEndpoints } from './webhooks.endpoints.ts';
 import { Webhooks } from './webhooks.service.ts';
@@ -11,6 +13,7 @@ export const webhooks: Feature = {
   create: (services) => {
     const seal = new WebhookSeal({ sealer: services.sealer, tenantId: services.tenant.id });
     const service = new Webhooks({ ...services, seal, egressAllow: services.settings.egressAllow });
-    return { endpoints: [...webhookEndpoints(service), ...deliveryEndpoints(new Deliveries(services))] };
+    const replays = new Replays({ ...services, tasks: new TaskRequests(services) });
+    return { endpoints: [...webhookEndpoints(service), ...deliveryEndpoints(new Deliveries(services), replays)] };
   },
 };

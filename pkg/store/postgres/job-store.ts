@@ -93,9 +93,10 @@ export class JobStore extends LeasedRows<JobRow> {
     return this.change(job, assignments, [outcome.waitMs / 1000, outcome.error]);
   }
 
-  /** The job is due again now, behind those that are due already. False: the lease had passed to another worker. */
-  async requeue(job: JobRow): Promise<boolean> {
-    return this.change(job, 'leased_until = NULL, fence = NULL, due_at = now(), last_error = NULL', []);
+  /** The job is due again in `waitMs`, behind those that are due already. False: the lease had passed to another worker. */
+  async requeue(job: JobRow, waitMs: number): Promise<boolean> {
+    const assignments = 'leased_until = NULL, fence = NULL, due_at = now() + make_interval(secs => $4), last_error = NULL';
+    return this.change(job, assignments, [waitMs / 1000]);
   }
 
   /** Moves the job to another queue, where it is due now; this attempt does not count. False: the lease had passed to another worker. */

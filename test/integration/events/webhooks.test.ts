@@ -341,6 +341,7 @@ test('the OpenAPI document has every operation', async () => {
     'post /webhooks',
     'post /webhooks/{id}/deliveries/{delivery}/replay',
     'post /webhooks/{id}/replay',
+    'post /webhooks/{id}/replays',
     'post /webhooks/{id}/secret',
     'post /webhooks/{id}/test',
     'put /webhooks/{id}',

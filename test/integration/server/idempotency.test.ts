@@ -219,6 +219,10 @@ const SUCCEEDS: Readonly<Record<string, () => Promise<(key: string) => Promise<A
     const id = await webhook();
     return (key) => tenant.admin.post(`/webhooks/${id}/replay`, { since: '2026-01-01T00:00:00Z' }, keyed(key));
   },
+  createReplay: async () => {
+    const [id, since] = [await webhook(), new Date(Date.now() - 60_000).toISOString()];
+    return (key) => tenant.admin.post(`/webhooks/${id}/replays`, { since }, keyed(key));
+  },
   replayDelivery: async () => {
     const id = await webhook();
     const { body } = await tenant.admin.post(`/webhooks/${id}/test`, {});

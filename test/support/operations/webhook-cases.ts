@@ -1,5 +1,7 @@
 import { administrators, byAdmin, of, type Cases, type Make } from './case.ts';
 
+/** Within the time that deliveries are there. */
+const lately = (): string => new Date(Date.now() - 60_000).toISOString();
 const HOOK = { url: 'https://receiver.example.org/hook', events: ['file.created'] };
 const PRIVATE = { ...HOOK, url: 'https://10.0.0.1/hook' };
 const managedWebhook =
@@ -42,6 +44,9 @@ export const WEBHOOK_CASES: Readonly<Record<string, Cases>> = {
   }),
   replayDeliveries: administrators(async (w) => ({ ...of(await w.webhook()), body: { since: '2026-01-31T12:00:00Z' } }), {
     conflict: inactive({ since: '2026-01-31T12:00:00Z' }),
+  }),
+  createReplay: administrators(async (w) => ({ ...of(await w.webhook()), body: { since: lately() } }), {
+    conflict: inactive({ since: lately() }),
   }),
   testWebhook: administrators(async (w) => ({ ...of(await w.webhook()), body: {} }), { conflict: inactive({}) }),
 };

@@ -1,0 +1,47 @@
+import type { Actor } from '../../api/actor.ts';
+import { invalid, Problem } from '../../api/problem.ts';
+import type { Uuid } from '../../api/schemas.ts';
+import { EVENT_RETENTION_DAYS } from '../../events/retention.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Database } from '../../store/postgres/database.ts';
+import type { TaskRequests } from '../../tasks/task-requests.ts';
+import type { TaskView } from '../../tasks/tasks.schema.ts';
+import { type NewReplay, statesOf } from '../deliveries.schema.ts';
+import { requireActive } from '../deliveries.policy.ts';
+import { REPLAY } from './replay-task.ts';
+
+const RETENTION_MS = EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000;
+
+/** Requests replays of ranges as jobs; replay.processor.ts does them. */
+export class Replays {
+  readonly #db: Database;
+  readonly #tasks: TaskRequests;
+  readonly #clock: Clock;
+
+  constructor(deps: { db: Database; tasks: TaskRequests; clock: Clock }) {
+    this.#db = deps.db;
+    this.#tasks = deps.tasks;
+    this.#clock = deps.clock;
+  }
+
+  /**
+   * Six statements. An end in the future, or none, is now. Throws `not_found`, `conflict` (the webhook is not active, or the person has too many jobs),
+   * `validation_failed` for an empty range, and for one that begins before the oldest deliveries that there are.
+   */
+  async request(actor: Actor, webhook: Uuid, { since, status, ...range }: NewReplay): Promise<TaskView> {
+    const now = this.#clock.now();
+    const until = range.until !== undefined && new Date(range.until) < now ? range.until : now.toISOString();
+    if (new Date(since) >= new Date(until)) throw invalid('since', 'must be before until');
+    if (new Date(since).getTime() < now.getTime() - RETENTION_MS)
+      throw invalid('since', `must be within the last ${EVENT_RETENTION_DAYS} days: older deliveries are deleted`);
+    return this.#db.transaction(async (tx) => {
+      const row = await tx.webhooks.find({ uuid: webhook });
+      if (!row) throw new Problem('not_found');
+      requireActive(row);
+      return this.#tasks.request(tx, REPLAY, actor.userId, {
+        arguments: { webhook, since, until, states: statesOf(status) },
+        result: { webhook_id: webhook, since, until },
+      });
+    });
+  }
+}
