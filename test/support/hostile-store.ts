@@ -12,6 +12,8 @@ export interface Manners {
   readonly marker?: 'drips';
   /** Pages of objects, or of uploads, each of them another one, slowly; and what deletes them answers slowly. */
   readonly endless?: 'keys' | 'strange keys' | 'uploads';
+  /** A page of objects of 7.9 MiB, as much as a reply may have. */
+  readonly listing?: 'huge';
 }
 
 /** A store that tenants name as theirs, by path style, at a private address. */
@@ -27,6 +29,8 @@ export interface HostileStore {
 /** Shorter than any silence that ends a download or a request. */
 const SLOW_MS = 3_000;
 const DAY = '20200101';
+/** More objects than a page may have. */
+const HUGE_PAGE_KEYS = 60_000;
 
 export async function startHostileStore(): Promise<HostileStore> {
   const manners = new Map<string, Manners>();
@@ -37,7 +41,7 @@ export async function startHostileStore(): Promise<HostileStore> {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://store');
     const [, bucket = '', ...key] = pathname.split('/');
     asked.set(bucket, (asked.get(bucket) ?? 0) + 1);
-    const { marker, endless } = manners.get(bucket) ?? {};
+    const { marker, endless, listing } = manners.get(bucket) ?? {};
     const body = await text(request);
     if (key.join('/') === '.carrel-tenant') {
       if (request.method === 'PUT') markers.set(bucket, body);
@@ -54,9 +58,12 @@ export async function startHostileStore(): Promise<HostileStore> {
     response.writeHead(200, { 'content-type': 'application/xml' });
     if (searchParams.has('delete')) return void response.end('<DeleteResult/>');
     if (searchParams.has('uploads')) return void response.end(uploads(endless === 'uploads' ? 1 : 0));
+    if (listing === 'huge') return void response.end(hugePage());
     const keys = endless === 'keys' || endless === 'strange keys' ? 1_000 : 0;
     response.end(page(range(keys).map((at) => (endless === 'keys' ? newContentKey(DAY, systemRandom) : `${DAY}/x${at}`))));
   };
+  let huge: Buffer | undefined;
+  const hugePage = (): Buffer => (huge ??= Buffer.from(page(range(HUGE_PAGE_KEYS).map(() => newContentKey(DAY, systemRandom)))));
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
   });

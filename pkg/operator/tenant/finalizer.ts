@@ -21,6 +21,7 @@ import type { Acceptance } from './acceptance.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { Migrations } from './migrations.ts';
 import { MOVE_RETRY_MS, type Moves } from './moves.ts';
+import { DeleteRefused, ListingEndless, ReplyMalformed } from '../../store/s3/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
 import { unreachableText } from './storage-location.ts';
 import { locationText } from './storage-migration.ts';
@@ -61,6 +62,9 @@ interface Waiting {
   /** It may last, so the next pass goes behind what changed. */
   readonly isLasting?: boolean;
 }
+
+/** A store that a tenant named may answer anything: none of it is a fault of the operator. */
+const STORE_FAULTS = [StoreUnavailableError, ReplyMalformed, ListingEndless, DeleteRefused] as const;
 
 /**
  * Removes a Tenant that is being deleted: workloads first, then what they used.
@@ -183,7 +187,7 @@ export class TenantFinalizer {
       const marked = { ...openable(storage, connect), marker: storage.marker };
       if (isWanted) removal = await removeNamedObjects(marked, { budgetMs: BUCKET_BUDGET_MS, signal });
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error;
+      if (signal.aborted || !STORE_FAULTS.some((fault) => error instanceof fault)) throw error;
       const why = `${unreachableText(storage, error)}; with deletionPolicy Retain they are left`;
       return { what: `${what}: ${why}`, retryMs: UNREACHABLE_RETRY_MS, isLasting: true };
     }

@@ -3,6 +3,7 @@ import { StoreUnavailableError } from '../../store/unavailable.ts';
 import type { Registry } from '../../store/postgres/registry.ts';
 import { StorageTaken } from '../../store/postgres/storage-locations.ts';
 import { MARKER_KEY } from '../../store/s3/content-key.ts';
+import { ListingEndless, ReplyMalformed } from '../../store/s3/errors.ts';
 import { markerOf, writeFirstMarker, writeMarker } from '../../store/s3/owner-marker.ts';
 import { Objects, type ObjectsOptions } from '../../store/s3/objects.ts';
 import { ConditionError } from '../conditions/runner.ts';
@@ -140,8 +141,11 @@ function unreachable(storage: ObjectsOptions, cause: unknown, within: number): C
 
 /** Why a store is not reached, in words that are the same at each try. `within`: how long it had, in ms. */
 export function unreachableText({ endpoint, bucket }: StorageLocation, cause: unknown, within = ANSWER_MS): string {
+  const store = `the store at ${URL.canParse(endpoint) ? new URL(endpoint).host : endpoint}`;
   const isLate = cause instanceof StoreUnavailableError && (cause.cause as Error | undefined)?.name === 'TimeoutError';
-  if (isLate) return `the store at ${URL.canParse(endpoint) ? new URL(endpoint).host : endpoint} did not answer within ${within / 1000} s`;
+  if (isLate) return `${store} did not answer within ${within / 1000} s`;
+  if (cause instanceof ReplyMalformed) return `${store} answered with a listing that cannot be read`;
+  if (cause instanceof ListingEndless) return `${store} lists bucket ${bucket} without end`;
   // Messages of a store bear an id of the request: another one each time.
   return `bucket ${bucket} cannot be reached with the key given (${cause instanceof Error ? nameOf(cause) : String(cause)})`;
 }

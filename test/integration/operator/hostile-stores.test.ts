@@ -1,8 +1,19 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { ObjectKey } from '../../../pkg/kube/object.ts';
 import { fixture } from '../../support/fixture.ts';
 import { startHostileStore } from '../../support/hostile-store.ts';
-import { children, condition, conditionOf, newNamespace, ready, tenantOf, unique } from '../../support/operator.ts';
+import {
+  children,
+  condition,
+  conditionOf,
+  newNamespace,
+  ready,
+  startOperator,
+  tenantOf,
+  unique,
+  type OperatorProcess,
+} from '../../support/operator.ts';
 import { operatorSuite } from '../../support/operator-suite.ts';
 import { range, waitFor } from '../../support/wait.ts';
 
@@ -10,7 +21,13 @@ import { range, waitFor } from '../../support/wait.ts';
 const HOSTILE = 8;
 const SOON_MS = 20_000;
 
-const { cluster } = operatorSuite({ ownCluster: true });
+const MIB = 1 << 20;
+
+const { cluster } = operatorSuite({ operator: false });
+let operator: OperatorProcess;
+beforeAll(async () => {
+  operator = await startOperator(cluster);
+});
 const store = fixture(startHostileStore, (running) => running.close());
 
 interface HostileTenant {
@@ -111,5 +128,39 @@ test('while eight deletions meet lists without end, an ordinary Tenant is Ready 
 
   expect(tookMs).toBeLessThan(SOON_MS);
   expect(message).toBe(`Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted`);
+  await waitFor('the Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
+});
+
+/** Of the operator's resident memory, since it was last asked for. */
+function peakBytes(): number {
+  const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${operator.pid}/status`, 'utf8'))?.[1];
+  writeFileSync(`/proc/${operator.pid}/clear_refs`, '5');
+  return Number(kilobytes) * 1024;
+}
+
+test('while eight deletions meet pages of 7.9 MiB, the operator takes little memory for them, and an ordinary Tenant is Ready within seconds', async () => {
+  const tenants = await hostileTenants(() => undefined);
+  for (const { key } of tenants) await ready(cluster.tenants, key);
+  for (const { bucket } of tenants) store.behave(bucket, { listing: 'huge' });
+  const before = new Map(tenants.map(({ bucket }) => [bucket, store.asked(bucket)]));
+  peakBytes();
+  const restingBytes = peakBytes();
+  for (const { key } of tenants) await cluster.tenants.delete(key);
+  await asked(tenants, before);
+
+  const tookMs = await timeUntilReady();
+  const [first] = tenants as [HostileTenant];
+  const message = await waitFor('a status that names the reply', async () => {
+    const said = conditionOf(await cluster.tenants.find(first.key), 'Ready')?.message;
+    return said?.includes('cannot be read') && said;
+  });
+  const grownBytes = peakBytes() - restingBytes;
+  for (const { bucket } of tenants) store.behave(bucket, {});
+
+  expect(tookMs).toBeLessThan(SOON_MS);
+  expect(message).toBe(
+    `Waiting for the objects in ${first.bucket}/ at ${store.url} to be deleted: the store at ${new URL(store.url).host} answered with a listing that cannot be read; with deletionPolicy Retain they are left`,
+  );
+  expect(grownBytes).toBeLessThan(48 * MIB);
   await waitFor('the Tenants to be gone', async () => (await cluster.tenants.list({ namespace: first.key.namespace })).length === 0);
 });
