@@ -19,7 +19,8 @@ const ITEM_FIELDS: Readonly<Record<string, (item: TaskItemView) => string | null
   reason: ({ reason }) => reason,
   code: ({ error }) => error?.code ?? null,
   message: ({ error }) => error?.message ?? null,
-  url: ({ result }) => result?.url ?? null,
+  url: ({ result }) => (result && 'url' in result ? result.url : null),
+  copy_id: ({ result }) => (result && 'copy_id' in result ? result.copy_id : null),
 };
 
 export const taskEndpoints = (tasks: Tasks, followers: TaskFollowers): Endpoint[] => [

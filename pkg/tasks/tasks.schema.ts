@@ -12,6 +12,7 @@ export const BATCH_OPERATIONS = [
   'purge',
   'restore',
   'move',
+  'copy',
   'tag',
   'untag',
   'set_metadata',
@@ -98,7 +99,8 @@ export const TaskQuery = z.object({
 });
 export type TaskQuery = z.output<typeof TaskQuery>;
 
-const ItemResult = z
+const CopyResult = z.object({ copy_id: Uuid.describe('of the file or folder that was made') }).meta({ id: 'JobItemCopy' });
+const ShareResult = z
   .object({
     share_id: Uuid,
     url: z.url().meta({
@@ -106,7 +108,8 @@ const ItemResult = z
       example: 'https://files.example.org/s/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     }),
   })
-  .meta({ id: 'JobItemResult' });
+  .meta({ id: 'JobItemShare' });
+const ItemResult = z.union([ShareResult, CopyResult]).meta({ id: 'JobItemResult' });
 
 export const TaskItemView = z
   .object({
@@ -122,7 +125,7 @@ export const TaskItemView = z
     state: z.enum(ITEM_STATES),
     error: TaskError.nullable(),
     reason: z.enum(SKIP_REASONS).nullable().describe('of one that is skipped; with_folder: it went with a folder of the same job'),
-    result: ItemResult.nullable().describe('of share: the link that was made'),
+    result: ItemResult.nullable().describe('of share: the link that was made; of copy: the copy'),
   })
   .meta({ id: 'JobItem' });
 export type TaskItemView = z.output<typeof TaskItemView>;

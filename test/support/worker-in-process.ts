@@ -5,17 +5,18 @@ import { createMetrics } from '../../pkg/runtime/metrics.ts';
 import { systemRandom } from '../../pkg/runtime/random.ts';
 import { parseSealingKeys } from '../../pkg/runtime/sealing.ts';
 import { Database } from '../../pkg/store/postgres/database.ts';
+import type { ObserveStatement } from '../../pkg/store/postgres/client.ts';
 import { SqlPool } from '../../pkg/store/postgres/pool.ts';
 import type { TestPlatform } from './worker-platform.ts';
 
-/** A worker in the process of the test, with jobs of the test's own. `close` closes its connections too. */
+/** A worker in the process of the test, with jobs of the test's own. `observe` is given the statements of its jobs. `close` closes its connections too. */
 export function workerInProcess(
   platform: TestPlatform,
   jobs: Pick<WorkerJobs, 'queues' | 'processors'>,
-  changed: Partial<Pick<WorkerDeps, 'clock' | 'log' | 'metrics'>> = {},
+  { observe, ...changed }: Partial<Pick<WorkerDeps, 'clock' | 'log' | 'metrics'>> & { observe?: ObserveStatement } = {},
 ): { close(): Promise<void> } {
   const of = { url: platform.workerUrl, poolSize: 2, log: silentLogger };
-  const [db, leasePool] = [new Database(of), new SqlPool(of)];
+  const [db, leasePool] = [new Database({ ...of, ...(observe ? { observe } : {}) }), new SqlPool(of)];
   const worker = startWorker(
     {
       shards: new Map([['one', { db, leasePool }]]),

@@ -1,5 +1,6 @@
 import { permissionSet } from '../../access/permission-sets.ts';
 import type { Actor, Permission, PermissionSet } from '../../api/actor.ts';
+import { Problem } from '../../api/problem.ts';
 import type { Tx } from '../../store/postgres/database.ts';
 import { requireRequester } from '../../tasks/task-processor.ts';
 import type { RunningTask } from '../../tasks/task-steps.sql.ts';
@@ -19,6 +20,7 @@ export async function requesterOf(
 ): Promise<{ readonly actor: Actor; readonly granted: PermissionSet }> {
   const requester = await requireRequester(tx, task, permission);
   const permissions = could ? new Set(could.filter((each) => requester.permissions.has(each))) : requester.permissions;
+  if (!permissions.has(permission)) throw new Problem('forbidden', `Requires the permission ${permission}.`);
   const { entries } = await grantsOf(tx, requester.userId, now);
   const granted = permissionSet([...permissions, ...entries]);
   return { actor: { ...requester, permissions, permissionSet: () => Promise.resolve(granted) }, granted };

@@ -3,12 +3,22 @@ import { Problem } from '../../api/problem.ts';
 import { NestedServices } from '../../events/nested-services.ts';
 import type { JobContext, WorkerServices } from '../../events/processor.ts';
 import type { Tx } from '../../store/postgres/database.ts';
-import { LimitReached, LockTimeout, SerializationFailure, StatementTimeout, TooManyJobs } from '../../store/postgres/errors.ts';
+import {
+  LimitReached,
+  LockTimeout,
+  SerializationFailure,
+  StatementTimeout,
+  TooManyJobs,
+  UniqueViolation,
+} from '../../store/postgres/errors.ts';
 import { StoreUnavailableError } from '../../store/unavailable.ts';
-import { type HeldTask, taskProcessor } from '../../tasks/task-processor.ts';
+import { TaskRequests } from '../../tasks/task-requests.ts';
+import { type HeldTask, taskProcessor, type TaskSteps } from '../../tasks/task-processor.ts';
 import type { ItemEnd, TaskItem } from '../../tasks/task-steps.sql.ts';
 import { requesterOf } from '../access/requester.ts';
+import { FileSets } from '../files/file-sets.service.ts';
 import { Files } from '../files/files.service.ts';
+import { FolderCopies } from '../folders/folder-copies.service.ts';
 import { FolderTrash } from '../folders/folder-trash.service.ts';
 import { Folders } from '../folders/folders.service.ts';
 import { Grants } from '../grants/grants.service.ts';
@@ -17,14 +27,18 @@ import { Search } from '../search/search.service.ts';
 import { Shares } from '../shares/shares.service.ts';
 import { Tags } from '../tags/tags.service.ts';
 import { TrashSchedule } from '../trash/trash-schedule.ts';
+import { copyContents } from '../uploads/task-copies.ts';
 import { BATCH, type BatchArguments } from './batch-task.ts';
 import { addBytes, bytesOf, coveredOf, lockFilesOf } from './batch.sql.ts';
+import { commitCopies, type Copying, endsOfFoldersBelow, endsWithoutCopies, reserved } from './copy-items.ts';
 import { type BatchServices, type Operation, OPERATIONS } from './operations.ts';
-import { planMatches, planNamed } from './plan-batch.ts';
+import { planMatches, planNamed, RANK_OF_FILES } from './plan-batch.ts';
+import { isBelow, planBelow } from './plan-copies.ts';
 
 /** Of a step: after so long it ends with the item that it is at, so nobody waits longer for what it holds, nor a cancellation. */
 const STEP_MS = 200;
 const STEP = { files: 100, folders: 1 };
+const STEP_OF_COPIES = { files: 100, folders: 100 };
 
 type Task = HeldTask<BatchArguments>;
 
@@ -46,29 +60,75 @@ export const batch = taskProcessor({
     for (let more = true; more;) {
       steps.yieldTurn();
       if (operation === 'delete') await schedule.ensure(); // outside of a step, which would wait for a second connection
-      more = await steps.step((tx, task) => next(services, context, tx, task, schedule));
+      more = await oneStep(services, steps, schedule);
     }
   },
 });
 
 /** False: the task has ended. */
-async function next(services: WorkerServices, context: JobContext, tx: Tx, task: Task, schedule: TrashSchedule): Promise<boolean> {
-  const operation = OPERATIONS[task.arguments.operation] as Operation;
-  const actor = await requester(services, tx, task);
-  if (actor === null) return false;
-  const nested = new NestedServices(services, context, tx);
-  if (!task.isPlanned) {
-    if (task.arguments.filter === null) await planNamed(tx, task, operation, actor);
-    else await planMatches(tx, task, operation, actor, listsOf(services, nested, task, schedule));
+async function oneStep(services: WorkerServices, steps: TaskSteps<BatchArguments>, schedule: TrashSchedule): Promise<boolean> {
+  const { context, step } = steps;
+  try {
+    const done = await step((tx, task) => next(services, context, tx, task, schedule));
+    if (typeof done !== 'object') return done === 'more';
+    const deps = { ...services, cache: context.cache };
+    const actorNow = (tx: Tx, task: Task): Promise<Actor> => actorOf(tx, task, services.clock.now());
+    await copyContents(services, steps, done, (tx, task, copies) => commitCopies(deps, tx, task, done, copies, actorNow));
     return true;
-  }
-  const items = await task.next(STEP);
-  if (items.length === 0) {
-    await task.succeed();
+  } catch (error) {
+    if (!(error instanceof LimitReached)) throw error;
+    // There is not room for a single file: not for any of those that are left.
+    await step(async (_tx, task) => {
+      await task.endRest({ code: 'quota_exceeded', message: error.message });
+      await task.succeed();
+    });
     return false;
   }
-  await runStep(services, context, { tx, task, operation, actor, nested, items, schedule });
-  return true;
+}
+
+/** A step; contents that are to be copied before the next one. */
+async function next(
+  services: WorkerServices,
+  context: JobContext,
+  tx: Tx,
+  task: Task,
+  schedule: TrashSchedule,
+): Promise<Copying | 'more' | 'ended'> {
+  const operation = OPERATIONS[task.arguments.operation] as Operation;
+  const actor = await requester(services, tx, task);
+  if (actor === null) return 'ended';
+  const nested = new NestedServices(services, context, tx);
+  if (!task.isPlanned) {
+    if (isBelow(task.cursor)) await planBelow(tx, task, actor, RANK_OF_FILES);
+    else if (task.arguments.filter === null) await planNamed(tx, task, operation, actor);
+    else await planMatches(tx, task, operation, actor, listsOf(services, nested, task, schedule));
+    return 'more';
+  }
+  const items = await task.next(operation.copies ? STEP_OF_COPIES : STEP);
+  if (items.length === 0) {
+    await task.succeed();
+    return 'ended';
+  }
+  const step = { tx, task, operation, actor, nested, items, schedule };
+  if (operation.copies) return copyStep(services, context, step);
+  await runStep(services, context, step);
+  return 'more';
+}
+
+async function copyStep(services: WorkerServices, context: JobContext, step: Step): Promise<Copying | 'more'> {
+  const { tx, task, actor, nested, items } = step;
+  const isDry = task.arguments.dryRun;
+  const now = services.clock.now();
+  if (items[0]?.targetType === 'file') {
+    if (!isDry) return (await reserved(tx, task, actor, items, now)) ?? 'more';
+    await task.end(await endsWithoutCopies(nested, tx, task, actor, items, now));
+    return 'more';
+  }
+  // A dry run undoes each copy, so what is below has none to be copied into.
+  const below = isDry ? items.filter(({ copyIn }) => copyIn !== null) : [];
+  if (below.length > 0) await task.end(await endsOfFoldersBelow(tx, task, actor, below));
+  if (below.length < items.length) await runStep(services, context, { ...step, items: items.filter((item) => !below.includes(item)) });
+  return 'more';
 }
 
 /** Null: they may no longer do anything, so the task has ended. */
@@ -110,12 +170,11 @@ async function runStep(services: WorkerServices, context: JobContext, step: Step
   const single = singleServices(services, nested, task, schedule);
   const skipped = items.filter(({ target }) => covered.has(target));
   const others = items.filter(({ target }) => !covered.has(target));
-  const ended = (await endsOfAll(services, step, single, others)) ?? [];
-  if (ended.length === 0)
-    for (const item of others) {
-      if (ended.length > 0 && (clock.monotonic() > until || context.signal.aborted)) break;
-      ended.push(await endOf(services, step, single, item));
-    }
+  const { ended, left } = await endsOfAll(services, step, single, others);
+  for (const item of left) {
+    if (ended.length > 0 && (clock.monotonic() > until || context.signal.aborted)) break;
+    ended.push(await endOf(services, step, single, item));
+  }
   const done = new Set(ended.filter(({ code }) => code === null).map(({ id }) => id));
   const taken = others.reduce((sum, { id, target }) => sum + (done.has(id) ? (bytes?.get(target) ?? 0) : 0), 0);
   await nested.flush();
@@ -123,26 +182,30 @@ async function runStep(services: WorkerServices, context: JobContext, step: Step
   if (taken > 0) await addBytes(tx, task.id, taken);
 }
 
-/** Does it with all of them at once; null: that cannot be, and each is tried by itself. */
+/** Does it with all of them at once; `left` are those that are to be tried by themselves. */
 async function endsOfAll(
   services: WorkerServices,
   { task, operation, actor, nested }: Step,
   single: BatchServices,
   items: readonly TaskItem[],
-): Promise<ItemEnd[] | null> {
+): Promise<{ readonly ended: ItemEnd[]; readonly left: readonly TaskItem[] }> {
   const { files, permissions } = operation;
-  if (!files || items[0]?.targetType !== 'file' || !actor.permissions.has(permissions.file)) return null;
+  const none = { ended: [], left: items };
+  if (!files || items[0]?.targetType !== 'file' || !actor.permissions.has(permissions.file)) return none;
   try {
     const targets = items.map(({ target }) => target);
     const all = () => files(single, actor, targets, task.arguments.given as never);
-    const refused = await nested.call(all, { undone: task.arguments.dryRun });
-    return items.map(({ id, target }) => {
-      const problem = refused.get(target);
-      return problem ? { id, code: problem.code, message: problem.message } : { id, code: null };
-    });
+    const { refused, left = new Set() } = await nested.call(all, { undone: task.arguments.dryRun });
+    const ended = items
+      .filter(({ target }) => !left.has(target))
+      .map(({ id, target }) => {
+        const problem = refused.get(target);
+        return problem ? { id, code: problem.code, message: problem.message } : { id, code: null };
+      });
+    return { ended, left: items.filter(({ target }) => left.has(target)) };
   } catch (error) {
-    faultOf(services, error);
-    return null;
+    if (!(error instanceof UniqueViolation)) faultOf(services, error);
+    return none;
   }
 }
 
@@ -161,7 +224,7 @@ async function endOf(
     const actor = operation.changesRights ? await actorOf(tx, task, services.clock.now()) : before;
     if (!does || !permission) throw new Problem('validation_failed', `This cannot be done with a ${targetType}.`);
     if (!actor.permissions.has(permission)) throw new Problem('forbidden', `Requires the permission ${permission}.`);
-    const done = () => does(single, actor, target, task.arguments.given as never);
+    const done = () => does(single, actor, target, task.arguments.given as never, item);
     const given = await nested.call(done, { undone: dryRun });
     return { id, code: null, ...(dryRun || !operation.resultOf ? {} : { result: operation.resultOf(given) }) };
   } catch (error) {
@@ -187,8 +250,10 @@ function singleServices(services: WorkerServices, nested: NestedServices, task: 
   const files = new Files(deps);
   return {
     files,
+    sets: new FileSets(deps),
     folders: new Folders(deps),
     folderTrash: new FolderTrash(deps),
+    folderCopies: new FolderCopies({ ...deps, tasks: new TaskRequests(services) }),
     tags: new Tags({ ...deps, files }),
     metadata: new Metadata({ ...deps, files }),
     grants: new Grants(deps),

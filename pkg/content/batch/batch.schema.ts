@@ -98,6 +98,7 @@ const pascal = (name: string): string => name.replaceAll(/(?:^|_)([a-z])/g, (_ma
 const EXAMPLE = '7b0c6d6e-5c1f-4d0a-9a53-0d6f0e3b2a11';
 const EXAMPLES: Readonly<Record<string, object>> = {
   move: { arguments: { folder_id: EXAMPLE } },
+  copy: { arguments: { folder_id: EXAMPLE } },
   tag: { arguments: { tag_id: EXAMPLE } },
   untag: { arguments: { tag_id: EXAMPLE } },
   set_metadata: { arguments: { key: 'course', value: 'History 1' } },
@@ -112,6 +113,7 @@ export const BatchRequest = z
     request('purge', AnyItem, NONE),
     request('restore', AnyItem, NONE),
     request('move', AnyItem, Destination),
+    request('copy', AnyItem, Destination),
     request('tag', FileItem, TagArguments),
     request('untag', FileItem, TagArguments),
     request('set_metadata', FileItem, MetadataArguments),

@@ -1,8 +1,12 @@
 import type { Actor, Permission } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
+import type { TaskItem } from '../../tasks/task-steps.sql.ts';
 import type { BatchOperation } from '../../tasks/tasks.schema.ts';
+import type { FileSets, SetResult } from '../files/file-sets.service.ts';
 import type { Files } from '../files/files.service.ts';
+import type { FolderCopies } from '../folders/folder-copies.service.ts';
 import type { FolderTrash } from '../folders/folder-trash.service.ts';
+import type { FolderRecord } from '../folders/folders.sql.ts';
 import type { Folders } from '../folders/folders.service.ts';
 import type { Grants } from '../grants/grants.service.ts';
 import type { Json } from '../../store/postgres/job-store.ts';
@@ -16,8 +20,10 @@ import type { ArgumentsOf } from './batch.schema.ts';
 /** The services that serve the endpoints of single files and folders. */
 export interface BatchServices {
   readonly files: Files;
+  readonly sets: FileSets;
   readonly folders: Folders;
   readonly folderTrash: FolderTrash;
+  readonly folderCopies: FolderCopies;
   readonly tags: Tags;
   readonly metadata: Metadata;
   readonly grants: Grants;
@@ -26,7 +32,13 @@ export interface BatchServices {
 
 /** Of a share the server has hashed the password. */
 type Given<Name extends BatchOperation> = Name extends 'share' ? HashedShare : ArgumentsOf<Name>;
-type Does<Name extends BatchOperation> = (services: BatchServices, actor: Actor, id: string, given: Given<Name>) => Promise<unknown>;
+type Does<Name extends BatchOperation> = (
+  services: BatchServices,
+  actor: Actor,
+  id: string,
+  given: Given<Name>,
+  item: Pick<TaskItem, 'copy' | 'copyIn'>,
+) => Promise<unknown>;
 
 /** What an operation does with a file, and with a folder where it takes folders: what the endpoint of one of them does. */
 export interface Operation<Name extends BatchOperation = BatchOperation> {
@@ -36,18 +48,16 @@ export interface Operation<Name extends BatchOperation = BatchOperation> {
   readonly folders?: 'first' | 'last';
   /** Whether its bytes are counted, and also those that are in the trash already. */
   readonly counts?: 'live' | 'any';
+  /** Whether it makes copies: what is below a folder becomes items too, and contents are copied between two steps (copy-items.ts). */
+  readonly copies?: boolean;
   /** Whether it may change what the requester may do next: their rights are read again before each item. */
   readonly changesRights?: boolean;
   /** What an item's result is, of what the service gives. */
   readonly resultOf?: (given: unknown) => Json;
-  /** The same as `file` with all files of a step in a few statements; gives what refused each that it did nothing with. */
-  readonly files?: (
-    services: BatchServices,
-    actor: Actor,
-    ids: readonly string[],
-    given: Given<Name>,
-  ) => Promise<ReadonlyMap<string, Problem>>;
-  readonly file: Does<Name>;
+  /** The same as `file` with all files of a step in a few statements. Where it throws, each is tried by itself. */
+  readonly files?: (services: BatchServices, actor: Actor, ids: readonly string[], given: Given<Name>) => Promise<SetResult>;
+  /** Left out: another file does it. */
+  readonly file?: Does<Name>;
   readonly folder?: Does<Name>;
 }
 
@@ -59,7 +69,7 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
     permissions: WRITES,
     folders: 'first',
     counts: 'live',
-    files: ({ files }, actor, ids) => files.trashAll(actor, ids),
+    files: async ({ files }, actor, ids) => ({ refused: await files.trashAll(actor, ids) }),
     file: ({ files }, actor, id) => files.trash(actor, id, undefined),
     folder: ({ folderTrash }, actor, id) => folderTrash.trash(actor, id, undefined),
   },
@@ -67,18 +77,21 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
     permissions: WRITES,
     folders: 'last',
     counts: 'any',
+    files: ({ sets }, actor, ids) => sets.purge(actor, ids),
     file: ({ files }, actor, id) => files.purge(actor, id, undefined),
     folder: ({ folderTrash }, actor, id) => folderTrash.purge(actor, id, undefined),
   },
   restore: {
     permissions: WRITES,
     folders: 'first',
+    files: ({ sets }, actor, ids) => sets.restore(actor, ids),
     file: ({ files }, actor, id) => files.restore(actor, id, { on_conflict: 'fail' }, undefined),
     folder: ({ folderTrash }, actor, id) => folderTrash.restore(actor, id, { on_conflict: 'fail' }, undefined),
   },
   move: {
     permissions: WRITES,
     folders: 'first',
+    files: ({ sets }, actor, ids, { folder_id }) => sets.move(actor, ids, folder_id),
     file: ({ files }, actor, id, { folder_id, on_conflict }) =>
       orRenamed(
         on_conflict,
@@ -92,22 +105,36 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
         async () => (await folders.read(actor, id)).name,
       ),
   },
+  copy: {
+    permissions: WRITES,
+    copies: true,
+    folder: ({ folderCopies }, actor, id, { folder_id, on_conflict }, { copy, copyIn }) =>
+      folderCopies.make(
+        actor,
+        id,
+        copyIn === null ? { parent_id: folder_id, on_conflict } : { parent_id: copyIn, on_conflict: 'fail' },
+        required(copy),
+      ),
+    resultOf: (folder) => ({ copy_id: (folder as FolderRecord).uuid }),
+  },
   tag: {
     permissions: { file: 'read:files' },
-    files: ({ tags }, actor, ids, { tag_id }) => tags.linkAll(actor, ids, tag_id),
+    files: async ({ tags }, actor, ids, { tag_id }) => ({ refused: await tags.linkAll(actor, ids, tag_id) }),
     file: ({ tags }, actor, id, { tag_id }) => tags.link(actor, id, tag_id),
   },
   untag: {
     permissions: { file: 'read:files' },
-    files: ({ tags }, actor, ids, { tag_id }) => tags.unlinkAll(actor, ids, tag_id),
+    files: async ({ tags }, actor, ids, { tag_id }) => ({ refused: await tags.unlinkAll(actor, ids, tag_id) }),
     file: ({ tags }, actor, id, { tag_id }) => tags.unlink(actor, id, tag_id),
   },
   set_metadata: {
     permissions: { file: 'write:files' },
+    files: ({ metadata }, actor, ids, { key, ...value }) => metadata.putAll(actor, ids, key, value),
     file: ({ metadata }, actor, id, { key, ...value }) => metadata.put(actor, id, key, value, undefined),
   },
   remove_metadata: {
     permissions: { file: 'write:files' },
+    files: ({ metadata }, actor, ids, { key }) => metadata.removeAll(actor, ids, key),
     file: ({ metadata }, actor, id, { key }) => metadata.remove(actor, id, key, undefined),
   },
   grant: {
@@ -131,6 +158,12 @@ export const OPERATIONS: { readonly [Name in BatchOperation]: Operation<Name> } 
     },
   },
 };
+
+/** Planned with the item. */
+function required(copy: string | null): string {
+  if (copy === null) throw new TypeError('the copy of a folder has no uuid');
+  return copy;
+}
 
 /** With `rename`, again with other names while the one that it has is taken. Throws what `change` throws. */
 async function orRenamed(

@@ -1,6 +1,7 @@
 import type { Actor } from '../../api/actor.ts';
 import { PAGE_LIMIT_MAX } from '../../api/paging.ts';
 import type { Tx } from '../../store/postgres/database.ts';
+import type { Json } from '../../store/postgres/job-store.ts';
 import type { HeldTask } from '../../tasks/task-processor.ts';
 import { planTo } from '../../tasks/task-steps.sql.ts';
 import { allows, levelOn, type Resource } from '../access/inherited-access.policy.ts';
@@ -11,12 +12,13 @@ import type { BatchFilter } from './batch.schema.ts';
 import { addItems, namedItems, rankItems } from './batch.sql.ts';
 import { filterPage } from './filter.ts';
 import type { Operation } from './operations.ts';
+import { BELOW_NONE } from './plan-copies.ts';
 
 /** Of a step. */
 const NAMED_AT_ONCE = 1_000;
 const PAGES_AT_ONCE = 5;
 /** Below it are the ranks of folders that go before files, above it those of folders that go after them. */
-const RANK_OF_FILES = 10_000;
+export const RANK_OF_FILES = 10_000;
 
 type Task = HeldTask<BatchArguments>;
 
@@ -25,6 +27,9 @@ const rankOf = ({ folders }: Operation, type: 'file' | 'folder', depth: number):
   if (type === 'file') return RANK_OF_FILES;
   return folders === 'last' ? 2 * RANK_OF_FILES - depth : depth;
 };
+
+/** What is looked for once named or matching items are there; null: nothing. */
+const after = ({ copies = false }: Operation): Json => (copies ? BELOW_NONE : null);
 
 /** The next named items get their names, as far as the requester may know them, and their ranks. A statement for files and one for folders, and two. */
 export async function planNamed(tx: Tx, task: Task, operation: Operation, actor: Actor): Promise<void> {
@@ -42,7 +47,7 @@ export async function planNamed(tx: Tx, task: Task, operation: Operation, actor:
     return { id, name, rank: rankOf(operation, targetType, depth) };
   });
   await rankItems(tx, task.id, planned);
-  await planTo(tx, task.id, items.length < NAMED_AT_ONCE ? null : (items.at(-1)?.id ?? null));
+  await planTo(tx, task.id, items.length < NAMED_AT_ONCE ? after(operation) : (items.at(-1)?.id ?? null));
 }
 
 /** Also in the trash. */
@@ -70,5 +75,5 @@ export async function planMatches(
     cursor = next;
     more = cursor !== null && pages < PAGES_AT_ONCE;
   }
-  await planTo(tx, task.id, cursor);
+  await planTo(tx, task.id, cursor ?? after(operation));
 }

@@ -338,11 +338,18 @@ interface Decided {
   readonly refused: ReadonlyMap<string, Problem>;
 }
 
-/** Which of the live files `found`, in the order of `ids`, the actor has this level on. */
-function decided(actor: Actor, granted: Granted, ids: readonly string[], found: readonly (FileRecord | null)[], wanted: Level): Decided {
+/** Which of the files `found`, in the order of `ids`, the actor has this level on: live ones, or `any`. */
+export function decided(
+  actor: Actor,
+  granted: Granted,
+  ids: readonly string[],
+  found: readonly (FileRecord | null)[],
+  wanted: Level,
+  state: Expected['state'] = 'live',
+): Decided {
   const refused = new Map<string, Problem>();
   const files = found.filter((file, at): file is FileRecord => {
-    const problem = refusalOf(() => requireFile(actor, granted, file, wanted, {}));
+    const problem = refusalOf(() => requireFile(actor, granted, file, wanted, { state }));
     if (problem) refused.set(ids[at] as string, problem);
     return problem === null;
   });
@@ -350,7 +357,7 @@ function decided(actor: Actor, granted: Granted, ids: readonly string[], found: 
 }
 
 /** The Problem that is thrown; null: none is. */
-function refusalOf(check: () => unknown): Problem | null {
+export function refusalOf(check: () => unknown): Problem | null {
   try {
     check();
     return null;

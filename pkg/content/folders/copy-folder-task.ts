@@ -1,5 +1,15 @@
 import { z } from 'zod';
+import type { Permission } from '../../api/actor.ts';
 import { taskKind } from '../../tasks/task-kind.ts';
 
 /** Copies what is in the folder `source` to the folder `copy`, which is there. */
-export const COPY_FOLDER = taskKind({ name: 'copy_folder', arguments: z.object({ source: z.uuid(), copy: z.uuid() }) });
+export const COPY_FOLDER = taskKind({
+  name: 'copy_folder',
+  arguments: z.object({
+    source: z.uuid(),
+    copy: z.uuid(),
+    /** What the requester's session could do: it is copied with these at most. A server of the release before left them out. */
+    permissions: z.array(z.custom<Permission>()).optional(),
+  }),
+});
+export type CopyFolderArguments = z.output<(typeof COPY_FOLDER)['arguments']>;

@@ -6,6 +6,7 @@ import type { Sql } from '../../store/postgres/pool.ts';
 import { PLANNED_COLUMNS, type RunningTask } from '../../tasks/task-steps.sql.ts';
 import { createdFields } from '../files/files.events.ts';
 import { PATH_MAX_CHARACTERS } from '../names/names.policy.ts';
+import type { CopiedBlob, SourceContent } from '../uploads/task-copies.ts';
 import type { FolderRecord } from './folders.sql.ts';
 import { stateOf } from './tree-files.sql.ts';
 
@@ -18,7 +19,7 @@ export interface CopiedTree {
 }
 
 /** The uuid (version 8) of a copy: that of the same thing by the same task is the same. */
-const copyOf = (task: string, uuid: string): string =>
+export const copyOf = (task: string, uuid: string): string =>
   `overlay(overlay(md5(${task}::text || ${uuid}::text) PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid`;
 
 /** $1 the task, $2 its uuid, $3 the folder, $4 its ancestry, $5 the copy, $6 its ancestry: a copy that has come below the folder is not copied again. */
@@ -104,62 +105,65 @@ export const copyFolders = (tx: Sql, taskId: number, items: readonly number[], {
   tx.query<Made>(COPY_FOLDERS, [taskId, items, source.ancestry]);
 
 /** A file to copy, as it is before its content is copied; without one where it is not there. */
-export interface SourceFile {
-  readonly id: number;
+export interface SourceFile extends Omit<SourceContent, 'key'> {
   readonly key: string | null;
-  /** bytes */
-  readonly size: number;
-  /** Hex SHA-256. */
-  readonly checksum: string;
-  /** Null: not known. */
-  readonly crc32: number | null;
-  readonly mimeType: string | null;
-  readonly copyIn: string;
   readonly hasFolder: boolean;
-  /** Bytes of its metadata, which count too. */
-  readonly metadataBytes: number;
 }
 
-const BELOW_SOURCE = (ancestry: string): string =>
-  `f.deleted_at IS NULL AND f.folder_id IN (SELECT s.id FROM folders s WHERE s.ancestry <@ ${ancestry}::ltree)`;
+/** Where the files of a copy are, and where those go whose item names no folder; null: to the copier's root. */
+export interface FileCopies {
+  /** The ancestry of a folder that they are below; left out: anywhere. */
+  readonly below?: string;
+  readonly into?: string | null;
+}
+
+const LIVE_BELOW = 'f.deleted_at IS NULL AND f.folder_id IN (SELECT s.id FROM folders s WHERE s.ancestry <@ $3::ltree)';
+const LIVE = 'f.deleted_at IS NULL AND $3::ltree IS NULL';
+/** Of an item `i` and the folder `p` that its copy is to be in; `into` is a parameter. */
+const hasFolder = (into: string): string => `(p.id IS NOT NULL OR coalesce(i.copy_in, ${into}::uuid) IS NULL)`;
+const folderOfCopy = (into: string): string =>
+  `LEFT JOIN folders p ON p.uuid = coalesce(i.copy_in, ${into}::uuid) AND p.deleted_at IS NULL`;
+
+const sourceFilesSql = (where: string): string => `
+  SELECT i.id, f.blob_name AS key, f.size, f.checksum, v.crc32, f.mime_type AS "mimeType", ${hasFolder('$4')} AS "hasFolder",
+    (SELECT coalesce(sum(${ENTRY_BYTES}), 0)::bigint FROM file_metadata m WHERE m.file_id = f.id) AS "metadataBytes"
+  FROM task_items i LEFT JOIN files f ON f.uuid = i.target AND ${where} ${folderOfCopy('$4')}
+    LEFT JOIN file_versions v ON v.file_id = f.id AND v.version_number = f.version_number
+  WHERE i.task_id = $1 AND i.id = ANY ($2::bigint[]) ORDER BY i.id`;
+const SOURCE_FILES = sourceFilesSql(LIVE);
+const SOURCE_FILES_BELOW = sourceFilesSql(LIVE_BELOW);
 
 /** One statement. */
-export const sourceFiles = (tx: Sql, taskId: number, items: readonly number[], { source }: CopiedTree): Promise<SourceFile[]> =>
-  tx.query<SourceFile>(
-    `SELECT i.id, f.blob_name AS key, f.size, f.checksum, v.crc32, f.mime_type AS "mimeType", i.copy_in AS "copyIn", p.id IS NOT NULL AS "hasFolder",
-       (SELECT coalesce(sum(${ENTRY_BYTES}), 0)::bigint FROM file_metadata m WHERE m.file_id = f.id) AS "metadataBytes"
-     FROM task_items i LEFT JOIN files f ON f.uuid = i.target AND ${BELOW_SOURCE('$3')} LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
-       LEFT JOIN file_versions v ON v.file_id = f.id AND v.version_number = f.version_number
-     WHERE i.task_id = $1 AND i.id = ANY ($2::bigint[]) ORDER BY i.id`,
-    [taskId, items, source.ancestry],
-  );
+export const sourceFiles = (tx: Sql, taskId: number, items: readonly number[], { below, into }: FileCopies): Promise<SourceFile[]> =>
+  tx.query<SourceFile>(below === undefined ? SOURCE_FILES : SOURCE_FILES_BELOW, [taskId, items, below ?? null, into ?? null]);
 
-/** A content that is in the store, for the copy of an item. */
-export interface CopiedBlob {
-  readonly id: number;
-  readonly key: string;
-  readonly size: number;
-  readonly checksum: string;
-  readonly crc32: number | null;
-  readonly mimeType: string | null;
-  readonly isEncrypted: boolean;
-}
+const HOLD_FOLDERS_OF_COPIES = `
+  SELECT FROM folders WHERE deleted_at IS NULL AND uuid IN (
+    SELECT copy_in FROM task_items WHERE task_id = $1 AND id = ANY ($2::bigint[]) UNION SELECT $3::uuid)
+  ORDER BY id FOR SHARE`;
+
+/** Holds the folders that copies of items are to be in, and `into`, as and where they are until the end of the transaction. One statement. */
+export const holdFoldersOfCopies = (tx: Sql, taskId: number, items: readonly number[], into: string | null = null): Promise<unknown> =>
+  tx.query(HOLD_FOLDERS_OF_COPIES, [taskId, items, into]);
 
 /**
- * $1 the task, $2 the contents, $3 the ancestry of the folder that is copied, $4 the copier, $5 the bucket, $6 the time, $7 the ids of the contents. Items that have ended meanwhile
- * are left out.
+ * $1 the task, $2 the contents, $3 the ancestry of the folder that is copied, $4 the copier, $5 the bucket, $6 the time, $7 the ids of the contents, $8 the
+ * folder of those whose item names none. Items that have ended meanwhile are left out.
  */
-const COPY_FILES = `
-  WITH candidate AS MATERIALIZED (
-    SELECT b.*, i.copy, f.id AS source_id, f.name, f.extension, p.id AS folder_id, p.path || '/' || f.name AS path,
-      char_length(p.path || '/' || f.name) <= ${PATH_MAX_CHARACTERS} AS fits
-    FROM jsonb_to_recordset($2::jsonb) AS b (id bigint, key text, size bigint, checksum text, crc32 bigint, "mimeType" text, "isEncrypted" boolean)
+const copyFilesSql = (where: string): string => `
+  WITH named AS MATERIALIZED (
+    SELECT b.*, coalesce(i.copy, gen_random_uuid()) AS copy, f.id AS source_id, coalesce(b.name, f.name) AS new_name, f.extension, p.id AS folder_id,
+      p.path AS parent_path, ${hasFolder('$8')} AS has_folder
+    FROM jsonb_to_recordset($2::jsonb) AS b (id bigint, name text, key text, size bigint, checksum text, crc32 bigint, "mimeType" text, "isEncrypted" boolean)
       JOIN task_items i ON i.task_id = $1 AND i.id = b.id AND i.id = ANY ($7::bigint[]) AND i.state = 'queued'
-      LEFT JOIN files f ON f.uuid = i.target AND ${BELOW_SOURCE('$3')} LEFT JOIN folders p ON p.uuid = i.copy_in AND p.deleted_at IS NULL
+      LEFT JOIN files f ON f.uuid = i.target AND ${where} ${folderOfCopy('$8')}
+  ), candidate AS MATERIALIZED (
+    SELECT n.*, concat(n.parent_path, '/', n.new_name) AS path,
+      char_length(concat(n.parent_path, '/', n.new_name)) <= ${PATH_MAX_CHARACTERS} AS fits FROM named n
   ), file AS (
     INSERT INTO files AS f (uuid, name, path, extension, mime_type, size, checksum, owner_id, folder_id, blob_container, blob_name, is_encrypted)
-    SELECT c.copy, c.name, c.path, c.extension, c."mimeType", c.size, c.checksum, $4, c.folder_id, $5, c.key, c."isEncrypted" FROM candidate c
-    WHERE c.source_id IS NOT NULL AND c.folder_id IS NOT NULL AND c.fits ORDER BY c.id
+    SELECT c.copy, c.new_name, c.path, c.extension, c."mimeType", c.size, c.checksum, $4, c.folder_id, $5, c.key, c."isEncrypted" FROM candidate c
+    WHERE c.source_id IS NOT NULL AND c.has_folder AND c.fits ORDER BY c.id
     ON CONFLICT DO NOTHING RETURNING f.id, f.uuid, f.name, f.size, f.owner_id, f.created_at
   ), made AS (
     SELECT f.id, c.source_id, c.size, c.checksum, c.crc32, c.key, c."isEncrypted" AS is_encrypted FROM file f JOIN candidate c ON c.copy = f.uuid
@@ -173,28 +177,38 @@ const COPY_FILES = `
     INSERT INTO file_metadata AS m (file_id, key, value, value_type)
     SELECT n.id, e.key, e.value, e.value_type FROM made n JOIN file_metadata e ON e.file_id = n.source_id RETURNING ${ENTRY_BYTES} AS bytes
   ), ${fileEventRows('file.created', '$6', { source: 'file f JOIN users o ON o.id = f.owner_id ORDER BY f.id', fields: createdFields })}
-  SELECT c.id, c.source_id IS NOT NULL AS "isThere", c.folder_id IS NOT NULL AS "hasFolder", coalesce(c.fits, true) AS fits,
+  SELECT c.id, c.copy, c.source_id IS NOT NULL AS "isThere", c.has_folder AS "hasFolder", coalesce(c.fits, true) AS fits,
     f.id IS NOT NULL AS "isMade", (SELECT count(*)::int FROM delivery) AS deliveries,
     (SELECT coalesce(sum(bytes), 0)::bigint FROM metadata) AS "metadataBytes"
   FROM candidate c LEFT JOIN file f ON f.uuid = c.copy`;
+const COPY_FILES = copyFilesSql(LIVE);
+const COPY_FILES_BELOW = copyFilesSql(LIVE_BELOW);
+
+export interface MadeFile extends Made {
+  /** The uuid of the copy. */
+  readonly copy: string;
+  readonly deliveries: number;
+  readonly metadataBytes: number;
+}
 
 /**
  * Makes files of contents, in folders that are held, each with version 1, metadata, the copier's own tags and its event; `metadataBytes` are those of all
- * of them. One statement.
+ * of them. `name`: another one than the source's. One statement.
  */
 export const copyFiles = (
   tx: Sql,
   taskId: number,
-  blobs: readonly CopiedBlob[],
-  { source }: CopiedTree,
+  blobs: readonly (CopiedBlob & { readonly name?: string })[],
+  { below, into }: FileCopies,
   by: { readonly userId: number; readonly bucket: string; readonly now: Date },
-): Promise<(Made & { readonly deliveries: number; readonly metadataBytes: number })[]> =>
-  tx.query(COPY_FILES, [
+): Promise<MadeFile[]> =>
+  tx.query<MadeFile>(below === undefined ? COPY_FILES : COPY_FILES_BELOW, [
     taskId,
     JSON.stringify(blobs),
-    source.ancestry,
+    below ?? null,
     by.userId,
     by.bucket,
     by.now.toISOString(),
     blobs.map(({ id }) => id),
+    into ?? null,
   ]);

@@ -1,8 +1,8 @@
-import type { Actor } from '../../api/actor.ts';
+import type { Actor, PermissionSet } from '../../api/actor.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Uuid } from '../../api/schemas.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Database } from '../../store/postgres/database.ts';
+import type { Database, Tx } from '../../store/postgres/database.ts';
 import type { TaskRequests } from '../../tasks/task-requests.ts';
 import type { TaskView } from '../../tasks/tasks.schema.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
@@ -10,7 +10,7 @@ import { type AuthorizedTransactions, authorizedTransactions } from '../access/a
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { COPY_FOLDER } from './copy-folder-task.ts';
 import type { FolderCopy } from './folders.schema.ts';
-import { findFolder, openFolder } from './folders.sql.ts';
+import { findFolder, type FolderRecord, openFolder } from './folders.sql.ts';
 import { folderSeenBy } from './folders.view.ts';
 import { makeFolder } from './new-folder.ts';
 
@@ -32,19 +32,47 @@ export class FolderCopies {
    */
   async copy(actor: Actor, id: Uuid, input: FolderCopy): Promise<TaskView> {
     return this.#transactions.run(actor, async (tx, granted) => {
-      const source = await findFolder(tx, id);
-      requireLevel(source && levelOn('folder', actor, source, granted), 'read');
-      if (!source) throw new Problem('not_found');
-      const parentId = input.parent_id === undefined ? folderSeenBy(actor, granted, source).parentUuid : input.parent_id;
-      const parent = parentId === null ? null : await openFolder(tx, actor, granted, parentId, 'parent_id');
-      if (parent?.ancestors.some(({ uuid }) => uuid === source.uuid))
-        throw new Problem('conflict', 'A folder cannot be copied into itself, nor into a folder below it.');
-      const wanted = { name: input.name ?? source.name, on_conflict: input.on_conflict };
-      const { folder } = await makeFolder(tx, { actor, granted, random: this.#random }, parent, wanted);
+      const { source, folder } = await makeCopy(tx, { actor, granted, random: this.#random }, id, input);
       return this.#tasks.request(tx, COPY_FOLDER, actor.userId, {
-        arguments: { source: source.uuid, copy: folder.uuid },
+        arguments: { source: source.uuid, copy: folder.uuid, permissions: [...actor.permissions] },
         result: { folder_id: folder.uuid },
       });
     });
   }
+
+  /** Makes the copy alone, under this uuid, without a job that fills it. Throws what `copy` does. */
+  async make(actor: Actor, id: Uuid, input: FolderCopy, uuid: Uuid): Promise<FolderRecord> {
+    const random = { uuid: () => uuid };
+    return this.#transactions.run(actor, async (tx, granted) => (await makeCopy(tx, { actor, granted, random }, id, input)).folder);
+  }
+}
+
+/** Makes the folder that is to be a copy, empty. Throws what `FolderCopies.copy` does, without the jobs. */
+async function makeCopy(
+  tx: Tx,
+  by: { readonly actor: Actor; readonly granted: PermissionSet; readonly random: Pick<Random, 'uuid'> },
+  id: Uuid,
+  input: FolderCopy,
+): Promise<{ readonly source: FolderRecord; readonly folder: FolderRecord }> {
+  const { actor, granted } = by;
+  const source = await readableFolder(tx, actor, granted, id);
+  const parentId = input.parent_id === undefined ? folderSeenBy(actor, granted, source).parentUuid : input.parent_id;
+  const parent = parentId === null ? null : await openFolder(tx, actor, granted, parentId, 'parent_id');
+  requireOutside(source, parent);
+  const { folder } = await makeFolder(tx, by, parent, { name: input.name ?? source.name, on_conflict: input.on_conflict });
+  return { source, folder };
+}
+
+/** Throws `not_found`. */
+async function readableFolder(tx: Tx, actor: Actor, granted: PermissionSet, id: Uuid): Promise<FolderRecord> {
+  const source = await findFolder(tx, id);
+  requireLevel(source && levelOn('folder', actor, source, granted), 'read');
+  if (!source) throw new Problem('not_found');
+  return source;
+}
+
+/** Throws `conflict`. */
+export function requireOutside(source: Pick<FolderRecord, 'uuid'>, parent: Pick<FolderRecord, 'ancestors'> | null): void {
+  if (parent?.ancestors.some(({ uuid }) => uuid === source.uuid))
+    throw new Problem('conflict', 'A folder cannot be copied into itself, nor into a folder below it.');
 }

@@ -15,7 +15,7 @@ import type { NewFolder } from './folders.schema.ts';
  */
 export async function makeFolder(
   tx: Tx,
-  { actor, granted, random }: { readonly actor: Actor; readonly granted: Granted; readonly random: Random },
+  { actor, granted, random }: { readonly actor: Actor; readonly granted: Granted; readonly random: Pick<Random, 'uuid'> },
   parent: FolderRecord | null,
   wanted: Pick<NewFolder, 'name' | 'on_conflict'>,
 ): Promise<{ created: boolean; folder: FolderRecord }> {

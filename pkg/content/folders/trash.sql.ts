@@ -86,6 +86,11 @@ const PURGE_OWN_FILES = `WITH ${purgeFiles(`batch AS MATERIALIZED (
     WHERE f.uuid = ANY ($1::uuid[]) AND f.owner_id = $3 AND f.deleted_at <= $4 AND f.trashed_with IS NULL ORDER BY f.id FOR UPDATE
   )`)} SELECT FROM batch LIMIT 0`;
 
+/** $1 ids of files that are locked, $2 the time. */
+const PURGE_LOCKED_FILES = `WITH ${purgeFiles(`batch AS MATERIALIZED (
+    SELECT f.id, f.folder_id, NULL::uuid AS folder_uuid FROM files f WHERE f.id = ANY ($1::bigint[])
+  )`)} SELECT FROM batch LIMIT 0`;
+
 const LOCK_FILES = `SELECT f.id FROM files f WHERE f.folder_id IN (SELECT id FROM (${BELOW}) b) ORDER BY f.id FOR UPDATE`;
 
 const PURGE_FOLDERS = `
@@ -116,6 +121,10 @@ export const purgeOwnFiles = (
   { userId, before }: OwnTrash,
   now: Date,
 ): Promise<unknown> => sql.query(PURGE_OWN_FILES, [uuids, now.toISOString(), userId, before]);
+
+/** Deletes files for ever that the caller has locked. One statement. */
+export const purgeLockedFiles = (sql: Pick<Sql, 'query'>, ids: readonly number[], now: Date): Promise<unknown> =>
+  sql.query(PURGE_LOCKED_FILES, [ids, now.toISOString()]);
 
 /** Which of these are there, in the trash or not. One statement. */
 export async function presentOf(

@@ -8,15 +8,27 @@ import type { Database, Tx } from '../../store/postgres/database.ts';
 import { selectPage } from '../../store/postgres/keyset.ts';
 import type { TaggedCache } from '../../store/redis/tagged-cache.ts';
 import { type AuthorizedTransactions, authorizedTransactions } from '../access/authorized-transactions.ts';
+import type { Granted } from '../access/inherited-access.policy.ts';
 import { fileUpdated } from '../files/files.events.ts';
-import type { Files } from '../files/files.service.ts';
-import type { FileRecord } from '../files/files.sql.ts';
+import type { SetResult } from '../files/file-sets.service.ts';
+import { decided, type Files, refusalOf } from '../files/files.service.ts';
+import { type FileRecord, findFiles, lockFiles } from '../files/files.sql.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { USERS_TAG } from '../../accounts/users/users.tags.ts';
 import { entryBytes } from './metadata-bytes.ts';
 import { storedValue } from './metadata.policy.ts';
 import { ENTRIES_MAX, VALUES_MAX_BYTES, type MetadataEntry, type MetadataQuery, type NewMetadata } from './metadata.schema.ts';
-import { DELETE_ENTRY, FIND_ENTRY, METADATA, METADATA_COLUMNS, PUT_ENTRY, type StoredEntry } from './metadata.sql.ts';
+import {
+  DELETE_ENTRIES,
+  DELETE_ENTRY,
+  FIND_ENTRIES,
+  FIND_ENTRY,
+  METADATA,
+  METADATA_COLUMNS,
+  PUT_ENTRIES,
+  PUT_ENTRY,
+  type StoredEntry,
+} from './metadata.sql.ts';
 import { metadataEtag, presentMetadata } from './metadata.view.ts';
 
 type IfMatch = readonly string[] | '*' | undefined;
@@ -87,10 +99,7 @@ export class Metadata {
       const { entries, bytes, present } = await find(tx, file, key);
       requirePresent(present, ifMatch, fileId);
       if (present?.value === value && present.type === type) return { created: false, entry: presentMetadata(present, fileId) };
-      if (!present && entries >= ENTRIES_MAX)
-        throw new Problem('conflict', `The file has ${ENTRIES_MAX} metadata entries, the maximum; delete one first.`);
-      if (bytes - Buffer.byteLength(present?.value ?? '') + Buffer.byteLength(value ?? '') > VALUES_MAX_BYTES)
-        throw new Problem('conflict', `The metadata of a file may have ${VALUES_MAX_BYTES} bytes in all; delete some first.`);
+      requireRoom({ entries, bytes, present }, value);
       const added = entryBytes(key, value) - (present ? entryBytes(key, present.value) : 0);
       const values = [file.id, key, value, type, file.ownerId, added, this.#clock.now()];
       const [row] = await tx.query<StoredEntry & { counted: boolean }>(PUT_ENTRY, values);
@@ -106,22 +115,102 @@ export class Metadata {
     await this.#transactions.run(actor, async (tx, granted) => {
       const file = await this.#files.lock(tx, actor, granted, fileId, 'write', {});
       const { present } = await find(tx, file, key);
-      if (!present) throw new Problem('not_found', 'The file has no metadata of this key.');
+      if (!present) throw noSuchEntry();
       requirePresent(present, ifMatch, fileId);
       await tx.query(DELETE_ENTRY, [file.id, key, file.ownerId, entryBytes(key, present.value)]);
       await this.#emit(tx, file);
     });
   }
 
-  async #emit(tx: Tx, file: FileRecord): Promise<void> {
-    await this.#events.emit(tx, 'file.updated', fileUpdated(file, ['metadata']));
+  /** The same entry of many files; gives what refused each that it did nothing with, by its id. Four statements, and the events. Throws what `put` throws. */
+  async putAll(actor: Actor, fileIds: readonly Uuid[], key: string, input: NewMetadata): Promise<SetResult> {
+    const { value, type } = storedValue(input);
+    return this.#transactions.run(actor, async (tx, granted) => {
+      const { files, refused, found } = await this.#lockAll(tx, actor, granted, fileIds, key);
+      const changing = files.filter((file) => {
+        const { entries = 0, bytes = 0, present } = found.get(file.id) ?? {};
+        if (present?.value === value && present?.type === type) return false;
+        const problem = refusalOf(() => requireRoom({ entries, bytes, present }, value));
+        if (problem) refused.set(file.uuid, problem);
+        return problem === null;
+      });
+      const before = ({ id }: FileRecord): StoredEntry | undefined => found.get(id)?.present;
+      const owners = bytesByOwner(changing, (file) => {
+        const present = before(file);
+        return entryBytes(key, value) - (present ? entryBytes(key, present.value) : 0);
+      });
+      if (changing.length === 0) return { refused };
+      const values = [idsOf(changing), key, value, type, [...owners.keys()], [...owners.values()], this.#clock.now()];
+      const [row] = await tx.query<{ counted: boolean | null }>(PUT_ENTRIES, values);
+      if (!row?.counted) throw new Problem('quota_exceeded');
+      await this.#emit(tx, ...changing);
+      return { refused };
+    });
+  }
+
+  /** As `putAll`. */
+  async removeAll(actor: Actor, fileIds: readonly Uuid[], key: string): Promise<SetResult> {
+    return this.#transactions.run(actor, async (tx, granted) => {
+      const { files, refused, found } = await this.#lockAll(tx, actor, granted, fileIds, key);
+      const changing = files.filter(({ id, uuid }) => {
+        const isThere = found.get(id)?.present !== undefined;
+        if (!isThere) refused.set(uuid, noSuchEntry());
+        return isThere;
+      });
+      const owners = bytesByOwner(changing, ({ id }) => entryBytes(key, found.get(id)?.present?.value ?? ''));
+      if (changing.length === 0) return { refused };
+      await tx.query(DELETE_ENTRIES, [idsOf(changing), key, [...owners.keys()], [...owners.values()]]);
+      await this.#emit(tx, ...changing);
+      return { refused };
+    });
+  }
+
+  async #lockAll(tx: Tx, actor: Actor, granted: Granted, fileIds: readonly Uuid[], key: string) {
+    await lockFiles(tx, fileIds);
+    const { files, refused } = decided(actor, granted, fileIds, await findFiles(tx, fileIds), 'write');
+    const rows = await tx.query<FoundRow & { file: number }>(FIND_ENTRIES, [idsOf(files), key]);
+    return { files, refused: new Map(refused), found: new Map(rows.map((row) => [row.file, foundIn(row)])) };
+  }
+
+  async #emit(tx: Tx, ...files: readonly FileRecord[]): Promise<void> {
+    const events = files.map((file) => fileUpdated(file, ['metadata']));
+    await this.#events.emitAll(tx, 'file.updated', events);
     this.#cache.invalidate(tx, USERS_TAG);
   }
 }
 
-async function find(tx: Tx, file: FileRecord, key: string): Promise<{ entries: number; bytes: number; present: StoredEntry | undefined }> {
-  const [row] = await tx.query<StoredEntry & { entries: number; bytes: number; key: string | null }>(FIND_ENTRY, [file.id, key]);
-  return { entries: row?.entries ?? 0, bytes: row?.bytes ?? 0, present: row?.key == null ? undefined : row };
+/** What a file has, and its entry of a key. */
+interface Found {
+  readonly entries: number;
+  /** Of all values. */
+  readonly bytes: number;
+  readonly present: StoredEntry | undefined;
+}
+type FoundRow = StoredEntry & { readonly entries: number; readonly bytes: number; readonly key: string | null };
+
+async function find(tx: Tx, file: FileRecord, key: string): Promise<Found> {
+  const [row] = await tx.query<FoundRow>(FIND_ENTRY, [file.id, key]);
+  return row ? foundIn(row) : { entries: 0, bytes: 0, present: undefined };
+}
+
+const foundIn = (row: FoundRow): Found => ({ entries: row.entries, bytes: row.bytes, present: row.key == null ? undefined : row });
+
+const noSuchEntry = (): Problem => new Problem('not_found', 'The file has no metadata of this key.');
+
+/** Throws `conflict` where a file may not have the entry too, or the longer value. */
+function requireRoom({ entries, bytes, present }: Found, value: string | null): void {
+  if (!present && entries >= ENTRIES_MAX)
+    throw new Problem('conflict', `The file has ${ENTRIES_MAX} metadata entries, the maximum; delete one first.`);
+  if (bytes - Buffer.byteLength(present?.value ?? '') + Buffer.byteLength(value ?? '') > VALUES_MAX_BYTES)
+    throw new Problem('conflict', `The metadata of a file may have ${VALUES_MAX_BYTES} bytes in all; delete some first.`);
+}
+
+const idsOf = (files: readonly FileRecord[]): number[] => files.map(({ id }) => id);
+
+function bytesByOwner(files: readonly FileRecord[], bytesOf: (file: FileRecord) => number): ReadonlyMap<number, number> {
+  const owners = new Map<number, number>();
+  for (const file of files) owners.set(file.ownerId, (owners.get(file.ownerId) ?? 0) + bytesOf(file));
+  return owners;
 }
 
 /** If-Match of an entry that is not there never holds (RFC 9110 §13.1.1). */

@@ -34,3 +34,26 @@ export const PUT_ENTRY = `
 export const DELETE_ENTRY = `
   WITH gone AS (DELETE FROM file_metadata WHERE file_id = $1 AND key = $2)
   UPDATE users SET storage_used = greatest(0, storage_used - $4::bigint) WHERE id = $3`;
+
+/** A row for each of the files $1: the same, of the entries with the key $2. */
+export const FIND_ENTRIES = `
+  SELECT f.id AS file, n.entries, n.bytes, ${METADATA_COLUMNS} FROM unnest($1::bigint[]) f (id)
+    CROSS JOIN LATERAL (SELECT count(*)::int AS entries, coalesce(sum(octet_length(e.value)), 0)::int AS bytes FROM file_metadata e WHERE e.file_id = f.id) n
+    LEFT JOIN file_metadata m ON m.file_id = f.id AND m.key = $2`;
+
+/** $1 files, $5 their owners, each once, $6 by how much more bytes count to each, $7 the time. Not `counted`: one of the quotas has no room. */
+export const PUT_ENTRIES = `
+  WITH put AS (
+    INSERT INTO file_metadata AS m (file_id, key, value, value_type) SELECT f.id, $2, $3, $4 FROM unnest($1::bigint[]) f (id)
+    ON CONFLICT (file_id, key) DO UPDATE SET value = excluded.value, value_type = excluded.value_type
+  ), owner AS MATERIALIZED (
+    SELECT o.id, o.bytes FROM unnest($5::bigint[], $6::bigint[]) o (id, bytes) ORDER BY o.id
+  ), freed AS (
+    UPDATE users u SET storage_used = greatest(0, u.storage_used + o.bytes) FROM owner o WHERE u.id = o.id AND o.bytes < 0
+  )
+  SELECT bool_and(CASE WHEN o.bytes > 0 THEN carrel.count_storage(gen_random_uuid(), o.id, o.bytes, $7) ELSE true END) AS counted FROM owner o`;
+
+/** $1 files, $3 their owners, each once, $4 the bytes that counted to each. */
+export const DELETE_ENTRIES = `
+  WITH gone AS (DELETE FROM file_metadata WHERE file_id = ANY ($1::bigint[]) AND key = $2)
+  UPDATE users u SET storage_used = greatest(0, u.storage_used - o.bytes) FROM unnest($3::bigint[], $4::bigint[]) o (id, bytes) WHERE u.id = o.id`;

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import type { Api } from '../../support/api.ts';
+import { batchEnd as done, filesOf as files, foldersOf as folders } from '../../support/batches.ts';
 import { range, waitFor } from '../../support/wait.ts';
 import { addWebhook, writtenEvents } from '../../support/webhooks.ts';
 import { platformTenant, workerSuite } from '../../support/worker-suite.ts';
@@ -15,27 +15,6 @@ const fileOf = async ({ api }: Person, name: string, folder_id?: string, content
   (await api.upload('/files', { name, file: Buffer.from(content), fields: folder_id === undefined ? {} : { folder_id } })).body.id;
 const folderOf = async ({ api }: Person, name: string, parent_id: string | null = null): Promise<string> =>
   (await api.post('/folders', { name, parent_id })).body.id;
-const files = (ids: readonly string[]) => ids.map((id) => ({ type: 'file', id }));
-const folders = (ids: readonly string[]) => ids.map((id) => ({ type: 'folder', id }));
-
-/** A batch once it has ended, with its items by what they are about. */
-async function done(api: Api, body: object) {
-  const { status, body: job } = await api.post('/batch', body);
-  expect([status, job.kind, job.error ?? null]).toEqual([202, 'batch', null]);
-  const end = await waitFor('the end of the batch', async () => {
-    const { body: now } = await api.get(`/jobs/${job.id}`);
-    return now.ended_at === null ? undefined : now;
-  });
-  const { data } = (await api.get(`/jobs/${job.id}/items`, { query: { limit: 200 } })).body;
-  const items = new Map<string, string>(
-    data.map(({ target, state, error, reason }: Record<string, Record<string, string>>) => [target?.id, error?.code ?? reason ?? state]),
-  );
-  return {
-    ...end,
-    items,
-    names: new Map<string, string>(data.map(({ target }: { target: Record<string, string> }) => [target['id'], target['name']])),
-  };
-}
 
 /** The events that were written while `change` ran. */
 async function eventsOf(change: () => Promise<unknown>) {
@@ -46,10 +25,12 @@ async function eventsOf(change: () => Promise<unknown>) {
 
 test('files that a batch deletes, restores, moves and purges emit what single requests emit, and are where those leave them', async () => {
   const [ada, eve] = [await tenant.user(), await tenant.user()];
-  const made = async (person: Person) => ({
-    ids: await Promise.all(range(7).map((n) => fileOf(person, `f${n}`))),
-    folder: await folderOf(person, 'there'),
-  });
+  // One after the other: a purge writes its events in the order in which the files were created.
+  const made = async (person: Person) => {
+    const ids: string[] = [];
+    for (const n of range(7)) ids.push(await fileOf(person, `f${n}`));
+    return { ids, folder: await folderOf(person, 'there') };
+  };
   const [one, many] = [await made(ada), await made(eve)];
   const single =
     (path: string, method: 'delete' | 'post' | 'patch', body?: object, query = {}) =>
