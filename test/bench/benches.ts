@@ -3,6 +3,7 @@ import type { Line } from './measure.ts';
 
 /** Each is loaded alone: a base that lacks what one of them needs can still run the others. */
 export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
+  jobs: () => onPlatform(async (platform) => (await import('./jobs.ts')).jobs(platform)),
   launches: () => onPlatform(async ({ stores }) => (await import('./launches.ts')).launches(stores)),
   deliveries: () => onPlatform(async (platform) => (await import('./deliveries.ts')).deliveries(platform)),
   fairness: async () => (await import('./fairness.ts')).fairness(),
@@ -18,7 +19,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Line[]>>> = {
 };
 
 /** Measured without turns, of the present alone: they judge a promise in time, not a rate. */
-export const WITHOUT_BASE: ReadonlySet<string> = new Set(['fairness', 'operator', 'recovery']);
+export const WITHOUT_BASE: ReadonlySet<string> = new Set(['fairness', 'jobs', 'operator', 'recovery']);
 
 async function onPlatform(bench: (platform: TestPlatform) => Promise<Line[]>): Promise<Line[]> {
   const platform = await startPlatform({ durable: true });
