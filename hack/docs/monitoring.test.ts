@@ -115,5 +115,5 @@ test('dashboards have addresses of their own', () => {
   const uids = dashboards.map(({ dashboard }) => dashboard.uid);
 
   expect(new Set(uids).size).toBe(uids.length);
-  expect(uids.toSorted()).toEqual(['carrel-operator', 'carrel-servers', 'carrel-worker']);
+  expect(uids.toSorted()).toEqual(['carrel-jobs', 'carrel-operator', 'carrel-servers', 'carrel-worker']);
 });

@@ -1,12 +1,13 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { type Metrics, oncePerScrape } from '../runtime/metrics.ts';
-import type { KindStatistics, JobStore } from '../store/postgres/job-store.ts';
+import { type Metrics, oncePerScrape, tenantLabels } from '../runtime/metrics.ts';
+import type { KindStatistics, JobStore, TenantStatistics } from '../store/postgres/job-store.ts';
+import { slugOf } from '../store/tenant-resources.ts';
 
 export type Result = 'done' | 'continued' | 'moved' | 'retried' | 'abandoned' | 'dead' | 'lost_lease';
 
 /** The worker's metrics of jobs. Depth, age and dead letters are read from Postgres at each scrape. */
 export interface JobMetrics {
-  result(kind: string, result: Result, seconds: number): void;
+  result(of: { readonly kind: string; readonly tenant: string }, result: Result, seconds: number): void;
 }
 
 /** The worker's metrics of its queues. */
@@ -40,29 +41,65 @@ export function jobMetrics(metrics: Metrics, stores: ReadonlyMap<string, JobStor
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     registers: [metrics],
   });
+  const ofTenant = new Counter({
+    name: 'carrel_work_tenant_results_total',
+    help: 'Job attempts, by tenant and result',
+    labelNames: ['tenant', 'result'],
+    registers: [metrics],
+  });
+  const secondsOfTenant = new Counter({
+    name: 'carrel_work_tenant_seconds_total',
+    help: 'Time that job attempts took, by tenant',
+    labelNames: ['tenant'],
+    registers: [metrics],
+  });
   const gauges: [name: string, help: string, value: (row: KindStatistics) => number][] = [
     ['carrel_work_due', 'Jobs that are due', ({ due }) => due],
     ['carrel_work_oldest_seconds', 'How long the oldest due job has been due', ({ oldestSeconds }) => oldestSeconds],
     ['carrel_work_waiting_seconds', 'Age of the oldest job that is not done', ({ waitingSeconds }) => waitingSeconds],
     ['carrel_work_dead', 'Dead letters', ({ dead }) => dead],
   ];
+  gaugesOf(metrics, stores, gauges, { label: 'kind', of: ({ kind }) => kind });
+  const gaugesOfTenants: [name: string, help: string, value: (row: TenantStatistics) => number][] = [
+    ['carrel_work_tenant_due', 'Due jobs of a tenant, of those that have most', ({ due }) => due],
+    [
+      'carrel_work_tenant_oldest_seconds',
+      'How long the oldest due job of the same tenants has been due',
+      ({ oldestSeconds }) => oldestSeconds,
+    ],
+  ];
+  const tenants = new Map([...stores].map(([shard, store]) => [shard, { statistics: () => store.tenantStatistics() }]));
+  gaugesOf(metrics, tenants, gaugesOfTenants, { label: 'tenant', of: ({ tenant }) => slugOf(tenant) });
+  const labelOf = tenantLabels();
+  return {
+    result: ({ kind, tenant }, result, seconds) => {
+      results.inc({ kind, result });
+      duration.observe({ kind }, seconds);
+      const ofSlug = { tenant: labelOf(slugOf(tenant)) };
+      ofTenant.inc({ ...ofSlug, result });
+      secondsOfTenant.inc(ofSlug, seconds);
+    },
+  };
+}
+
+/** Gauges of what shards say at each scrape, with a series for each of their rows. */
+function gaugesOf<Row>(
+  metrics: Metrics,
+  stores: ReadonlyMap<string, { statistics(): Promise<Row[]> }>,
+  gauges: readonly (readonly [name: string, help: string, value: (row: Row) => number])[],
+  { label, of }: { readonly label: string; readonly of: (row: Row) => string },
+): void {
   const statistics = oncePerScrape(stores);
   for (const [name, help, value] of gauges) {
     const gauge: Gauge = new Gauge({
       name,
       help,
-      labelNames: ['shard', 'kind'],
+      labelNames: ['shard', label],
       registers: [metrics],
       collect: async () => {
         gauge.reset();
-        for (const [shard, rows] of await statistics()) for (const row of rows) gauge.set({ shard, kind: row.kind }, value(row));
+        for (const [shard, rows] of await statistics()) for (const row of rows) gauge.set({ shard, [label]: of(row) }, value(row));
       },
     });
   }
-  return {
-    result: (kind, result, seconds) => {
-      results.inc({ kind, result });
-      duration.observe({ kind }, seconds);
-    },
-  };
 }

@@ -96,7 +96,7 @@ class WorkHandler implements JobHandler<JobRow> {
       if (span && FAILURES.has(ended)) markFailed(span, ended);
       return ended;
     });
-    metrics.result(kind, result, (services.clock.monotonic() - started) / 1000);
+    metrics.result({ kind, tenant: row.tenant }, result, (services.clock.monotonic() - started) / 1000);
   }
 
   async #process(row: JobRow, lost: AbortSignal): Promise<Result> {

@@ -20,3 +20,16 @@ export function oncePerScrape<T>(stores: ReadonlyMap<string, { statistics(): Pro
     return running;
   };
 }
+
+/** Tenants with a label of their own; it bounds the number of series, each of which is there for ever. */
+const TENANTS_MAX = 200;
+const OTHER_TENANTS = 'other';
+
+/** The first `max` tenants have labels of their own; all others share one. */
+export function tenantLabels(max = TENANTS_MAX): (tenant: string) => string {
+  const known = new Set<string>();
+  return (tenant) => {
+    if (known.size < max) known.add(tenant);
+    return known.has(tenant) ? tenant : OTHER_TENANTS;
+  };
+}

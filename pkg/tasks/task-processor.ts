@@ -5,6 +5,7 @@ import { Problem } from '../api/problem.ts';
 import { type JobContext, NextTurn, type Processor, processor, type WorkerServices } from '../events/processor.ts';
 import type { Tx } from '../store/postgres/database.ts';
 import type { TaskKind } from './task-kind.ts';
+import { taskMetrics } from './task-metrics.ts';
 import {
   type ItemEnd,
   endItems,
@@ -66,20 +67,27 @@ export const taskProcessor = <Arguments extends z.ZodType>({
     job: kind.job,
     create: (services) => {
       const run = create(services);
+      const metrics = taskMetrics(services.metrics);
       const now = (): Date => services.clock.now();
+      const { name } = kind;
       return async (context, { task: uuid }) => {
-        if (!(await context.transaction((tx) => startTask(tx, uuid, now())))) return;
+        const secondsSince = (): number => Math.max(0, now().getTime() - context.requestedAt.getTime()) / 1_000;
+        const started = await context.transaction((tx) => startTask(tx, uuid, now()));
+        if (started === null) return;
+        if (started === 'first') metrics.began(name, secondsSince());
         const turnEnds = services.clock.monotonic() + TURN_MS;
         const yieldTurn = (): void => {
           if (services.clock.monotonic() > turnEnds) throw new NextTurn('the turn of this task is over');
         };
         try {
           await run({ context, yieldTurn, step: (fn) => stepOf(kind, context, uuid, now, fn) });
+          metrics.ended(name, 'succeeded', secondsSince());
         } catch (error) {
-          if (error instanceof TaskOver) return;
+          if (error instanceof TaskOver) return metrics.ended(name, 'canceled', secondsSince());
           if (!(error instanceof Problem)) throw error;
           const { code, message } = error;
           await context.transaction((tx) => endTask(tx, uuid, 'failed', now(), { code, message }));
+          metrics.ended(name, 'failed', secondsSince());
         }
       };
     },

@@ -35,13 +35,15 @@ export interface ItemEnd {
   readonly result?: Json;
 }
 
-/** False: it has ended, or is gone. */
-export async function startTask(tx: Sql, uuid: string, now: Date): Promise<boolean> {
-  const started = await tx.query(
-    `UPDATE tasks SET state = 'running', started_at = coalesce(started_at, $2) WHERE uuid = $1 AND state IN ('queued', 'running') RETURNING id`,
+/** Whether it runs for the first time; null: it has ended, or is gone. */
+export async function startTask(tx: Sql, uuid: string, now: Date): Promise<'first' | 'again' | null> {
+  const [started] = await tx.query<{ isFirst: boolean }>(
+    `UPDATE tasks t SET state = 'running', started_at = coalesce(t.started_at, $2) FROM tasks b
+     WHERE t.uuid = $1 AND t.state IN ('queued', 'running') AND b.id = t.id RETURNING b.started_at IS NULL AS "isFirst"`,
     [uuid, now],
   );
-  return started.length > 0;
+  if (!started) return null;
+  return started.isFirst ? 'first' : 'again';
 }
 
 /** Null: it has ended, or is gone. */

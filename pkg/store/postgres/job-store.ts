@@ -61,6 +61,16 @@ const COLUMNS = 'w.kind, w.payload, w.requested_at AS "requestedAt"';
 /** Far more than there are kinds of jobs. */
 const MAX_KINDS = 50;
 
+/** A metric of tenants shows so many at a time. */
+const MAX_TENANTS = 20;
+
+export interface TenantStatistics {
+  /** Its role. */
+  readonly tenant: string;
+  readonly due: number;
+  readonly oldestSeconds: number;
+}
+
 export interface KindStatistics {
   readonly kind: string;
   /** Jobs that are due, leased ones included. */
@@ -117,6 +127,14 @@ export class JobStore extends LeasedRows<JobRow> {
          coalesce(extract(epoch FROM now() - min(requested_at) FILTER (WHERE due_at < 'infinity')), 0)::float8 AS "waitingSeconds",
          count(*) FILTER (WHERE due_at = 'infinity') AS dead
        FROM carrel.work w GROUP BY kind ORDER BY bool_or(due_at < 'infinity') DESC, count(*) DESC LIMIT ${MAX_KINDS}`,
+    );
+  }
+
+  /** Of the tenants with most due jobs, in all queues. */
+  async tenantStatistics(): Promise<TenantStatistics[]> {
+    return this.sql.query<TenantStatistics>(
+      `SELECT tenant, count(*)::int AS due, greatest(extract(epoch FROM now() - min(due_at)), 0)::float8 AS "oldestSeconds"
+       FROM carrel.work w WHERE ${isDue('w')} GROUP BY tenant ORDER BY count(*) DESC, tenant LIMIT ${MAX_TENANTS}`,
     );
   }
 }

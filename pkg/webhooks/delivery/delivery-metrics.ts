@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { type Metrics, oncePerScrape } from '../../runtime/metrics.ts';
+import { type Metrics, oncePerScrape, tenantLabels } from '../../runtime/metrics.ts';
 import type { DeliveryStore, DeliveryStatistics } from './delivery-store.ts';
 
 export type DeliveryResult = 'delivered' | 'retried' | 'failed' | 'canceled' | 'lost_lease';
@@ -9,19 +9,6 @@ export interface DeliveryMetrics {
   result(tenant: string, result: DeliveryResult): void;
   /** From the event to the receiver's 2xx, in seconds. */
   latency(tenant: string, seconds: number): void;
-}
-
-/** Tenants with a label of their own; it bounds the number of series. */
-const TENANTS_MAX = 200;
-const OTHER_TENANTS = 'other';
-
-/** The first `max` tenants have labels of their own; all others share one. */
-export function tenantLabels(max = TENANTS_MAX): (tenant: string) => string {
-  const known = new Set<string>();
-  return (tenant) => {
-    if (known.size < max) known.add(tenant);
-    return known.has(tenant) ? tenant : OTHER_TENANTS;
-  };
 }
 
 export function deliveryMetrics(metrics: Metrics, stores: ReadonlyMap<string, DeliveryStore>): DeliveryMetrics {

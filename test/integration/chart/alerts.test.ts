@@ -52,6 +52,14 @@ const dead = (values: string, pod = 'w-1'): string => `carrel_work_dead{shard="o
 const attempts = (result: string, values: string): string =>
   `carrel_webhook_deliveries_total{tenant="biology",result="${result}",pod="w-1"} ${values}`;
 const rollouts = (state: string, values: string): string => `carrel_rollout_tenants{state="${state}",pod="a"} ${values}`;
+/** Of `all` jobs that begin each minute so many begin within a minute, and the others within five. */
+const waits = (within: number, all: number): string[] =>
+  [
+    ['60', within],
+    ['300', all],
+    ['+Inf', all],
+  ].map(([le, each]) => `carrel_jobs_wait_seconds_bucket{kind="batch",le="${le}",pod="w-1"} 0+${each}x120`);
+const jobsEnded = (state: string, values: string): string => `carrel_jobs_ended_total{kind="batch",state="${state}",pod="w-1"} ${values}`;
 const ofWork = { shard: 'one', kind: 'objects.purge' };
 
 const cases: readonly Case[] = [
@@ -219,6 +227,29 @@ const cases: readonly Case[] = [
     alert: 'CarrelWorkLate',
     when: 'one person’s job takes 20 minutes',
     series: ['carrel_work_oldest_seconds{shard="one",kind="objects.purge"} 0x10 60+60x20 0x89'],
+  },
+  {
+    alert: 'CarrelJobsWait',
+    when: 'of ten jobs two begin after more than a minute',
+    series: waits(8, 10),
+    fires: { kind: 'batch' },
+  },
+  { alert: 'CarrelJobsWait', when: 'all begin within a minute', series: waits(10, 10) },
+  {
+    alert: 'CarrelJobsFail',
+    when: 'every third fails',
+    series: [jobsEnded('succeeded', '0+2x120'), jobsEnded('failed', '0+1x120')],
+    fires: { kind: 'batch' },
+  },
+  {
+    alert: 'CarrelJobsFail',
+    when: 'one in a hundred fails',
+    series: [jobsEnded('succeeded', '0+99x120'), jobsEnded('failed', '0+1x120')],
+  },
+  {
+    alert: 'CarrelJobsFail',
+    when: 'of a few all fail',
+    series: [jobsEnded('failed', '0x10 1x10 2x10 3x10 4x80')],
   },
   {
     alert: 'CarrelQueueRestarts',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { tenantLabels } from './delivery-metrics.ts';
+import { tenantLabels } from './metrics.ts';
 
 test('the first tenants have a label each, all others share one', () => {
   const labelOf = tenantLabels(2);
