@@ -1,4 +1,4 @@
-# One image for operator, worker, tenants' servers and the operations of `carrel`: node cmd/{operator,worker,server,carrel}/main.js
+# One image for operator, worker, tenants' servers, helpers and the operations of `carrel`: node cmd/{operator,worker,server,helpers,carrel}/main.js
 # A release pins its bases by digest, and RELEASE=true requires it: docs/operate.md, Build, sign and scan the images.
 # hack/image.ts runs these instructions without an engine, and test/integration/image.test.ts looks at what comes out.
 ARG BUILD_BASE=node:24-bookworm-slim
@@ -16,6 +16,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm pkg delete devDependencies && npm ci --ignore-scripts
 # Types and source maps are for developers: a fifth of the bytes.
 RUN find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' -o -name '*.tsbuildinfo' \) -delete
+# Of these packages the programs load one of several builds, and two of eighteen fonts.
+RUN cd node_modules && rm -rf @cantoo/pdf-lib/cjs @cantoo/pdf-lib/dist @cantoo/pdf-lib/src @cantoo/pdf-lib/ts3.4 @cantoo/fontkit/src @cantoo/fontkit/dist/*umd* @cantoo/fontkit/dist/browser* @cantoo/fontkit/dist/main.cjs && find @expo-google-fonts/noto-sans -mindepth 1 -maxdepth 1 -type d ! -name 400Regular ! -name 700Bold -exec rm -rf {} +
 
 FROM ${BUILD_BASE} AS build
 WORKDIR /src

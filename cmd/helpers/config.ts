@@ -6,6 +6,10 @@ const PROVIDERS = ['google', 'azure', 'deepl', 'libretranslate', 'apertium', 'di
 export type ProviderName = (typeof PROVIDERS)[number];
 const isProvider = (name: string): name is ProviderName => PROVIDERS.some((each) => each === name);
 
+const PDF_PROGRAMS = ['qpdf', 'gs'] as const;
+type PdfProgram = (typeof PDF_PROGRAMS)[number];
+const isPdfProgram = (name: string): name is PdfProgram => PDF_PROGRAMS.some((each) => each === name);
+
 const commaSeparated = (text: string): string[] =>
   text
     .split(',')
@@ -43,6 +47,17 @@ export const helpersConfigSchema = z.object({
   CARREL_LIBRETRANSLATE_KEY: key().describe('its API key, where it wants one'),
   CARREL_HELPERS_CONCURRENCY: wholeNumber(1, 256).default(16).describe('translations of text at once, 1 to 256; four times as many wait'),
   CARREL_HELPERS_TIMEOUT_SECONDS: wholeNumber(1, 600).default(55).describe('seconds until a reply must begin, 1 to 600'),
+  CARREL_HELPERS_PDF_PROGRAMS: z
+    .string()
+    .default(PDF_PROGRAMS.join(','))
+    .transform(commaSeparated)
+    .refine((names) => names.every(isPdfProgram), `must be some of ${PDF_PROGRAMS.join(', ')}, or empty`)
+    .transform((names) => names.filter(isPdfProgram))
+    .describe(`programs that optimise PDFs beside the library where they are installed, of ${PDF_PROGRAMS.join(', ')}; may be empty`),
+  CARREL_HELPERS_PDF_CONCURRENCY: wholeNumber(1, 64).default(2).describe('PDFs at once, 1 to 64; four times as many wait'),
+  CARREL_HELPERS_PDF_MAX_MIB: wholeNumber(1, 4096).default(200).describe('MiB that a PDF may have, 1 to 4096'),
+  CARREL_HELPERS_PDF_MAX_PAGES: wholeNumber(1, 100_000).default(2_000).describe('pages that a PDF may have, 1 to 100000'),
+  CARREL_HELPERS_PDF_MEMORY_MIB: wholeNumber(128, 65_536).default(1024).describe('MiB of memory that a conversion may take, 128 to 65536'),
   CARREL_HELPERS_PORT: wholeNumber(0, 65_535).default(8080).describe('the port of the helpers, 8080'),
   CARREL_LISTEN_HOST: z.string().min(1).optional().describe('the address to listen on; default: all'),
   CARREL_OPS_PORT: wholeNumber(0, 65_535).default(9090).describe('a port for probes and metrics, 9090'),

@@ -1,57 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { runChild } from '../../pkg/helpers/child.ts';
-import { createService } from '../../pkg/helpers/service.ts';
 import { Slots } from '../../pkg/helpers/slots.ts';
-import { Translator } from '../../pkg/helpers/translator/translator.ts';
-import { systemClock } from '../../pkg/runtime/clock.ts';
-import { readConfig } from '../../pkg/runtime/config.ts';
-import { silentLogger } from '../../pkg/runtime/log.ts';
-import { createMetrics } from '../../pkg/runtime/metrics.ts';
-import { listen } from '../../pkg/runtime/ops-server.ts';
+import { startHelpers } from '../../test/support/helper-program.ts';
 import { type Fault, startTranslationService } from '../../test/support/translation-services.ts';
 import { waitFor } from '../../test/support/wait.ts';
-import { helpersConfigSchema } from './config.ts';
-import { configuredProviders } from './providers.ts';
-
-interface Helpers extends AsyncDisposable {
-  readonly url: string;
-  translate(body: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>;
-}
-
-async function startHelpers(settings: Record<string, string> = {}): Promise<Helpers> {
-  const all = { CARREL_HELPERS_PROVIDERS: 'google,azure,deepl,libretranslate,dictionary', ...settings };
-  const config = readConfig('helpers', helpersConfigSchema, all);
-  const metrics = createMetrics('helpers');
-  const server = createService({
-    translator: new Translator({ providers: configuredProviders(config), clock: systemClock, log: silentLogger, metrics }),
-    texts: new Slots({ running: 1, waiting: 1 }),
-    tokens: config.CARREL_HELPERS_TOKEN,
-    timeoutMs: config.CARREL_HELPERS_TIMEOUT_SECONDS * 1000,
-    metrics,
-    log: silentLogger,
-  });
-  await listen(server, 0, '127.0.0.1');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    async translate(body, headers = {}) {
-      const reply = await fetch(`${url}/translate`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      });
-      return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Record<string, unknown> };
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
 
 test.each([
   ['en', 'es', 'The teacher reads a book.', 'El profesor lee un libro.'],

@@ -1,7 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { createService } from '../../pkg/helpers/service.ts';
-import { Slots } from '../../pkg/helpers/slots.ts';
-import { Translator } from '../../pkg/helpers/translator/translator.ts';
+import { removeAbandonedFolders } from '../../pkg/helpers/pdf/conversions.ts';
 import { systemClock } from '../../pkg/runtime/clock.ts';
 import { readConfig } from '../../pkg/runtime/config.ts';
 import { createLogger, type Logger, silentLogger } from '../../pkg/runtime/log.ts';
@@ -11,6 +9,7 @@ import { runProgram } from '../../pkg/runtime/program.ts';
 import { trustCertificates } from '../../pkg/runtime/trusted-certificates.ts';
 import { helpersConfigSchema } from './config.ts';
 import { configuredProviders } from './providers.ts';
+import { serviceOf } from './service.ts';
 
 let log: Logger = silentLogger;
 
@@ -23,15 +22,8 @@ await runProgram(
     log = createLogger({ program: 'helpers', level: config.CARREL_LOG_LEVEL });
     const metrics = createMetrics('helpers');
     const providers = configuredProviders(config);
-    const concurrency = config.CARREL_HELPERS_CONCURRENCY;
-    const service = createService({
-      translator: new Translator({ providers, clock: systemClock, log, metrics }),
-      texts: new Slots({ running: concurrency, waiting: 4 * concurrency }),
-      tokens: config.CARREL_HELPERS_TOKEN,
-      timeoutMs: config.CARREL_HELPERS_TIMEOUT_SECONDS * 1000,
-      metrics,
-      log,
-    });
+    await removeAbandonedFolders();
+    const service = serviceOf(config, { providers, clock: systemClock, log, metrics });
     await listen(service, config.CARREL_HELPERS_PORT, config.CARREL_LISTEN_HOST);
     program.onStop('service', () => closeServer(service));
     const ready = (): string | null => (program.stopping.aborted ? 'stopping' : null);

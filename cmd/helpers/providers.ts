@@ -1,5 +1,3 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import { apertium } from '../../pkg/helpers/translator/apertium.ts';
 import { azure } from '../../pkg/helpers/translator/azure.ts';
 import { deepl } from '../../pkg/helpers/translator/deepl.ts';
@@ -8,6 +6,7 @@ import { google } from '../../pkg/helpers/translator/google.ts';
 import { libretranslate } from '../../pkg/helpers/translator/libretranslate.ts';
 import type { Provider } from '../../pkg/helpers/translator/provider.ts';
 import type { HelpersConfig, ProviderName } from './config.ts';
+import { programOnPath } from './programs.ts';
 
 /** The translators of the settings, in their order, without those that have no key or address. */
 export function configuredProviders(config: HelpersConfig): Provider[] {
@@ -32,17 +31,3 @@ function azureOf(config: HelpersConfig): Provider | undefined {
   const { CARREL_AZURE_TRANSLATOR_KEY: key, CARREL_AZURE_TRANSLATOR_REGION: region, CARREL_AZURE_TRANSLATOR_URL: url } = config;
   return key ? azure({ key, region, url }) : undefined;
 }
-
-const programOnPath = (name: string): string | undefined =>
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .filter(isAbsolute)
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });

@@ -26,6 +26,11 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['pkg/jobs', 'cmd/worker'],
   koa: ['pkg/http', 'cmd/server'],
   'koa-body': ['pkg/http'],
+  '@cantoo/fontkit': ['pkg/helpers/pdf'],
+  '@cantoo/pdf-lib': ['pkg/helpers/pdf'],
+  '@jsquash/jpeg/decode.js': ['pkg/helpers/pdf'],
+  '@jsquash/jpeg/encode.js': ['pkg/helpers/pdf'],
+  unpdf: ['pkg/helpers/pdf'],
   undici: ['pkg/kube', 'pkg/net', 'pkg/local', 'pkg/store/s3'],
 };
 

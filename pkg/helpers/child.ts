@@ -5,24 +5,38 @@ export interface ChildLimits {
   /** Of the address space of each process. */
   readonly memoryBytes: number;
   readonly outputBytes: number;
+  /** Of each file that it writes; left out, it is not bounded. */
+  readonly fileBytes?: number;
 }
 
 /** What a child may have of our environment: where programs are. No secret of ours is in it. */
-const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C.UTF-8' });
+const environment = (folder: string): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+  LC_ALL: 'C.UTF-8',
+  ...(folder !== '/' && { TMPDIR: folder }),
+});
 
 /**
- * Runs a program with `input` and gives its standard output. The kernel ends a process that takes more memory or CPU time; its whole process group
+ * Runs a program with `input` in `folder` and gives its standard output. The kernel ends a process that takes more memory or CPU time; its whole process group
  * is killed after `ms`, at one byte of output too many, and when the signal is aborted. Throws what happened, or the signal's reason.
  */
-export function runChild(command: readonly string[], input: string, limits: ChildLimits, signal: AbortSignal): Promise<string> {
+export function runChild(
+  command: readonly string[],
+  input: string,
+  limits: ChildLimits,
+  signal: AbortSignal,
+  folder = '/',
+): Promise<string> {
   signal.throwIfAborted();
   const seconds = Math.ceil(limits.ms / 1000);
-  const bounds = `ulimit -c 0; ulimit -t ${seconds}; ulimit -v ${Math.floor(limits.memoryBytes / 1024)}`;
+  // The unit of -f is 512 bytes.
+  const ofFiles = limits.fileBytes === undefined ? '' : `; ulimit -f ${Math.ceil(limits.fileBytes / 512)}`;
+  const bounds = `ulimit -c 0; ulimit -t ${seconds}; ulimit -v ${Math.floor(limits.memoryBytes / 1024)}${ofFiles}`;
   const [name = ''] = command;
   // Node's pipe is a socket, which a script cannot open as /dev/stdin: `cat` makes a pipe of it.
   const child = spawn('/bin/sh', ['-c', `${bounds}; cat | "$0" "$@"`, ...command], {
-    cwd: '/',
-    env: environment(),
+    cwd: folder,
+    env: environment(folder),
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   });

@@ -1,9 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 import { z } from 'zod';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { Job, PdfConversions } from './pdf/conversions.ts';
+import type { PdfOptimiser } from './pdf/optimise/optimiser.ts';
 import { Refusal } from './refusal.ts';
 import type { Slots } from './slots.ts';
 import type { Translator } from './translator/translator.ts';
@@ -22,6 +24,9 @@ const TranslateRequest = z.object({
 export interface ServiceDeps {
   readonly translator: Translator;
   readonly texts: Slots;
+  readonly pdfs: Slots;
+  readonly conversions: PdfConversions;
+  readonly optimiser: PdfOptimiser;
   /** Any of them is accepted; none: everybody is. */
   readonly tokens: readonly string[];
   /** How long a request may take until its reply begins. */
@@ -30,9 +35,20 @@ export interface ServiceDeps {
   readonly log: Logger;
 }
 
-type Handler = (request: IncomingMessage, signal: AbortSignal) => Promise<unknown>;
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Aborted when the client leaves, and when the reply takes too long to begin. */
+  readonly signal: AbortSignal;
+}
 
-/** The helpers' HTTP server: JSON in and out, a Refusal is `{ error, message }`. A client that leaves ends what it asked for. */
+interface Route {
+  readonly method: string;
+  readonly operation: string;
+  readonly handle: (exchange: Exchange) => Promise<void>;
+}
+
+/** The helpers' HTTP server: JSON or a PDF out, a Refusal is `{ error, message }`. A client that leaves ends what it asked for. */
 export function createService(deps: ServiceDeps): Server {
   const seconds = new Histogram({
     name: 'carrel_helper_request_seconds',
@@ -41,16 +57,12 @@ export function createService(deps: ServiceDeps): Server {
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers: [deps.metrics],
   });
-  const routes: Record<string, { method: string; operation: string; handle: Handler }> = {
-    '/translate': { method: 'POST', operation: 'translate', handle: (request, signal) => translate(deps, request, signal) },
-    '/languages': { method: 'GET', operation: 'languages', handle: (_, signal) => deps.translator.languages(signal) },
-  };
-
+  const routes = routesOf(deps);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const left = new AbortController();
     response.once('close', () => left.abort(new Error('the client left')));
     const late = AbortSignal.timeout(deps.timeoutMs);
-    const route = routes[(request.url ?? '').split('?')[0] ?? ''];
+    const route = routes((request.url ?? '').split('?')[0] ?? '', request);
     const end = seconds.startTimer({ operation: route?.operation ?? 'none' });
     try {
       authenticate(request, deps.tokens);
@@ -59,8 +71,10 @@ export function createService(deps: ServiceDeps): Server {
         response.setHeader('allow', route.method);
         throw new Refusal('method_not_allowed');
       }
-      send(response, 200, await route.handle(request, AbortSignal.any([left.signal, late])));
+      await route.handle({ request, response, signal: AbortSignal.any([left.signal, late]) });
     } catch (error) {
+      // A reply that has begun can only be broken off.
+      if (response.headersSent) return void response.destroy();
       const refusal =
         error instanceof Refusal ? error : new Refusal(late.aborted ? 'unavailable' : 'internal', undefined, late.aborted ? 10 : undefined);
       if (refusal.code === 'internal' && !left.signal.aborted) deps.log.error({ err: error }, 'request failed');
@@ -74,6 +88,51 @@ export function createService(deps: ServiceDeps): Server {
   };
   return createServer({ requestTimeout: 120_000, headersTimeout: 10_000 }, (request, response) => void answer(request, response));
 }
+
+/** Which route serves a path. Texts and PDFs share `/translate`: the type of the body tells them apart. */
+function routesOf(deps: ServiceDeps): (path: string, request: IncomingMessage) => Route | undefined {
+  const { translator, conversions, optimiser } = deps;
+  const bytes = new Counter({
+    name: 'carrel_helper_pdf_bytes_total',
+    help: 'Bytes of PDFs that were converted, by operation and side (received, sent)',
+    labelNames: ['operation', 'side'],
+    registers: [deps.metrics],
+  });
+  const slots = new Gauge({
+    name: 'carrel_helper_slots',
+    help: 'Requests in progress, by kind (texts, pdfs) and state (running, waiting)',
+    labelNames: ['kind', 'state'],
+    registers: [],
+    collect() {
+      for (const kind of ['texts', 'pdfs'] as const)
+        for (const state of ['running', 'waiting'] as const) this.set({ kind, state }, deps[kind][state]);
+    },
+  });
+  deps.metrics.registerMetric(slots);
+  const json = (operation: string, method: string, body: (exchange: Exchange) => Promise<unknown>): Route => ({
+    method,
+    operation,
+    handle: async (exchange) => send(exchange.response, 200, await body(exchange)),
+  });
+  const pdf = (operation: string, fields: readonly string[], convert: (job: Job) => Promise<string>): Route => ({
+    method: 'POST',
+    operation,
+    handle: async (exchange) => {
+      if (!isForm(exchange.request)) throw new Refusal('unsupported_media_type', 'Send the PDF as multipart/form-data.');
+      const { received, sent } = await conversions.answer(exchange, fields, convert);
+      bytes.inc({ operation, side: 'received' }, received);
+      bytes.inc({ operation, side: 'sent' }, sent);
+    },
+  });
+  const routes: Record<string, Route> = {
+    '/translate': json('translate', 'POST', ({ request, signal }) => translate(deps, request, signal)),
+    '/languages': json('languages', 'GET', ({ signal }) => translator.languages(signal)),
+    '/optimize': pdf('optimize', ['quality', 'force'], (job) => optimiser.optimise(job)),
+  };
+  return (path) => (Object.hasOwn(routes, path) ? routes[path] : undefined);
+}
+
+const isForm = (request: IncomingMessage): boolean => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
 
 async function translate({ translator, texts }: ServiceDeps, request: IncomingMessage, signal: AbortSignal): Promise<unknown> {
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))

@@ -43,7 +43,15 @@ test('it holds compiled programs, pages and the bill of materials: no sources, t
     'sbom.cdx.json',
   ]);
   expect(own().filter((file) => /\.tsx?$|\.test\.js$|\.npmrc$|\.env|\.pem$|\.key$/.test(file))).toEqual([]);
-  expect(own()).toEqual(expect.arrayContaining(['cmd/operator/main.js', 'cmd/server/main.js', 'cmd/worker/main.js', 'cmd/carrel/main.js']));
+  expect(own()).toEqual(
+    expect.arrayContaining([
+      'cmd/operator/main.js',
+      'cmd/server/main.js',
+      'cmd/worker/main.js',
+      'cmd/helpers/main.js',
+      'cmd/carrel/main.js',
+    ]),
+  );
   expect(own().some((file) => file.startsWith('pkg/web/dist/') && file.endsWith('.js'))).toBe(true);
 });
 

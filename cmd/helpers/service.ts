@@ -1,0 +1,46 @@
+import type { Server } from 'node:http';
+import { PdfConversions } from '../../pkg/helpers/pdf/conversions.ts';
+import { PdfOptimiser } from '../../pkg/helpers/pdf/optimise/optimiser.ts';
+import { createService } from '../../pkg/helpers/service.ts';
+import { Slots } from '../../pkg/helpers/slots.ts';
+import type { Provider } from '../../pkg/helpers/translator/provider.ts';
+import { Translator } from '../../pkg/helpers/translator/translator.ts';
+import type { Clock } from '../../pkg/runtime/clock.ts';
+import type { Logger } from '../../pkg/runtime/log.ts';
+import type { Metrics } from '../../pkg/runtime/metrics.ts';
+import type { HelpersConfig } from './config.ts';
+import { programOnPath } from './programs.ts';
+
+const slots = (running: number): Slots => new Slots({ running, waiting: 4 * running });
+
+/** The helpers' HTTP server by the settings. */
+export function serviceOf(
+  config: HelpersConfig,
+  { providers, clock, log, metrics }: { providers: readonly Provider[]; clock: Clock; log: Logger; metrics: Metrics },
+): Server {
+  const timeoutMs = config.CARREL_HELPERS_TIMEOUT_SECONDS * 1000;
+  const pdfs = slots(config.CARREL_HELPERS_PDF_CONCURRENCY);
+  const limits = {
+    maxBytes: config.CARREL_HELPERS_PDF_MAX_MIB * 1024 * 1024,
+    maxPages: config.CARREL_HELPERS_PDF_MAX_PAGES,
+    memoryBytes: config.CARREL_HELPERS_PDF_MEMORY_MIB * 1024 * 1024,
+  };
+  const conversions = new PdfConversions({ limits, slots: pdfs, timeoutMs, log });
+  const programs = Object.fromEntries(
+    config.CARREL_HELPERS_PDF_PROGRAMS.flatMap((name) => {
+      const path = programOnPath(name);
+      return path === undefined ? [] : [[name, path]];
+    }),
+  );
+  return createService({
+    translator: new Translator({ providers, clock, log, metrics }),
+    texts: slots(config.CARREL_HELPERS_CONCURRENCY),
+    pdfs,
+    conversions,
+    optimiser: new PdfOptimiser({ conversions, programs, log }),
+    tokens: config.CARREL_HELPERS_TOKEN,
+    timeoutMs,
+    metrics,
+    log,
+  });
+}

@@ -1,0 +1,125 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import type { Logger } from '../../runtime/log.ts';
+import { Refusal, type RefusalCode, REFUSALS } from '../refusal.ts';
+import { LimitExceeded, runScript } from '../script.ts';
+import type { Slots } from '../slots.ts';
+import { type FormRules, receivePdf } from './form.ts';
+
+export interface PdfLimits {
+  readonly maxBytes: number;
+  readonly maxPages: number;
+  /** Of one conversion. */
+  readonly memoryBytes: number;
+}
+
+/** One conversion: a folder of its own, and the time by which it must have ended. */
+export interface Job {
+  readonly folder: string;
+  readonly input: string;
+  readonly fields: ReadonlyMap<string, string>;
+  readonly until: number;
+  readonly signal: AbortSignal;
+}
+
+const FOLDERS = 'carrel-helpers-';
+/** What a killed process left may be removed after this: no conversion takes as long. */
+const ABANDONED_MS = 3_600_000;
+const SEND_MS = 600_000;
+/** Of a request's time, for what comes after the conversion. */
+const MARGIN_MS = 2_000;
+
+const Reply = z.union([
+  z.object({ result: z.unknown() }),
+  z.object({ refused: z.object({ code: z.string(), message: z.string().max(2_000) }) }),
+  z.object({ failed: z.string() }),
+]);
+const isCode = (code: string): code is RefusalCode => Object.hasOwn(REFUSALS, code);
+
+/** Conversions of PDFs: each has a slot, a folder, limits, and processes of its own. */
+export class PdfConversions {
+  readonly limits: PdfLimits;
+  readonly #slots: Slots;
+  readonly #log: Logger;
+  readonly #timeoutMs: number;
+
+  constructor(deps: { limits: PdfLimits; slots: Slots; timeoutMs: number; log: Logger }) {
+    this.limits = deps.limits;
+    this.#slots = deps.slots;
+    this.#timeoutMs = deps.timeoutMs;
+    this.#log = deps.log;
+  }
+
+  /** Receives the form, converts its file, and sends what `convert` gives: the path of a PDF. */
+  async answer(
+    { request, response, signal }: { request: IncomingMessage; response: ServerResponse; signal: AbortSignal },
+    fields: FormRules['fields'],
+    convert: (job: Job) => Promise<string>,
+  ): Promise<{ received: number; sent: number }> {
+    const until = Date.now() + this.#timeoutMs - MARGIN_MS;
+    const folder = await mkdtemp(join(tmpdir(), FOLDERS));
+    try {
+      const input = join(folder, 'input.pdf');
+      const output = await this.#slots.run(signal, async () =>
+        convert({
+          folder,
+          input,
+          until,
+          signal,
+          fields: await receivePdf(request, input, { fields, maxBytes: this.limits.maxBytes }, signal),
+        }),
+      );
+      const [received, sent] = [await sizeOf(input), await sizeOf(output)];
+      response.writeHead(200, { 'content-type': 'application/pdf', 'content-length': sent, 'cache-control': 'no-store' });
+      await pipeline(createReadStream(output), response, { signal: AbortSignal.timeout(SEND_MS) });
+      return { received, sent };
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Runs a script of ours (`conversion-process.ts`) from `input` to `output` within the limits. Throws its Refusal, `pdf_too_complex`, or
+   * `pdf_damaged` where it failed for a reason that it does not know.
+   */
+  async run(
+    script: URL,
+    { folder, signal, until }: Job,
+    { input, output, options, answer }: { input: string; output: string; options: unknown; answer?: (line: string) => Promise<string> },
+  ): Promise<unknown> {
+    const limits = { ms: Math.max(1_000, until - Date.now()), memoryBytes: this.limits.memoryBytes, outputBytes: 64 << 20 };
+    try {
+      const last = await runScript(script, [input, output, JSON.stringify(options)], { folder, limits, signal, ...(answer && { answer }) });
+      const reply = Reply.parse(JSON.parse(last));
+      if ('result' in reply) return reply.result;
+      if ('refused' in reply && isCode(reply.refused.code)) throw new Refusal(reply.refused.code, reply.refused.message);
+      throw new Error('failed' in reply ? reply.failed : 'an unknown refusal');
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Refusal) throw error;
+      if (error instanceof LimitExceeded) throw new Refusal('pdf_too_complex', `The PDF is too complex: ${error.message}.`);
+      this.#log.warn({ err: error }, 'conversion of a PDF failed');
+      throw new Refusal('pdf_damaged', 'The PDF cannot be converted. Print or export it anew.');
+    }
+  }
+}
+
+export const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
+
+/** Removes the folders that a killed process left. Throws when there is no folder for temporary files. */
+export async function removeAbandonedFolders(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(FOLDERS)) continue;
+    const path = join(tmpdir(), name);
+    const changed = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Infinity,
+    );
+    if (Date.now() - changed > ABANDONED_MS) await rm(path, { recursive: true, force: true }).catch(() => {});
+  }
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export interface ScriptLimits {
+  readonly ms: number;
+  readonly memoryBytes: number;
+  /** Of what it prints. */
+  readonly outputBytes: number;
+}
+
+/** A script was ended because it took more than a limit. */
+export class LimitExceeded extends Error {
+  override readonly name = 'LimitExceeded';
+}
+
+/** Of the memory, for objects of the language; the rest is for bytes and the program itself. */
+const HEAP_SHARE = 0.6;
+const WATCH_MS = 50;
+/** Node's exit after an allocation failed. */
+const ABORTED = 'SIGABRT';
+
+/**
+ * Runs a script of ours in a process of its own, and answers each line that it prints, until it ends; gives its last line. It has none of our environment,
+ * may read the sources and `folder`, may write in `folder` alone, and may start nothing. It is killed after `ms`, above `memoryBytes`, and when the signal is aborted.
+ * (`ulimit` would need a shell, and an address space is not what Node takes of a machine.)
+ * Throws LimitExceeded, the signal's reason, or what `answer` throws.
+ */
+export function runScript(
+  script: URL,
+  args: readonly string[],
+  {
+    folder,
+    limits,
+    signal,
+    answer,
+  }: { folder: string; limits: ScriptLimits; signal: AbortSignal; answer?: (line: string) => Promise<string> },
+): Promise<string> {
+  signal.throwIfAborted();
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const heapMib = Math.floor((limits.memoryBytes * HEAP_SHARE) / (1 << 20));
+  const permissions = ['--permission', `--allow-fs-read=${root}*`, `--allow-fs-read=${folder}/*`, `--allow-fs-write=${folder}/*`];
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', `--max-old-space-size=${heapMib}`, ...permissions, fileURLToPath(script), ...args],
+    { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] },
+  );
+  return new Promise((resolve, reject) => {
+    let bytes = 0;
+    let line = '';
+    let last = '';
+    const end = (error: Error): void => {
+      reject(error);
+      child.kill('SIGKILL');
+    };
+    const onAbort = (): void => end(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(() => end(new LimitExceeded(`it takes more than ${Math.round(limits.ms / 1000)} s`)), limits.ms);
+    const watch = setInterval(() => {
+      if (residentBytes(child.pid) > limits.memoryBytes)
+        end(new LimitExceeded(`it takes more than ${limits.memoryBytes >> 20} MiB of memory`));
+    }, WATCH_MS);
+    const settle = (): void => {
+      clearTimeout(timer);
+      clearInterval(watch);
+      signal.removeEventListener('abort', onAbort);
+    };
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      bytes += chunk.length;
+      if (bytes > limits.outputBytes) return end(new LimitExceeded(`it has more than ${limits.outputBytes} bytes of text`));
+      const lines = (line + chunk).split('\n');
+      line = lines.pop() ?? '';
+      for (const whole of lines) {
+        last = whole;
+        void answer?.(whole).then((reply) => child.stdin.write(`${reply}\n`), end);
+      }
+    });
+    child.stdin.on('error', () => {}); // it has ended; its exit says why
+    child.once('error', (error) => {
+      settle();
+      reject(error);
+    });
+    child.once('close', (code, killedBy) => {
+      settle();
+      if (code === 0) resolve(last);
+      else if (killedBy === ABORTED || code === 134) reject(new LimitExceeded(`it takes more than ${heapMib} MiB of memory`));
+      else reject(new Error(`${fileURLToPath(script)} ended with ${code ?? killedBy}`));
+    });
+    if (!answer) child.stdin.end();
+  });
+}
+
+/** 0 where the system does not say, or the process has ended. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    const [, kib = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kib) * 1024;
+  } catch {
+    return 0;
+  }
+}
