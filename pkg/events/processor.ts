@@ -130,7 +130,7 @@ export class LostLease extends Error {
   override readonly name = 'LostLease';
 }
 
-/** A job that no attempt can ever do: an unknown kind or an invalid payload. It becomes a dead letter at once. */
+/** A job that this release cannot do: an unknown kind or an invalid payload. Another release may: it is put back, and becomes a dead letter after a day. */
 export class UnprocessableJob extends Error {
   override readonly name = 'UnprocessableJob';
 }

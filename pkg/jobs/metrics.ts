@@ -3,7 +3,7 @@ import { type Metrics, oncePerScrape, tenantLabels } from '../runtime/metrics.ts
 import type { KindStatistics, JobStore, TenantStatistics } from '../store/postgres/job-store.ts';
 import { slugOf } from '../store/tenant-resources.ts';
 
-export type Result = 'done' | 'continued' | 'moved' | 'retried' | 'abandoned' | 'dead' | 'lost_lease';
+export type Result = 'done' | 'continued' | 'moved' | 'retried' | 'abandoned' | 'put_back' | 'dead' | 'lost_lease';
 
 /** The worker's metrics of jobs. Depth, age and dead letters are read from Postgres at each scrape. */
 export interface JobMetrics {

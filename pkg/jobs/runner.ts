@@ -101,7 +101,7 @@ export class Runner<Row extends Leased> {
     }
     // Jobs are fetched together: no more than can have a slot.
     worker.concurrency = Math.min(JOBS_AT_ONCE, this.#limiter.free);
-    await this.#shards.get(job.data.shard)?.take(job.data.tenant, job.data.most);
+    await this.#shards.get(job.data.shard)?.take(job.data.tenant, job.data.most ?? 1);
   }
 
   /** Takes no job until a slot is free. */

@@ -7,8 +7,8 @@ import type { DueTenant } from '../store/postgres/leases.ts';
 export interface TenantJob {
   readonly shard: string;
   readonly tenant: string;
-  /** The most rows to lease for this job. */
-  readonly most: number;
+  /** The most rows to lease for this job. A job of another release may be without it. */
+  readonly most?: number;
 }
 
 export const QUEUE_PREFIX = 'bull';

@@ -51,7 +51,7 @@ export function workHandlers(
   });
 }
 
-const FAILURES: ReadonlySet<Result> = new Set(['retried', 'abandoned', 'dead', 'lost_lease']);
+const FAILURES: ReadonlySet<Result> = new Set(['retried', 'abandoned', 'put_back', 'dead', 'lost_lease']);
 
 /** Below the request that requested the job; one that nobody requested is a trace of its own. */
 const processing = ({ tenant, traceparent }: JobRow, kind: string): SpanFacts => ({
@@ -76,7 +76,10 @@ interface WorkHandlerDeps {
   readonly metrics: JobMetrics;
 }
 
-/** Attempts jobs of carrel.work: a failed job is retried later, by a schedule in Postgres; a job that can never be done becomes a dead letter. */
+/**
+ * Attempts jobs of carrel.work: a failed job is retried later, by a schedule in Postgres; a job that it does not understand is put
+ * back for a worker of another release, and becomes a dead letter in the end.
+ */
 class WorkHandler implements JobHandler<JobRow> {
   readonly store: JobStore;
   readonly #deps: WorkHandlerDeps;
@@ -125,8 +128,11 @@ class WorkHandler implements JobHandler<JobRow> {
     if (error instanceof NextTurn) return (await this.store.requeue(row, error.afterMs)) ? 'continued' : 'lost_lease';
     const message = error instanceof Error ? error.message : String(error);
     if (!job || error instanceof UnprocessableJob) {
-      log.error({ err: error, tenant, id, kind }, 'job became a dead letter');
-      return (await this.store.deadLetter(row, message)) ? 'dead' : 'lost_lease';
+      const became = await this.store.putBack(row, message);
+      if (became === 'dead') log.error({ err: error, tenant, id, kind }, 'job became a dead letter');
+      else
+        log.warn({ reason: message, tenant, id, kind, attempts }, 'job is not understood; it is put back for a worker of another release');
+      return became;
     }
     const isExpected = error instanceof TryLater;
     const waitMs = isExpected ? error.afterMs : backOffMs(job.retry, attempts, random);

@@ -58,6 +58,11 @@ export interface JobRow extends Leased {
 
 const COLUMNS = 'w.kind, w.payload, w.requested_at AS "requestedAt"';
 
+/** Begins the error of a job that a worker has put back, before the time (ISO 8601) when that was first done. */
+const NOT_UNDERSTOOD = 'not understood since ';
+/** For so long a worker of another release may be there that understands it: while releases run side by side, and for a roll-back that is taken back. */
+const PUT_BACK_FOR = '1 day';
+
 /** Far more than there are kinds of jobs. */
 const MAX_KINDS = 50;
 
@@ -114,19 +119,35 @@ export class JobStore extends LeasedRows<JobRow> {
     return this.change(job, 'line = $4, leased_until = NULL, fence = NULL, due_at = now(), attempts = attempts - 1', [queue]);
   }
 
-  /** Makes the job a dead letter. False: the lease had passed to another worker. */
-  async deadLetter(job: JobRow, error: string): Promise<boolean> {
-    return this.change(job, `due_at = 'infinity', leased_until = NULL, fence = NULL, last_error = left($4, 1000)`, [error]);
+  /**
+   * Puts back a job that this worker cannot do and a worker of another release may be able to: it is due again in 10 s, later in 5 minutes at most. After
+   * PUT_BACK_FOR it becomes a dead letter.
+   */
+  async putBack(job: JobRow, error: string): Promise<'put_back' | 'dead' | 'lost_lease'> {
+    const [row] = await this.sql.query<{ isDead: boolean }>(
+      `UPDATE carrel.work w SET leased_until = NULL, fence = NULL,
+         last_error = left('${NOT_UNDERSTOOD}' || to_char(since.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ': ' || $4, 1000),
+         due_at = CASE WHEN since.at <= now() - interval '${PUT_BACK_FOR}' THEN 'infinity'
+           ELSE now() + least(interval '5 minutes', greatest(interval '10 seconds', now() - since.at)) END
+       FROM carrel.work v CROSS JOIN LATERAL (
+         SELECT coalesce(substring(v.last_error FROM '^${NOT_UNDERSTOOD}([0-9TZ:-]{20})')::timestamptz, now()) AS at
+       ) since
+       WHERE v.tenant = $1 AND v.id = $2 AND v.fence = $3 AND w.tenant = v.tenant AND w.id = v.id AND w.fence = v.fence
+       RETURNING w.due_at = 'infinity' AS "isDead"`,
+      [job.tenant, job.id, job.fence, error],
+    );
+    if (!row) return 'lost_lease';
+    return row.isDead ? 'dead' : 'put_back';
   }
 
-  /** Of all queues: the first MAX_KINDS kinds, those with living jobs first, then those with most dead letters. */
+  /** Of all queues: the first MAX_KINDS kinds, those with jobs that a worker does first, then those with most jobs. */
   async statistics(): Promise<KindStatistics[]> {
     return this.sql.query<KindStatistics>(
       `SELECT kind, count(*) FILTER (WHERE ${isDue('w')}) AS due,
          greatest(extract(epoch FROM now() - min(due_at) FILTER (WHERE ${isDue('w')})), 0)::float8 AS "oldestSeconds",
          coalesce(extract(epoch FROM now() - min(requested_at) FILTER (WHERE due_at < 'infinity')), 0)::float8 AS "waitingSeconds",
          count(*) FILTER (WHERE due_at = 'infinity') AS dead
-       FROM carrel.work w GROUP BY kind ORDER BY bool_or(due_at < 'infinity') DESC, count(*) DESC LIMIT ${MAX_KINDS}`,
+       FROM carrel.work w GROUP BY kind ORDER BY bool_or(due_at < 'infinity' AND coalesce(last_error, '') NOT LIKE '${NOT_UNDERSTOOD}%') DESC, count(*) DESC LIMIT ${MAX_KINDS}`,
     );
   }
 

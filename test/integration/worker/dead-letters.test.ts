@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { silentLogger } from '../../../pkg/runtime/log.ts';
+import { systemRandom } from '../../../pkg/runtime/random.ts';
+import { SqlPool } from '../../../pkg/store/postgres/pool.ts';
+import { insertJob } from '../../../pkg/store/postgres/job-store.ts';
+import { newKey } from '../../../pkg/store/s3/objects.ts';
+import { ROOT } from '../../support/backends.ts';
+import type { TestTenant } from '../../support/server.ts';
+import { waitFor } from '../../support/wait.ts';
+import { workerSuite } from '../../support/worker-suite.ts';
+
+const { platform, worker } = workerSuite();
+
+/** What workers have not understood they have not understood for a day. */
+const aDayLater = (tenant: TestTenant): Promise<unknown> =>
+  platform.pool.query(
+    `UPDATE carrel.work SET due_at = now(), last_error = regexp_replace(last_error, 'since [^ ]+Z', 'since ' || to_char(now() - interval '25 hours', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+     WHERE tenant = $1 AND leased_until IS NULL AND due_at < 'infinity' AND last_error LIKE 'not understood since%'`,
+    [`tenant_${tenant.slug}`],
+  );
+
+test('work that a worker does not understand is put back for a day, and kept as a dead letter then, with its error, and counted', async () => {
+  const tenant = await platform.tenant();
+  await tenant.db.transaction(async (tx) => {
+    await insertJob(tx, { kind: 'objects.purge', payload: { keys: 'all of them' } });
+    await insertJob(tx, { kind: 'no.such.kind', payload: {} });
+  });
+  const dead = () =>
+    platform.pool.query<{ kind: string; error: string }>(
+      `SELECT kind, last_error AS error FROM carrel.work WHERE due_at = 'infinity' AND tenant = $1 ORDER BY kind`,
+      [`tenant_${tenant.slug}`],
+    );
+  const putBack = () =>
+    platform.pool.query<{ wait: number }>(
+      `SELECT extract(epoch FROM due_at - now())::float8 AS wait FROM carrel.work
+       WHERE tenant = $1 AND attempts = 1 AND leased_until IS NULL AND last_error LIKE 'not understood since%'`,
+      [`tenant_${tenant.slug}`],
+    );
+  const waits = (
+    await waitFor('both to be put back', async () => {
+      const rows = await putBack();
+      return rows.length === 2 && rows;
+    })
+  ).map(({ wait }) => wait);
+  expect(waits.filter((wait) => wait > 10.5)).toEqual([]);
+  await aDayLater(tenant);
+  await waitFor('two dead letters', async () => (await dead()).length === 2);
+  expect((await dead()).map(({ error }) => error)).toEqual([
+    expect.stringMatching(/^not understood since [^ ]+Z: there is no processor for the kind no\.such\.kind$/),
+    expect.stringContaining('invalid payload of objects.purge: keys'),
+  ]);
+  expect(await worker.metrics()).toMatch(/carrel_work_dead\{[^}]*kind="no\.such\.kind"[^}]*\} 1/);
+  await platform.pool.query(`DELETE FROM carrel.work WHERE due_at = 'infinity'`);
+});
+
+test('the lines of the runbook show a dead letter and have it done after its cause is corrected', async () => {
+  const page = readFileSync(join(ROOT, 'docs/runbooks/CarrelDeadLetters.md'), 'utf8');
+  const [show = '', retry = ''] = [...page.matchAll(/```sql\n([^`]+)```/g)].map(([, sql = '']) => sql);
+  const asWorker = new SqlPool({ url: platform.workerUrl, poolSize: 1, log: silentLogger });
+  const tenant = await platform.tenant();
+  const role = `tenant_${tenant.slug}`;
+  await tenant.db.transaction((tx) => insertJob(tx, { kind: 'objects.purge', payload: { keys: 'all of them' } }));
+
+  try {
+    const dead = await waitFor('the dead letter', async () => {
+      await aDayLater(tenant);
+      return (await asWorker.query<{ tenant: string; id: string; kind: string }>(show)).find((row) => row.tenant === role);
+    });
+    const payload = { keys: [newKey(systemRandom)] };
+    await platform.pool.query('UPDATE carrel.work SET payload = $2 WHERE tenant = $1', [role, payload]);
+    await asWorker.query(retry.replace('tenant_biology', role).replace('4711', dead.id));
+
+    expect(dead.kind).toBe('objects.purge');
+    await waitFor(
+      'the end of the work',
+      async () => (await platform.pool.query('SELECT FROM carrel.work WHERE tenant = $1', [role])).length === 0,
+    );
+  } finally {
+    await asWorker.close();
+  }
+});
+
+test('kinds that nobody knows, however many a tenant asks for, make few series of metrics', async () => {
+  const tenant = await platform.tenant();
+  await tenant.db.query(`INSERT INTO carrel.work (kind, payload) SELECT 'forged.' || n, '{}' FROM generate_series(1, 150) n`);
+  const dead = () => platform.pool.query(`SELECT FROM carrel.work WHERE due_at = 'infinity' AND kind LIKE 'forged.%'`);
+  const putBack = () =>
+    platform.pool.query(
+      `SELECT FROM carrel.work WHERE kind LIKE 'forged.%' AND last_error LIKE 'not understood%' AND leased_until IS NULL`,
+    );
+  await waitFor('150 to be put back', async () => (await putBack()).length === 150);
+  await waitFor('150 dead letters', async () => {
+    await aDayLater(tenant);
+    return (await dead()).length === 150;
+  });
+  await tenant.db.transaction((tx) =>
+    insertJob(tx, { kind: 'objects.sweep', payload: { day: '20200101' }, dueAt: new Date(Date.now() + 3_600_000) }),
+  );
+
+  const metrics = await worker.metrics();
+
+  const series = (name: string): number =>
+    metrics.split('\n').filter((line) => line.startsWith(`${name}{`) && line.includes('forged.')).length;
+  expect([series('carrel_work_results_total'), series('carrel_work_duration_seconds_count')]).toEqual([0, 0]);
+  expect(series('carrel_work_dead')).toBeLessThan(100);
+  expect(metrics).toMatch(/carrel_work_results_total\{[^}]*kind="unknown"[^}]*result="dead"[^}]*\} \d+/);
+  expect(metrics).toMatch(/carrel_work_waiting_seconds\{[^}]*kind="objects\.sweep"/);
+  await platform.pool.query(`DELETE FROM carrel.work WHERE tenant = $1`, [`tenant_${tenant.slug}`]);
+});
