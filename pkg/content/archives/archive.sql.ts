@@ -17,6 +17,8 @@ export interface ArchivedFile {
   /** bytes */
   readonly size: number;
   readonly blobName: string;
+  /** CRC-32; null: not known. */
+  readonly crc: number | null;
   readonly updatedAt: Date;
 }
 
@@ -46,7 +48,8 @@ export async function* foldersIn(sql: Sql, folderId: number): AsyncGenerator<Arc
 }
 
 const FILES = `
-  SELECT f.id, f.uuid, f.name, f.size, f.blob_name AS "blobName", f.updated_at AS "updatedAt" FROM files f
+  SELECT f.id, f.uuid, f.name, f.size, f.blob_name AS "blobName", v.crc32 AS crc, f.updated_at AS "updatedAt"
+  FROM files f LEFT JOIN file_versions v ON v.file_id = f.id AND v.version_number = f.version_number
   WHERE f.folder_id = $1 AND f.deleted_at IS NULL AND f.name > $2 ORDER BY f.name LIMIT ${FILES_PAGE}`;
 
 /** The files of one folder, by name. One statement for each 250. */

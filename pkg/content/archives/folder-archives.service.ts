@@ -1,24 +1,21 @@
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type { Actor } from '../../api/actor.ts';
-import { reply, type Reply, type RequestInfo } from '../../api/endpoint.ts';
+import { reply, type Reply, type ReplyHeaders, type RequestInfo } from '../../api/endpoint.ts';
+import { noneMatchHits, parseEntityTags } from '../../api/etag.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Database } from '../../store/postgres/database.ts';
 import { ObjectMissing, type Objects } from '../../store/s3/objects.ts';
 import { levelOn, requireLevel } from '../access/inherited-access.policy.ts';
 import { attachment } from '../downloads/disposition.policy.ts';
+import { rangeApplies, selectRange } from '../downloads/range.policy.ts';
 import { findFolder, type FolderRecord } from '../folders/folders.sql.ts';
 import type { Transfer, Transfers } from '../transfers/transfers.ts';
 import { type ArchivedFile, isCurrent, treeSize } from './archive.sql.ts';
-import { type Coming, entriesOf } from './folder-entries.ts';
-import { PackedLog } from './packed-log.ts';
-import { writeZip } from './zip-writer.ts';
-
-/** Files up to this size are read before their turn, so many and so many bytes at once: an archive of small ones does not wait for each. */
-const SMALL_BYTES = 64 * 1024;
-const AHEAD = 8;
-const AHEAD_BYTES = 256 * 1024;
+import { entriesOf, type NamedEntry, RenamedList, topFolder } from './folder-entries.ts';
+import { readAhead } from './read-ahead.ts';
+import { ZipPlan } from './zip-plan.ts';
+import { writeZip, type ZipEntry } from './zip-writer.ts';
 
 /** What an entry holds in memory beside its name, at most: its record of the directory, packed, and the hash of its name. */
 const ENTRY_BYTES = 96;
@@ -27,21 +24,33 @@ const BASE_BYTES = 128 * 1024;
 /** A name is in the directory, and in the list of changes where it was changed. */
 const NAME_COPIES = 2;
 
-/** A file whose turn comes; `content` undefined: it is opened then. A promise that gives null: it was deleted meanwhile. */
-interface Ahead {
-  readonly file: ArchivedFile;
-  readonly content: Promise<Buffer | null> | undefined;
+/** An archive of which all but the contents is in memory. */
+interface Planned {
+  readonly plan: ZipPlan;
+  readonly renamed: RenamedList;
+  /** The key of the list of changed names in the plan. */
+  readonly listKey: string;
+}
+
+/** Bytes from `start` to before `end`. */
+interface Section {
+  readonly start: number;
+  readonly end: number;
 }
 
 /**
  * Folders as ZIP archives, streamed as fast as the client takes them. The folder is the archive's top folder; in it is what is live below it, each file
  * as it is when its page of 250 is read.
  *
+ * Where the CRC-32 of each file is known, all but the contents is determined before the first byte: the archive has a length and an entity tag, and each range
+ * of it is made by itself. Otherwise it is written as it is read.
+ *
  * Invariants:
  * - Whoever reads a folder reads all below it, so no file is decided by itself.
- * - An archive is whole or the connection breaks: a file that cannot be read is never left out, unless it was deleted meanwhile.
- * - One archive is one transfer of its user, and holds small files of AHEAD_BYTES or a part of one large one.
- * - What its directory holds is taken from what all archives may hold before it begins; a folder for which that cannot be enough is refused.
+ * - An archive is whole or the connection breaks: a file that cannot be read is never left out, unless the archive has no length and the file was deleted
+ *   for ever meanwhile.
+ * - One archive is one transfer of its user, and holds small files of 256 KiB or a part of one large one.
+ * - What its entries hold is taken from what all archives may hold before it begins; a folder for which that cannot be enough is refused.
  */
 export class FolderArchives {
   readonly #db: Database;
@@ -65,111 +74,177 @@ export class FolderArchives {
   }
 
   /**
-   * 200. Three statements, and of each folder one for its files and one for its folders, where it has any; one more for each further 250 files or 20
-   * folders. Throws `not_found`, `archive_too_large`, `too_many_transfers`, `unavailable`.
+   * 200; 206 and 304 where the archive has a length. Three statements, and of each folder one for its files and one for its folders, where it has any; one
+   * more for each further 250 files or 20 folders. Throws `not_found`, `archive_too_large`, `range_not_satisfiable`, `too_many_transfers`, `unavailable`.
    */
   async open(actor: Actor, id: string, request: RequestInfo): Promise<Reply> {
     const folder = await this.read(actor, id);
-    const headers = {
-      'content-type': 'application/zip',
-      'content-disposition': attachment(`${folder.name}.zip`),
-      'cache-control': 'private, no-store',
-      'x-content-type-options': 'nosniff',
-    };
-    if (request.method === 'HEAD') return reply(200, Readable.from([]), headers);
     const holds = await this.#memoryOf(folder);
     const transfer = this.#transfers.beginArchive(actor.userUuid, holds, request.traffic);
-    return reply(200, this.#stream(folder, { transfer, holds, gone: request.signal }), headers);
+    let isSent = false;
+    try {
+      const gone = request.signal;
+      const planned = await this.#plan(folder, holds, AbortSignal.any([gone, transfer.signal]));
+      const headers: ReplyHeaders = {
+        'content-type': 'application/zip',
+        'content-disposition': attachment(`${folder.name}.zip`),
+        'x-content-type-options': 'nosniff',
+        ...(planned
+          ? { etag: `"${planned.plan.etag}"`, 'accept-ranges': 'bytes', 'cache-control': 'private, no-cache' }
+          : { 'cache-control': 'private, no-store' }),
+      };
+      const send = (status: 200 | 206, bytes: (signal: AbortSignal) => AsyncGenerator<Buffer>, more: ReplyHeaders = {}): Reply => {
+        isSent = request.method !== 'HEAD';
+        const body = isSent ? streamOf(bytes, { transfer, gone }) : Readable.from([]);
+        return reply(status, body, { ...headers, ...more });
+      };
+      if (!planned) return send(200, (signal) => this.#written(folder, holds, signal));
+      const { plan } = planned;
+      const { headers: asked } = request;
+      if (noneMatchHits(parseEntityTags('If-None-Match', asked['if-none-match']), plan.etag)) return reply(304, undefined, headers);
+      const range = request.method !== 'HEAD' && rangeApplies(asked['if-range'], plan.etag) ? asked['range'] : undefined;
+      const selection = selectRange(range, plan.bytes);
+      if (selection.kind === 'unsatisfiable')
+        throw new Problem('range_not_satisfiable', undefined, { headers: { 'content-range': `bytes */${plan.bytes}` } });
+      const isWhole = selection.kind === 'whole';
+      const section = isWhole ? { start: 0, end: plan.bytes } : { start: selection.start, end: selection.end + 1 };
+      return send(isWhole ? 200 : 206, (signal) => this.#section(folder, planned, section, signal), {
+        'content-length': String(section.end - section.start),
+        ...(isWhole ? {} : { 'content-range': `bytes ${section.start}-${section.end - 1}/${plan.bytes}` }),
+      });
+    } finally {
+      if (!isSent) transfer.end();
+    }
   }
 
   async #memoryOf({ id }: FolderRecord): Promise<number> {
     const most = this.#transfers.mostOfArchive;
     const { entries, nameBytes } = await treeSize(this.#db, id, Math.floor(most / ENTRY_BYTES));
     const holds = BASE_BYTES + entries * ENTRY_BYTES + nameBytes * NAME_COPIES;
-    if (holds > most)
-      throw new Problem(
-        'archive_too_large',
-        'The folder has too many files and folders for one archive. Download the folders in it one by one.',
-      );
+    if (holds > most) throw tooLarge();
     return holds;
   }
 
-  #stream(folder: FolderRecord, { transfer, holds, gone }: { transfer: Transfer; holds: number; gone: AbortSignal }): Readable {
-    const ended = new AbortController();
-    const signal = AbortSignal.any([gone, transfer.signal, ended.signal]);
-    const output = Readable.from(this.#archive(folder, holds, signal), { objectMode: false, highWaterMark: 1 });
-    const stop = (): void => void output.destroy(signal.reason as Error);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    output.once('close', () => {
-      ended.abort();
-      transfer.end();
-    });
-    return output;
+  /** Null: of some file the CRC-32 is not known. */
+  async #plan(folder: FolderRecord, holds: number, signal: AbortSignal): Promise<Planned | null> {
+    const [plan, renamed] = [new ZipPlan(), new RenamedList()];
+    let listKey = '';
+    for await (const { path, modifiedAt, file, list } of entriesOf(this.#db, topFolder(this.#db, folder.id), renamed)) {
+      signal.throwIfAborted();
+      if (file?.crc === null) return null;
+      if (list) {
+        const { crc, sha256 } = list.sums();
+        listKey = `list:${sha256}`;
+        plan.add({ path, modifiedAt, file: { size: list.bytes, crc, key: listKey } });
+      } else plan.add({ path, modifiedAt, ...(file ? { file: { size: file.size, crc: file.crc, key: file.blobName } } : {}) });
+      // It has grown meanwhile.
+      if (plan.heldBytes + renamed.heldBytes > holds) throw tooLarge();
+    }
+    return { plan, renamed, listKey };
   }
 
-  async *#archive(folder: FolderRecord, holds: number, signal: AbortSignal): AsyncGenerator<Buffer> {
-    const renamed = new PackedLog();
+  async *#section(folder: FolderRecord, { plan, renamed, listKey }: Planned, { start, end }: Section, signal: AbortSignal) {
+    const parts = async function* () {
+      for await (const part of plan.parts(start, end)) yield { ...part, bytes: part.end - part.start };
+    };
+    const open = async (part: Section & { key: string; size: number }): Promise<Readable> => {
+      if (part.key === listKey) return Readable.from(sliced(renamed.text(), part), { objectMode: false });
+      const isWhole = part.start === 0 && part.end === part.size;
+      return this.#get(part.key, signal, isWhole ? undefined : { start: part.start, end: part.end - 1 });
+    };
+    yield* this.#logged(folder, signal, async function* () {
+      for await (const { item, content } of readAhead(parts(), open)) {
+        if (item.head.length > 0) yield item.head;
+        let sent = 0;
+        for await (const chunk of content ?? []) {
+          sent += chunk.length;
+          if (sent > item.bytes) break;
+          yield chunk;
+        }
+        if (sent !== item.bytes) throw new Error(`a file of an archive did not have its ${item.size} bytes`);
+      }
+    });
+  }
+
+  /** An archive without a length. */
+  async *#written(folder: FolderRecord, holds: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const renamed = new RenamedList();
+    const entries = entriesOf(this.#db, topFolder(this.#db, folder.id), renamed);
+    const hold = (bytes: number): void => {
+      if (bytes + renamed.heldBytes > holds)
+        throw new Error(`the folder grew while its archive was written, which may hold ${holds} bytes`);
+    };
+    yield* this.#logged(folder, signal, () => writeZip(this.#withContents(entries, signal), hold));
+  }
+
+  async *#logged(folder: FolderRecord, signal: AbortSignal, bytes: () => AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
     try {
-      yield* writeZip(entriesOf(this.#db, folder.id, { contents: (files) => this.#contents(files, signal), renamed }), (bytes) => {
-        if (bytes + renamed.heldBytes > holds)
-          throw new Error(`the folder grew while its archive was written, which may hold ${holds} bytes`);
-      });
+      yield* bytes();
     } catch (error) {
       if (!signal.aborted) this.#log.warn({ err: error, folder: folder.uuid }, 'an archive broke off');
       throw error;
     }
   }
 
-  /** Files with their contents, small ones read ahead. */
-  async *#contents(files: AsyncIterable<ArchivedFile>, signal: AbortSignal): AsyncGenerator<Coming> {
-    const ahead: Ahead[] = [];
-    let bytes = 0;
-    const isFull = (more: number): boolean => ahead.length === AHEAD || bytes + more > AHEAD_BYTES;
-    const first = async (): Promise<Coming> => {
-      const { file, content } = ahead.shift()!;
-      if (!content) return { file, content: await this.#get(file, signal) };
-      bytes -= file.size;
-      const small = await content;
-      return { file, content: small && only(small) };
+  async *#withContents(entries: AsyncIterable<NamedEntry>, signal: AbortSignal): AsyncGenerator<ZipEntry> {
+    const sized = async function* () {
+      for await (const entry of entries) yield { ...entry, bytes: entry.file?.size ?? entry.list?.bytes ?? 0 };
     };
-    try {
-      for await (const file of files) {
-        const size = file.size > SMALL_BYTES ? 0 : file.size;
-        while (isFull(size)) yield await first();
-        const content = file.size > SMALL_BYTES ? undefined : this.#readSmall(file, signal);
-        content?.catch(() => undefined); // thrown at its turn
-        bytes += size;
-        ahead.push({ file, content });
-      }
-      while (ahead.length > 0) yield await first();
-    } finally {
-      await Promise.allSettled(ahead.flatMap(({ content }) => content ?? []));
+    const open = ({ file, list }: NamedEntry): Promise<Readable | null> =>
+      list ? Promise.resolve(Readable.from(list.text(), { objectMode: false })) : this.#getFile(file!, signal);
+    for await (const { item, content } of readAhead(sized(), open)) {
+      const { path, modifiedAt, file, list, bytes: size } = item;
+      if (content) yield { path, modifiedAt, ...(file || list ? { file: { size, content } } : {}) };
     }
   }
 
-  async #readSmall(file: ArchivedFile, signal: AbortSignal): Promise<Buffer | null> {
-    const body = await this.#get(file, signal);
-    return body && buffer(body);
-  }
-
   /** Null: deleted and purged meanwhile. */
-  async #get(file: ArchivedFile, signal: AbortSignal): Promise<Readable | null> {
+  async #getFile(file: ArchivedFile, signal: AbortSignal): Promise<Readable | null> {
     try {
-      const { body } = await this.#objects.get(file.blobName, { signal });
-      const stop = (): void => void body.destroy(signal.reason as Error);
-      signal.addEventListener('abort', stop, { once: true });
-      body.once('close', () => signal.removeEventListener('abort', stop));
-      body.on('error', () => undefined); // whoever reads it sees it
-      return body;
+      return await this.#get(file.blobName, signal);
     } catch (error) {
       if (error instanceof ObjectMissing && !(await isCurrent(this.#db, file))) return null;
       if (error instanceof ObjectMissing) this.#log.error({ file: file.uuid }, 'the object of a file is missing');
       throw error;
     }
   }
+
+  async #get(key: string, signal: AbortSignal, range?: { start: number; end: number }): Promise<Readable> {
+    const { body } = await this.#objects.get(key, { signal, ...(range ? { range } : {}) });
+    const stop = (): void => void body.destroy(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    body.once('close', () => signal.removeEventListener('abort', stop));
+    body.on('error', () => undefined); // whoever reads it sees it
+    return body;
+  }
 }
 
-async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
-  if (bytes.length > 0) yield bytes;
+/** Sends bytes until they end, the transfer is stopped or the client has gone; then the transfer ends. */
+function streamOf(
+  bytes: (signal: AbortSignal) => AsyncGenerator<Buffer>,
+  { transfer, gone }: { transfer: Transfer; gone: AbortSignal },
+): Readable {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([gone, transfer.signal, ended.signal]);
+  const output = Readable.from(bytes(signal), { objectMode: false, highWaterMark: 1 });
+  const stop = (): void => void output.destroy(signal.reason as Error);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  output.once('close', () => {
+    ended.abort();
+    transfer.end();
+  });
+  return output;
 }
+
+function* sliced(pieces: Iterable<Buffer>, { start, end }: Section): Generator<Buffer> {
+  let at = 0;
+  for (const piece of pieces) {
+    const part = piece.subarray(Math.max(0, start - at), Math.max(0, end - at));
+    if (part.length > 0) yield part;
+    at += piece.length;
+  }
+}
+
+const tooLarge = (): Problem =>
+  new Problem('archive_too_large', 'The folder has too many files and folders for one archive. Download the folders in it one by one.');

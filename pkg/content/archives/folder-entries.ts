@@ -1,18 +1,64 @@
+import { crc32 } from 'node:zlib';
+import { createHash } from 'node:crypto';
 import type { Sql } from '../../store/postgres/pool.ts';
 import { type ArchivedFile, type ArchivedFolder, filesIn, folderItself, foldersIn } from './archive.sql.ts';
 import { FolderNames } from './archive-names.policy.ts';
-import type { PackedLog } from './packed-log.ts';
-import type { ZipEntry } from './zip-writer.ts';
+import { PackedLog } from './packed-log.ts';
 
 /** What an archive says of names that it changed; it lies in the archive's top folder. */
 const RENAMED = '_renamed.txt';
 const RENAMED_HEAD = 'These names were changed so that the archive can be unpacked on Linux, macOS and Windows.\n\n';
 
-/** A file that comes with its content; null: it was deleted for ever meanwhile. */
-export interface Coming {
-  readonly file: ArchivedFile;
-  readonly content: AsyncIterable<Buffer> | null;
+/** An entry of an archive, named: a folder, a file of somebody's, or the list of changed names. */
+export interface NamedEntry {
+  /** As that of a ZipEntry. */
+  readonly path: string;
+  readonly modifiedAt: Date;
+  readonly file: ArchivedFile | null;
+  readonly list: RenamedList | null;
 }
+
+/** The names that an archive has changed. */
+export class RenamedList {
+  readonly #lines = new PackedLog();
+
+  add(given: string, name: string): void {
+    if (this.#lines.bytes === 0) this.#lines.add(Buffer.from(RENAMED_HEAD));
+    this.#lines.add(Buffer.from(`${given}\n    was: ${name}\n`));
+  }
+
+  /** 0 where none was changed. */
+  get bytes(): number {
+    return this.#lines.bytes;
+  }
+
+  get heldBytes(): number {
+    return this.#lines.heldBytes;
+  }
+
+  text(): Generator<Buffer> {
+    return this.#lines.pieces();
+  }
+
+  sums(): { crc: number; sha256: string } {
+    const hash = createHash('sha256');
+    let crc = 0;
+    for (const piece of this.text()) {
+      hash.update(piece);
+      crc = crc32(piece, crc);
+    }
+    return { crc, sha256: hash.digest('base64url') };
+  }
+}
+
+/** What an archive has on top. */
+export interface ArchiveTop {
+  readonly files: AsyncIterable<ArchivedFile>;
+  readonly folders: AsyncGenerator<ArchivedFolder>;
+}
+
+/** One folder on top. */
+export const topFolder = (sql: Sql, id: number): ArchiveTop => ({ files: none(), folders: folderItself(sql, id) });
 
 /** A folder whose folders are being written. */
 interface Level {
@@ -23,19 +69,18 @@ interface Level {
 }
 
 /**
- * The entries of a folder's archive: the folder on top, then of each folder its files and its folders, by name. No two unpack to one path: the later
- * one is renamed, and the last entry, `_renamed.txt`, lists each change. In memory are the folders above the present one, the changes, packed, and
- * 48 bits for each name in those folders.
- *
- * `contents` opens files in the order in which it gets them; `renamed` is empty, and gets the changes.
+ * The entries of an archive: what is on top, then of each folder its files and its folders, by name. No two unpack to one path: the later one is renamed,
+ * and the last entry, `_renamed.txt` in the folder that alone is on top, lists each change. In memory are the folders above the present one, the changes,
+ * packed, and 48 bits for each name in those folders. `renamed` is empty, and gets the changes.
  */
-export async function* entriesOf(
-  sql: Sql,
-  folderId: number,
-  { contents, renamed }: { contents: (files: AsyncIterable<ArchivedFile>) => AsyncIterable<Coming>; renamed: PackedLog },
-): AsyncGenerator<ZipEntry> {
-  let top: { path: string; names: FolderNames; modifiedAt: Date } | undefined;
-  const levels: Level[] = [{ path: '', names: new FolderNames(), folders: folderItself(sql, folderId) }];
+export async function* entriesOf(sql: Sql, top: ArchiveTop, renamed: RenamedList): AsyncGenerator<NamedEntry> {
+  const roots: Level = { path: '', names: new FolderNames(), folders: top.folders };
+  let lists: { readonly level: Level; readonly modifiedAt: Date } | undefined;
+  for await (const file of top.files) {
+    yield { path: named(roots, file.name, renamed), modifiedAt: file.updatedAt, file, list: null };
+    lists ??= { level: roots, modifiedAt: file.updatedAt };
+  }
+  const levels: Level[] = [roots];
   for (let level = levels.at(-1); level; level = levels.at(-1)) {
     const { value: folder, done } = await level.folders.next();
     if (done) {
@@ -44,28 +89,21 @@ export async function* entriesOf(
     }
     const path = `${named(level, folder.name, renamed)}/`;
     const inside: Level = { path, names: new FolderNames(), folders: folder.hasFolders ? foldersIn(sql, folder.id) : none() };
-    top ??= { ...inside, modifiedAt: folder.updatedAt };
-    yield { path, modifiedAt: folder.updatedAt };
-    for await (const { file, content } of contents(filesIn(sql, folder.id))) {
-      if (content) yield { path: named(inside, file.name, renamed), modifiedAt: file.updatedAt, file: { size: file.size, content } };
-    }
+    if (level === roots) lists = { level: lists ? roots : inside, modifiedAt: lists?.modifiedAt ?? folder.updatedAt };
+    yield { path, modifiedAt: folder.updatedAt, file: null, list: null };
+    for await (const file of filesIn(sql, folder.id))
+      yield { path: named(inside, file.name, renamed), modifiedAt: file.updatedAt, file, list: null };
     levels.push(inside);
   }
-  if (!top || renamed.bytes === 0) return;
-  const head = Buffer.from(RENAMED_HEAD);
-  const content = textOf(head, renamed);
-  yield { path: `${top.path}${top.names.give(RENAMED)}`, modifiedAt: top.modifiedAt, file: { size: head.length + renamed.bytes, content } };
+  if (!lists || renamed.bytes === 0) return;
+  const { level, modifiedAt } = lists;
+  yield { path: `${level.path}${level.names.give(RENAMED)}`, modifiedAt, file: null, list: renamed };
 }
 
-function named({ path, names }: Level, name: string, renamed: PackedLog): string {
+function named({ path, names }: Level, name: string, renamed: RenamedList): string {
   const given = names.give(name);
-  if (given !== name) renamed.add(Buffer.from(`${path}${given}\n    was: ${name}\n`));
+  if (given !== name) renamed.add(`${path}${given}`, name);
   return `${path}${given}`;
-}
-
-async function* textOf(head: Buffer, lines: PackedLog): AsyncGenerator<Buffer> {
-  yield head;
-  yield* lines.pieces();
 }
 
 async function* none(): AsyncGenerator<never> {

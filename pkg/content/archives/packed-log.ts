@@ -4,7 +4,7 @@ const PIECE_BYTES = 64 * 1024;
 /** The fastest: what repeats, repeats literally. */
 const LEVEL = 1;
 
-/** Bytes that are written once and read once, packed meanwhile: of records that are alike, such as paths of one tree, little is held. */
+/** Bytes that are written once and read in their order, packed meanwhile: of records that are alike, such as paths of one tree, little is held. */
 export class PackedLog {
   readonly #packed: Buffer[] = [];
   #open: Buffer[] = [];
@@ -33,8 +33,14 @@ export class PackedLog {
     this.#openBytes = 0;
   }
 
-  /** All records in their order, a piece at a time; each is released when the next is asked for. */
+  /** All records in their order, a piece of whole records at a time. */
   *pieces(): Generator<Buffer> {
+    for (const piece of this.#packed) yield inflateRawSync(piece);
+    if (this.#openBytes > 0) yield Buffer.concat(this.#open);
+  }
+
+  /** The same for the last time: each piece is released when the next is asked for. */
+  *drain(): Generator<Buffer> {
     for (const [at, piece] of this.#packed.entries()) {
       yield inflateRawSync(piece);
       this.#packed[at] = Buffer.alloc(0);

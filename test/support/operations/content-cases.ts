@@ -347,7 +347,7 @@ export const CONTENT_CASES: Readonly<Record<string, Cases>> = {
       },
     },
   },
-  downloadFolder: { success: folder, unseen: { archive_too_large: TOO_LARGE } },
+  downloadFolder: { ...downloads(folder), unseen: { archive_too_large: TOO_LARGE } },
   createFolderTicket: { success: folder },
   listTrash: { success: () => ({}), stranger: 'same' },
   emptyTrash: { success: async (w) => ({ by: (await w.person()).api }), stranger: 'same' },

@@ -1,0 +1,144 @@
+/** What an archive says of an entry. */
+export interface ZipHead {
+  /** UTF-8, at most 65,535 bytes. */
+  readonly name: Buffer;
+  readonly modifiedAt: Date;
+  readonly isFolder: boolean;
+  /** Bytes; 0 of a folder. */
+  readonly size: number;
+  /** CRC-32. */
+  readonly crc: number;
+  /** Whether the header says size and CRC-32 before the content; else a descriptor does behind it. */
+  readonly isKnownBefore: boolean;
+}
+
+/** Of the number of entries, and of the bytes of a name. */
+export const UINT16_MAX = 0xffff;
+const UINT32_MAX = 0xffffffff;
+const INT32_MAX = 0x7fffffff;
+
+const FILE_MODE = 0o100644;
+const FOLDER_MODE = 0o40755;
+/** The flag that MS-DOS has for a folder. */
+const DOS_FOLDER = 0x10;
+
+const NAMES_ARE_UTF8 = 1 << 11;
+const SIZES_FOLLOW = 1 << 3;
+const VERSION = 20;
+const VERSION_ZIP64 = 45;
+/** Unix, so that the modes count. */
+const MADE_BY = (3 << 8) | VERSION_ZIP64;
+
+/** Whether the file's sizes take 8 bytes each. */
+const isLarge = ({ size }: ZipHead): boolean => size >= UINT32_MAX;
+const flagsOf = ({ isKnownBefore }: ZipHead): number => NAMES_ARE_UTF8 | (isKnownBefore ? 0 : SIZES_FOLLOW);
+
+/** Its length depends on name, time and size alone. */
+export function localHeader(entry: ZipHead): Buffer {
+  const { name, modifiedAt, isKnownBefore, crc } = entry;
+  const large = isLarge(entry);
+  // Where they follow the content they are 0 here, and that they have 8 bytes each is what the extra field says (§4.3.9.2).
+  const size = isKnownBefore ? entry.size : 0;
+  const extra = Buffer.concat([timestamp(modifiedAt), ...(large ? [zip64(size, size)] : [])]);
+  const header = Buffer.alloc(30);
+  header.writeUInt32LE(0x04034b50, 0);
+  header.writeUInt16LE(large ? VERSION_ZIP64 : VERSION, 4);
+  header.writeUInt16LE(flagsOf(entry), 6);
+  header.writeUInt32LE(dosTime(modifiedAt), 10);
+  header.writeUInt32LE(isKnownBefore ? crc : 0, 14);
+  header.writeUInt32LE(large ? UINT32_MAX : size, 18);
+  header.writeUInt32LE(large ? UINT32_MAX : size, 22);
+  header.writeUInt16LE(name.length, 26);
+  header.writeUInt16LE(extra.length, 28);
+  return Buffer.concat([header, name, extra]);
+}
+
+export function dataDescriptor(entry: ZipHead): Buffer {
+  const large = isLarge(entry);
+  const descriptor = Buffer.alloc(large ? 24 : 16);
+  descriptor.writeUInt32LE(0x08074b50, 0);
+  descriptor.writeUInt32LE(entry.crc, 4);
+  for (const at of large ? [8, 16] : [8, 12]) {
+    if (large) descriptor.writeBigUInt64LE(BigInt(entry.size), at);
+    else descriptor.writeUInt32LE(entry.size, at);
+  }
+  return descriptor;
+}
+
+/** `offset`: of the entry's local header. */
+export function directoryRecord(entry: ZipHead, offset: number): Buffer {
+  const { name, modifiedAt, isFolder, crc, size } = entry;
+  const large = isLarge(entry);
+  const far = offset >= UINT32_MAX;
+  const beyond = [...(large ? [size, size] : []), ...(far ? [offset] : [])];
+  const extra = Buffer.concat([timestamp(modifiedAt), ...(beyond.length > 0 ? [zip64(...beyond)] : [])]);
+  const record = Buffer.alloc(46);
+  record.writeUInt32LE(0x02014b50, 0);
+  record.writeUInt16LE(MADE_BY, 4);
+  record.writeUInt16LE(beyond.length > 0 ? VERSION_ZIP64 : VERSION, 6);
+  record.writeUInt16LE(flagsOf(entry), 8);
+  record.writeUInt32LE(dosTime(modifiedAt), 12);
+  record.writeUInt32LE(crc, 16);
+  record.writeUInt32LE(large ? UINT32_MAX : size, 20);
+  record.writeUInt32LE(large ? UINT32_MAX : size, 24);
+  record.writeUInt16LE(name.length, 28);
+  record.writeUInt16LE(extra.length, 30);
+  record.writeUInt32LE((((isFolder ? FOLDER_MODE : FILE_MODE) << 16) | (isFolder ? DOS_FOLDER : 0)) >>> 0, 38);
+  record.writeUInt32LE(far ? UINT32_MAX : offset, 42);
+  return Buffer.concat([record, name, extra]);
+}
+
+/** The end of the directory; before it, where a number needs more bytes, that of Zip64 and what points to it. `size` and `offset`: the directory's. */
+export function directoryEnd(count: number, size: number, offset: number): Buffer {
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  for (const at of [8, 10]) end.writeUInt16LE(Math.min(count, UINT16_MAX), at);
+  end.writeUInt32LE(Math.min(size, UINT32_MAX), 12);
+  end.writeUInt32LE(Math.min(offset, UINT32_MAX), 16);
+  if (count < UINT16_MAX && size < UINT32_MAX && offset < UINT32_MAX) return end;
+
+  const end64 = Buffer.alloc(56);
+  end64.writeUInt32LE(0x06064b50, 0);
+  end64.writeBigUInt64LE(44n, 4);
+  end64.writeUInt16LE(MADE_BY, 12);
+  end64.writeUInt16LE(VERSION_ZIP64, 14);
+  for (const at of [24, 32]) end64.writeBigUInt64LE(BigInt(count), at);
+  end64.writeBigUInt64LE(BigInt(size), 40);
+  end64.writeBigUInt64LE(BigInt(offset), 48);
+
+  const locator = Buffer.alloc(20);
+  locator.writeUInt32LE(0x07064b50, 0);
+  locator.writeBigUInt64LE(BigInt(offset + size), 8);
+  locator.writeUInt32LE(1, 16);
+  return Buffer.concat([end64, locator, end]);
+}
+
+/** The extra field of Zip64 with those numbers of the entry that need 8 bytes. */
+function zip64(...numbers: readonly number[]): Buffer {
+  const field = Buffer.alloc(4 + numbers.length * 8);
+  field.writeUInt16LE(0x0001, 0);
+  field.writeUInt16LE(numbers.length * 8, 2);
+  numbers.forEach((number, index) => field.writeBigUInt64LE(BigInt(number), 4 + index * 8));
+  return field;
+}
+
+/** Info-ZIP's extra field with the time in UTC; nothing where it does not fit. */
+function timestamp(time: Date): Buffer {
+  const seconds = Math.floor(time.getTime() / 1000);
+  if (seconds < 0 || seconds > INT32_MAX) return Buffer.alloc(0);
+  const field = Buffer.alloc(9);
+  field.writeUInt16LE(0x5455, 0);
+  field.writeUInt16LE(5, 2);
+  field.writeUInt8(1, 4);
+  field.writeInt32LE(seconds, 5);
+  return field;
+}
+
+/** Time and date of MS-DOS, in UTC and steps of 2 s, from 1980 to 2107. */
+function dosTime(time: Date): number {
+  const year = time.getUTCFullYear() - 1980;
+  if (year < 0) return (1 << 21) | (1 << 16);
+  if (year > 127) return (((127 << 9) | (12 << 5) | 31) << 16) >>> 0;
+  const date = (year << 9) | ((time.getUTCMonth() + 1) << 5) | time.getUTCDate();
+  return ((date << 16) | (time.getUTCHours() << 11) | (time.getUTCMinutes() << 5) | (time.getUTCSeconds() >> 1)) >>> 0;
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as otherWork } from 'node:timers/promises';
+import { PackedLog } from './packed-log.ts';
+import { directoryEnd, directoryRecord, localHeader, UINT16_MAX, type ZipHead } from './zip-format.ts';
+
+/** An entry of which all is known before its content is read. */
+export interface PlannedEntry {
+  /** As that of a ZipEntry. */
+  readonly path: string;
+  readonly modifiedAt: Date;
+  /** Left out for a folder. */
+  readonly file?: {
+    /** bytes */
+    readonly size: number;
+    readonly crc: number;
+    /** Names content that never changes. */
+    readonly key: string;
+  };
+}
+
+/** Bytes of an archive that follow each other: `head`, then those of a content from `start` to before `end`. */
+export interface ZipPart {
+  readonly head: Buffer;
+  readonly key: string;
+  /** Of the whole content. */
+  readonly size: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+const FIXED_BYTES = 26;
+const DIRECTORY_PART_BYTES = 64 * 1024;
+/** Entries that are gone through before others of the process have their turn. */
+const ENTRIES_AT_ONCE = 2_000;
+
+/**
+ * A ZIP archive whose every byte is determined before any content is read: sizes and CRC-32 stand before the contents, nothing is compressed, Zip64 where
+ * it is needed (PKWARE APPNOTE 6.3.10). So it has a length, and any part of it can be made by itself.
+ *
+ * In memory are the entries, packed: some 60 bytes and what its path adds to that of the entry before.
+ */
+export class ZipPlan {
+  readonly #log = new PackedLog();
+  readonly #hash = createHash('sha256');
+  #count = 0;
+  #contentBytes = 0;
+  #directoryBytes = 0;
+  #etag: string | undefined;
+
+  /** In the order in which they are unpacked. */
+  add(entry: PlannedEntry): void {
+    const record = packed(entry);
+    const head = headOf(record, 0);
+    this.#log.add(record);
+    this.#hash.update(record);
+    this.#directoryBytes += directoryRecord(head, this.#contentBytes).length;
+    this.#contentBytes += localHeader(head).length + head.size;
+    this.#count += 1;
+  }
+
+  get heldBytes(): number {
+    return this.#log.heldBytes;
+  }
+
+  /** Of the whole archive. */
+  get bytes(): number {
+    return this.#contentBytes + this.#directoryBytes + this.#end().length;
+  }
+
+  /** The same for the same bytes only. No entry is added afterwards. */
+  get etag(): string {
+    return (this.#etag ??= this.#hash.digest('base64url'));
+  }
+
+  /** The bytes from `start` to before `end`. */
+  async *parts(start = 0, end = this.bytes): AsyncGenerator<ZipPart> {
+    let [at, passed] = [0, 0];
+    for (const { head, key } of this.#entries()) {
+      if (at >= end) return;
+      const header = localHeader(head);
+      const from = at + header.length;
+      const to = from + head.size;
+      if (to > start) {
+        const within = (offset: number): number => Math.min(Math.max(offset - from, 0), head.size);
+        yield { head: overlap(header, at, start, end), key, size: head.size, start: within(start), end: within(end) };
+      }
+      at = to;
+      if ((passed += 1) % ENTRIES_AT_ONCE === 0) await otherWork();
+    }
+    if (at < end) yield* this.#directory(start, end);
+  }
+
+  async *#directory(start: number, end: number): AsyncGenerator<ZipPart> {
+    let [at, offset, passed, bytes] = [this.#contentBytes, 0, 0, 0];
+    let records: Buffer[] = [];
+    for (const { head } of this.#entries()) {
+      if (at >= end) break;
+      const record = directoryRecord(head, offset);
+      if (at + record.length > start) bytes += records[records.push(overlap(record, at, start, end)) - 1]!.length;
+      at += record.length;
+      offset += localHeader(head).length + head.size;
+      if (bytes >= DIRECTORY_PART_BYTES) {
+        yield onlyHead(Buffer.concat(records));
+        [records, bytes] = [[], 0];
+      }
+      if ((passed += 1) % ENTRIES_AT_ONCE === 0) await otherWork();
+    }
+    if (at < end) records.push(overlap(this.#end(), at, start, end));
+    yield onlyHead(Buffer.concat(records));
+  }
+
+  #end(): Buffer {
+    return directoryEnd(this.#count, this.#directoryBytes, this.#contentBytes);
+  }
+
+  *#entries(): Generator<{ head: ZipHead; key: string }> {
+    for (const piece of this.#log.pieces())
+      for (let at = 0; at < piece.length;) {
+        const head = headOf(piece, at);
+        const keyAt = at + FIXED_BYTES + head.name.length;
+        const keyBytes = piece.readUInt16LE(at + 2);
+        yield { head, key: piece.toString('latin1', keyAt, keyAt + keyBytes) };
+        at = keyAt + keyBytes;
+      }
+  }
+}
+
+const onlyHead = (head: Buffer): ZipPart => ({ head, key: '', size: 0, start: 0, end: 0 });
+
+/** What of `bytes`, which are at `at`, lies from `start` to before `end`. */
+const overlap = (bytes: Buffer, at: number, start: number, end: number): Buffer =>
+  bytes.subarray(Math.max(0, start - at), Math.max(0, Math.min(bytes.length, end - at)));
+
+/** Lengths of name and key, CRC-32, whether it is a folder, size, time, name, key. */
+function packed({ path, modifiedAt, file }: PlannedEntry): Buffer {
+  const [name, key] = [Buffer.from(path), Buffer.from(file?.key ?? '', 'latin1')];
+  if (name.length > UINT16_MAX) throw new RangeError('a path in an archive is longer than 65,535 bytes');
+  const fixed = Buffer.alloc(FIXED_BYTES);
+  fixed.writeUInt16LE(name.length, 0);
+  fixed.writeUInt16LE(key.length, 2);
+  fixed.writeUInt32LE(file?.crc ?? 0, 4);
+  fixed.writeUInt16LE(file ? 0 : 1, 8);
+  fixed.writeDoubleLE(file?.size ?? 0, 10);
+  fixed.writeDoubleLE(modifiedAt.getTime(), 18);
+  return Buffer.concat([fixed, name, key]);
+}
+
+function headOf(record: Buffer, at: number): ZipHead {
+  const nameAt = at + FIXED_BYTES;
+  return {
+    name: record.subarray(nameAt, nameAt + record.readUInt16LE(at)),
+    crc: record.readUInt32LE(at + 4),
+    isFolder: record.readUInt16LE(at + 8) === 1,
+    size: record.readDoubleLE(at + 10),
+    modifiedAt: new Date(record.readDoubleLE(at + 18)),
+    isKnownBefore: true,
+  };
+}
