@@ -1,60 +1,17 @@
-import type { ProblemCode } from '../../../pkg/api/error-catalogue.ts';
-
-export const LEVELS = ['read', 'write', 'admin'] as const;
-export type Level = (typeof LEVELS)[number];
-export type OnConflict = 'fail' | 'rename' | 'reuse' | 'replace';
-
-export interface Folder {
-  readonly kind: 'folder';
-  readonly id: string;
-  readonly owner: number;
-  name: string;
-  parent: Folder | null;
-  /** In the trash, with the folder by whose deletion it went there; `self`: by its own. */
-  trashed: Folder | 'self' | null;
-}
-
-export interface File {
-  readonly kind: 'file';
-  readonly id: string;
-  readonly owner: number;
-  name: string;
-  parent: Folder | null;
-  trashed: Folder | 'self' | null;
-  /** Texts by version number. */
-  readonly versions: Map<number, string>;
-  current: number;
-}
-
-export type Item = Folder | File;
-
-export interface Grant {
-  readonly id: string;
-  readonly item: Item;
-  readonly user: number;
-  level: Level;
-  by: number;
-  /** The grant that made its giver admin; null: they owned the item or a folder above it. */
-  through: Grant | null;
-}
-
-/** What the API refuses. */
-export class Refused extends Error {
-  readonly code: ProblemCode;
-
-  constructor(code: ProblemCode) {
-    super(code);
-    this.code = code;
-  }
-}
+import {
+  alternative,
+  type File,
+  type Folder,
+  type Grant,
+  type Item,
+  LEVELS,
+  type Level,
+  type OnConflict,
+  Refused,
+  sizes,
+} from './records.ts';
 
 const atLeast = (level: Level | null, wanted: Level): boolean => level !== null && LEVELS.indexOf(level) >= LEVELS.indexOf(wanted);
-
-/** The `attempt`-th alternative to a taken name. */
-export const alternative = (name: string, attempt: number): string => {
-  const [, stem = name, extension = ''] = /^(.+?)(\.[^.]+)?$/.exec(name) ?? [];
-  return attempt === 0 ? name : `${stem} (${attempt})${extension}`;
-};
 
 /**
  * What the file service holds and answers, in memory and without a hurry: the rules of docs/design/api-conventions.md (Files, Folders, Trash, Versions, Permissions).
@@ -240,6 +197,27 @@ export class ContentModel {
     this.#end([grant]);
   }
 
+  /** Of whoever it was given to. */
+  revokeOf(actor: number, id: string, user: number): void {
+    const item = this.#live(actor, id, 'admin');
+    const grant = this.grants.find((each) => each.item === item && each.user === user);
+    if (!grant) throw new Refused('not_found');
+    this.revoke(actor, grant);
+  }
+
+  // What batches ask for
+
+  /** Another live one has its name there. */
+  hasSibling(item: Item, parent: Folder | null): boolean {
+    const present = this.#sibling(item.kind, { owner: item.owner, parent }, item.name);
+    return present !== undefined && present !== item;
+  }
+
+  /** Itself, where it is live and the actor has this level on it. */
+  require(actor: number, item: Item, level: Level): Item {
+    return this.#live(actor, item.id, level);
+  }
+
   // What these rest on
 
   #find(id: string): Item | undefined {
@@ -385,5 +363,3 @@ export class ContentModel {
     this.grants.splice(0, this.grants.length, ...this.grants.filter((grant) => !ended.includes(grant)));
   }
 }
-
-export const sizes = (versions: ReadonlyMap<number, string>): number => [...versions.values()].reduce((sum, text) => sum + text.length, 0);

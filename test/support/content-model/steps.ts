@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import type { Api, ApiReply } from '../api.ts';
-import { ContentModel, type File, type Folder, type Grant, type Item, LEVELS, type OnConflict, Refused } from './content-model.ts';
+import { range } from '../wait.ts';
+import { applyBatch, type BatchChange, type EndedBatch, sendBatch } from './batches.ts';
+import { ContentModel } from './content-model.ts';
+import { type File, type Folder, type Grant, type Item, LEVELS, type OnConflict, Refused } from './records.ts';
 
 export interface Person {
   readonly id: string;
@@ -23,7 +26,7 @@ export interface Step {
   readonly actor: number;
   readonly says: string;
   readonly send: (api: Api) => Promise<ApiReply>;
-  /** Throws Refused. */
+  /** Throws Refused. A string says what differs from what was served. */
   readonly apply: (body: ApiReply['body']) => unknown;
 }
 
@@ -45,16 +48,22 @@ const VERBS = {
   changeGrant: 1,
   revoke: 1,
 };
-type Verb = keyof typeof VERBS;
+/** Jobs, which a worker does; an import is a verb too, once there is one. */
+const JOB_VERBS = { batch: 8 };
+type Verb = keyof typeof VERBS | keyof typeof JOB_VERBS;
 
-export const choices: fc.Arbitrary<Choice> = fc.record({
-  verb: fc.oneof(...Object.entries(VERBS).map(([verb, weight]) => ({ arbitrary: fc.constant(verb as Verb), weight }))),
-  actor: fc.nat(14),
-  item: fc.nat(1_000),
-  location: fc.nat(1_000),
-  name: fc.nat(1_000),
-  option: fc.nat(1_000),
-});
+const choicesOf = (verbs: Readonly<Partial<Record<Verb, number>>>): fc.Arbitrary<Choice> =>
+  fc.record({
+    verb: fc.oneof(...Object.entries(verbs).map(([verb, weight]) => ({ arbitrary: fc.constant(verb as Verb), weight }))),
+    actor: fc.nat(14),
+    item: fc.nat(1_000),
+    location: fc.nat(1_000),
+    name: fc.nat(1_000),
+    option: fc.nat(1_000),
+  });
+
+export const choices = choicesOf(VERBS);
+export const choicesWithJobs = choicesOf({ ...VERBS, ...JOB_VERBS });
 
 const pick = <T>(list: readonly T[], at: number): T | undefined => list[at % list.length];
 const onConflicts = (option: number, ...of: OnConflict[]): OnConflict => pick(['fail', ...of], option) ?? 'fail';
@@ -228,11 +237,41 @@ function stepBy(
         apply: () => model.changeGrant(actor, grant, level),
       };
     }
+    case 'batch': {
+      const items = [...model.items.values()];
+      const chosen = range(1 + (choice.name % BATCH_MOST)).flatMap((n) => pick(items, choice.item * (n + 1) + n) ?? []);
+      if (chosen.length === 0) return null;
+      const change = changeOf(choice, people, location);
+      const ids = people.map(({ id }) => id);
+      return {
+        says: `batch ${JSON.stringify({ ...change, location: location?.id })} of ${chosen.map(({ kind, id }) => `${kind} ${id}`).join()}`,
+        send: (api) => sendBatch(api, ids, chosen, change),
+        apply: ({ outcomes, made }: EndedBatch) => differenceOf(outcomes, applyBatch(model, actor, chosen, change, made)),
+      };
+    }
     case 'revoke':
       return grant
         ? { says: `revokes ${grant.id}`, send: (api) => api.delete(grantPath(grant)), apply: () => model.revoke(actor, grant) }
         : null;
   }
+}
+
+const BATCH_MOST = 6;
+const BATCHES = ['delete', 'restore', 'restore', 'purge', 'move', 'move', 'copy', 'copy', 'grant', 'revoke'] as const;
+
+function changeOf({ option, name, location: at }: Choice, people: readonly Person[], location: Folder | null): BatchChange {
+  const operation = pick(BATCHES, option) ?? 'delete';
+  const onConflict = at % 2 === 0 ? 'fail' : 'rename';
+  const user = name % people.length;
+  if (operation === 'move' || operation === 'copy') return { operation, location, onConflict };
+  if (operation === 'grant') return { operation, user, level: pick(LEVELS, at) ?? 'read' };
+  return operation === 'revoke' ? { operation, user } : { operation };
+}
+
+function differenceOf(served: ReadonlyMap<string, string>, modelled: ReadonlyMap<string, string>): string | null {
+  const words = (outcomes: ReadonlyMap<string, string>): string =>
+    JSON.stringify([...outcomes].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  return words(served) === words(modelled) ? null : `${words(served)}; the model says ${words(modelled)}`;
 }
 
 /** Sends it and applies it to the model. What differs between the two, in words; null: nothing. */
@@ -241,7 +280,8 @@ export async function take(step: Step, person: Person): Promise<string | null> {
   const answer = status < 300 ? 'success' : `${status} ${body?.error}`;
   try {
     // Also where the server refused it, so that the difference has what the model says.
-    step.apply(body ?? {});
+    const difference = step.apply(body ?? {});
+    if (typeof difference === 'string') return difference;
     return status < 300 ? null : `${answer} (${body?.message}); the model allows it`;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

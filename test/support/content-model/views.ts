@@ -1,5 +1,6 @@
 import type { Api } from '../api.ts';
-import { type ContentModel, type File, type Item, sizes } from './content-model.ts';
+import type { ContentModel } from './content-model.ts';
+import { type File, type Item, sizes } from './records.ts';
 import type { Person } from './steps.ts';
 
 /** What a person gets from the API, and what the model says that they get, in the same words and order. */
