@@ -1,6 +1,6 @@
 import { median, percentile } from '../faults/latency.ts';
 import type { TestTenant } from '../support/server.ts';
-import { inParallel, range, waitFor } from '../support/wait.ts';
+import { inParallel, range, untilServed, waitFor } from '../support/wait.ts';
 import type { TestPlatform } from '../support/worker-platform.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import { type Line, progress } from './measure.ts';
@@ -102,10 +102,10 @@ async function sideOf(platform: TestPlatform, count: number): Promise<Side> {
 
 let tags = 0;
 async function batchOf({ person: { api } }: Side, files: readonly string[]): Promise<string> {
-  tags += 1;
-  const { id } = (await api.post('/tags', { name: `tag ${tags}` })).body;
+  const name = `tag ${(tags += 1)}`;
+  const { id } = (await untilServed(() => api.post('/tags', { name }))).body;
   const items = files.map((file) => ({ type: 'file', id: file }));
-  const reply = await api.post('/batch', { operation: 'tag', items, arguments: { tag_id: id } });
+  const reply = await untilServed(() => api.post('/batch', { operation: 'tag', items, arguments: { tag_id: id } }));
   if (reply.status !== 202) throw new Error(`POST /batch: ${reply.status} ${reply.body?.message}`);
   return reply.body.id;
 }
@@ -118,10 +118,10 @@ async function requestLarge(large: Side): Promise<() => Promise<void>> {
   await waitFor('the large batch to begin', () => found('done > 0'));
   return async () => {
     await waitFor('the end of the large batch', async () => !(await found('ended_at IS NULL')), LIMIT_MS);
-    const [sum] = await tenant.db.query<{ done: number }>(
-      "SELECT sum(done)::int AS done FROM tasks WHERE state = 'succeeded' AND failed = 0",
-    );
-    if (sum?.done !== BATCHES * ITEMS) throw new Error(`${sum?.done} of ${BATCHES * ITEMS} items were done`);
+    const wrong = await tenant.db.query(`SELECT state, done, total, failed, error_code, error_message,
+      (SELECT jsonb_agg(DISTINCT i.error_message) FROM task_items i WHERE i.task_id = t.id AND i.state = 'failed') AS items
+      FROM tasks t WHERE state <> 'succeeded' OR failed > 0 OR done <> ${ITEMS}`);
+    if (wrong.length > 0) throw new Error(`not done as wanted: ${JSON.stringify(wrong)}`);
     await tenant.db.query('DELETE FROM tasks');
   };
 }

@@ -1,44 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { Api, type ApiReply } from '../support/api.ts';
 import type { ChangeLog } from './change-log.ts';
+import { type Account, type Done, expectStatus, PatientClient } from './patient-client.ts';
 import type { Seeded } from './seeded.ts';
-
-/** A good client waits so long at most for one change to be taken, trying again and again. */
-const PATIENCE_MS = 120_000;
-/** One try: docs/design/testing.md promises an answer within 10 s. */
-const ANSWER_MS = 30_000;
-const PAUSE_MS = { first: 100, most: 2_000 };
-
-interface Done {
-  readonly reply: ApiReply;
-  /** An earlier try of the same change may have been heard. */
-  readonly isDoubtful: boolean;
-}
-
-export interface Account {
-  readonly email: string;
-  readonly password: string;
-}
 
 /**
  * Somebody who works by the REST API: uploads, new versions, renames and deletions of own files, creation and change of users, one after the other.
- * What fails by a 5xx, a refused or broken connection or a 429 is sent again with its Idempotency-Key, after a growing pause.
  */
 export class Client {
   readonly #name: string;
-  readonly #url: string;
-  readonly #account: Account;
+  readonly #client: PatientClient;
   readonly #random: Seeded;
   readonly #log: ChangeLog;
-  #api: Api | undefined;
   #count = 0;
   readonly #files: string[] = [];
   readonly #users: string[] = [];
 
   constructor(options: { name: string; url: string; account: Account; random: Seeded; log: ChangeLog }) {
     this.#name = options.name;
-    this.#url = options.url;
-    this.#account = options.account;
+    this.#client = new PatientClient(options);
     this.#random = options.random;
     this.#log = options.log;
   }
@@ -124,56 +103,7 @@ export class Client {
     return `${this.#name}-${this.#count}`;
   }
 
-  /** Sends until there is an answer that a repetition would not change. Throws when none comes. */
-  async #insist(what: string, send: (api: Api, headers: { 'idempotency-key': string }) => Promise<ApiReply>): Promise<Done> {
-    const headers = { 'idempotency-key': `${this.#name}-${this.#count}` };
-    const deadline = performance.now() + PATIENCE_MS;
-    let isDoubtful = false;
-    let last = 'nothing';
-    for (let pause = PAUSE_MS.first; performance.now() < deadline && !this.#log.isAbandoned; pause = Math.min(2 * pause, PAUSE_MS.most)) {
-      try {
-        const reply = await this.#once(what, send, headers);
-        if (reply.status < 500 && !isForLater(reply)) return { reply, isDoubtful };
-        if (reply.status === 401) this.#api = undefined;
-        isDoubtful ||= reply.status >= 500;
-        last = `${reply.status} ${JSON.stringify(reply.body)}`;
-      } catch (error) {
-        if (error instanceof NoAnswer) throw error;
-        isDoubtful = true;
-        last = String(error);
-      }
-      this.#log.retries += 1;
-      await new Promise((resolve) => setTimeout(resolve, pause));
-    }
-    throw new Error(`${what} was not taken within ${PATIENCE_MS} ms; the last answer was ${last}`);
+  #insist(what: string, send: Parameters<PatientClient['insist']>[2]): Promise<Done> {
+    return this.#client.insist(what, `${this.#name}-${this.#count}`, send);
   }
-
-  async #once(
-    what: string,
-    send: (api: Api, headers: { 'idempotency-key': string }) => Promise<ApiReply>,
-    headers: { 'idempotency-key': string },
-  ): Promise<ApiReply> {
-    this.#api ??= await new Api(this.#url).login(this.#account.email, this.#account.password);
-    const started = performance.now();
-    let timer: NodeJS.Timeout | undefined;
-    const overdue = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new NoAnswer(`${what} had no answer within ${ANSWER_MS} ms, not even a 503`)), ANSWER_MS);
-    });
-    try {
-      return await Promise.race([send(this.#api, headers), overdue]);
-    } finally {
-      clearTimeout(timer);
-      this.#log.slowestMs = Math.max(this.#log.slowestMs, performance.now() - started);
-    }
-  }
-}
-
-class NoAnswer extends Error {}
-
-/** Rate limits, a token that has expired, and a key whose first request is, as far as is known, still under way. */
-const isForLater = (reply: ApiReply): boolean =>
-  reply.status === 401 || reply.status === 429 || (reply.status === 409 && reply.headers['retry-after'] !== undefined);
-
-function expectStatus(what: string, reply: ApiReply, wanted: number): void {
-  if (reply.status !== wanted) throw new Error(`${what} was answered ${reply.status}: ${JSON.stringify(reply.body)}`);
 }

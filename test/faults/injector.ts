@@ -8,7 +8,7 @@ import type { Seeded } from './seeded.ts';
 /** A store that was killed is up again within this. */
 const BACK_MS = 60_000;
 
-type Target = 'receiver' | 'worker' | 'server' | 'valkey' | 'valkey-queue' | 'postgres';
+type Target = 'receiver' | 'worker' | 'server' | 'valkey' | 'valkey-queue' | 'postgres' | 'versitygw';
 
 interface Fault {
   readonly name: string;
@@ -21,8 +21,10 @@ interface Fault {
 interface Victims {
   readonly platform: TestPlatform;
   readonly receiver: Receiver;
-  readonly worker: Kept;
-  readonly server: Kept;
+  readonly worker: Pick<Kept, 'kill'>;
+  readonly server: Pick<Kept, 'kill'>;
+  /** Whether the object store breaks too. */
+  readonly withObjects?: boolean;
 }
 
 /** Breaks things at moments that `random` names; each kind once before any comes again. */
@@ -82,7 +84,7 @@ export class Injector {
   }
 }
 
-function faultsOf({ platform, receiver, worker, server }: Victims, random: Seeded): Fault[] {
+function faultsOf({ platform, receiver, worker, server, withObjects = false }: Victims, random: Seeded): Fault[] {
   const { stores } = platform;
   const lasting = (fromMs: number, toMs: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, random.between(fromMs, toMs)));
@@ -122,7 +124,32 @@ function faultsOf({ platform, receiver, worker, server }: Victims, random: Seede
       },
     ];
   };
+  const faultsOfObjects = (): Fault[] => {
+    const answers = (): Promise<boolean> =>
+      waitFor('the object store', () => fetch(stores.s3.endpoint, { signal: AbortSignal.timeout(1_000) }).then(() => true), BACK_MS);
+    return [
+      {
+        name: 'the object store is frozen',
+        target: 'versitygw',
+        happen: async () => {
+          stores.signal('versitygw', 'SIGSTOP');
+          await lasting(1_000, 7_000);
+          stores.signal('versitygw', 'SIGCONT');
+          await answers();
+        },
+      },
+      {
+        name: 'the object store is killed',
+        target: 'versitygw',
+        happen: async () => {
+          await stores.kill('versitygw');
+          await answers();
+        },
+      },
+    ];
+  };
   return [
+    ...(withObjects ? faultsOfObjects() : []),
     {
       name: 'the receiver is down',
       target: 'receiver',

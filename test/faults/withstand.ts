@@ -12,10 +12,7 @@ import { Injector } from './injector.ts';
 import { Kept } from './kept.ts';
 import { seeded } from './seeded.ts';
 import { startServerProcess } from './server-process.ts';
-import { inconsistencies } from './consistency.ts';
-import { CHECK_INTEGRITY } from '../../pkg/content/integrity/integrity.jobs.ts';
-import { EMPTY_TRASH } from '../../pkg/content/trash/trash.jobs.ts';
-import { EXPIRE_VERSIONS } from '../../pkg/content/versions/versions.jobs.ts';
+import { inconsistencies, LATER_KINDS } from './consistency.ts';
 
 export interface Withstood {
   /** A sentence for each thing that is not as it must be; see consistency.ts. */
@@ -29,12 +26,12 @@ export interface Withstood {
 const CLIENTS = 24;
 const SECRET = 'a secret';
 /** Soon, and as often as an outage may want. */
-const RETRIES = range(2_000).fill(0.5).join(',');
+export const RETRIES = range(2_000).fill(0.5).join(',');
 const STANDSTILL_MS = 300_000;
 const CHANGES_PER_FAULT = 40;
 const PROGRESS_MS = 5_000;
 /** Longer than a receiver's time-out, twice, and time for a backlog. */
-const QUIET_MS = { least: 90_000, perChange: 20 };
+export const QUIET_MS = { least: 90_000, perChange: 20 };
 
 /**
  * `changes` changes by the REST API from several clients, while receiver, worker, server, Redis and Postgres suffer at moments that `seed` names.
@@ -115,17 +112,13 @@ async function breakThings(injector: Injector, log: ChangeLog, count: number): P
 }
 
 /** No delivery waits, and no work: what crashes left in the bucket is swept now, not tomorrow. */
-async function untilQuiet(platform: TestPlatform, { db }: TestTenant, limitMs: number): Promise<void> {
+export async function untilQuiet(platform: TestPlatform, { db }: TestTenant, limitMs: number): Promise<void> {
   const none = async (table: string, where: string): Promise<boolean> =>
     (await db.query(`SELECT FROM ${table} WHERE ${where} LIMIT 1`)).length === 0;
   await waitFor('the last delivery', () => none('carrel.deliveries', `state = 'pending'`), limitMs);
   await platform.pool.query(`UPDATE carrel.work SET due_at = now() WHERE kind = 'objects.sweep'`);
   // What was deleted stays in the trash for its time.
-  await waitFor(
-    'the last work',
-    () => none('carrel.work', `kind NOT IN ('${EMPTY_TRASH.kind}', '${EXPIRE_VERSIONS.kind}', '${CHECK_INTEGRITY.kind}')`),
-    limitMs,
-  );
+  await waitFor('the last work', () => none('carrel.work', `kind NOT IN (${LATER_KINDS.map((kind) => `'${kind}'`).join()})`), limitMs);
 }
 
 const seconds = (since: number): string => `${Math.round((performance.now() - since) / 1000)} s`;

@@ -1,0 +1,202 @@
+import type { TestTenant } from '../support/server.ts';
+import { range, waitFor } from '../support/wait.ts';
+import type { ChangeLog } from './change-log.ts';
+import { type EndedJob, JOB_KINDS, type JobKind, type Stage } from './job-kinds.ts';
+import { type Account, expectStatus, PatientClient } from './patient-client.ts';
+import type { Seeded } from './seeded.ts';
+
+/** From its request on a job has ended within this, whatever breaks meanwhile. */
+const JOB_MS = 300_000;
+const FILES = 5;
+/** Of a hundred jobs so many are cancelled at some time. */
+const CANCELED_PERCENT = 15;
+const CANCEL_WITHIN_MS = 1_500;
+
+/** The jobs of a soak, and what was wrong with them. */
+export class JobLog {
+  readonly wanted: number;
+  readonly faults: string[] = [];
+  /** How many of each kind have ended in each state. */
+  readonly ended = new Map<string, number>();
+  #begun = 0;
+
+  constructor(wanted: number) {
+    this.wanted = wanted;
+  }
+
+  begin(): boolean {
+    if (this.#begun === this.wanted) return false;
+    this.#begun += 1;
+    return true;
+  }
+
+  get count(): number {
+    return [...this.ended.values()].reduce((sum, each) => sum + each, 0);
+  }
+}
+
+/** Somebody who requests jobs of all kinds, one after the other, cancels some, and compares what they say with the tables. */
+export class JobClient {
+  readonly #name: string;
+  readonly #client: PatientClient;
+  readonly #tenant: TestTenant;
+  readonly #random: Seeded;
+  readonly #jobs: JobLog;
+  readonly #changes: ChangeLog;
+  readonly #userId: string;
+  readonly #given: Pick<Stage, 'webhook' | 'friend'>;
+  #count = 0;
+
+  constructor(options: {
+    name: string;
+    url: string;
+    account: Account;
+    /** uuid of the account. */
+    userId: string;
+    tenant: TestTenant;
+    random: Seeded;
+    jobs: JobLog;
+    changes: ChangeLog;
+    given: Pick<Stage, 'webhook' | 'friend'>;
+  }) {
+    this.#name = options.name;
+    this.#client = new PatientClient({ ...options, log: options.changes });
+    this.#tenant = options.tenant;
+    this.#random = options.random;
+    this.#jobs = options.jobs;
+    this.#changes = options.changes;
+    this.#userId = options.userId;
+    this.#given = options.given;
+  }
+
+  /** Until all jobs that are wanted have begun. */
+  async work(): Promise<void> {
+    for (;;) {
+      let stage: Stage | undefined;
+      for (const kind of JOB_KINDS) {
+        if (!this.#jobs.begin()) return;
+        stage ??= await this.#stage();
+        await this.#run(kind, stage);
+      }
+    }
+  }
+
+  async #stage(): Promise<Stage> {
+    const mark = this.#newName();
+    const folder = await this.#folder(mark);
+    const empty = await this.#folder(`empty ${mark}`);
+    const sources: string[] = [];
+    for (const n of range(FILES)) {
+      const upload = { file: Buffer.from(`${mark} ${n}`), name: `${mark}-${n}`, fields: { folder_id: folder, on_conflict: 'rename' } };
+      const { reply } = await this.#insist('an upload', (api, headers) => api.upload('/files', { ...upload, headers }));
+      expectStatus('an upload', reply, 201);
+      sources.push(reply.body.id);
+    }
+    return { mark, folder, empty, sources, tag: await this.#tag(), copies: [], ...this.#given };
+  }
+
+  async #folder(name: string): Promise<string> {
+    const { reply } = await this.#insist('a folder', (api, headers) => api.post('/folders', { name, on_conflict: 'rename' }, { headers }));
+    expectStatus('a folder', reply, 201);
+    return reply.body.id;
+  }
+
+  /** One whose answer was lost may be there: then another one. */
+  async #tag(): Promise<string> {
+    for (;;) {
+      const name = this.#newName();
+      const { reply, isDoubtful } = await this.#insist('a tag', (api, headers) => api.post('/tags', { name }, { headers }));
+      if (isDoubtful && reply.status === 409) continue;
+      expectStatus('a tag', reply, 201);
+      return reply.body.id;
+    }
+  }
+
+  async #run(kind: JobKind, stage: Stage): Promise<void> {
+    const body = kind.body?.(stage);
+    // Earlier ones were cancelled, so that nothing is there to do anything with.
+    if (body && 'items' in body && (body.items as unknown[]).length === 0) return this.#counted(kind, 'without items');
+    const before = await this.#newestEvent();
+    const { reply, isDoubtful } = await this.#insist(`a job ${kind.name}`, (api, headers) =>
+      kind.method === 'delete' ? api.delete(kind.path(stage), { headers }) : api.post(kind.path(stage), body, { headers }),
+    );
+    expectStatus(`a job ${kind.name}`, reply, 202);
+    const id: string = reply.body.id;
+    const isCanceled = this.#random.between(1, 100) <= CANCELED_PERCENT && (await this.#cancel(id));
+    const job = await this.#end(id);
+    kind.leaves?.(stage, job);
+    const faults = [...stateFaults(job, isCanceled), ...(isDoubtful ? [] : await this.#effectFaults(kind, stage, job, before))];
+    this.#jobs.faults.push(...faults.map((fault) => `${this.#name}: ${kind.name} ${id}: ${fault}`));
+    this.#counted(kind, job.state);
+  }
+
+  #counted({ name }: JobKind, state: string): void {
+    const key = `${name} ${state}`;
+    this.#jobs.ended.set(key, (this.#jobs.ended.get(key) ?? 0) + 1);
+  }
+
+  async #cancel(id: string): Promise<boolean> {
+    await new Promise((resolve) => setTimeout(resolve, this.#random.between(0, CANCEL_WITHIN_MS)));
+    const { reply, isDoubtful } = await this.#insist('a cancellation', (api, headers) =>
+      api.post(`/jobs/${id}/cancel`, undefined, { headers }),
+    );
+    return reply.status === 202 || isDoubtful;
+  }
+
+  /** Waits for all jobs of this client, also for one whose request was answered, and lost, before. */
+  async #end(id: string): Promise<EndedJob> {
+    const { db } = this.#tenant;
+    const unfinished = () =>
+      db.query('SELECT FROM tasks t JOIN users u ON u.id = t.user_id WHERE u.uuid = $1 AND t.ended_at IS NULL', [this.#userId]);
+    await waitFor(`the end of ${id}`, async () => this.#changes.isAbandoned || (await unfinished()).length === 0, JOB_MS);
+    return waitFor('the items', async () => {
+      const [task] = await db.query<{ state: string }>('SELECT state FROM tasks WHERE uuid = $1', [id]);
+      const items = await db.query<EndedJob['items'][number]>(
+        `SELECT i.target::text AS target, i.target_type AS type, i.state, coalesce(i.result ->> 'copy_id', i.copy::text) AS copy
+         FROM task_items i JOIN tasks t ON t.id = i.task_id WHERE t.uuid = $1`,
+        [id],
+      );
+      return {
+        id,
+        state: task?.state ?? 'gone',
+        items: items.map((item) => ({ ...item, copy: item.state === 'succeeded' ? item.copy : null })),
+      };
+    });
+  }
+
+  async #effectFaults(kind: JobKind, stage: Stage, job: EndedJob, before: number): Promise<string[]> {
+    if (!kind.effect) return [];
+    const files = job.items.filter(({ type }) => type === 'file');
+    const [sql, params] = kind.effect({ stage, job, before, targets: files.map(({ target }) => target) });
+    const rows = await waitFor('what was done', () => this.#tenant.db.query<{ id: string; n: number }>(sql, params));
+    const done = new Map(rows.map(({ id, n }) => [id, n]));
+    return files
+      .filter(({ target, state }) => (done.get(target) ?? 0) !== (state === 'succeeded' ? 1 : 0))
+      .map(({ target, state }) => `the item ${target} is ${state}, and was done ${done.get(target) ?? 0} times`);
+  }
+
+  #newestEvent(): Promise<number> {
+    return waitFor('the newest event', async () => {
+      const [row] = await this.#tenant.db.query<{ id: number }>('SELECT coalesce(max(id), 0)::bigint AS id FROM carrel.events');
+      return row?.id;
+    });
+  }
+
+  #insist(what: string, send: Parameters<PatientClient['insist']>[2]) {
+    this.#count += 1;
+    return this.#client.insist(what, `${this.#name}-${this.#count}`, send);
+  }
+
+  #newName(): string {
+    this.#count += 1;
+    return `${this.#name}-${this.#count}`;
+  }
+}
+
+function stateFaults({ state, items }: EndedJob, isCanceled: boolean): string[] {
+  const left = items.filter((item) => item.state === 'queued').length;
+  return [
+    ...(state === 'succeeded' || (state === 'canceled' && isCanceled) ? [] : [`is ${state}`]),
+    ...(state === 'succeeded' && left > 0 ? [`is over, and ${left} items are queued`] : []),
+  ];
+}

@@ -1,0 +1,140 @@
+/** What a round of jobs works on. */
+export interface Stage {
+  /** Unique to the round. */
+  readonly mark: string;
+  readonly webhook: string;
+  /** Who gets grants. */
+  readonly friend: string;
+  /** A folder with files that nobody else changes, and an empty one. */
+  readonly folder: string;
+  readonly empty: string;
+  readonly sources: readonly string[];
+  readonly tag: string;
+  /** What the batch `copy` has made. */
+  copies: readonly string[];
+}
+
+/** A job that has ended, with what became of its items. */
+export interface EndedJob {
+  readonly id: string;
+  readonly state: string;
+  readonly items: readonly { readonly target: string; readonly type: string; readonly state: string; readonly copy: string | null }[];
+}
+
+interface Asked {
+  readonly stage: Stage;
+  readonly job: EndedJob;
+  readonly targets: readonly string[];
+  /** Id of the newest event before the request. */
+  readonly before: number;
+}
+
+type Query = readonly [sql: string, params: readonly unknown[]];
+
+/** A kind of job that a soak requests, with how its truth is known. */
+export interface JobKind {
+  readonly name: string;
+  /** POST unless set. */
+  readonly method?: 'delete';
+  path(stage: Stage): string;
+  body?(stage: Stage): object;
+  /** What the stage has of it afterwards. */
+  leaves?(stage: Stage, job: EndedJob): void;
+  /** Rows (id, n): how often an item, by its target, was done; no row: never. Left out: its items do not say. */
+  effect?(asked: Asked): Query;
+}
+
+const events =
+  (event: string, change?: string) =>
+  ({ targets, before }: Asked): Query => [
+    `SELECT e.payload::jsonb -> 'data' ->> 'id' AS id, count(*)::int AS n FROM carrel.events e
+     WHERE e.id > $1 AND e.event = '${event}' AND e.payload::jsonb -> 'data' ->> 'id' = ANY ($2::text[])
+       ${change === undefined ? '' : `AND e.payload::jsonb -> 'data' -> 'changes' ? '${change}'`} GROUP BY 1`,
+    [before, targets],
+  ];
+
+/** Files that have something, by rows that are joined to `f`. */
+const having =
+  (joined: string, of: (stage: Stage) => readonly unknown[] = () => []) =>
+  ({ stage, targets }: Asked): Query => [
+    `SELECT f.uuid::text AS id, count(*)::int AS n FROM files f ${joined} WHERE f.uuid::text = ANY ($1::text[]) GROUP BY 1`,
+    [targets, ...of(stage)],
+  ];
+
+/** Files that have the name of a source, in the folder of its copy, whether an item knows them or not. */
+const copied =
+  (into: (stage: Stage) => string | null) =>
+  ({ stage, job }: Asked): Query => [
+    `SELECT i.target::text AS id, count(f.id)::int AS n FROM task_items i JOIN tasks t ON t.id = i.task_id
+       LEFT JOIN folders d ON d.uuid = coalesce(i.copy_in, $2::uuid) LEFT JOIN files f ON f.folder_id = d.id AND f.name = i.target_name
+     WHERE t.uuid = $1 AND i.target_type = 'file' GROUP BY 1`,
+    [job.id, into(stage)],
+  ];
+
+const gone = ({ targets }: Asked): Query => [
+  'SELECT u.id, (NOT EXISTS (SELECT FROM files f WHERE f.uuid = u.id::uuid))::int AS n FROM unnest($1::text[]) u (id)',
+  [targets],
+];
+
+const copies = (stage: Stage): readonly string[] => stage.copies;
+const sources = (stage: Stage): readonly string[] => stage.sources;
+
+const batch = (
+  operation: string,
+  of: (stage: Stage) => readonly string[],
+  effect: (asked: Asked) => Query,
+  given?: (stage: Stage) => object,
+): JobKind => ({
+  name: `batch ${operation}`,
+  path: () => '/batch',
+  body: (stage) => ({
+    operation,
+    items: of(stage).map((id) => ({ type: 'file', id })),
+    ...(given ? { arguments: given(stage) } : {}),
+  }),
+  effect,
+});
+
+/** One after the other, each on what those before it have left. A kind that is new is an entry here. */
+export const JOB_KINDS: readonly JobKind[] = [
+  {
+    name: 'copy_folder',
+    path: ({ folder }) => `/folders/${folder}/copy`,
+    body: ({ mark }) => ({ parent_id: null, name: `copy of ${mark}`, on_conflict: 'rename' }),
+    effect: copied(() => null),
+  },
+  {
+    ...batch(
+      'copy',
+      sources,
+      copied(({ empty }) => empty),
+      ({ empty }) => ({ folder_id: empty }),
+    ),
+    leaves: (stage, { items }) => {
+      stage.copies = items.flatMap(({ copy }) => copy ?? []);
+    },
+  },
+  batch(
+    'tag',
+    copies,
+    having('JOIN file_tags l ON l.file_id = f.id JOIN tags t ON t.id = l.tag_id AND t.uuid = $2', ({ tag }) => [tag]),
+    ({ tag }) => ({ tag_id: tag }),
+  ),
+  batch('set_metadata', copies, having('JOIN file_metadata m ON m.file_id = f.id'), ({ mark }) => ({ key: mark, value: 'v' })),
+  batch('share', copies, having('JOIN shares s ON s.file_id = f.id'), () => ({})),
+  batch('grant', copies, having(`JOIN permissions p ON p.resource_type = 'file' AND p.resource_id = f.id`), ({ friend }) => ({
+    user_id: friend,
+    permission_level: 'read',
+  })),
+  batch('move', copies, events('file.updated', 'folder'), ({ folder }) => ({ folder_id: folder, on_conflict: 'rename' })),
+  batch('delete', copies, events('file.deleted')),
+  batch('restore', copies, events('file.updated', 'restored')),
+  {
+    name: 'replay',
+    path: ({ webhook }) => `/webhooks/${webhook}/replays`,
+    body: () => ({ since: new Date(Date.now() - 30_000).toISOString(), until: new Date().toISOString() }),
+  },
+  batch('delete', copies, events('file.deleted')),
+  { name: 'empty_trash', method: 'delete', path: () => '/trash', effect: gone },
+  batch('purge', sources, events('file.deleted')),
+];

@@ -1,0 +1,151 @@
+import { freePort } from '../support/ports.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import type { TestTenant } from '../support/server.ts';
+import { range, waitFor } from '../support/wait.ts';
+import { addWebhook } from '../support/webhooks.ts';
+import { startPlatform, type TestPlatform } from '../support/worker-platform.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
+import { Arrivals } from './arrivals.ts';
+import { ChangeLog } from './change-log.ts';
+import { Client } from './client.ts';
+import { inconsistencies } from './consistency.ts';
+import { Injector } from './injector.ts';
+import { JobClient, JobLog } from './job-client.ts';
+import { Kept } from './kept.ts';
+import type { Account } from './patient-client.ts';
+import { type Seeded, seeded } from './seeded.ts';
+import { startServerProcess } from './server-process.ts';
+import { QUIET_MS, RETRIES, untilQuiet, type Withstood } from './withstand.ts';
+
+const TENANTS = 3;
+/** Of each tenant. */
+const CLIENTS = 6;
+const JOB_CLIENTS = 4;
+const SECRET = 'a secret';
+const CHANGES_PER_FAULT = 60;
+const PROGRESS_MS = 5_000;
+
+/** A tenant with its server, its receiver and its people. */
+interface Side {
+  readonly tenant: TestTenant;
+  readonly server: Kept;
+  readonly receiver: Receiver;
+  readonly arrivals: Arrivals;
+  readonly changes: ChangeLog;
+  readonly work: () => Promise<unknown>;
+}
+
+export interface SoakOptions {
+  readonly changes: number;
+  readonly jobs: number;
+  readonly seed: number;
+  readonly progress: (line: string) => void;
+}
+
+/**
+ * Changes and jobs of several tenants by the REST API, while worker, servers, both Redis, Postgres, the object store and a receiver suffer at moments that
+ * `seed` names. Resolves once everything is quiet, with all that was lost, doubled or does not fit together, of events and of jobs.
+ */
+export async function soak({ changes, jobs, seed, progress }: SoakOptions): Promise<Withstood & { readonly jobs: JobLog }> {
+  const random = seeded(seed);
+  const platform = await startPlatform({ durable: true });
+  const log = new JobLog(jobs);
+  const programs: Kept[] = [];
+  const receivers: Receiver[] = [];
+  try {
+    const worker = await Kept.start('worker', () => startWorkerProcess(platform, { CARREL_WEBHOOK_RETRY_SECONDS: RETRIES }));
+    programs.push(worker);
+    const sides: Side[] = [];
+    for (const at of range(TENANTS)) {
+      const side = await sideOf(platform, `t${at}`, Math.ceil(changes / TENANTS), log, random.fork(`tenant ${at}`));
+      sides.push(side);
+      programs.push(side.server);
+      receivers.push(side.receiver);
+    }
+    const anyServer = { kill: () => (sides[random.between(0, TENANTS - 1)] as Side).server.kill() };
+    const victims = { platform, receiver: receivers[0] as Receiver, worker, server: anyServer, withObjects: true };
+    const injector = new Injector(victims, random.fork('faults'), progress);
+    const started = performance.now();
+    const seconds = (): string => `${Math.round((performance.now() - started) / 1_000)} s`;
+    const ended = (): number => sides.reduce((sum, side) => sum + side.changes.ended, 0);
+    const summary = (): string =>
+      `${seconds()}: ${ended()} of ${changes} changes, ${log.count} of ${jobs} jobs, ` +
+      `${sides.reduce((sum, { arrivals }) => sum + arrivals.taken.size, 0)} events arrived`;
+    const ticker = setInterval(() => {
+      for (const { arrivals } of sides) arrivals.look();
+      progress(`${summary()}; broken now: ${injector.now}`);
+    }, PROGRESS_MS);
+    try {
+      let isOver = false;
+      const working = Promise.all(sides.map(({ work }) => work())).finally(() => (isOver = true));
+      const count = Math.max(injector.kinds, Math.floor((changes + 5 * jobs) / CHANGES_PER_FAULT));
+      await Promise.all([
+        working,
+        breakThings(
+          injector,
+          count,
+          changes + jobs,
+          () => ended() + log.count,
+          () => isOver,
+        ),
+      ]);
+      await injector.settled();
+      for (const receiver of receivers) receiver.answer({ status: 204 });
+      for (const { tenant } of sides) await untilQuiet(platform, tenant, QUIET_MS.least + changes * QUIET_MS.perChange);
+    } finally {
+      for (const side of sides) side.changes.abandon();
+      clearInterval(ticker);
+    }
+    const faults = [...programs.flatMap(({ crashes }) => crashes), ...log.faults];
+    for (const {
+      tenant,
+      changes: { acknowledged },
+      arrivals,
+    } of sides) {
+      arrivals.look();
+      faults.push(...(await inconsistencies(tenant, acknowledged, arrivals)));
+    }
+    const happened = [...injector.happened.values()].reduce((sum, each) => sum + each, 0);
+    const injected = Object.fromEntries(injector.happened);
+    return { faults, injected, kinds: injector.kinds, summary: `${summary()}; ${happened} faults`, jobs: log };
+  } finally {
+    await Promise.all(programs.map((program) => program.stop()));
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+    await platform.stop();
+  }
+}
+
+async function sideOf(platform: TestPlatform, name: string, wanted: number, jobs: JobLog, random: Seeded): Promise<Side> {
+  const tenant = await platform.tenant();
+  const receiver = await startReceiver();
+  const webhook = await addWebhook(tenant, { url: receiver.url, secret: SECRET });
+  const port = await freePort();
+  const server = await Kept.start(`server of ${name}`, () => startServerProcess(tenant, port));
+  const url = `http://127.0.0.1:${port}/api/v1`;
+  const changes = new ChangeLog(wanted);
+  const friend = (await tenant.user()).user.id;
+  const clients: { work(): Promise<void> }[] = [];
+  for (const at of range(CLIENTS)) {
+    const { account } = await accountOf(tenant);
+    clients.push(new Client({ name: `client-${at}`, url, account, random: random.fork(`client ${at}`), log: changes }));
+  }
+  for (const at of range(JOB_CLIENTS)) {
+    const of = { ...(await accountOf(tenant)), name: `jobs-${at}`, url, tenant, jobs, changes };
+    clients.push(new JobClient({ ...of, random: random.fork(`jobs ${at}`), given: { webhook, friend } }));
+  }
+  const arrivals = new Arrivals(receiver, SECRET);
+  return { tenant, server, receiver, arrivals, changes, work: () => Promise.all(clients.map((client) => client.work())) };
+}
+
+async function accountOf(tenant: TestTenant): Promise<{ account: Account; userId: string }> {
+  const { user, password } = await tenant.user({ roles: ['admin'] });
+  return { account: { email: user.email, password }, userId: user.id };
+}
+
+/** `count` faults at moments of all that is done. */
+async function breakThings(injector: Injector, count: number, total: number, done: () => number, isOver: () => boolean): Promise<void> {
+  for (const moment of injector.moments(count, total)) {
+    await waitFor(`change or job ${moment} of ${total}`, () => done() >= moment || isOver(), 600_000);
+    injector.next();
+  }
+}
